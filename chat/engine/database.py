@@ -1,0 +1,55 @@
+"""ORM work off the event loop, in threads of our own.
+
+Django's `sync_to_async` ties a thread and a connection to each request, for a stream as long as it lives.
+These few threads keep their connections, so an open stream holds neither.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from django.db import InterfaceError, OperationalError, connections
+
+P = ParamSpec("P")
+T = TypeVar("T")
+THREADS = 4
+
+logger = logging.getLogger(__name__)
+
+
+class DatabaseThreads:
+    """A pool of threads, each with a connection that outlives the call."""
+
+    def __init__(self, name: str, threads: int = 1) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+
+    async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `function` in one of the threads; cancelling the caller lets it finish there."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._pool, lambda: _reconnecting(function, *args, **kwargs)
+        )
+
+    def close(self) -> None:
+        for _ in range(self._pool._max_workers):
+            self._pool.submit(connections.close_all)
+        self._pool.shutdown(wait=True)
+
+
+def _reconnecting(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Once more on a fresh connection where the kept one turned out dead (a restarted database).
+
+    Safe to repeat: what is written through here is keyed (a run by its client key, a chunk by its start).
+    """
+    try:
+        return function(*args, **kwargs)
+    except (OperationalError, InterfaceError):
+        if all(connection.connection is None or connection.is_usable() for connection in connections.all()):
+            raise
+        logger.warning("a database connection was lost; connecting again")
+        connections.close_all()
+        return function(*args, **kwargs)
+
+
+in_database = DatabaseThreads("db", THREADS)

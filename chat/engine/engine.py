@@ -1,0 +1,177 @@
+"""One process's engine: its parts, their start, and their end in good order."""
+
+import asyncio
+import contextvars
+import logging
+import os
+import socket
+import uuid
+from pathlib import Path
+
+from django.conf import settings
+
+from chat.models import Run, Worker
+from chat.upstream import catalogue, local
+from chat.upstream.catalogue import Catalogue
+from chat.upstream.client import Account, Client
+
+from .hub import Hub
+from .lifeline import Lifeline
+from .live import Live
+from .mirror import Mirrors
+from .revocation import Revocation
+from .supervisor import Supervisor
+from .sweeper import Sweeper
+from .turn import Opened, Opener
+from .viewer import Viewers
+from .writer import Writer
+
+PING = 15.0  # seconds of silence after which a stream carries a comment
+HOUSEKEEPING = 0.25  # seconds
+FAREWELL = 3.0  # seconds for open streams to take their last frames
+
+logger = logging.getLogger(__name__)
+
+
+class Engine:
+    """Everything that streams in this process. Made on the event loop it works on."""
+
+    def __init__(self) -> None:
+        self.worker = Worker(id=uuid.uuid4(), host=socket.gethostname(), pid=os.getpid())
+        self.local = _local_model()
+        self.catalogue = _catalogue(self.local)
+        self.client = Client(_account(), self.local)
+        self.viewers = Viewers()
+        self.mirrors = Mirrors()
+        self.opener = Opener(self.worker.pk, self.catalogue)
+        self.draining = False
+        self.hurry = asyncio.Event()
+        workers = Path(settings.DATA_DIR) / "workers"
+        self._lifeline = Lifeline(workers, self.worker.pk)
+        self._sweeper = Sweeper(self.worker, workers)
+        self._writer = Writer(self.worker.pk, lambda verdict: self.supervisor.obey(verdict))
+        self.supervisor = Supervisor(self.client, self._writer)
+        self.hub = Hub(self.supervisor, self.mirrors)
+        self.supervisor.on_end = self.hub.announce_end
+        self._revocation = Revocation(self.viewers)
+        self._housekeeping: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        await self.hub.start()
+        self.worker.channel = self.hub.channel
+        await self._sweeper.start()
+        self._writer.start()
+        self._revocation.start()
+        self._housekeeping = asyncio.create_task(self._keep_house(), name="housekeeping")
+
+    async def launch(self, opened: Opened) -> Live:
+        """Begin a stored turn, or find the run that an earlier send of it began."""
+        if opened.prompt is None:
+            return await self.follow(opened.run)
+        live = Live(opened.about)
+        self.supervisor.launch(opened.run, live, opened.prompt)
+        return live
+
+    async def follow(self, run: Run) -> Live:
+        """What to watch for this run (message and worker loaded): our text, or a mirror of what is stored."""
+        if live := self.supervisor.lives.get(run.pk):
+            return live
+        mirror = self.mirrors.get(run)
+        if not mirror.viewers and mirror.ending is None:
+            # Interest first, snapshot second: what is written in between comes with one or the other.
+            if run.is_live and run.worker is not None:
+                self.hub.watch(run.pk, run.worker.channel, mirror.end)
+            await self.mirrors.refresh(mirror)
+        return mirror
+
+    def stop(self, run: Run) -> None:
+        """Stop a run of this process at once; ask the owner of another's. The row says so already."""
+        if not self.supervisor.stop(run.pk) and run.worker is not None:
+            self.hub.ask_to_stop(run.pk, run.worker.channel)
+
+    async def drain(self, grace: float) -> None:
+        """Take nothing new; let what runs end within `grace` seconds; keep the rest as interrupted."""
+        self.draining = True
+        await self.supervisor.wait(grace, self.hurry)
+        self.viewers.dismiss(self.supervisor.has_ended)
+        await self.supervisor.interrupt_all()
+        await self._writer.stop()
+        await self.viewers.gone(FAREWELL)
+        await self._end()
+
+    async def _end(self) -> None:
+        if self._housekeeping:
+            self._housekeeping.cancel()
+            await asyncio.gather(self._housekeeping, return_exceptions=True)
+        await self._revocation.stop()
+        await self.hub.stop()
+        await self._sweeper.stop()
+        await self.client.aclose()
+        if self.local:
+            self.local.close()
+        self._lifeline.release()
+
+    async def _keep_house(self) -> None:
+        while True:
+            await asyncio.sleep(HOUSEKEEPING)
+            self.worker.channel = self.hub.channel  # stored with the next heartbeat
+            await self.mirrors.poll()
+            for viewer in list(self.viewers.open):
+                viewer.live.ping(PING)
+
+
+def _account() -> Account | None:
+    if not settings.CLOUDFLARE_ACCOUNT_ID:
+        return None
+    return Account(
+        settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN, settings.CLOUDFLARE_API_BASE_URL
+    )
+
+
+def _local_model() -> local.LocalModel | None:
+    """With an account, the local model is offered only where LOCAL_MODEL names one."""
+    if settings.CLOUDFLARE_ACCOUNT_ID and not settings.LOCAL_MODEL:
+        return None
+    path = local.find(settings.LOCAL_MODEL)
+    return local.LocalModel(path) if path else None
+
+
+def _catalogue(offered: local.LocalModel | None) -> Catalogue:
+    models = list(catalogue.bundled()) if settings.CLOUDFLARE_ACCOUNT_ID else []
+    if offered:
+        models.append(offered.model)
+    default = settings.DEFAULT_MODEL or models[0].id
+    return Catalogue(models, default)
+
+
+_engine: Engine | None = None
+_starting: asyncio.Task[Engine] | None = None
+
+
+async def engine() -> Engine:
+    """This process's engine, started on first use where the server did not start it.
+
+    One shared task starts it: a second request in the same moment must not see it half built.
+    """
+    global _starting
+    if _engine is not None:
+        return _engine
+    if _starting is None or _starting.done():
+        _starting = asyncio.get_running_loop().create_task(_start(), context=contextvars.Context())
+    return await asyncio.shield(_starting)
+
+
+async def _start() -> Engine:
+    global _engine
+    made = Engine()
+    await made.start()
+    _engine = made
+    return made
+
+
+async def shut_down(grace: float) -> None:
+    """Drain and forget this process's engine, if one was started."""
+    global _engine
+    if _engine is not None:
+        await _engine.drain(grace)
+        _engine = None

@@ -1,0 +1,60 @@
+"""Whoever loses the session, the account or the right loses the open streams, within 5 seconds."""
+
+import asyncio
+import logging
+
+from django.contrib.auth import get_user_model
+from django.contrib.sessions.models import Session
+from django.db import DatabaseError
+from django.utils import timezone
+
+from .database import in_database
+from .viewer import Viewer, Viewers
+
+EVERY = 4.0  # seconds; one query for all who watch
+
+logger = logging.getLogger(__name__)
+
+
+class Revocation:
+    """Asks again, for all open streams of this process at once, whether they may go on."""
+
+    def __init__(self, viewers: Viewers) -> None:
+        self._viewers = viewers
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._work(), name="revocation")
+
+    async def stop(self) -> None:
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _work(self) -> None:
+        while True:
+            await asyncio.sleep(EVERY)
+            if not self._viewers.open:
+                continue
+            try:
+                await self._check(list(self._viewers.open))
+            except DatabaseError as error:
+                logger.warning("rights could not be checked, trying again: %s", type(error).__name__)
+
+    async def _check(self, viewers: list[Viewer]) -> None:
+        sessions, passwords = await in_database(
+            still_valid, {viewer.session for viewer in viewers}, {viewer.user for viewer in viewers}
+        )
+        for viewer in viewers:
+            if viewer.session not in sessions or passwords.get(viewer.user) != viewer.password:
+                viewer.revoke()
+
+
+def still_valid(sessions: set[str], users: set[int]) -> tuple[set[str], dict[int, str]]:
+    """Those of the sessions that stand and have time left, and the (hashed) passwords of active users.
+
+    A password that was changed ends every session that began with the old one, as Django's own check does.
+    """
+    kept = Session.objects.filter(session_key__in=sessions, expire_date__gt=timezone.now())
+    active = get_user_model().objects.filter(pk__in=users, is_active=True)
+    return set(kept.values_list("session_key", flat=True)), dict(active.values_list("pk", "password"))

@@ -1,0 +1,162 @@
+"""The runs of this process: each a task of the server, which only `stop` or the server's end cuts short."""
+
+import asyncio
+import contextvars
+import logging
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from chat.models import Run
+from chat.upstream.catalogue import Model
+from chat.upstream.client import Client
+from chat.upstream.errors import Kind, UpstreamError
+
+from .ending import Ending
+from .live import Live
+from .writer import Draft, Verdict, Writer
+
+LONGEST_REPLY = 400_000  # code points of text and of reasoning
+LIVE_RUNS = 1_500  # a process; further ones are queued
+KEEP_FINISHED = 60.0  # seconds a finished run stays in memory for those who come back
+BROKEN = "The server made a mistake. Try again, please."
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent upstream for a run."""
+
+    messages: list[dict[str, str]]
+    model: Model
+    max_tokens: int
+
+
+class Supervisor:
+    """Launches, stops and drains runs. Everything here happens on the event loop."""
+
+    def __init__(self, client: Client, writer: Writer) -> None:
+        self.lives: dict[uuid.UUID, Live] = {}
+        self._client = client
+        self._writer = writer
+        self._tasks: dict[uuid.UUID, asyncio.Task[Ending]] = {}
+        self._reasons: dict[uuid.UUID, str] = {}
+        self._slots = asyncio.Semaphore(LIVE_RUNS)
+        self.on_end: Callable[[uuid.UUID], None] = lambda run: None
+
+    @property
+    def is_full(self) -> bool:
+        """The next run has to queue."""
+        return len(self._tasks) >= LIVE_RUNS
+
+    def has_ended(self, run: uuid.UUID) -> bool:
+        """It ran here and is over, stored or about to be."""
+        return run in self.lives and run not in self._tasks
+
+    def launch(self, run: Run, live: Live, prompt: Prompt) -> None:
+        """Start a run whose row is committed.
+
+        In an empty context: one inherited from a request ties each database call to that request's thread,
+        which would then stay for as long as the run.
+        """
+        draft = Draft(live, run)
+        self.lives[run.pk] = live
+        self._writer.add(draft)
+        task = asyncio.get_running_loop().create_task(
+            self._generate(draft, prompt), name=f"run {run.pk}", context=contextvars.Context()
+        )
+        self._tasks[run.pk] = task
+        # Not a `finally` in the task: one cancelled before its first step never enters its body.
+        task.add_done_callback(lambda task: self._ended(draft, task))
+
+    def stop(self, run: uuid.UUID, status: str = Run.Status.STOPPED) -> bool:
+        """End a run of this process, keeping its text. Says whether it was here and still going."""
+        task = self._tasks.get(run)
+        if task is None or run in self._reasons:
+            return task is not None
+        self._reasons[run] = status
+        task.cancel()
+        return True
+
+    def obey(self, verdict: Verdict) -> None:
+        """Stop what somebody elsewhere asked to stop, and what another process took from us."""
+        for run in verdict.stopped:
+            self.stop(run)
+        for run in verdict.lost:
+            self.stop(run, Run.Status.INTERRUPTED)
+        for run in verdict.endings:
+            self.on_end(run)
+            asyncio.get_running_loop().call_later(KEEP_FINISHED, self.lives.pop, run, None)
+
+    async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
+        """Let the runs end by themselves for `timeout` seconds, or until `hurry` is set."""
+        if not self._tasks:
+            return
+        impatient = asyncio.ensure_future(hurry.wait())
+        ended = asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        both: set[asyncio.Future[Any]] = {impatient, ended}
+        await asyncio.wait(both, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        impatient.cancel()
+
+    async def interrupt_all(self) -> None:
+        tasks = list(self._tasks.values())
+        for run in list(self._tasks):
+            self.stop(run, Run.Status.INTERRUPTED)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _ended(self, draft: Draft, task: asyncio.Task[Ending]) -> None:
+        run = draft.run.pk
+        del self._tasks[run]
+        reason = self._reasons.pop(run, Run.Status.INTERRUPTED)
+        if task.cancelled():
+            ending = Ending(reason)
+        elif error := task.exception():
+            logger.error("run %s broke", run, exc_info=error)
+            ending = Ending(Run.Status.FAILED, code="server", message=BROKEN)
+        else:
+            ending = task.result()
+        self._writer.conclude(draft, ending)
+
+    async def _generate(self, draft: Draft, prompt: Prompt) -> Ending:
+        live = draft.live
+        async with self._slots:
+            draft.begins = draft.run.status == Run.Status.QUEUED
+            reply = self._client.reply(
+                prompt.messages,
+                prompt.model,
+                max_tokens=prompt.max_tokens,
+                affinity=str(draft.run.conversation_id),
+            )
+            try:
+                async with reply:
+                    async for delta in reply:
+                        if draft.first_token is None:
+                            draft.first_token = timezone.now()
+                        live.append(
+                            delta.text[: LONGEST_REPLY - len(live.text)],
+                            delta.reasoning[: LONGEST_REPLY - len(live.reasoning)],
+                        )
+                        if max(live.end) >= LONGEST_REPLY:
+                            return Ending(Run.Status.TRUNCATED, "length", usage=reply.usage)
+            except UpstreamError as error:
+                return _failure(error, begun=draft.first_token is not None)
+        if not reply.complete:
+            return Ending(Run.Status.INTERRUPTED, usage=reply.usage, request_id=reply.request_id)
+        truncated = reply.finish_reason == "length"
+        return Ending(
+            Run.Status.TRUNCATED if truncated else Run.Status.COMPLETE,
+            reply.finish_reason or "stop",
+            request_id=reply.request_id,
+            usage=reply.usage,
+        )
+
+
+def _failure(error: UpstreamError, *, begun: bool) -> Ending:
+    """A cut or a passed deadline interrupts; everything else that upstream says is a failure."""
+    cut = error.kind is Kind.INTERRUPTED or (error.kind is Kind.TIMEOUT and error.status is None)
+    status = Run.Status.INTERRUPTED if cut else Run.Status.FAILED
+    return Ending(status, code=error.kind.value, message=error.message, request_id=error.request_id)

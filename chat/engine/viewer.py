@@ -1,0 +1,127 @@
+"""One open stream: a position in a run, and who is watching."""
+
+import asyncio
+import contextlib
+import random
+import uuid
+from collections.abc import AsyncGenerator, Callable
+
+from chat.wire import sse
+
+from .live import Live
+from .position import Position
+
+RESET = sse.encode('{"response":""}', event="reset")
+RECONNECT = sse.encode('{"response":""}', event="reconnect")
+SIGNED_OUT = sse.encode(
+    sse.dumps(
+        {
+            "response": "",
+            "code": "signed_out",
+            "message": "You are signed out. Sign in to go on.",
+            "retryable": False,
+        }
+    ),
+    event="problem",
+)
+RETRY = (700, 2700)  # milliseconds; spread, so that a restart is not met by everybody at once
+
+
+class Viewers:
+    """The open streams of this process: those whose right is checked, and who are told of a shutdown."""
+
+    def __init__(self) -> None:
+        self.open: set[Viewer] = set()
+        self.closing = False
+        self._last_left = asyncio.Event()
+
+    def leave(self, viewer: "Viewer") -> None:
+        self.open.discard(viewer)
+        if not self.open:
+            self._last_left.set()
+
+    def dismiss(self, has_ended: Callable[[uuid.UUID], bool]) -> None:
+        """Tell everybody to reconnect, but for those whose run has ended: they see that first."""
+        self.closing = True
+        for viewer in list(self.open):
+            if not has_ended(viewer.live.about.run):
+                viewer.dismiss()
+
+    async def gone(self, timeout: float) -> None:
+        """Let the open streams take their last frames, for `timeout` seconds."""
+        self._last_left.clear()
+        if self.open:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._last_left.wait(), timeout)
+
+
+class Viewer:
+    """What one stream sends: exactly the rest after `position`, or `reset` and everything."""
+
+    def __init__(
+        self, viewers: Viewers, live: Live, position: Position, *, session: str, user: int, password: str
+    ) -> None:
+        self.live = live
+        self.session = session
+        self.user = user
+        self.password = password
+        self._viewers = viewers
+        self._position = position._replace(done=False)
+        self._revoked = False
+        self._dismissed = viewers.closing
+
+    def revoke(self) -> None:
+        """The right to watch is gone: say so and end, without `[DONE]`."""
+        self._revoked = True
+        self.live.pulse()
+
+    def dismiss(self) -> None:
+        """The server is going away: say so and end; the run is kept."""
+        self._dismissed = True
+        self.live.pulse()
+
+    async def frames(self) -> AsyncGenerator[bytes, None]:
+        live = self.live
+        live.viewers += 1
+        self._viewers.open.add(self)
+        pings, problems = live.pings, live.problems
+        try:
+            yield sse.retry(random.randint(*RETRY)) + live.about.frame()
+            while True:
+                if self._revoked:
+                    yield SIGNED_OUT
+                    return
+                if frame := self._advance():
+                    yield frame
+                    continue
+                if live.ending is not None:
+                    yield live.last_frames()
+                    return
+                if self._dismissed:
+                    yield RECONNECT
+                    return
+                if live.problems > problems:
+                    problems = live.problems
+                    yield live.problem
+                elif live.pings > pings:
+                    pings = live.pings
+                    yield sse.PING
+                else:
+                    await live.changed()
+        finally:
+            live.viewers -= 1
+            self._viewers.leave(self)
+
+    def _advance(self) -> bytes:
+        """The next frame of text, or b"" where there is none yet."""
+        live, start = self.live, self._position
+        if start.text > len(live.text) or start.reasoning > len(live.reasoning):
+            if live.ending is None:
+                return b""  # ahead of what this process knows: wait
+            self._position = Position()
+            return RESET
+        end = live.next_stop(start)
+        if end == start:
+            return b""
+        self._position = end
+        return live.frame(start, end)

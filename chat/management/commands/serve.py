@@ -1,0 +1,113 @@
+"""`manage.py serve`: the server, from the first check to the last stored word."""
+
+import asyncio
+import logging
+import resource
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+logger = logging.getLogger(__name__)
+
+
+class Command(BaseCommand):
+    help = "Run the chat server. Stops in good order on SIGTERM or Ctrl-C; a second Ctrl-C ends it at once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--prepare", action="store_true", help="migrate and collect static files first")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self._check_database(migrate=options["prepare"])
+        self._collect_static(always=options["prepare"])
+        _raise_file_limit()
+        if not _serve(self.stdout.write):
+            sys.exit(1)
+
+    def _check_database(self, *, migrate: bool) -> None:
+        try:
+            executor = MigrationExecutor(connection)
+            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+                if not migrate:
+                    raise CommandError("The database lacks tables. Run `manage.py migrate` first.")
+                call_command("migrate", interactive=False, verbosity=0)
+        except DatabaseError as error:
+            raise CommandError(f"The database of DATABASE_URL cannot be used: {error}") from error
+        finally:
+            connection.close()
+
+    def _collect_static(self, *, always: bool) -> None:
+        """So that a bare `migrate` is enough: the pages need the manifest of hashed names."""
+        manifest = settings.STATIC_ROOT / "staticfiles.json"
+        if (always and _is_older(manifest)) or not manifest.exists():
+            call_command("collectstatic", interactive=False, verbosity=0)
+
+
+def _is_older(manifest: Any) -> bool:
+    """Whether a static file of ours, or Django itself, is newer than what was collected."""
+    import django
+
+    if not manifest.exists():
+        return True
+    made = manifest.stat().st_mtime
+    sources = [path for folder in settings.STATICFILES_DIRS for path in folder.rglob("*")]
+    return any(path.stat().st_mtime > made for path in [*sources, *map(type(manifest), [django.__file__])])
+
+
+def _raise_file_limit() -> None:
+    """Each open stream is a file, and each live run another."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _serve(write: Any) -> bool:
+    """Listen until told to stop. False where it could not listen."""
+    from daphne.server import twisted_loop
+
+    from chat.engine.engine import engine, shut_down
+    from chatsite.asgi import application
+    from chatsite.server import BACKLOG, ChatServer
+
+    loop = twisted_loop
+    asyncio.set_event_loop(loop)
+    here = loop.run_until_complete(engine())
+    host = settings.HOST.replace(":", r"\:")
+    server = ChatServer(
+        application,
+        endpoints=[f"tcp:port={settings.PORT}:interface={host}:backlog={BACKLOG}"],
+        on_stop=lambda: shut_down(settings.DRAIN_SECONDS),
+        on_hurry=here.hurry.set,
+        on_listen=lambda: loop.create_task(_greet(write)) and None,
+        proxy_forwarded_address_header="X-Forwarded-For" if settings.TRUSTED_PROXY else None,
+        proxy_forwarded_proto_header="X-Forwarded-Proto" if settings.TRUSTED_PROXY else None,
+    )
+    server.run()
+    return not server.failed
+
+
+async def _greet(write: Any) -> None:
+    """The address, the set-up link while it is owed, who answers, and whether the token is good."""
+    from chat.engine.database import in_database
+    from chat.engine.engine import engine
+    from chat.models.setup import SetupLink
+
+    here = await engine()
+    write(f"The chat is at {settings.SITE_URL}/")
+    if link := await in_database(SetupLink.objects.owed):
+        write(f"Make the administrator's account, once: {settings.SITE_URL}/accounts/setup/{link.token}/")
+    write(f"Answers come from {here.catalogue.default.name} ({here.catalogue.default.id}).")
+    if settings.CLOUDFLARE_API_TOKEN:
+        write(await _token_said(here))
+
+
+async def _token_said(here: Any) -> str:
+    accepted = await here.client.verify()
+    if accepted is None:
+        return "Cloudflare could not be reached to check CLOUDFLARE_API_TOKEN; the server goes on."
+    if accepted:
+        return "Cloudflare accepted CLOUDFLARE_API_TOKEN."
+    return "Cloudflare refused CLOUDFLARE_API_TOKEN: make one that may use Workers AI, and start again."

@@ -1,0 +1,11 @@
+"""The log: who asked what, what was answered, and by which attempt. One noun a file."""
+
+from .conversation import Conversation
+from .message import Message
+from .run import Run
+from .run_chunk import RunChunk
+from .setup import SetupLink
+from .user import User
+from .worker import Worker
+
+__all__ = ["Conversation", "Message", "Run", "RunChunk", "SetupLink", "User", "Worker"]

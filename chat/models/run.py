@@ -1,0 +1,149 @@
+"""A run: one attempt at one reply, never reused."""
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q, Value
+from django.db.models.functions import Concat
+from django.utils import timezone
+
+from .message import Message
+from .run_chunk import RunChunk
+
+LIVE = ("queued", "running")
+ENDED = ("complete", "stopped", "interrupted", "truncated", "failed")
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def live(self) -> "RunQuerySet":
+        return self.filter(status__in=LIVE)
+
+    def of(self, user: Any) -> "RunQuerySet":
+        """Runs this person may watch and stop: those of their own conversations that are not deleted."""
+        return self.filter(conversation__user_id=user.pk, conversation__deleted=None)
+
+
+class Run(models.Model):
+    """`text_start` and `reasoning_start` say where in the message's texts this run's own begin (code points).
+
+    A live run's text stands in its chunks; when it ends, `conclude` moves it into the message.
+    """
+
+    class Status(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        COMPLETE = "complete"
+        STOPPED = "stopped"
+        INTERRUPTED = "interrupted"
+        TRUNCATED = "truncated"
+        FAILED = "failed"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="runs")
+    conversation = models.ForeignKey("Conversation", models.CASCADE, related_name="runs")
+    message = models.ForeignKey("Message", models.CASCADE, related_name="runs")
+    worker = models.ForeignKey("Worker", models.SET_NULL, null=True, blank=True, related_name="runs")
+    client_key = models.UUIDField(default=uuid.uuid4)
+    fingerprint = models.CharField(max_length=64)
+    model = models.CharField(max_length=200)
+    max_tokens = models.PositiveIntegerField()
+    status = models.CharField(max_length=11, choices=Status.choices)
+    stop_requested = models.BooleanField(default=False)
+
+    text_start = models.PositiveIntegerField(default=0)
+    text_length = models.PositiveIntegerField(default=0)
+    reasoning_start = models.PositiveIntegerField(default=0)
+    reasoning_length = models.PositiveIntegerField(default=0)
+
+    finish_reason = models.CharField(max_length=40, default="", blank=True)
+    error_code = models.CharField(max_length=40, default="", blank=True)
+    error_message = models.CharField(max_length=500, default="", blank=True)
+    request_id = models.CharField(max_length=100, default="", blank=True)
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
+    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
+    cached_tokens = models.PositiveIntegerField(null=True, blank=True)
+    neurons = models.FloatField(null=True, blank=True)
+
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    started = models.DateTimeField(null=True, blank=True)
+    first_token = models.DateTimeField(null=True, blank=True)
+    finished = models.DateTimeField(null=True, blank=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "client_key"], name="run_once_per_client_key"),
+            models.UniqueConstraint(
+                fields=["conversation"], condition=Q(status__in=LIVE), name="run_one_live_per_conversation"
+            ),
+            models.CheckConstraint(condition=Q(status__in=LIVE + ENDED), name="run_status"),
+            models.CheckConstraint(
+                condition=Q(status__in=LIVE, finished=None, worker__isnull=False)
+                | Q(status__in=ENDED, finished__isnull=False),
+                name="run_live_has_worker_ended_has_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.id}"
+
+    @property
+    def is_live(self) -> bool:
+        return self.status in LIVE
+
+    @property
+    def usage(self) -> dict[str, Any] | None:
+        if self.completion_tokens is None:
+            return None
+        return {
+            "prompt_tokens": self.prompt_tokens or 0,
+            "completion_tokens": self.completion_tokens,
+            "total_tokens": (self.prompt_tokens or 0) + self.completion_tokens,
+            "cached_tokens": self.cached_tokens or 0,
+            "neurons": self.neurons or 0.0,
+        }
+
+    @property
+    def seconds(self) -> float | None:
+        """From the question to the reply's end."""
+        return (self.finished - self.created).total_seconds() if self.finished else None
+
+    def texts(self) -> tuple[str, str]:
+        """This run's own text and reasoning: from the message when it has ended, until then from its chunks."""
+        if self.is_live:
+            return RunChunk.objects.texts(self.pk)
+        text, start = self.message.text, self.text_start
+        reasoning, reasoning_start = self.message.reasoning, self.reasoning_start
+        return (
+            text[start : start + self.text_length],
+            reasoning[reasoning_start : reasoning_start + self.reasoning_length],
+        )
+
+    def conclude(self, text: str, reasoning: str, *, worker: uuid.UUID, status: str, **outcome: Any) -> bool:
+        """End the run once: write its text into the message and drop its chunks.
+
+        Guarded by owner and state, so of two who try (a zombie and the sweeper) one wins. Says whether it
+        was this call. To be called inside a transaction.
+        """
+        won = (
+            Run.objects.live()
+            .filter(pk=self.pk, worker_id=worker)
+            .update(
+                status=status,
+                text_length=len(text),
+                reasoning_length=len(reasoning),
+                finished=timezone.now(),
+                **outcome,
+            )
+        )
+        if not won:
+            return False
+        if text or reasoning:
+            Message.objects.filter(pk=self.message_id).update(
+                text=Concat(F("text"), Value(text)), reasoning=Concat(F("reasoning"), Value(reasoning))
+            )
+        RunChunk.objects.filter(run_id=self.pk).delete()
+        return True

@@ -1,0 +1,56 @@
+"""A piece of a live run's text: appended as it comes, folded into the message when the run ends."""
+
+import uuid
+from collections.abc import Iterable
+
+from django.db import models
+from django.db.models import F
+from django.db.models.functions import Length
+
+TEXT, REASONING = "t", "r"
+
+
+class RunChunkQuerySet(models.QuerySet["RunChunk"]):
+    def texts(self, run: uuid.UUID, text_from: int = 0, reasoning_from: int = 0) -> tuple[str, str]:
+        """The stored text and reasoning of a live run from these positions (code points) on.
+
+        Chunks of a run join from 0 without a gap; a reader that meets a gap takes what is before it.
+        """
+        rows = self.filter(run_id=run).order_by("start").annotate(end=F("start") + Length("text"))
+        wanted = rows.filter(
+            models.Q(kind=TEXT, end__gt=text_from) | models.Q(kind=REASONING, end__gt=reasoning_from)
+        ).values_list("kind", "start", "text")
+        found = list(wanted)
+        return _join(found, TEXT, text_from), _join(found, REASONING, reasoning_from)
+
+
+def _join(rows: Iterable[tuple[str, int, str]], kind: str, position: int) -> str:
+    parts = []
+    for row_kind, start, text in rows:
+        if row_kind != kind:
+            continue
+        if start > position:
+            break
+        parts.append(text[position - start :])
+        position = start + len(text)
+    return "".join(parts)
+
+
+class RunChunk(models.Model):
+    run = models.ForeignKey("Run", models.CASCADE, related_name="chunks")
+    kind = models.CharField(max_length=1, choices=[(TEXT, "text"), (REASONING, "reasoning")])
+    start = models.PositiveIntegerField()
+    text = models.TextField()
+
+    objects = RunChunkQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            # Also the index that replays a run in order, and what makes a repeated insert visible.
+            models.UniqueConstraint(fields=["run", "kind", "start"], name="chunk_once"),
+            models.CheckConstraint(condition=models.Q(kind__in=[TEXT, REASONING]), name="chunk_kind"),
+            models.CheckConstraint(condition=~models.Q(text=""), name="chunk_has_text"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}{self.start}+{len(self.text)}"

@@ -1,0 +1,39 @@
+"""The people who can log in."""
+
+from typing import ClassVar, Self
+
+from django.contrib.auth.models import AbstractUser, UserManager
+from django.db import models
+from django.db.models import Q, Value
+from django.db.models.functions import Lower
+
+
+class AccountManager(UserManager["User"]):
+    """Django's manager, and the one rule of what a person may type as "who I am"."""
+
+    def by_login(self: Self, login: str) -> "User | None":
+        """The account whose name is `login`, or whose e-mail address is, in any case.
+
+        With an @ the address goes first: a name that imitates an address must not shut its owner out.
+        Names are compared as they are, so a name that only looks alike is another name.
+        """
+        if not login or "\0" in login:
+            return None
+        found = self.alias(address=Lower("email")).filter(Q(username=login) | Q(address=Lower(Value(login))))
+        return min(found, key=lambda user: (user.username == login) == ("@" in login), default=None)
+
+
+class User(AbstractUser):
+    """Django's user with an e-mail address that belongs to one person only, in whatever case."""
+
+    objects: ClassVar[AccountManager] = AccountManager()
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                Lower("email"),
+                condition=~Q(email=""),
+                name="user_email_unique",
+                violation_error_message="Another account has this e-mail address.",
+            ),
+        ]

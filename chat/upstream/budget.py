@@ -1,0 +1,52 @@
+"""The conversation cut to the model's window, and the reply's budget: what is sent always fits."""
+
+from dataclasses import dataclass
+
+from .catalogue import Model
+from .errors import Kind, UpstreamError
+
+REPLY = 16_384  # tokens for a reply, thinking included, where the model names no limit of its own
+SHARE = 3  # a reply gets at most this part of the window
+MESSAGE = 4  # tokens a message costs beside its text
+SMALLEST_REPLY = 64  # tokens; with less room than this nothing is asked
+
+# UTF-8 bytes a token holds, cautiously: English has four, Chinese three, a small vocabulary fewer.
+BYTES_A_TOKEN = 3
+BYTES_A_LOCAL_TOKEN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What is sent; `dropped` messages at its beginning were left out."""
+
+    messages: list[dict[str, str]]
+    max_tokens: int
+    dropped: int
+
+
+def fit(messages: list[dict[str, str]], model: Model, reply: int | None = None) -> Fit:
+    """Leave out the oldest turns until the rest and a reply of `reply` tokens fit into the window.
+
+    Never the system prompt nor the last message; what is left begins with a question. Raises UpstreamError
+    (too long) where those two alone do not fit.
+    """
+    system = messages[:1] if messages[0]["role"] == "system" else []
+    turns = messages[len(system) :]
+    wanted = min(reply or model.max_output or REPLY, model.max_output or REPLY, model.window // SHARE)
+    room = model.window - wanted - sum(tokens(message, model) for message in system)
+    kept = len(turns) - 1
+    room -= tokens(turns[kept], model)
+    if room + wanted < SMALLEST_REPLY:
+        raise UpstreamError(Kind.TOO_LONG)
+    while kept > 0 and room >= (cost := tokens(turns[kept - 1], model)):
+        kept -= 1
+        room -= cost
+    while turns[kept]["role"] != "user":
+        kept += 1
+    return Fit(system + turns[kept:], min(wanted, wanted + room), kept)
+
+
+def tokens(message: dict[str, str], model: Model) -> int:
+    """How many tokens a message is at the most, estimated from its bytes."""
+    share = BYTES_A_LOCAL_TOKEN if model.local else BYTES_A_TOKEN
+    return MESSAGE - (-len(message["content"].encode()) // share)

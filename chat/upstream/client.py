@@ -1,0 +1,97 @@
+"""The client of Workers AI, and of the local model: one for each event loop, with connections to spare."""
+
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+import aiohttp
+import httpx
+from httpx_aiohttp import AiohttpTransport
+
+from .catalogue import Model
+from .local import LocalModel
+from .reply import Deadlines, Reply, Retries
+from .request import Account, Request, to_local, to_workers_ai
+
+__all__ = ["Account", "Client", "Deadlines", "Retries"]
+
+BITE = 0.04  # seconds between two reads of a reply
+CONNECTIONS = 2_000  # more than there are live runs
+CONNECT, WRITE = 10.0, 10.0  # seconds; how long a reply may take is the reply's own matter
+VERIFY = 5.0  # seconds
+
+
+class Client:
+    """To be made on the event loop that it works on."""
+
+    def __init__(
+        self,
+        account: Account | None,
+        local: LocalModel | None,
+        *,
+        deadlines: Deadlines = Deadlines(),
+        retries: Retries = Retries(),
+        bite: float = BITE,
+    ) -> None:
+        self._account = account
+        self._local = local
+        self._deadlines = deadlines
+        self._retries = retries
+        self._bite = bite
+        self._http = httpx.AsyncClient(
+            # aiohttp's C parser halves the price of a token.
+            transport=AiohttpTransport(client=_session),
+            timeout=httpx.Timeout(connect=CONNECT, write=WRITE, pool=CONNECT, read=None),
+            # One person's cookie must never go out with another's question.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            # Compression buffers whole blocks and visibly delays tokens.
+            headers={"Accept-Encoding": "identity", "User-Agent": "chat"},
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    def reply(
+        self, messages: list[dict[str, str]], model: Model, *, max_tokens: int, affinity: str = ""
+    ) -> Reply:
+        """Ask for a reply; nothing is sent before it is iterated. `max_tokens` as `budget.fit` gives it."""
+
+        async def request() -> Request:
+            if model.local:
+                assert self._local is not None
+                await self._local.start()
+                return to_local(self._local.base_url, self._local.key, messages, model, max_tokens)
+            assert self._account is not None
+            return to_workers_ai(self._account, messages, model, max_tokens, affinity)
+
+        return Reply(
+            self._http,
+            request,
+            max_tokens=max_tokens,
+            inline_reasoning=model.inline_reasoning,
+            deadlines=self._deadlines,
+            retries=self._retries,
+            bite=self._bite,
+        )
+
+    async def verify(self) -> bool | None:
+        """Whether Cloudflare accepts the token, a person's or an account's; None where it cannot be asked."""
+        if self._account is None:
+            return None
+        account = self._account
+        headers = {"Authorization": f"Bearer {account.token}"}
+        for path in ("/user/tokens/verify", f"/accounts/{account.account_id}/tokens/verify"):
+            try:
+                answer = await self._http.get(account.base_url + path, headers=headers, timeout=VERIFY)
+                if answer.is_success and answer.json()["result"]["status"] == "active":
+                    return True
+            except (httpx.HTTPError, ValueError, KeyError, TypeError):
+                return None
+            if answer.status_code >= 500:
+                return None
+        return False
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+
+def _session() -> aiohttp.ClientSession:
+    connector = aiohttp.TCPConnector(limit=CONNECTIONS, ssl=httpx.create_ssl_context(trust_env=False))
+    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)

@@ -1,0 +1,206 @@
+"""What can go wrong upstream, as one small tree: what it is, whether to try again, what to say.
+
+Sources: Cloudflare's lists of Workers AI and AI Gateway errors, and bodies recorded from the service.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    AUTH = "auth"
+    NOT_PERMITTED = "not_permitted"
+    UNKNOWN_MODEL = "unknown_model"
+    TOO_LONG = "too_long"
+    QUOTA = "quota"
+    THROTTLED = "throttled"
+    BUSY = "busy"
+    TIMEOUT = "timeout"
+    BLOCKED = "blocked"
+    CREDITS = "credits"
+    INVALID = "invalid"
+    UNAVAILABLE = "unavailable"
+    INTERRUPTED = "interrupted"
+
+
+SENTENCES = {
+    Kind.AUTH: "Cloudflare does not accept this site's token. Tell whoever runs it.",
+    Kind.NOT_PERMITTED: "This Cloudflare account may not use this model. Choose another one.",
+    Kind.UNKNOWN_MODEL: "Cloudflare does not have this model, or no longer. Choose another one.",
+    Kind.TOO_LONG: "This is too long for the model. Shorten the message, or begin a new conversation.",
+    Kind.QUOTA: "Today's free allowance of this Cloudflare account is used up. It begins anew at 00:00 UTC.",
+    Kind.THROTTLED: "Too much was asked in this minute. Wait a moment, then try again.",
+    Kind.BUSY: "The model is busy. Try again in a moment, or choose another one.",
+    Kind.TIMEOUT: "The model took too long. Try again.",
+    Kind.BLOCKED: "A filter of this site's Cloudflare account stopped this. Say it in other words.",
+    Kind.CREDITS: "This Cloudflare account has no credit left. Tell whoever runs this site.",
+    Kind.INVALID: "The model did not understand this request. Try another model.",
+    Kind.UNAVAILABLE: "Cloudflare cannot answer now. Try again in a moment.",
+    Kind.INTERRUPTED: "The connection to the model was lost in the middle of the reply.",
+}
+TRANSIENT = {Kind.THROTTLED, Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE, Kind.INTERRUPTED}
+
+CODES = {
+    Kind.AUTH: "2009 10000 9109",
+    Kind.NOT_PERMITTED: "3023 3041 5005 5016 5018 5035",
+    Kind.UNKNOWN_MODEL: "3042 5007 5028 7000 7003",
+    Kind.TOO_LONG: "3006 3010 5021",
+    Kind.QUOTA: "3036 4006",
+    Kind.THROTTLED: "2003 3021",
+    Kind.BUSY: "3040",
+    Kind.TIMEOUT: "3007 3008 3046",
+    Kind.BLOCKED: "2016 2017",
+    Kind.CREDITS: "2021",
+    Kind.INVALID: "2001 2040 3003 3039 5004 5006 5012 5019 8001 8006",
+    Kind.UNAVAILABLE: "7009 7013",
+}
+KIND_OF_CODE = {code: kind for kind, codes in CODES.items() for code in codes.split()}
+KIND_OF_STATUS = {
+    400: Kind.INVALID,
+    401: Kind.AUTH,
+    402: Kind.CREDITS,
+    403: Kind.NOT_PERMITTED,
+    404: Kind.UNKNOWN_MODEL,
+    405: Kind.INVALID,
+    408: Kind.TIMEOUT,
+    413: Kind.TOO_LONG,
+    422: Kind.INVALID,
+    424: Kind.BLOCKED,
+    429: Kind.THROTTLED,
+    504: Kind.TIMEOUT,
+    524: Kind.TIMEOUT,
+}
+# Words that mean more than the code beside them: 3030 is both a safety filter's and a full window's.
+WORDS = [
+    (re.compile(r"daily free allocation", re.I), Kind.QUOTA),
+    (
+        re.compile(
+            r"max context|context (length|window)|sequence too long|max_(completion_)?tokens is too large",
+            re.I,
+        ),
+        Kind.TOO_LONG,
+    ),
+    (re.compile(r"deprecated", re.I), Kind.UNKNOWN_MODEL),
+]
+CODE_IN_TEXT = re.compile(r"(?<!\d)(\d{4,5}):")
+REQUEST_ID = re.compile(r"\s*\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8})\)\s*$")
+SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")
+LONGEST_DETAIL = 300
+
+
+class UpstreamError(Exception):
+    """`message` is for the person, `detail` (upstream's own words, without secrets) for the administrator.
+
+    `permanent`: trying the same again is of no use. `retry_after` in seconds, None where nobody said.
+    """
+
+    def __init__(
+        self,
+        kind: Kind,
+        *,
+        code: str = "",
+        status: int | None = None,
+        retry_after: float | None = None,
+        request_id: str = "",
+        detail: str = "",
+    ) -> None:
+        self.kind = kind
+        self.code = code
+        self.status = status
+        self.permanent = kind not in TRANSIENT
+        self.retry_after = retry_after
+        self.message = SENTENCES[kind]
+        self.request_id = request_id
+        self.detail = SECRET.sub("…", detail)[:LONGEST_DETAIL]
+        super().__init__(f"{kind} {code}".strip())
+
+
+def from_response(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+    """The error of an HTTP answer that is not 2xx, whatever its body: JSON of any envelope, HTML, nothing."""
+    try:
+        payload = json.loads(body)
+    except (ValueError, RecursionError):
+        payload = None
+    return _error(payload, status, _retry_after(headers))
+
+
+def from_payload(payload: object) -> UpstreamError:
+    """The error inside a stream, or in a body that came with 200."""
+    return _error(payload, None, None)
+
+
+def _error(payload: object, status: int | None, retry_after: float | None) -> UpstreamError:
+    code, text = "", ""
+    for found_code, found_text in _entries(payload):
+        code, text = code or found_code, text or found_text
+    if not code and (match := CODE_IN_TEXT.search(text)):
+        code = match[1]
+    request_id = ""
+    if match := REQUEST_ID.search(text):
+        request_id, text = match[1], text[: match.start()]
+    kind = _kind(code, text, status)
+    if kind is Kind.QUOTA:
+        retry_after = _until_midnight()
+    elif kind is Kind.THROTTLED and retry_after is None:
+        retry_after = 60.0
+    return UpstreamError(
+        kind, code=code, status=status, retry_after=retry_after, request_id=request_id, detail=text
+    )
+
+
+def _entries(payload: object) -> Iterator[tuple[str, str]]:
+    """Code and text of each error in any of the envelopes: errors[], error[], error{}, error "", a bare list,
+    and `internalCode` beside `message`."""
+    if isinstance(payload, list):
+        for entry in payload:
+            yield from _entries(entry)
+    elif isinstance(payload, str):
+        yield "", payload
+    elif isinstance(payload, dict):
+        for name in ("errors", "error"):
+            if payload.get(name):
+                yield from _entries(payload[name])
+        code, text = payload.get("internalCode") or payload.get("code"), payload.get("message")
+        if code or text:
+            yield _code(code), str(text or "")
+
+
+def _code(code: Any) -> str:
+    """Codes are numbers; words stand there too (`invalid_prompt`), and say nothing of ours."""
+    return str(code) if isinstance(code, int) or (isinstance(code, str) and code.isdigit()) else ""
+
+
+def _kind(code: str, text: str, status: int | None) -> Kind:
+    for pattern, kind in WORDS:
+        if pattern.search(text):
+            return kind
+    if code == "3030":
+        return Kind.BLOCKED
+    if code in KIND_OF_CODE:
+        return KIND_OF_CODE[code]
+    if status is None:
+        return Kind.UNAVAILABLE
+    return KIND_OF_STATUS.get(status, Kind.INVALID if 400 <= status < 500 else Kind.UNAVAILABLE)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds, or a date. https://www.rfc-editor.org/rfc/rfc9110#field.retry-after"""
+    written = headers.get("retry-after", "").strip()
+    if written.isdigit():
+        return float(written[:9])
+    try:
+        return max(0.0, (parsedate_to_datetime(written) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _until_midnight() -> float:
+    """Seconds until 00:00 UTC, when the daily allowance begins anew."""
+    now = datetime.now(UTC)
+    midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return (midnight - now).total_seconds()

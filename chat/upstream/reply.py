@@ -1,0 +1,255 @@
+"""One reply as it is read: deltas, deadlines, retries before the first token, and how it ended."""
+
+import asyncio
+import json
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+import httpx
+
+from chat.wire import sse
+from chat.wire.frames import Delta, FrameError, Reader
+from chat.wire.usage import Usage
+
+from .errors import Kind, UpstreamError, from_payload, from_response
+from .request import Request
+
+FULL_READ = 16_384  # bytes; a read this long leaves more behind it, so the next one does not wait
+LONGEST_ERROR = 65_536  # bytes of an error's body that are read
+LONGEST_JSON = 4_000_000  # bytes of a whole JSON answer
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds, measured on what the model says: bytes that carry no token are no sign of life."""
+
+    first_token: float = 120.0
+    between_tokens: float = 60.0
+    whole: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """At most `most`, after a random pause of up to `base` seconds, doubled each time; `longest` in all."""
+
+    most: int = 2
+    base: float = 2.0
+    longest: float = 15.0
+
+
+class Reply:
+    """`async with client.reply(…) as reply: async for delta in reply: …`
+
+    Raises UpstreamError. Leaving the block closes the socket, which is what stops the model.
+    """
+
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        request: Callable[[], Awaitable[Request]],
+        *,
+        max_tokens: int,
+        inline_reasoning: bool,
+        deadlines: Deadlines,
+        retries: Retries,
+        bite: float,
+    ) -> None:
+        self.request_id = ""
+        self._http = http
+        self._request = request
+        self._max_tokens = max_tokens
+        self._inline_reasoning = inline_reasoning
+        self._deadlines = deadlines
+        self._retries = retries
+        self._bite = bite
+        self._loop = asyncio.get_running_loop()
+        self._began = self._last = self._loop.time()
+        self._spoke = False
+        self._tries = 0
+        self._paused = 0.0
+        self._new_attempt()
+
+    @property
+    def usage(self) -> Usage | None:
+        return self._reader.usage
+
+    @property
+    def complete(self) -> bool:
+        """The model said that it had finished."""
+        return self._reader.done or bool(self._reader.finish_reason)
+
+    @property
+    def finish_reason(self) -> str:
+        """Native frames name none: a reply that used its budget up was cut by it."""
+        usage = self._reader.usage
+        if not self._reader.finish_reason and usage and usage.completion_tokens >= self._max_tokens:
+            return "length"
+        return self._reader.finish_reason
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Delta:
+        try:
+            async with asyncio.timeout_at(self._deadline()):
+                delta = await self._next()
+        except TimeoutError:
+            raise UpstreamError(Kind.TIMEOUT) from None
+        if delta is None:
+            raise StopAsyncIteration
+        self._spoke = True
+        self._last = self._loop.time()
+        return delta
+
+    def _deadline(self) -> float:
+        patience = self._deadlines.between_tokens if self._spoke else self._deadlines.first_token
+        return min(self._last + patience, self._began + self._deadlines.whole)
+
+    async def _next(self) -> Delta | None:
+        """The next delta; before the first one, also by asking again."""
+        while True:
+            try:
+                return await self._attempt()
+            except UpstreamError as error:
+                pause = self._pause_after(error)
+                if pause is None:
+                    raise
+            await self._close()
+            await asyncio.sleep(pause)
+            self._new_attempt()
+
+    def _new_attempt(self) -> None:
+        self._response: httpx.Response | None = None
+        self._decoder = sse.Decoder()
+        self._reader = Reader(inline_reasoning=self._inline_reasoning)
+        self._failure: Exception | None = None
+        self._over = False
+        self._rest = False
+
+    def _pause_after(self, error: UpstreamError) -> float | None:
+        """Seconds before asking again, None for not at all."""
+        if self._spoke or error.permanent or self._tries >= self._retries.most:
+            return None
+        pause = error.retry_after
+        if pause is None:
+            pause = random.uniform(0.1, 1) * self._retries.base * 2**self._tries
+        if self._paused + pause > self._retries.longest:
+            return None
+        self._tries += 1
+        self._paused += pause
+        return pause
+
+    async def _attempt(self) -> Delta | None:
+        try:
+            if self._response is None:
+                self._response = await self._open()
+                if "json" in self._response.headers.get("content-type", ""):
+                    return await self._read_json(self._response)
+                self._chunks = self._response.aiter_raw()
+            return await self._read()
+        except FrameError as error:
+            raise from_payload(error.payload) from error
+        except sse.LineTooLong as error:
+            raise _final(UpstreamError(Kind.UNAVAILABLE, detail="an endless line")) from error
+        except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
+            # Its text can hold the address; its name says enough.
+            kind = Kind.INTERRUPTED if self._response is not None else Kind.UNAVAILABLE
+            raise UpstreamError(kind, detail=type(error).__name__) from None
+
+    async def _open(self) -> httpx.Response:
+        request = await self._request()
+        response = await self._http.send(
+            self._http.build_request("POST", request.url, headers=request.headers, json=request.body),
+            stream=True,
+        )
+        self._response = response
+        self.request_id = response.headers.get("cf-ray", "")
+        if response.is_success:
+            return response
+        body = await _body(response, LONGEST_ERROR)
+        error = from_response(response.status_code, response.headers, body)
+        error.request_id = error.request_id or self.request_id
+        if response.is_redirect:
+            # Never followed: the token would go with it.
+            error = _final(UpstreamError(Kind.UNAVAILABLE, status=response.status_code))
+        raise error
+
+    async def _read_json(self, response: httpx.Response) -> Delta | None:
+        """A whole answer to a request for a stream, as some models and filters give it."""
+        try:
+            body = json.loads(await _body(response, LONGEST_JSON))
+        except (ValueError, RecursionError):
+            raise UpstreamError(Kind.UNAVAILABLE, detail="an answer that is no JSON") from None
+        delta = self._reader.read_json(body)
+        self._over = self._reader.done = True
+        return delta or None
+
+    async def _read(self) -> Delta | None:
+        """Events until something was said; all that one read brought becomes one delta.
+
+        After the first token reads come every `bite` seconds: each then brings several events for the
+        price of one. Never while more is waiting.
+        """
+        while not self._over:
+            if self._rest:
+                await asyncio.sleep(self._bite)
+            chunk = await anext(self._chunks, None)
+            delta = self._take(chunk)
+            self._over = chunk is None or self._reader.done or self._failure is not None
+            self._rest = chunk is not None and len(chunk) < FULL_READ and (self._spoke or delta is not None)
+            if delta:
+                return delta
+        if self._failure is not None:
+            raise self._failure
+        if not self._spoke and not self.complete:
+            raise UpstreamError(Kind.INTERRUPTED, detail="the stream ended before its first token")
+        return None
+
+    def _take(self, chunk: bytes | None) -> Delta | None:
+        """What these bytes said, up to an error that may stand among them, which comes at the next read."""
+        said = Delta()
+        try:
+            for event in self._decoder.close() if chunk is None else self._decoder.feed(chunk):
+                _add(said, self._reader.read(event))
+            if chunk is None or self._reader.done:
+                _add(said, self._reader.close())
+        except (FrameError, sse.LineTooLong) as error:
+            self._failure = error
+        return said if said.text or said.reasoning else None
+
+    async def _close(self) -> None:
+        if self._response is not None:
+            response, self._response = self._response, None
+            await response.aclose()
+
+
+def _add(said: Delta, delta: Delta | None) -> None:
+    if delta is not None:
+        said.text += delta.text
+        said.reasoning += delta.reasoning
+
+
+def _final(error: UpstreamError) -> UpstreamError:
+    error.permanent = True
+    return error
+
+
+async def _body(response: httpx.Response, most: int) -> bytes:
+    body = b""
+    async for chunk in response.aiter_raw():
+        body += chunk
+        if len(body) > most:
+            break
+    return body[:most]

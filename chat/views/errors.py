@@ -1,0 +1,119 @@
+"""Refusals: the same statuses for everybody, as a page for people and as JSON for programs."""
+
+import math
+from typing import Any
+
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.views.decorators.csrf import requires_csrf_token
+
+CODES = {
+    400: "malformed",
+    401: "signed_out",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "conflict",
+    413: "too_long",
+    415: "wrong_type",
+    429: "throttled",
+    500: "error",
+    503: "unavailable",
+}
+MESSAGES = {
+    400: "This request could not be understood.",
+    403: "You may not do this.",
+    404: "There is nothing here, or it is not yours.",
+    413: "This is too long to be taken.",
+    429: "That was too often. Wait a moment, then try again.",
+    500: "Something went wrong here. What you sent may not have been stored: look before you send it again.",
+    503: "The server cannot take this now. Try again in a moment.",
+}
+FOREIGN_HOST = (
+    "This server does not answer to the name it was called by. Whoever runs it can add the name to the "
+    "setting ALLOWED_HOSTS, or write the site's address into SITE_URL, and start it again."
+)
+NO_PAGES = ("/runs/", "/v1/", "/client/")
+NO_CSRF = (
+    "This form is too old, or it was sent from another site. Load the page again and repeat what you did."
+)
+
+
+def is_form(request: HttpRequest) -> bool:
+    """Whether the body is a plain HTML form."""
+    return request.content_type in ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Whether a program asks: by what it sends, by what it accepts, or by calling what has no page.
+
+    Many programs accept "*/*", so a call that is neither a form nor a page answers them in JSON.
+    """
+    if request.content_type in ("application/json", "text/event-stream"):
+        return True
+    accept = request.headers.get("Accept", "")
+    if "text/html" in accept:
+        return False
+    if "application/json" in accept or "text/event-stream" in accept:
+        return True
+    is_call = request.method not in ("GET", "HEAD") and not is_form(request)
+    return is_call or request.path.startswith(NO_PAGES)
+
+
+def refuse(
+    request: HttpRequest,
+    status: int,
+    message: str = "",
+    *,
+    code: str = "",
+    retry_after: float | None = None,
+    template: str = "",
+    **more: Any,
+) -> HttpResponse:
+    """A refusal with a sentence: `{"error": {"code", "message", "retry_after"?, …}}`, or that status's page.
+
+    :param retry_after: seconds; also sent as the header of that name, rounded up.
+    :param template: the page, where it is not the one named like the status; it gets `status`, `reason` and
+        `retry_after`, and nothing of the request.
+    """
+    message = message or MESSAGES.get(status, "This did not work.")
+    seconds = None if retry_after is None else max(1, math.ceil(retry_after))
+    if wants_json(request):
+        error = {"code": code or CODES[status], "message": message, **more}
+        if seconds is not None:
+            error["retry_after"] = seconds
+        response: HttpResponse = JsonResponse({"error": error}, status=status)
+    else:
+        page = template or f"{status}.html"
+        context = {"status": status, "reason": message, "retry_after": seconds}
+        response = HttpResponse(render_to_string(page, context), status=status)
+    if seconds is not None:
+        response["Retry-After"] = str(seconds)
+    return response
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400. A refused host's page says which setting lets it in; the name itself is not repeated."""
+    return refuse(request, 400, FOREIGN_HOST if isinstance(exception, DisallowedHost) else "")
+
+
+@requires_csrf_token
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403."""
+    return refuse(request, 403)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403 for a form or a call without its token; why in detail stands in the log."""
+    return refuse(request, 403, NO_CSRF, code="csrf", template="403_csrf.html")
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404: a stranger's object and a missing one give the same bytes."""
+    return refuse(request, 404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500, without a look into the database, which may be what is broken."""
+    return refuse(request, 500)

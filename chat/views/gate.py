@@ -1,0 +1,86 @@
+"""The gatekeepers: who is asking, and may they have this? Each runs in a database thread."""
+
+import uuid
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+
+from chat.engine.refusal import Missing, Refusal, SignedOut
+from chat.models import Conversation, Run, User
+
+from .errors import refuse, wants_json
+
+View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
+PAGES = (400, 404, 413, 429, 503)  # statuses that have a page of their own
+
+
+def signed_in(request: HttpRequest) -> User:
+    """The person who asks. Raises SignedOut, also for a disabled account."""
+    user = request.user
+    if not isinstance(user, User) or not user.is_active:
+        raise SignedOut("You are signed out. Sign in to go on.")
+    return user
+
+
+def own_conversation(request: HttpRequest, conversation: uuid.UUID) -> Conversation:
+    """Raises SignedOut and Missing."""
+    found = Conversation.objects.of(signed_in(request)).filter(pk=conversation).first()
+    if found is None:
+        raise Missing("There is no such conversation.")
+    return found
+
+
+def own_run(request: HttpRequest, run: uuid.UUID) -> Run:
+    """The run with its message and its worker. Raises SignedOut and Missing."""
+    runs = Run.objects.of(signed_in(request)).select_related("message", "worker")
+    found = runs.filter(pk=run).first()
+    if found is None:
+        raise Missing("There is no such reply.")
+    return found
+
+
+def takes(*methods: str) -> Callable[[View], View]:
+    """Only these methods; refusals become answers: JSON for programs, pages for people."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        async def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if request.method not in methods:
+                return HttpResponseNotAllowed(methods)
+            try:
+                return await view(request, *args, **kwargs)
+            except Refusal as refusal:
+                return _answer(request, refusal)
+
+        return guarded
+
+    return decorate
+
+
+def _answer(request: HttpRequest, refusal: Refusal) -> HttpResponse:
+    if isinstance(refusal, SignedOut) and not wants_json(request):
+        return to_login(request)
+    more = {"run": str(refusal.run)} if refusal.run else {}
+    template = "" if refusal.status in PAGES else "400.html"
+    return refuse(
+        request,
+        refusal.status,
+        refusal.message,
+        code=refusal.code,
+        retry_after=refusal.retry_after,
+        template=template,
+        **more,
+    )
+
+
+def to_login(request: HttpRequest) -> HttpResponseRedirect:
+    """To the login page and back; a send comes back to the page it was typed on."""
+    path = request.get_full_path()
+    if request.method == "POST":
+        path = request.path.removesuffix("messages/").removesuffix("delete/")
+        path = "/" if path == "/c/" or path.startswith("/runs/") else path
+    return redirect_to_login(path)

@@ -1,0 +1,60 @@
+"""Following a run and stopping it, from any tab and any process."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+
+from chat.engine.database import in_database
+from chat.engine.engine import engine
+from chat.engine.position import Position
+from chat.engine.refusal import Malformed
+from chat.models import Run, User
+
+from . import gate
+from .errors import is_form
+from .messages import HttpResponseSeeOther
+from .streams import stream as stream_of
+
+
+@gate.takes("GET")
+async def stream(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
+    """Follow or resume: what comes after `Last-Event-ID`, or after `?after=`, or everything."""
+    here = await engine()
+    user, found, position = await in_database(_find, request, run)
+    live = await here.follow(found)
+    return stream_of(here, live, user, request.session.session_key or "", position)
+
+
+def _find(request: HttpRequest, run: uuid.UUID) -> tuple[User, Run, Position]:
+    found = gate.own_run(request, run)
+    return gate.signed_in(request), found, _position(request)
+
+
+def _position(request: HttpRequest) -> Position:
+    written = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
+    if not written:
+        return Position()
+    try:
+        return Position.parse(written)
+    except ValueError as error:
+        raise Malformed("This is no position in a stream.") from error
+
+
+@gate.takes("POST")
+async def stop(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
+    """Ask the run to stop; its stream tells when it did. The row is told first, for a layer may be dead."""
+    here = await engine()
+    found = await in_database(_request_stop, request, run)
+    here.stop(found)
+    if is_form(request):
+        return HttpResponseSeeOther(reverse("chat:conversation", args=[found.conversation_id]))
+    return HttpResponse(status=202)
+
+
+def _request_stop(request: HttpRequest, run: uuid.UUID) -> Run:
+    found = gate.own_run(request, run)
+    if found.is_live:
+        Run.objects.live().filter(pk=found.pk).update(stop_requested=True)
+    return found

@@ -1,0 +1,229 @@
+"""What a model server says, frame by frame, whatever shape it speaks.
+
+Read are the frames of Workers AI (the old native ones, the current OpenAI chunks with one native frame at the
+end, and both in one), of AI Gateway and of OpenAI's chat API, and their whole JSON answers, which some models
+give although a stream was asked for.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from chat.wire.sse import Event
+from chat.wire.text import Joiner, ThinkSplitter
+from chat.wire.tool_calls import ToolCalls
+from chat.wire.usage import Tally, Usage
+
+__all__ = ["Delta", "FrameError", "Reader", "Usage"]
+
+# `json.loads` spends a third of its time around this call, and it runs once per token. Not strict: control
+# characters may stand unescaped.
+_scan = json.JSONDecoder(strict=False).scan_once  # type: ignore[attr-defined]  # public, but not in the stubs
+_Object = dict[str, Any]
+_NOTHING: _Object = {}
+_NAME = re.compile(r"[a-z_-]{1,40}")
+_FINISH_REASONS = {
+    "end_turn": "stop",
+    "eos": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_length": "length",
+    "content-filter": "content_filter",
+    "function_call": "tool_calls",
+    "tool-calls": "tool_calls",
+}
+
+
+@dataclass(slots=True)
+class Delta:
+    """What one frame adds to a reply. An empty field says nothing."""
+
+    text: str = ""
+    reasoning: str = ""
+    finish_reason: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.reasoning or self.finish_reason)
+
+
+class FrameError(Exception):
+    """The server said in a frame, or in a body answered with 200, that it failed.
+
+    `payload` is what it said, parsed; None if it was no JSON. It may quote the chat, so it is not part of the
+    exception's text.
+    """
+
+    def __init__(self, payload: object) -> None:
+        super().__init__(
+            "the model server sent an error" if payload else "the model server sent a broken frame"
+        )
+        self.payload = payload
+
+
+class Reader:
+    """Reads one reply. Keeps what has to be known across its frames, never its text.
+
+    `done` is True once `[DONE]` came; everything after it is ignored. `finish_reason` is "" while unknown,
+    else `stop`, `length`, `tool_calls`, `content_filter`, `error`, or what else the server says, in lower
+    case.
+    """
+
+    def __init__(self, *, inline_reasoning: bool = False) -> None:
+        self.done = False
+        self.finish_reason = ""
+        self._tally = Tally()
+        self._calls = ToolCalls()
+        self._text = Joiner()
+        self._reasoning = Joiner()
+        self._splitter = ThinkSplitter() if inline_reasoning else None
+
+    @property
+    def usage(self) -> Usage | None:
+        return self._tally.usage()
+
+    @property
+    def tool_calls(self) -> list[dict[str, Any]]:
+        return self._calls.as_list()
+
+    def read(self, event: Event) -> Delta | None:
+        """What the event adds; None if nothing.
+
+        Raises FrameError if it is an error, or not JSON, unless the stream ended inside it: then the
+        connection was cut, and there is nothing to read. `close` may still be called after an error.
+        """
+        if self.done:
+            return None
+        if event.event != "message":
+            if event.event == "error":
+                raise FrameError(_json_or_text(event.data))
+            return None
+        data = event.data
+        try:
+            frame, end = _scan(data, 0)
+            if end != len(data):
+                frame = self._parse_again(event)
+        except (StopIteration, ValueError, RecursionError):
+            frame = self._parse_again(event)
+        return None if frame is None else self._frame(frame)
+
+    def read_json(self, body: object) -> Delta:
+        """A whole answer, parsed from JSON, in any of its envelopes.
+
+        An answer without text gives an empty Delta. Raises FrameError.
+        """
+        answer = body
+        while isinstance(answer, dict) and "result" in answer:
+            _refuse_error(answer)
+            answer = answer["result"]
+        if isinstance(answer, dict) and isinstance(answer.get("streamed_data"), list):
+            _refuse_error(answer)
+            answer = answer["streamed_data"]
+        elif isinstance(answer, str):
+            answer = {"response": answer}
+        frames = answer if isinstance(answer, list) else [answer]
+        deltas = [self._frame(frame) for frame in frames if frame is not None] + [self.close()]
+        self.done = True
+        text = "".join(delta.text for delta in deltas if delta)
+        reasoning = "".join(delta.reasoning for delta in deltas if delta)
+        return Delta(text, reasoning, self.finish_reason)
+
+    def close(self) -> Delta | None:
+        """What was held back: half a character becomes U+FFFD, half a tag is text after all."""
+        text, reasoning = self._text.close(), self._reasoning.close()
+        if self._splitter:
+            thought, text = self._splitter.add(text)
+            reasoning += thought + self._splitter.close()
+        return Delta(text, reasoning) if text or reasoning else None
+
+    def _parse_again(self, event: Event) -> object:
+        """Data that is not JSON from its first to its last character."""
+        data = event.data.strip()
+        if data == "[DONE]":
+            self.done = True
+            return None
+        try:
+            return json.loads(data, strict=False) if data else None
+        except (ValueError, RecursionError):
+            if event.unfinished:
+                return None
+            raise FrameError(None) from None
+
+    def _frame(self, frame: object) -> Delta | None:
+        if not isinstance(frame, dict):
+            raise FrameError(frame if isinstance(frame, list) else None)
+        _refuse_error(frame)
+        choices = frame.get("choices")
+        choice, said = _first(choices) if choices else (_NOTHING, _NOTHING)
+        usage = frame.get("usage")
+        if usage:
+            # A frame without choices speaks for the whole reply, and so does a whole message.
+            if choices is None or "message" in choice:
+                self._tally.total(usage)
+            else:
+                self._tally.chunk(usage)
+        calls = said.get("tool_calls") or frame.get("tool_calls")
+        if calls:
+            self._calls.add(calls)
+        reason = choice.get("finish_reason") or frame.get("finish_reason") or ""
+        if reason:
+            reason = _finish_reason(reason)
+            self.finish_reason = reason or self.finish_reason
+        text, reasoning = self._pieces(frame, choice, said)
+        return Delta(text, reasoning, reason) if text or reasoning or reason else None
+
+    def _pieces(self, frame: _Object, choice: _Object, said: _Object) -> tuple[str, str]:
+        """The frame's text, taken from one place only, and its reasoning, likewise."""
+        text = _string(frame.get("response")) or _string(said.get("content")) or _string(choice.get("text"))
+        reasoning = _string(said.get("reasoning_content")) or _string(said.get("reasoning"))
+        if not reasoning and not said:
+            reasoning = _string(frame.get("reasoning_content")) or _string(frame.get("reasoning"))
+        if text:
+            text = self._text.add(text)
+        if reasoning:
+            reasoning = self._reasoning.add(reasoning)
+        if self._splitter is None:
+            return text, reasoning
+        if reasoning:  # this server has taken the thinking out of the text itself
+            return text, self._splitter.close() + reasoning
+        thought, answer = self._splitter.add(text)
+        return answer, thought
+
+
+def _refuse_error(frame: _Object) -> None:
+    """Raises FrameError for each of the forms an error has in Cloudflare's services."""
+    if frame.get("errors") or frame.get("error") or frame.get("success") is False or "internalCode" in frame:
+        raise FrameError(frame)
+
+
+def _first(choices: object) -> tuple[_Object, _Object]:
+    """The first choice, and its delta or message; empty for what is missing or of another reply."""
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict) or choice.get("index"):
+        return _NOTHING, _NOTHING
+    said = choice["delta"] if "delta" in choice else choice.get("message")
+    return choice, said if isinstance(said, dict) else _NOTHING
+
+
+def _string(value: object) -> str:
+    """Text as text. A token that looks like JSON comes unquoted: `1`, `true`, in JSON mode an object."""
+    if value.__class__ is str:
+        return value
+    try:
+        return "" if value is None else json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        raise FrameError(None) from None
+
+
+def _finish_reason(reason: object) -> str:
+    if not isinstance(reason, str):
+        return ""
+    reason = _FINISH_REASONS.get(reason.lower(), reason.lower())
+    return reason if _NAME.fullmatch(reason) else "other"
+
+
+def _json_or_text(data: str) -> object:
+    try:
+        return json.loads(data, strict=False)
+    except (ValueError, RecursionError):
+        return data

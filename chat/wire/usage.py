@@ -1,0 +1,87 @@
+"""What a reply cost, read from frames that count in three different ways.
+
+Workers AI puts the increment of each chunk on that chunk and the total on one last frame without `choices`;
+older models count up on every chunk; a stream that breaks off has no total at all. Zero counts come after the
+total, so "the last one wins" would be wrong.
+"""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(slots=True, frozen=True)
+class Usage:
+    """Tokens of one reply. `cached_tokens` are part of `prompt_tokens`; Cloudflare bills `neurons`."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    neurons: float = 0.0
+
+    @property
+    def total_tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+    def as_dict(self) -> dict[str, int | float]:
+        return asdict(self) | {"total_tokens": self.total_tokens}
+
+
+class Tally:
+    """Adds up the `usage` objects of one reply."""
+
+    def __init__(self) -> None:
+        self._total = Usage()
+        self._most = Usage()
+        self._counts_up = False
+        self._prompt = self._completion = self._cached = 0
+        self._neurons = 0.0
+
+    def total(self, raw: object) -> None:
+        """`raw` stood on a frame that speaks for the whole reply; of several such the largest holds."""
+        usage = _read(raw)
+        if usage.total_tokens >= self._total.total_tokens:
+            self._total = usage
+
+    def chunk(self, raw: object) -> None:
+        """`raw` stood on a chunk: an increment, or the count so far where the same prompt comes again."""
+        if not isinstance(raw, dict):
+            return
+        if raw.get("prompt_tokens"):
+            usage = _read(raw)
+            most = self._most
+            self._counts_up = self._counts_up or most.prompt_tokens == usage.prompt_tokens > 0
+            self._most = max(most, usage, key=lambda each: each.total_tokens)
+            self._prompt += usage.prompt_tokens
+            self._cached += usage.cached_tokens
+        # No Usage is made here: this is all that most chunks need, and it runs once per token.
+        self._completion += int(_number(raw.get("completion_tokens")))
+        self._neurons += _number(raw.get("neurons"))
+
+    def usage(self) -> Usage | None:
+        """The total if there was one, else the best that the chunks allow; None while nothing was counted."""
+        if self._total != Usage():
+            return self._total
+        if self._counts_up:
+            return self._most
+        counted = Usage(self._prompt, self._completion, self._cached, self._neurons)
+        return counted if counted != Usage() else None
+
+
+def _read(raw: object) -> Usage:
+    if not isinstance(raw, dict):
+        return Usage()
+    details = raw.get("prompt_tokens_details")
+    return Usage(
+        prompt_tokens=int(_number(raw.get("prompt_tokens"))),
+        completion_tokens=int(_number(raw.get("completion_tokens"))),
+        cached_tokens=int(_number(details.get("cached_tokens"))) if isinstance(details, dict) else 0,
+        neurons=_number(raw.get("neurons")),
+    )
+
+
+def _number(value: Any) -> float:
+    """A count or a price; anything that is neither, or negative, or endless, counts as nothing."""
+    if (type(value) is int or type(value) is float) and 0 <= value < math.inf:
+        return value
+    return 0

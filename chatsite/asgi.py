@@ -1,0 +1,46 @@
+"""The ASGI application: Django's, with few threads for many streams, and `lifespan` for who speaks it."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from asgiref.sync import ThreadSensitiveContext
+from django.conf import settings
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
+django = get_asgi_application()
+
+from chat.engine.engine import engine, shut_down  # noqa: E402 - only after Django is set up
+
+# Django gives each request a thread for as long as it lasts, which for a stream is minutes: 100 open
+# streams had 102 threads, so they have 6. Views that stream do their database work in the engine's threads
+# and need theirs for Django's signals only. The others, which may keep a thread busy, keep one each.
+SHARED = [ThreadPoolExecutor(1, thread_name_prefix=f"requests-{number}") for number in range(4)]
+OWN_THREAD = ("/admin/", "/accounts/")
+
+
+async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    if scope["type"] == "lifespan":
+        await _lifespan(receive, send)
+    elif scope["type"] != "http":
+        raise ValueError(f"There is nothing here that speaks {scope['type']}.")
+    elif scope["path"].startswith(OWN_THREAD):
+        await django(scope, receive, send)
+    else:
+        idlest = min(SHARED, key=lambda pool: pool._work_queue.qsize())
+        async with ThreadSensitiveContext(executor=idlest):
+            await django(scope, receive, send)
+
+
+async def _lifespan(receive: Any, send: Any) -> None:
+    """Start and end with the server, where it is not `manage.py serve`, which does both itself."""
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            await engine()
+            await send({"type": "lifespan.startup.complete"})
+        elif message["type"] == "lifespan.shutdown":
+            await shut_down(settings.DRAIN_SECONDS)
+            await send({"type": "lifespan.shutdown.complete"})
+            return

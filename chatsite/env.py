@@ -1,0 +1,115 @@
+"""Read the settings from the environment and from a `.env` file beside manage.py; the environment wins.
+
+Every reader registers the name it was asked for in `NAMES`, so that a test can hold the documentation to it.
+A value that cannot be used raises `EnvError`, whose text is a whole sentence for whoever starts the server.
+An empty value is the same as none, because `NAME=` is how a compose file says "not set".
+"""
+
+import os
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+FILE = BASE_DIR / ".env"
+"""Where the file is looked for; the tests point it elsewhere, so that a developer's account is never used."""
+
+NAMES: dict[str, str] = {}
+"""Every setting that was asked for, with its default as written."""
+
+
+class EnvError(Exception):
+    """A setting has a value that cannot be used. The text says which one, and what to write instead."""
+
+
+@cache
+def _file_values(path: Path) -> dict[str, str | None]:
+    return dotenv_values(path)
+
+
+def _read(name: str, default: str = "") -> str:
+    NAMES[name] = default
+    value = os.environ.get(name)
+    if value is None:
+        value = _file_values(FILE).get(name)
+    return (value or "").strip() or default
+
+
+def text(name: str, default: str = "") -> str:
+    """The value without white space around it."""
+    value = _read(name, default)
+    if not value.isprintable():
+        raise EnvError(f"{name} holds a control character: write it again, on one line.")
+    return value
+
+
+def boolean(name: str, default: bool = False) -> bool:
+    """`0` or `1`, and nothing else: "no" and "False" are true in too many programs to be guessed."""
+    value = _read(name, "1" if default else "0")
+    if value not in ("0", "1"):
+        raise EnvError(f"{name} is {value!r}: write 0 or 1.")
+    return value == "1"
+
+
+def integer(name: str, default: int, low: int, high: int) -> int:
+    """A whole number from `low` to `high`, both included."""
+    value = _read(name, str(default))
+    if not (value.isascii() and value.isdigit() and len(value) < 19 and low <= int(value) <= high):
+        raise EnvError(f"{name} is {value!r}: write a whole number from {low} to {high}.")
+    return int(value)
+
+
+def listing(name: str) -> list[str]:
+    """The parts between the commas, without empty ones."""
+    return [part.strip() for part in text(name).split(",") if part.strip()]
+
+
+def url(name: str, default: str, schemes: tuple[str, ...]) -> str:
+    """An absolute address without a slash at its end; empty when it is not set and has no default."""
+    return require_url(name, text(name, default).rstrip("/"), schemes)
+
+
+def require_url(name: str, value: str, schemes: tuple[str, ...]) -> str:
+    """Return `value` if it is empty or such an address. No error repeats it: it may hold a password."""
+    if value and not _is_url(value, schemes):
+        starts = " or ".join(f"{scheme}://" for scheme in schemes)
+        raise EnvError(f"{name} is not an address: write one that begins with {starts} and names a host.")
+    return value
+
+
+def _is_url(value: str, schemes: tuple[str, ...]) -> bool:
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in schemes and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def path(name: str, default: str = "") -> str:
+    """A file or folder, taken from the folder of manage.py when it is relative; empty when it is not set."""
+    value = text(name, default)
+    return str(BASE_DIR / Path(value).expanduser()) if value else ""
+
+
+def secret(name: str) -> str:
+    """The value, or the content of the file that NAME_FILE names, as container platforms hand them over."""
+    value, file = text(name), text(f"{name}_FILE")
+    if not file:
+        return value
+    if value:
+        raise EnvError(f"{name} and {name}_FILE are both set: write only one of them.")
+    try:
+        content = (BASE_DIR / Path(file).expanduser()).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise EnvError(
+            f"{name}_FILE names a file that cannot be read ({reason}): write another one."
+        ) from None
+    if not content or not content.isprintable():
+        raise EnvError(
+            f"{name}_FILE names a file that does not hold one line of text: write the value into it."
+        )
+    return content

@@ -1,0 +1,182 @@
+"""Daphne with what a chat needs of a server: flow control, a limit for bodies, and an end in good order.
+
+Stock Daphne buffers all that a slow reader does not take (60 MB for a 60 MB stream), takes bodies of any size
+into memory before the application sees them, and on SIGTERM lets streams vanish without a word.
+"""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import daphne.http_protocol
+import daphne.server
+from daphne.http_protocol import WebRequest
+from twisted.internet import defer, reactor
+from twisted.internet.interfaces import IPushProducer
+from zope.interface import implementer
+
+LONGEST_BODY = 1_048_576  # bytes
+DISCARDED = 8 * LONGEST_BODY  # bytes of a refused body that are still read, and thrown away
+BACKLOG = 2_048  # connections that wait to be accepted: after a restart everybody comes back at once
+LEFTOVERS = 2.0  # seconds for the last tasks to end
+
+logger = logging.getLogger(__name__)
+
+
+@implementer(IPushProducer)
+class Flow:
+    """Twisted's word for a response whether its reader keeps up."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.open.set()
+
+    def pauseProducing(self) -> None:
+        self.open.clear()
+
+    def resumeProducing(self) -> None:
+        self.open.set()
+
+    def stopProducing(self) -> None:
+        self.open.set()
+
+
+class LimitedRequest(WebRequest):
+    """Refuses a body over the limit while it comes in, before it is kept anywhere."""
+
+    flow: Flow | None = None
+    _parsePOSTFormSubmission = False  # Django reads forms; Twisted would read them a first time
+    _refused = False
+    _received = 0
+
+    def gotLength(self, length: int | None) -> None:
+        too_long = length is not None and length > LONGEST_BODY
+        super().gotLength(0 if too_long else length)
+        if too_long:
+            self._refuse()
+
+    def handleContentChunk(self, data: bytes) -> None:
+        self._received += len(data)
+        if self._received > DISCARDED:
+            self.channel.loseConnection()
+        elif not self._refused and self._received > LONGEST_BODY:
+            self._refuse()
+        if not self._refused:
+            super().handleContentChunk(data)
+
+    def process(self) -> Any:
+        if not self._refused:
+            return super().process()
+        self.finish()
+        self.channel.loseConnection()
+        return None
+
+    def _refuse(self) -> None:
+        """Answer at once, and let the client finish: one that is cut off does not read the answer."""
+        self._refused = True
+        body = b'{"error": {"code": "too_long", "message": "This is longer than 1 MiB. Send less."}}'
+        self.clientproto = self.channel._version  # else set only when the whole request is here
+        self.setResponseCode(413)
+        self.setHeader(b"Content-Type", b"application/json")
+        self.setHeader(b"Content-Length", str(len(body)).encode())
+        self.setHeader(b"Connection", b"close")
+        self.write(body)
+
+
+class LimitedFactory(daphne.http_protocol.HTTPFactory):
+    def buildProtocol(self, addr: Any) -> Any:
+        protocol = super().buildProtocol(addr)
+        protocol.requestFactory = LimitedRequest
+        return protocol
+
+
+daphne.server.HTTPFactory = (
+    LimitedFactory  # the server makes its factory by this name and offers no other way
+)
+
+
+class ChatServer(daphne.server.Server):
+    """`on_stop(hurry)` is awaited once, at the first SIGTERM or SIGINT; a second one calls `on_hurry`."""
+
+    def __init__(
+        self,
+        *args: Any,
+        on_stop: Callable[[], Awaitable[None]],
+        on_hurry: Callable[[], None],
+        on_listen: Callable[[], None],
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, signal_handlers=False, server_name="", **kwargs)
+        self.ports: list[Any] = []
+        self.failed = False
+        self._on_stop, self._on_hurry, self._on_listen = on_stop, on_hurry, on_listen
+        self._stopping: asyncio.Task[None] | None = None
+
+    def run(self) -> None:
+        reactor.callWhenRunning(self._prepare)
+        super().run()
+
+    def _prepare(self) -> None:
+        loop = asyncio.get_event_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.begin_to_stop)
+
+    def listen_success(self, port: Any) -> None:
+        self.ports.append(port)
+        super().listen_success(port)
+        reactor.callWhenRunning(self._on_listen)
+
+    def listen_error(self, failure: Any) -> None:
+        self.failed = True
+        super().listen_error(failure)
+
+    async def handle_reply(self, protocol: LimitedRequest, message: dict[str, Any]) -> None:
+        """Write one message, and wait while the reader is behind."""
+        starts = message["type"] == "http.response.start"
+        if starts and protocol.flow is None and not protocol.finished and protocol.channel is not None:
+            protocol.flow = Flow()
+            protocol.registerProducer(protocol.flow, True)
+        ends = message["type"] == "http.response.body" and not message.get("more_body", False)
+        if ends and protocol.flow and protocol.channel is not None and not protocol.finished:
+            protocol.unregisterProducer()
+        await super().handle_reply(protocol, message)
+        if protocol.flow and not ends and not protocol.flow.open.is_set():
+            await protocol.flow.open.wait()
+
+    def protocol_disconnected(self, protocol: LimitedRequest) -> None:
+        if flow := getattr(protocol, "flow", None):
+            flow.open.set()
+        super().protocol_disconnected(protocol)
+
+    def begin_to_stop(self) -> None:
+        if self._stopping is None:
+            self._stopping = asyncio.get_event_loop().create_task(self._stop())
+        else:
+            self._on_hurry()
+
+    async def _stop(self) -> None:
+        """Serve on while the application drains: who asks now is told so, who watches sees the end."""
+        try:
+            await self._on_stop()
+        finally:
+            for port in self.ports:
+                port.stopListening()
+            await self._end_tasks()
+            reactor.stop()
+
+    async def _end_tasks(self) -> None:
+        """Let every `finally` run: Daphne would cancel what waits for them, and not them."""
+        me = asyncio.current_task()
+        for _ in range(3):
+            tasks = [task for task in asyncio.all_tasks() if task is not me]
+            if not tasks:
+                return
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=LEFTOVERS)
+
+    def kill_all_applications(self) -> defer.Deferred[None]:
+        """Twisted's own trigger at its end, when all applications have ended already."""
+        return defer.succeed(None)

@@ -1,0 +1,200 @@
+"""The whole configuration. What a site may change is read through `chatsite.env`; .env.example lists it."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dj_database_url
+
+from chatsite import env, keyfile
+from chatsite.env import BASE_DIR, EnvError
+
+DATA_DIR = Path(env.path("DATA_DIR", "./data"))
+try:
+    DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+except OSError as error:
+    raise EnvError(
+        f"DATA_DIR cannot be made ({error.strerror}): write a folder this user can write."
+    ) from None
+
+DEBUG = env.boolean("DEBUG")
+SECRET_KEY = env.secret("SECRET_KEY") or keyfile.made_once(DATA_DIR / "secret-key")
+
+# Where the server listens, and under which address people know it.
+HOST = env.text("HOST", "127.0.0.1")
+PORT = env.integer("PORT", 8000, 1, 65535)
+SITE_URL = env.url("SITE_URL", f"http://localhost:{PORT}", ("http", "https"))
+TRUSTED_PROXY = env.boolean("TRUSTED_PROXY")
+DRAIN_SECONDS = env.integer("DRAIN_SECONDS", 20, 0, 3600)
+
+SITE = urlsplit(SITE_URL)
+HTTPS = SITE.scheme == "https"
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env.listing("ALLOWED_HOSTS")]
+ALLOWED_HOSTS += [SITE.netloc.rpartition("@")[2].removesuffix(f":{SITE.port}")]
+CSRF_TRUSTED_ORIGINS = [*env.listing("CSRF_TRUSTED_ORIGINS"), f"{SITE.scheme}://{SITE.netloc}"]
+
+# Who answers.
+CLOUDFLARE_ACCOUNT_ID = env.text("CLOUDFLARE_ACCOUNT_ID")
+CLOUDFLARE_API_TOKEN = env.secret("CLOUDFLARE_API_TOKEN")
+CLOUDFLARE_API_BASE_URL = env.url(
+    "CLOUDFLARE_API_BASE_URL", "https://api.cloudflare.com/client/v4", ("http", "https")
+)
+LOCAL_MODEL = env.path("LOCAL_MODEL")
+DEFAULT_MODEL = env.text("DEFAULT_MODEL", "@cf/zai-org/glm-4.7-flash" if CLOUDFLARE_API_TOKEN else "")
+if not DEFAULT_MODEL and not LOCAL_MODEL:
+    DEFAULT_MODEL = "local/smollm2-135m"  # else empty: the file of LOCAL_MODEL is the only one there is
+
+INSTALLED_APPS = [
+    "daphne",  # before staticfiles: it replaces `runserver` by one that streams
+    "chat",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "axes",
+]
+
+# Django's own, with hooks that do no I/O run on the event loop instead of in a thread each.
+MIDDLEWARE = [
+    "chatsite.middleware.ResponseHeadersMiddleware",
+    "chatsite.middleware.SecurityMiddleware",
+    "chatsite.middleware.XFrameOptionsMiddleware",
+    "chatsite.middleware.StaticMiddleware",
+    "chatsite.middleware.SessionMiddleware",
+    "chatsite.middleware.CommonMiddleware",
+    "chatsite.middleware.CsrfViewMiddleware",
+    "chatsite.middleware.AuthenticationMiddleware",
+    "chatsite.middleware.MessageMiddleware",
+]
+ROOT_URLCONF = "chatsite.urls"
+ASGI_APPLICATION = "chatsite.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+# The log of every conversation.
+DATABASE_URL = env.secret("DATABASE_URL")
+try:
+    DATABASE = dj_database_url.parse(
+        DATABASE_URL or f"sqlite:///{DATA_DIR}/db.sqlite3", conn_max_age=0, conn_health_checks=True
+    )
+except ValueError:
+    raise EnvError(
+        "DATABASE_URL is not an address of a database: write postgresql://user:password@host:5432/name "
+        "or sqlite:////folder/db.sqlite3, or leave it out."
+    ) from None
+if DATABASE["ENGINE"] == "django.db.backends.sqlite3":
+    # IMMEDIATE: of 1,000 transactions that read, then write, in 20 threads 358 failed in WAL alone, none so.
+    DATABASE["OPTIONS"] = {
+        "timeout": 20,
+        "transaction_mode": "IMMEDIATE",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
+        "PRAGMA mmap_size=134217728; PRAGMA cache_size=-8000; PRAGMA journal_size_limit=67108864;",
+    }
+DATABASES = {"default": DATABASE}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.require_url("REDIS_URL", env.secret("REDIS_URL"), ("redis", "rediss"))
+CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+if REDIS_URL:
+    CHANNEL_LAYERS["default"] = {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "chat"},
+    }
+
+# People, passwords, sessions.
+AUTH_USER_MODEL = "chat.User"
+LOGIN_URL = "/accounts/login/"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = LOGIN_URL
+AUTHENTICATION_BACKENDS = ["chat.backends.AccountBackend"]
+PASSWORD_HASHERS = [
+    "chat.hashers.GatedArgon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+VALIDATION = "django.contrib.auth.password_validation"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"{VALIDATION}.UserAttributeSimilarityValidator"},
+    {"NAME": f"{VALIDATION}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": f"{VALIDATION}.CommonPasswordValidator"},
+]
+
+AXES_HANDLER = "chat.backends.LoginThrottle"
+AXES_USERNAME_CALLABLE = "chat.backends.throttled_name"
+AXES_CLIENT_IP_CALLABLE = "chat.backends.client_address"
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # never the name alone: that locks a victim out
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_DISABLE_ACCESS_LOG = True  # a log in is a line of the log stream, not a row for ever
+AXES_SENSITIVE_PARAMETERS = ["username", "login", "csrfmiddlewaretoken", "next"]
+AXES_VERBOSE = False
+
+# Browsers. The __Host- prefix makes a browser refuse the cookie from a subdomain or over plain http.
+SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
+CSRF_COOKIE_NAME = "__Host-csrftoken" if HTTPS else "csrftoken"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 63_072_000 if HTTPS else 0  # two years
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # asked by a container platform over plain http
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "chat.views.errors.csrf_failure"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+DATA_UPLOAD_MAX_NUMBER_FILES = 0
+
+SILENCED_SYSTEM_CHECKS = [
+    "axes.W002",  # the login view answers a lockout itself, so no middleware looks for one in every response
+    # These look for Django's classes by name; ours are subclasses, and tests hold them to the same answers.
+    "security.W001",
+    "security.W002",
+    "security.W003",
+    "security.W005",  # HSTS for subdomains and preloading bind hosts that are not this site's to decide about
+    "security.W021",
+]
+
+# Static files: hashed names, compressed once, served by WhiteNoise.
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+MEDIA_ROOT = DATA_DIR / "media"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "chatsite.storage.StaticStorage"},
+}
+
+LANGUAGE_CODE = "en"
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"()": "chatsite.logs.LineFormatter"}},
+    "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stream"], "level": "INFO"},
+    "loggers": {
+        "django": {"handlers": [], "propagate": True},
+        "django.server": {"handlers": [], "propagate": True},
+        "daphne": {"level": "WARNING"},
+        "axes": {"level": "WARNING"},
+        "httpx": {"level": "WARNING"},  # at INFO it writes each address, the account in it
+    },
+}

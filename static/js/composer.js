@@ -1,0 +1,222 @@
+/** Safari ends a composition before the Enter that ended it, with only this key code left of it (WebKit bug 165004). */
+const INPUT_METHOD_KEY_CODE = 229;
+const SAVE_AFTER = 250; // milliseconds without a key
+
+/** Does this keydown send? On a touch keyboard Enter makes a new line, the button sends. */
+export function sends(event, touch) {
+  if (event.key !== 'Enter' || event.isComposing || event.keyCode === INPUT_METHOD_KEY_CODE) return false;
+  if (event.ctrlKey || event.metaKey) return true;
+  return !event.shiftKey && !event.altKey && !touch;
+}
+
+/** A version 4 UUID. `crypto.randomUUID` is absent on http:// addresses other than localhost. */
+export function newKey() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/**
+ * What a person typed and the server has not accepted yet: drafts, and the key of the message on its way.
+ * It outlives a reload, a crash and a new sign-in, so that a second send of the same message is the same send.
+ */
+export class Outbox {
+  #storage;
+  #user;
+
+  /** @param {Storage|null} storage  null: the browser keeps nothing, and nothing is kept */
+  constructor(storage, user) {
+    this.#storage = storage;
+    this.#user = user;
+  }
+
+  static open(user) {
+    try {
+      return new Outbox(localStorage, user);
+    } catch (error) {
+      console.warn('Drafts are not kept:', error);
+      return new Outbox(null, user);
+    }
+  }
+
+  draft(conversation) {
+    return this.#storage?.getItem(this.#name('draft', conversation)) ?? '';
+  }
+
+  keep(conversation, text) {
+    this.#write(this.#name('draft', conversation), text);
+  }
+
+  /** The key for exactly this message: the same one again until it is released. */
+  keyFor(conversation, message) {
+    const name = this.#name('sending', conversation);
+    const wanted = JSON.stringify(message);
+    const [content, key] = JSON.parse(this.#storage?.getItem(name) ?? '[]');
+    if (content === wanted) return key;
+    const fresh = newKey();
+    this.#write(name, JSON.stringify([wanted, fresh]));
+    return fresh;
+  }
+
+  release(conversation) {
+    this.#write(this.#name('sending', conversation), '');
+  }
+
+  /** On sign-out nothing of this person stays on the machine. */
+  purge() {
+    const mine = [this.#name('draft', ''), this.#name('sending', '')];
+    for (const name of Object.keys(this.#storage ?? {})) {
+      if (mine.some((prefix) => name.startsWith(prefix))) this.#storage.removeItem(name);
+    }
+  }
+
+  #name(kind, conversation) {
+    return `${kind}:${this.#user}:${conversation}`;
+  }
+
+  #write(name, value) {
+    try {
+      if (value) this.#storage?.setItem(name, value);
+      else this.#storage?.removeItem(name);
+    } catch (error) {
+      // Full or forbidden storage costs the draft, never the message.
+      console.warn('The draft is not kept:', error);
+    }
+  }
+}
+
+/** The form at the foot of the page. One button sends and stops, so the focus never loses its place. */
+export class Composer {
+  #form;
+  #box;
+  #button;
+  #outbox;
+  #conversation;
+  #on;
+  #unsent = ''; // left the box, not accepted yet
+  #saved;
+  #timer = 0;
+
+  /** @param {{send: (text: string) => void, stop: () => void, resized: () => void}} on */
+  constructor(form, outbox, conversation, on) {
+    this.#form = form;
+    this.#box = form.elements.content;
+    this.#button = form.querySelector('button');
+    this.#outbox = outbox;
+    this.#conversation = conversation;
+    this.#on = on;
+    form.noValidate = true;
+    this.#saved = outbox.draft(conversation);
+    this.#box.value ||= this.#saved;
+    this.#listen();
+    this.#fit();
+  }
+
+  get token() {
+    return this.#form.elements.csrfmiddlewaretoken.value;
+  }
+
+  /** @returns {string|undefined} undefined where the page offers no choice */
+  get model() {
+    return this.#form.elements.model?.value;
+  }
+
+  /** @param {''|'live'|'stopping'} state */
+  set busy(state) {
+    this.#form.dataset.busy = state;
+    this.#button.ariaLabel = state ? this.#button.dataset.stop : this.#button.dataset.send;
+  }
+
+  get busy() {
+    return this.#form.dataset.busy ?? '';
+  }
+
+  focus() {
+    if (!touch()) this.#box.focus({ preventScroll: true });
+  }
+
+  /** The text leaves the box, and stays in the draft until the server has it. */
+  hold() {
+    this.#unsent = this.#box.value;
+    this.#put('');
+  }
+
+  accepted() {
+    this.#unsent = '';
+    this.#save();
+  }
+
+  giveBack() {
+    const text = this.#everything();
+    this.#unsent = '';
+    this.#put(text);
+  }
+
+  /** The new conversation has an address now: later messages and drafts belong to it. */
+  moveTo(conversation, action) {
+    this.#outbox.keep(this.#conversation, '');
+    this.#conversation = conversation;
+    this.#form.action = action;
+    this.#saved = '';
+    this.#save();
+  }
+
+  #listen() {
+    this.#form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      if (this.busy) this.#on.stop();
+      else this.#send();
+    });
+    this.#box.addEventListener('keydown', (event) => {
+      if (!sends(event, touch())) return;
+      event.preventDefault();
+      if (!this.busy) this.#send();
+    });
+    this.#box.addEventListener('input', () => {
+      this.#fit();
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#save(), SAVE_AFTER);
+    });
+    addEventListener('pagehide', () => this.#save());
+    document.addEventListener('visibilitychange', () => this.#save());
+  }
+
+  #send() {
+    const text = this.#box.value;
+    if (text.trim()) this.#on.send(text);
+  }
+
+  #put(text) {
+    this.#box.value = text;
+    this.#fit();
+    this.#save();
+  }
+
+  #everything() {
+    return [this.#unsent, this.#box.value].filter(Boolean).join('\n\n');
+  }
+
+  #save() {
+    clearTimeout(this.#timer);
+    const text = this.#everything();
+    // Another tab may have a newer draft of this conversation: only what was typed here is written.
+    if (text === this.#saved) return;
+    this.#saved = text;
+    this.#outbox.keep(this.#conversation, text);
+  }
+
+  #fit() {
+    if (!CSS.supports('field-sizing', 'content')) {
+      this.#box.style.height = 'auto';
+      this.#box.style.height = `${this.#box.scrollHeight}px`;
+    }
+    this.#on.resized();
+  }
+}
+
+function touch() {
+  return matchMedia('(pointer: coarse)').matches;
+}

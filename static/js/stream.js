@@ -1,0 +1,259 @@
+import { Connection, EventStreamParser } from './sse.js';
+
+/** In milliseconds, but for `sends`: how often an unanswered message is sent before its text goes back to the person. */
+export const TIMINGS = {
+  retry: 1_000, // first step of the backoff, until the stream names its own
+  retryMax: 15_000,
+  stall: 40_000, // the server pings every 15 s: this long without a byte is a dead connection that never said so
+  patience: 20_000, // a refusal that asks a sender to wait longer than this is shown instead of waited out
+  sends: 5,
+};
+
+/**
+ * One reply, from the first request to [DONE], over as many connections as that takes.
+ *
+ * `on` is told, always in this order of truth:
+ *   accepted()                the server has the message
+ *   busy(run)                 it has not: another reply of this conversation is being written, which is followed instead
+ *   open()                    a connection carries the stream (again)
+ *   meta(payload)             once per connection
+ *   text(payload)             `response` and `reasoning` to append; never the same piece twice
+ *   reset()                   what was appended is void, everything follows
+ *   problem(payload)          a sentence for the person, the stream goes on
+ *   done(payload)             the end of the run and its usage
+ *   waiting(milliseconds)     no connection, the next attempt follows after that time
+ *   end({kind, status, error})   last of all. kind: done, signed-out, refused, unreachable or cancelled
+ *
+ * Ids are opaque: the last one is kept and echoed, never compared or counted.
+ */
+export class RunStream {
+  #urls;
+  #token;
+  #on;
+  #timings;
+  #message = null; // {url, body} until a run is known
+  #run = '';
+  #position = '';
+  #base;
+  #tries = 0;
+  #connection = null;
+  #paused = false;
+  #stopping = false;
+  #ended = false;
+  #wake = () => {};
+
+  /**
+   * @param {{stream: (run: string) => string, stop: (run: string) => string}} urls
+   * @param {string} token  the value for X-CSRFToken
+   */
+  constructor({ urls, token, on, timings = TIMINGS }) {
+    this.#urls = urls;
+    this.#token = token;
+    this.#on = on;
+    this.#timings = timings;
+    this.#base = timings.retry;
+  }
+
+  /** Sends a message and follows its reply. `body.client_key` makes every repetition harmless. */
+  send(url, body) {
+    this.#message = { url, body: JSON.stringify(body) };
+    return this.#loop();
+  }
+
+  /** Follows a run from a position ('': from its start). */
+  follow(run, position = '') {
+    this.#run = run;
+    this.#position = position;
+    return this.#loop();
+  }
+
+  /** Lets the connection go; the run goes on without it. */
+  pause() {
+    if (this.#ended) return;
+    this.#paused = true;
+    this.#connection?.close();
+  }
+
+  resume() {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#tries = 0;
+    this.#wake();
+  }
+
+  /** The network is back: the next attempt need not wait. */
+  hurry() {
+    if (!this.#paused) this.#wake();
+  }
+
+  /** Asks the server to stop the run; the stream is read on until it says so. Unsent, the message is withdrawn. */
+  stop() {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    if (this.#run) this.#postStop();
+    else this.#wake();
+  }
+
+  async #loop() {
+    while (!this.#ended) {
+      if (this.#paused) await this.#sleep();
+      else if (this.#hopeless()) break;
+      else await this.#attempt();
+    }
+  }
+
+  /** A message that nobody took is not sent for ever; a run that exists is followed for ever. */
+  #hopeless() {
+    if (this.#run) return false;
+    if (this.#stopping) this.#end({ kind: 'cancelled' });
+    else if (this.#tries >= this.#timings.sends) this.#end({ kind: 'unreachable' });
+    return this.#ended;
+  }
+
+  async #attempt() {
+    this.#connection = new Connection(this.#timings.stall);
+    const response = await this.#connection.fetch(...this.#request());
+    const asked = response ? await this.#receive(response) : 0;
+    this.#connection.close();
+    if (this.#ended || this.#paused || asked === null || (this.#stopping && !this.#run)) return;
+    const delay = asked + this.#jitter();
+    this.#on.waiting?.(delay);
+    await this.#sleep(delay);
+  }
+
+  #request() {
+    const headers = { Accept: 'text/event-stream' };
+    if (!this.#run) {
+      headers['Content-Type'] = 'application/json';
+      headers['X-CSRFToken'] = this.#token;
+      return [this.#message.url, { method: 'POST', headers, body: this.#message.body }];
+    }
+    if (this.#position) headers['Last-Event-ID'] = this.#position;
+    return [this.#urls.stream(this.#run), { headers }];
+  }
+
+  /** @returns {Promise<number|null>} the wait the server asked for, in milliseconds; null: go on at once */
+  async #receive(response) {
+    if (response.status === 204) return this.#end({ kind: 'done' });
+    if (!response.ok) return this.#refused(response.status, response.headers, await errorOf(response));
+    // A sign-in page or a captive portal answers 200 as well.
+    if (!response.headers.get('Content-Type')?.startsWith('text/event-stream')) return 0;
+    if (!this.#run) this.#on.accepted?.();
+    this.#learn(response.headers.get('X-Run-Id'));
+    this.#on.open?.();
+    await this.#read(response.body);
+    return 0;
+  }
+
+  #refused(status, headers, error) {
+    if (status === 401) return this.#end({ kind: 'signed-out', status, error });
+    if (status === 409 && error.run && !this.#run) return this.#attach(error.run);
+    const wait = secondsToWait(headers.get('Retry-After') ?? error.retry_after) * 1_000;
+    const passing = status === 408 || status === 429 || status >= 500;
+    if (!passing || (!this.#run && wait > this.#timings.patience)) return this.#end({ kind: 'refused', status, error });
+    return wait;
+  }
+
+  #attach(run) {
+    this.#on.busy?.(run);
+    this.#learn(run);
+    return null;
+  }
+
+  #learn(run) {
+    if (!run || this.#run) return;
+    this.#run = run;
+    if (this.#stopping) this.#postStop();
+  }
+
+  async #read(body) {
+    const connection = this.#connection;
+    const parser = new EventStreamParser(
+      (event) => connection.closed || this.#take(event, parser),
+      (milliseconds) => (this.#base = Math.min(milliseconds, this.#timings.retryMax)),
+    );
+    for await (const piece of connection.pieces(body)) parser.push(piece);
+  }
+
+  #take(event, parser) {
+    if (event.data === '[DONE]') return this.#end({ kind: 'done' });
+    const payload = parsed(event.data);
+    // Half a frame is not of our server's making: read it again from the last good position.
+    if (!payload) return this.#connection.close();
+    if (event.id) {
+      this.#position = event.id;
+      this.#tries = 0;
+    }
+    if (event.type === 'reset') {
+      this.#position = '';
+      parser.forgetId();
+    }
+    this.#tell(event.type, payload);
+  }
+
+  #tell(type, payload) {
+    if (type === 'message') this.#on.text?.(payload);
+    else if (type === 'reconnect') this.#connection.close();
+    else if (type === 'problem' && payload.code === 'signed_out') this.#end({ kind: 'signed-out', error: payload });
+    else if (type === 'meta') {
+      this.#learn(payload.run);
+      this.#on.meta?.(payload);
+    } else if (['reset', 'problem', 'done'].includes(type)) this.#on[type]?.(payload);
+  }
+
+  #end(outcome) {
+    if (this.#ended) return null;
+    this.#ended = true;
+    this.#connection?.close();
+    this.#on.end?.(outcome);
+    return null;
+  }
+
+  /** Full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/ */
+  #jitter() {
+    return Math.random() * Math.min(this.#timings.retryMax, this.#base * 2 ** this.#tries++);
+  }
+
+  /** Until `milliseconds` are over or somebody wakes it; without a number only the latter. */
+  #sleep(milliseconds) {
+    return new Promise((resolve) => {
+      const timer = milliseconds === undefined ? 0 : setTimeout(resolve, milliseconds);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async #postStop() {
+    const headers = { 'Content-Type': 'application/json', Accept: 'application/json', 'X-CSRFToken': this.#token };
+    const options = { method: 'POST', headers, body: '{}', credentials: 'same-origin', keepalive: true };
+    for (let tries = 0; !this.#ended; tries++) {
+      const response = await fetch(this.#urls.stop(this.#run), options).catch(() => null);
+      if (response && response.status < 500) return;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(this.#timings.retryMax, this.#base * 2 ** tries)));
+    }
+  }
+}
+
+/** @returns {Promise<{code?: string, message?: string, retry_after?: number, run?: string}>} */
+async function errorOf(response) {
+  return parsed(await response.text().catch(() => ''))?.error ?? {};
+}
+
+/** @returns {object|null} null: not a JSON object */
+function parsed(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Retry-After is a number of seconds or a date: https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */
+function secondsToWait(value) {
+  const seconds = Number(value ?? 0);
+  if (!Number.isNaN(seconds)) return Math.max(0, seconds);
+  return Math.max(0, (Date.parse(value) - Date.now()) / 1_000 || 0);
+}

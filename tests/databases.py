@@ -1,0 +1,87 @@
+"""Fresh databases, copied from one that was migrated once: SQLite files and PostgreSQL databases."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests.people import SCRIPT
+
+ROOT = Path(__file__).parent.parent
+POSTGRES = os.environ.get("TEST_POSTGRES", "postgresql://root@127.0.0.1:5432/postgres")
+
+
+class Database:
+    """A database of one test, and questions to it past the application."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        if self.url.startswith("sqlite"):
+            connection = sqlite3.connect(self.url.removeprefix("sqlite:///"), timeout=20)
+            try:
+                return connection.execute(sql).fetchall()
+            finally:
+                connection.commit()
+                connection.close()
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            cursor = connection.execute(sql)
+            return cursor.fetchall() if cursor.description else []
+
+    def value(self, sql: str) -> Any:
+        return self.rows(sql)[0][0]
+
+    def drop(self) -> None:
+        if not self.url.startswith("sqlite"):
+            with psycopg.connect(POSTGRES, autocommit=True) as connection:
+                connection.execute(f'DROP DATABASE IF EXISTS "{self.url.rsplit("/", 1)[1]}" WITH (FORCE)')
+
+
+class Template:
+    """The migrated database with the people in it, and the static files collected beside it."""
+
+    def __init__(self, folder: Path, kind: str) -> None:
+        self.kind = kind
+        self.folder = folder
+        self.secret_key = uuid.uuid4().hex * 2
+        self._database = self._empty("template")
+        env = {
+            "PATH": os.environ["PATH"],
+            "DATA_DIR": str(folder),
+            "DATABASE_URL": self._database.url,
+            "SECRET_KEY": self.secret_key,
+        }
+        for command in (
+            ["migrate", "-v0"],
+            ["shell", "-v0", "-c", SCRIPT],
+            ["collectstatic", "--noinput", "-v0"],
+        ):
+            subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=env, check=True)
+
+    def copy(self, folder: Path) -> Database:
+        """A database for one test, in `folder` where it is a file."""
+        if self.kind == "sqlite":
+            shutil.copy(self.folder / "template.sqlite3", folder / "db.sqlite3")
+            return Database(f"sqlite:///{folder}/db.sqlite3")
+        return self._empty(f"test_{uuid.uuid4().hex}", template=self._database.url.rsplit("/", 1)[1])
+
+    def static_for(self, folder: Path) -> None:
+        (folder / "static").symlink_to(self.folder / "static")
+
+    def drop(self) -> None:
+        self._database.drop()
+
+    def _empty(self, name: str, template: str = "") -> Database:
+        if self.kind == "sqlite":
+            return Database(f"sqlite:///{self.folder}/{name}.sqlite3")
+        name = name if template else f"{name}_{uuid.uuid4().hex}"
+        with psycopg.connect(POSTGRES, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"' + (f' TEMPLATE "{template}"' if template else ""))
+        return Database(f"{POSTGRES.rsplit('/', 1)[0]}/{name}")

@@ -1,0 +1,91 @@
+"""Invariants 4 and 6: what was on the screen half a second ago is stored, and a dead process's runs end."""
+
+import time
+
+import pytest
+
+from tests.server import Server, Stream
+
+pytestmark = pytest.mark.database
+ENDLESS = "fake: words tokens=2000 delay=0.02"
+
+
+def read_for(stream: Stream, seconds: float) -> list[tuple[float, int]]:
+    """When how much text had been seen."""
+    seen, end = [], time.monotonic() + seconds
+    while time.monotonic() < end and stream.next():
+        seen.append((time.monotonic(), len(stream.text)))
+    return seen
+
+
+def test_kill_9_loses_at_most_half_a_second_and_the_restart_ends_the_run(server: Server) -> None:
+    alice = server.person("alice")
+    with alice.ask(ENDLESS) as stream:
+        seen = read_for(stream, 2.3)
+        killed = time.monotonic()
+        server.kill()
+    half_a_second_ago = max(length for when, length in seen if when <= killed - 0.5)
+    server.start()
+    restarted = time.monotonic()
+    with alice.follow(stream.run) as again:
+        again.to_end()
+    assert time.monotonic() - restarted < 5.0
+    assert again.done["status"] == "interrupted"
+    assert len(again.text) >= half_a_second_ago > 0
+    assert stream.text.startswith(again.text) or again.text.startswith(stream.text)
+    assert server.database.value("SELECT text FROM chat_message WHERE role = 'assistant'") == again.text
+    assert server.database.value("SELECT COUNT(*) FROM chat_runchunk") == 0
+
+
+def test_who_had_seen_more_than_was_stored_is_reset(server: Server) -> None:
+    alice = server.person("alice")
+    with alice.ask(ENDLESS) as stream:
+        stream.until(100)
+        server.kill()
+    server.start()
+    with alice.follow(stream.run, str(len(stream.text) + 50)) as again:
+        again.to_end()
+    assert "reset" in again.names
+    assert again.done["status"] == "interrupted"
+
+
+def test_a_survivor_ends_the_runs_of_a_process_that_died_elsewhere(servers) -> None:
+    """The survivor shares no folder with the dead one, so only the heartbeat tells."""
+    one, two = servers(), servers(apart=True)
+    with one.person("alice").ask(ENDLESS) as stream:
+        stream.until(50)
+        with two.person("alice").follow(stream.run) as elsewhere:
+            elsewhere.until(20)
+            one.kill()
+            died = time.monotonic()
+            elsewhere.to_end()
+    assert elsewhere.done["status"] == "interrupted"
+    assert time.monotonic() - died < 20.0
+
+
+def test_a_queued_run_of_a_dead_process_ends_too(server: Server) -> None:
+    alice = server.person("alice")
+    with alice.ask(ENDLESS) as stream:
+        stream.until(10)
+        server.kill()
+    server.database.rows("UPDATE chat_run SET status = 'queued'")
+    server.start()
+    assert server.database.value("SELECT status FROM chat_run") == "interrupted"
+
+
+def test_a_run_of_a_living_process_is_left_alone_by_another_start(servers) -> None:
+    one = servers()
+    with one.person("alice").ask("fake: words tokens=100 delay=0.05") as stream:
+        stream.until(10)
+        servers()  # in the same folder: its start sweeps at once
+        stream.to_end()
+    assert stream.done["status"] == "complete"
+
+
+def test_done_is_said_only_after_it_is_stored(server: Server) -> None:
+    for number in range(10):
+        with server.person("alice").ask(f"hello {number}") as stream:
+            while stream.done is None:
+                stream.next()
+            stored = server.database.rows("SELECT status FROM chat_run ORDER BY created DESC LIMIT 1")
+            assert stored == [("complete",)]

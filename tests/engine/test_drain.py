@@ -1,0 +1,93 @@
+"""Invariant 7: SIGTERM drains."""
+
+import signal
+import threading
+import time
+
+import pytest
+
+from tests.engine.test_run_lifetime import key
+from tests.server import Server
+
+pytestmark = pytest.mark.database
+
+
+def begin_to_stop(server: Server) -> None:
+    assert server.process
+    server.process.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + 5
+    while server.person("").get("/readyz").status_code != 503:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_runs_that_end_in_time_end_whole_and_new_sends_wait(server: Server) -> None:
+    alice, bob = server.person("alice"), server.person("bob")
+    with alice.ask("fake: words tokens=40 delay=0.05") as stream:
+        stream.until(10)
+        begin_to_stop(server)
+        refused = bob.post("/c/", {"content": "hello"})
+        assert refused.status_code == 503
+        assert refused.json()["error"]["code"] == "draining"
+        assert int(refused.headers["Retry-After"]) > 0
+        stored = server.database.value("SELECT client_key FROM chat_run")
+        with server.person("alice").ask("fake: words tokens=40 delay=0.05", client_key=str(stored)) as again:
+            again.until(5)
+            assert again.run == stream.run
+        stream.to_end()
+    assert stream.done["status"] == "complete"
+    assert stream.finished
+    assert server.process.wait(15) == 0
+    assert server.database.value("SELECT COUNT(*) FROM chat_run WHERE finished IS NULL") == 0
+    assert server.database.value("SELECT COUNT(*) FROM chat_message WHERE role = 'user'") == 1
+
+
+def test_when_the_grace_is_over_viewers_are_told_to_reconnect_and_the_text_is_kept(servers) -> None:
+    server = servers(DRAIN_SECONDS="1")
+    with server.person("alice").ask("fake: words tokens=2000 delay=0.02") as stream:
+        stream.until(50)
+        begin_to_stop(server)
+        stream.to_end()
+    assert stream.names[-1] == "reconnect"
+    assert not stream.finished
+    assert server.process.wait(10) == 0
+    status, text = server.database.rows(
+        f"SELECT r.status, m.text FROM chat_run r JOIN chat_message m ON m.id = r.message_id"
+        f" WHERE r.id = '{key(server, stream.run)}'"
+    )[0]
+    assert status == "interrupted"
+    assert text.startswith(stream.text)
+    server.start()
+    with server.person("alice").follow(stream.run, stream.position) as rest:
+        rest.to_end()
+    assert stream.text + rest.text == text
+    assert rest.done["status"] == "interrupted"
+
+
+def test_an_idle_server_stops_at_once(server: Server) -> None:
+    started = time.monotonic()
+    assert server.terminate() == 0
+    assert time.monotonic() - started < 3.0
+
+
+def test_a_half_sent_request_does_not_hold_it_up(server: Server) -> None:
+    import socket
+
+    with socket.create_connection(("127.0.0.1", server.port)) as half:
+        half.sendall(b"POST /c/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+        time.sleep(0.2)
+        assert server.terminate(15) == 0
+
+
+def test_a_second_signal_ends_it_at_once_and_still_saves(server: Server) -> None:
+    with server.person("alice").ask("fake: words tokens=2000 delay=0.02") as stream:
+        stream.until(50)
+        begin_to_stop(server)
+        reader = threading.Thread(target=stream.to_end)
+        reader.start()
+        started = time.monotonic()
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(10) == 0
+        assert time.monotonic() - started < 5.0
+        reader.join(5)
+    assert server.database.value("SELECT status FROM chat_run") == "interrupted"

@@ -1,0 +1,81 @@
+"""Invariants 8 and 9: an open stream holds no connection and no thread, and it ends with the right."""
+
+import socket
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.people import CSRF, PASSWORD, SESSIONS
+from tests.server import Server
+
+pytestmark = pytest.mark.database
+ENDLESS = "fake: words tokens=4000 delay=0.05"
+
+
+def of_process(server: Server, field: str) -> int:
+    """A number of /proc/<pid>/status, such as Threads or VmRSS (in kB)."""
+    assert server.process
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith(f"{field}:")))
+
+
+def test_a_hundred_open_streams_hold_no_thread_and_no_connection(server: Server) -> None:
+    alice = server.person("alice")
+    with ExitStack() as open_streams:
+        stream = open_streams.enter_context(alice.ask(ENDLESS))
+        stream.until(5)
+        threads = of_process(server, "Threads")
+        for _ in range(100):
+            viewer = open_streams.enter_context(server.person("alice").follow(stream.run))
+            viewer.until(5)
+        assert of_process(server, "Threads") - threads <= 8
+        if not server.database.url.startswith("sqlite"):
+            name = server.database.url.rsplit("/", 1)[1]
+            held = (
+                f"SELECT COUNT(*) FROM pg_stat_activity WHERE datname = '{name}' AND pid <> pg_backend_pid()"
+            )
+            assert server.database.value(held) <= 8
+        assert server.person("bob").get("/").status_code == 200
+
+
+def test_a_reader_that_takes_nothing_costs_no_memory(server: Server) -> None:
+    with server.person("alice").ask("fake: words tokens=30000 delay=0") as stream:
+        stream.to_end()
+    before = of_process(server, "VmRSS")
+    request = (
+        f"GET /runs/{stream.run}/stream/ HTTP/1.1\r\nHost: localhost\r\n"
+        f"Cookie: sessionid={SESSIONS['alice']}\r\n\r\n"
+    ).encode()
+    with ExitStack() as stalled:
+        for _ in range(50):
+            reader = stalled.enter_context(socket.socket())
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            reader.connect(("127.0.0.1", server.port))
+            reader.sendall(request)
+        time.sleep(2)
+        assert of_process(server, "VmRSS") - before < 20_000
+        assert server.person("bob").get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("how", ["disabled", "signed out", "new password"])
+def test_who_loses_the_right_loses_the_stream_within_five_seconds(server: Server, how: str) -> None:
+    alice, bob = server.person("alice"), server.person("bob")
+    with alice.ask(ENDLESS) as stream, bob.ask(ENDLESS) as other:
+        stream.until(10)
+        other.until(10)
+        if how == "disabled":
+            server.database.rows("UPDATE chat_user SET is_active = false WHERE username = 'alice'")
+        elif how == "signed out":
+            out = server.person("alice").client.post("/accounts/logout/", data={"csrfmiddlewaretoken": CSRF})
+            assert out.status_code in (302, 303)
+        else:
+            server.database.rows("UPDATE chat_user SET password = 'other' WHERE username = 'alice'")
+        lost = time.monotonic()
+        stream.to_end()
+        assert time.monotonic() - lost < 5.0
+        assert stream.problems[-1]["code"] == "signed_out"
+        assert not stream.finished
+        other.until(len(other.text) + 20)
+    assert PASSWORD not in server.log.read_text()

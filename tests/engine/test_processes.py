@@ -1,0 +1,81 @@
+"""Invariant 3: the database is the truth and the channel layer a hint."""
+
+import time
+
+import pytest
+
+from tests.server import Server, free_port
+
+pytestmark = pytest.mark.database
+SLOW = "fake: words tokens=60 delay=0.05"
+
+
+def follow_from_another(one: Server, two: Server) -> None:
+    with one.person("alice").ask(SLOW) as here:
+        here.until(10)
+        with two.person("alice").follow(here.run) as there:
+            there.until(20)
+            here.to_end()
+            ended = time.monotonic()
+            there.to_end()
+    assert there.text == here.text
+    assert there.done["status"] == "complete"
+    assert there.finished
+    assert time.monotonic() - ended < 2.0
+
+
+def stop_from_another(one: Server, two: Server) -> None:
+    with one.person("alice").ask("fake: words tokens=400 delay=0.05") as here:
+        here.until(10)
+        asked = time.monotonic()
+        assert two.person("alice").stop(here.run).status_code == 202
+        here.to_end()
+    assert time.monotonic() - asked < 1.0
+    assert here.done["status"] == "stopped"
+
+
+def test_without_a_layer_viewers_elsewhere_converge_from_the_database(servers) -> None:
+    follow_from_another(servers(), servers(apart=True))
+
+
+def test_without_a_layer_stop_works_from_elsewhere(servers) -> None:
+    stop_from_another(servers(), servers(apart=True))
+
+
+def test_with_a_dead_layer_both_work(servers) -> None:
+    nowhere = f"redis://127.0.0.1:{free_port()}/0"
+    one, two = servers(REDIS_URL=nowhere), servers(apart=True, REDIS_URL=nowhere)
+    follow_from_another(one, two)
+    stop_from_another(one, two)
+
+
+@pytest.mark.redis
+def test_with_redis_text_elsewhere_keeps_up(servers, redis_url: str) -> None:
+    one, two = servers(REDIS_URL=redis_url), servers(apart=True, REDIS_URL=redis_url)
+    with one.person("alice").ask("fake: words tokens=80 delay=0.05") as here:
+        here.until(10)
+        with two.person("alice").follow(here.run) as there:
+            there.until(20)
+            frames = len(there.names)
+            started = time.monotonic()
+            there.until(200)
+            rate = (len(there.names) - frames) / (time.monotonic() - started)
+            there.to_end()
+        here.to_end()
+    assert there.text == here.text
+    assert rate > 5, "the database alone brings one frame a second"
+    stop_from_another(one, two)
+
+
+@pytest.mark.redis
+def test_the_same_send_to_two_processes_is_one_run(servers, redis_url: str) -> None:
+    one, two = servers(REDIS_URL=redis_url), servers(apart=True, REDIS_URL=redis_url)
+    with one.person("alice").ask(SLOW) as here:
+        here.until(10)
+        key = one.database.value("SELECT client_key FROM chat_run")
+        with two.person("alice").ask(SLOW, client_key=str(key)) as there:
+            assert there.status == 200
+            there.to_end()
+        here.to_end()
+    assert there.run == here.run
+    assert there.text == here.text

@@ -1,0 +1,74 @@
+"""Invariant 1: a run is a task of the server. Viewers come and go; only stop ends it."""
+
+import time
+
+import pytest
+
+from tests.server import Server
+
+pytestmark = pytest.mark.database
+
+SLOW = "fake: words tokens=40 delay=0.05"
+
+
+def status_of(server: Server, run: str, *, after: float = 10.0) -> str:
+    """The stored status once the run has ended."""
+    deadline = time.monotonic() + after
+    while time.monotonic() < deadline:
+        status = server.database.value(f"SELECT status FROM chat_run WHERE id = '{key(server, run)}'")
+        if status not in ("queued", "running"):
+            return status
+        time.sleep(0.05)
+    raise AssertionError("the run did not end")
+
+
+def key(server: Server, uuid: str) -> str:
+    """A UUID as the database writes it."""
+    return uuid.replace("-", "") if server.database.url.startswith("sqlite") else uuid
+
+
+def test_a_run_goes_on_when_its_only_viewer_leaves(server: Server) -> None:
+    with server.person("alice").ask(SLOW) as stream:
+        stream.until(10)
+    assert status_of(server, stream.run) == "complete"
+    text = server.database.value("SELECT text FROM chat_message WHERE role = 'assistant'")
+    assert text.split() == [f"word{number}" for number in range(1, 41)]
+
+
+def test_many_viewers_see_the_same_and_change_nothing(server: Server) -> None:
+    alice = server.person("alice")
+    with alice.ask(SLOW) as first:
+        first.until(10)
+        with (
+            server.person("alice").follow(first.run) as second,
+            server.person("alice").follow(first.run) as third,
+        ):
+            second.until(20)
+            third.to_end()
+        first.to_end()
+    assert first.text == third.text
+    assert first.finished
+    assert third.finished
+    assert len(server.database.rows("SELECT 1 FROM chat_run")) == 1
+
+
+def test_stop_ends_the_run_keeps_its_text_and_closes_the_upstream(server: Server, fake) -> None:
+    alice = server.person("alice")
+    with alice.ask("fake: words tokens=400 delay=0.05") as stream:
+        stream.until(10)
+        asked = time.monotonic()
+        assert server.person("alice").stop(stream.run).status_code == 202
+        stream.to_end()
+    assert time.monotonic() - asked < 1.0
+    assert stream.done["status"] == "stopped"
+    assert stream.finished
+    assert server.database.value("SELECT text FROM chat_message WHERE role = 'assistant'") == stream.text
+    assert fake.calls[-1]["closed_by_client"]
+
+
+def test_a_stopped_run_can_be_asked_to_stop_again(server: Server) -> None:
+    alice = server.person("alice")
+    with alice.ask("hello") as stream:
+        stream.to_end()
+    assert alice.stop(stream.run).status_code == 202
+    assert status_of(server, stream.run) == "complete"

@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
+
+import { RunStream } from '../../static/js/stream.js';
+
+const RUN = '11111111-1111-4111-8111-111111111111';
+const OTHER = '22222222-2222-4222-8222-222222222222';
+const TIMINGS = { retry: 10, retryMax: 30, stall: 5_000, patience: 3_000, sends: 3 };
+const DONE = 'data: [DONE]\n\n';
+
+const frame = (text, id, event = 'message', more = {}) =>
+  `event: ${event}\n${id ? `id: ${id}\n` : ''}data: ${JSON.stringify({ response: text, ...more })}\n\n`;
+const META = frame('', '', 'meta', { run: RUN, conversation: 'c', message: 'm' });
+const END = frame('', '12!', 'done', { status: 'complete' });
+
+/** Answers its calls one after the other: the last answer stands for all that follow. */
+async function serving(answers, follow) {
+  const calls = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const piece of request) body += piece;
+    calls.push({ method: request.method, url: request.url, headers: request.headers, body, at: performance.now() });
+    const streams = calls.filter((call) => !call.url.endsWith('/stop/'));
+    if (request.url.endsWith('/stop/')) await answers.stop(response);
+    else await answers.streams[Math.min(streams.length, answers.streams.length) - 1](response, request);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const root = `http://127.0.0.1:${server.address().port}`;
+  try {
+    return await follow(root, calls);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+const OPEN = { 'Content-Type': 'text/event-stream', 'X-Run-Id': RUN };
+const streaming = (...frames) => (response) => response.writeHead(200, OPEN).end(frames.join(''));
+const cut = (...frames) => (response) => {
+  response.writeHead(200, OPEN);
+  response.write(frames.join(''), () => setTimeout(() => response.destroy(), 20));
+};
+const silent = (...frames) => (response) => void response.writeHead(200, OPEN).write(frames.join('') || ': ping\n\n');
+const refusing = (status, error = {}, headers = {}) => (response) =>
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify({ error }));
+
+/** A stream and everything it told, in order. */
+function listening(root, timings = {}) {
+  const heard = { text: '', told: [] };
+  const on = Object.fromEntries(
+    ['accepted', 'busy', 'open', 'meta', 'problem', 'done', 'waiting'].map((name) => [name, (value) => heard.told.push([name, value])]),
+  );
+  on.text = ({ response }) => (heard.text += response);
+  on.reset = () => (heard.text = '');
+  const ended = new Promise((resolve) => (on.end = (outcome) => resolve((heard.end = outcome))));
+  const urls = { stream: (run) => `${root}/runs/${run}/stream/`, stop: (run) => `${root}/runs/${run}/stop/` };
+  const stream = new RunStream({ urls, token: 'token', on, timings: { ...TIMINGS, ...timings } });
+  return { stream, heard, ended, names: () => heard.told.map(([name]) => name) };
+}
+
+const until = async (true_) => {
+  while (!true_()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+const BODY = { content: 'Hello', client_key: 'key' };
+
+test('a message is sent as JSON with its token, and its reply is read to [DONE]', () =>
+  serving({ streams: [streaming(META, frame('Hello ', '6'), frame('you', '9'), END, DONE)] }, async (root, calls) => {
+    const { stream, heard, names } = listening(root);
+    await stream.send(`${root}/c/`, BODY);
+    assert.equal(heard.text, 'Hello you');
+    assert.equal(heard.end.kind, 'done');
+    assert.deepEqual(names(), ['accepted', 'open', 'meta', 'done']);
+    assert.equal(calls.length, 1);
+    assert.deepEqual(JSON.parse(calls[0].body), BODY);
+    const { headers } = calls[0];
+    const named = [headers['content-type'], headers.accept, headers['x-csrftoken'], headers['last-event-id']];
+    assert.deepEqual(named, ['application/json', 'text/event-stream', 'token', undefined]);
+  }));
+
+test('an end without [DONE] is resumed from the last id, nothing twice and nothing lost', () =>
+  serving({ streams: [streaming(META, frame('a', '1'), frame('b', '2.7')), cut(META, frame('c', '3.7'), 'id: 4.7\ndata: {"resp'), streaming(META, frame('d', '4.7'), END, DONE)] }, async (root, calls) => {
+    const { stream, heard } = listening(root);
+    await stream.send(`${root}/c/`, BODY);
+    assert.equal(heard.text, 'abcd');
+    assert.deepEqual(calls.map(({ method, url, headers }) => [method, url, headers['last-event-id']]), [
+      ['POST', '/c/', undefined],
+      ['GET', `/runs/${RUN}/stream/`, '2.7'],
+      ['GET', `/runs/${RUN}/stream/`, '3.7'],
+    ]);
+  }));
+
+test('a page resumes from the position in its HTML', () =>
+  serving({ streams: [streaming(META, frame('rest', '10'), END, DONE)] }, async (root, calls) => {
+    const { stream, heard, names } = listening(root);
+    await stream.follow(RUN, '6.12');
+    assert.equal(calls[0].headers['last-event-id'], '6.12');
+    assert.equal(heard.text, 'rest');
+    assert.ok(!names().includes('accepted'));
+  }));
+
+test('204 says that there is no more', () =>
+  serving({ streams: [streaming(META, END), (response) => response.writeHead(204).end()] }, async (root, calls) => {
+    const { stream, heard } = listening(root);
+    await stream.follow(RUN);
+    assert.equal(heard.end.kind, 'done');
+    assert.deepEqual(calls.map(({ headers }) => headers['last-event-id']), [undefined, '12!']);
+  }));
+
+test('reset empties the reply, and a cut right after it starts from nothing', () =>
+  serving({ streams: [streaming(META, frame('old', '3'), frame('', '', 'reset'), frame('', '', 'problem', { message: 'x' })), streaming(META, frame('new', '3'), END, DONE)] }, async (root, calls) => {
+    const { stream, heard } = listening(root);
+    await stream.follow(RUN, '99');
+    assert.equal(heard.text, 'new');
+    assert.deepEqual(calls.map(({ headers }) => headers['last-event-id']), ['99', undefined]);
+  }));
+
+test('Retry-After is waited out, by a sender with the same key and by a follower', () =>
+  serving({ streams: [refusing(503, { code: 'draining' }, { 'Retry-After': '1' }), streaming(META), refusing(429, { retry_after: 1 }), streaming(META, END, DONE)] }, async (root, calls) => {
+    const { stream, names } = listening(root);
+    await stream.send(`${root}/c/`, BODY);
+    assert.equal(calls[0].body, calls[1].body);
+    assert.ok(calls[1].at - calls[0].at >= 950);
+    assert.ok(calls[3].at - calls[2].at >= 950);
+    assert.equal(names().filter((name) => name === 'accepted').length, 1);
+  }));
+
+test('a refusal that asks a sender for too much patience is shown at once', () =>
+  serving({ streams: [refusing(429, { code: 'throttled', message: 'Later.' }, { 'Retry-After': '60' })] }, async (root, calls) => {
+    const { stream, heard } = listening(root);
+    await stream.send(`${root}/c/`, BODY);
+    assert.deepEqual(heard.end, { kind: 'refused', status: 429, error: { code: 'throttled', message: 'Later.' } });
+    assert.equal(calls.length, 1);
+  }));
+
+test('a busy conversation is followed where it is, and the message counts as not sent', () =>
+  serving({ streams: [refusing(409, { code: 'busy', run: OTHER }), streaming(META, frame('theirs', '6'), END, DONE)] }, async (root, calls) => {
+    const { stream, heard, names } = listening(root);
+    await stream.send(`${root}/c/x/messages/`, BODY);
+    assert.equal(calls[1].url, `/runs/${OTHER}/stream/`);
+    assert.equal(heard.text, 'theirs');
+    assert.deepEqual(names(), ['busy', 'open', 'meta', 'done']);
+  }));
+
+for (const [status, kind] of [[400, 'refused'], [401, 'signed-out'], [403, 'refused'], [404, 'refused'], [409, 'refused'], [413, 'refused']]) {
+  test(`${status} is ${kind}, and not asked again`, () =>
+    serving({ streams: [refusing(status, { code: 'c', message: 'm' })] }, async (root, calls) => {
+      for (const follow of [(stream) => stream.send(`${root}/c/`, BODY), (stream) => stream.follow(RUN)]) {
+        const { stream, heard } = listening(root);
+        await follow(stream);
+        assert.deepEqual([heard.end.kind, heard.end.status, heard.end.error.message], [kind, status, 'm']);
+      }
+      assert.equal(calls.length, 2);
+    }));
+}
+
+test('signed out in the middle ends the stream, any other problem is passed on', () =>
+  serving({ streams: [streaming(META, frame('a', '1'), frame('', '', 'problem', { code: 'busy', message: 'Slow.' }), frame('', '', 'problem', { code: 'signed_out' }))] }, async (root, calls) => {
+    const { stream, heard } = listening(root);
+    await stream.follow(RUN);
+    assert.equal(heard.end.kind, 'signed-out');
+    assert.deepEqual(heard.told.find(([name]) => name === 'problem')[1].message, 'Slow.');
+    assert.equal(calls.length, 1);
+  }));
+
+test('a server that goes away says so and is asked again, though its connection stays open', () =>
+  serving({ streams: [silent(META, frame('a', '1'), frame('', '', 'reconnect')), streaming(META, frame('b', '2'), END, DONE)] }, async (root, calls) => {
+    const { stream, heard } = listening(root);
+    await stream.follow(RUN);
+    assert.equal(heard.text, 'ab');
+    assert.equal(calls.length, 2);
+  }));
+
+test('a connection that falls silent is given up, one that pings is not', () =>
+  serving({ streams: [silent(META, frame('a', '1')), pinging, streaming(META, frame('c', '3'), END, DONE)] }, async (root, calls) => {
+    const { stream, heard } = listening(root, { stall: 200 });
+    await stream.follow(RUN);
+    assert.equal(heard.text, 'abc');
+    assert.ok(calls[1].at - calls[0].at >= 190);
+    assert.ok(calls[2].at - calls[1].at >= 390, 'pings of 400 ms kept it');
+  }));
+
+async function pinging(response) {
+  response.writeHead(200, OPEN);
+  for (let n = 0; n < 8; n++) {
+    response.write(': ping\n\n');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  response.end(META + frame('b', '2'));
+}
+
+test('half a frame of JSON is read again from the last good position', () =>
+  serving({ streams: [streaming(META, frame('a', '1'), 'id: 2\ndata: {"respo\n\n'), streaming(frame('b', '2'), END, DONE)] }, async (root, calls) => {
+    const { stream, heard } = listening(root);
+    await stream.follow(RUN);
+    assert.equal(heard.text, 'ab');
+    assert.equal(calls[1].headers['last-event-id'], '1');
+  }));
+
+test('a page in place of a stream is no stream', () =>
+  serving({ streams: [(response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>Sign in'), streaming(META, END, DONE)] }, async (root, calls) => {
+    const { stream, names } = listening(root);
+    await stream.send(`${root}/c/`, BODY);
+    assert.deepEqual(names(), ['waiting', 'accepted', 'open', 'meta', 'done']);
+    assert.equal(calls[0].body, calls[1].body);
+  }));
+
+test('a message that nobody takes goes back after some tries, all with the same key', () =>
+  serving({ streams: [refusing(500)] }, async (root, calls) => {
+    const { stream, heard } = listening(root);
+    await stream.send(`${root}/c/`, BODY);
+    assert.equal(heard.end.kind, 'unreachable');
+    assert.equal(new Set(calls.map(({ body }) => body)).size, 1);
+    assert.equal(calls.length, TIMINGS.sends);
+  }));
+
+test('a run is followed for as long as it takes', () =>
+  serving({ streams: [...Array(8).fill(refusing(502)), streaming(META, END, DONE)] }, async (root, calls) => {
+    const { stream, heard } = listening(root);
+    await stream.follow(RUN);
+    assert.equal(heard.end.kind, 'done');
+    assert.equal(calls.length, 9);
+  }));
+
+test('a backoff grows from what the stream names, and starts anew once text has come', () =>
+  serving({ streams: [streaming('retry: 4\n\n', META), refusing(502), refusing(502), streaming(META, frame('a', '1')), streaming(END, DONE)] }, async (root) => {
+    const { stream, heard } = listening(root, { retry: 1_000_000, retryMax: 1_000_000 });
+    await stream.follow(RUN);
+    const waits = heard.told.filter(([name]) => name === 'waiting').map(([, wait]) => wait);
+    assert.equal(waits.length, 4);
+    [4, 8, 16, 4].forEach((most, n) => assert.ok(waits[n] <= most, `${waits[n]} of at most ${most} ms`));
+  }));
+
+test('stop is asked of the server, until it has heard it, and the reply is read to its end', () => {
+  let writing;
+  let stops = 0;
+  const stop = (response) => {
+    response.writeHead(++stops === 1 ? 503 : 202).end();
+    if (stops === 2) writing.end(frame('b', '2') + frame('', '2!', 'done', { status: 'stopped' }) + DONE);
+  };
+  const start = (response) => void (writing = response.writeHead(200, OPEN)).write(META + frame('a', '1'));
+  return serving({ stop, streams: [start] }, async (root, calls) => {
+    const { stream, heard, ended } = listening(root);
+    stream.send(`${root}/c/`, BODY);
+    await until(() => heard.text);
+    stream.stop();
+    stream.stop();
+    assert.equal((await ended).kind, 'done');
+    assert.equal(heard.text, 'ab');
+    assert.deepEqual(calls.map(({ url }) => url), ['/c/', `/runs/${RUN}/stop/`, `/runs/${RUN}/stop/`]);
+    assert.equal(calls[1].headers['x-csrftoken'], 'token');
+  });
+});
+
+test('stopped before anybody took it, a message is withdrawn', () =>
+  serving({ streams: [refusing(503, {}, { 'Retry-After': '2' })] }, async (root, calls) => {
+    const { stream, ended, names } = listening(root);
+    stream.send(`${root}/c/`, BODY);
+    await until(() => names().includes('waiting'));
+    stream.stop();
+    assert.equal((await ended).kind, 'cancelled');
+    assert.equal(calls.length, 1);
+  }));
+
+test('a pause lets the connection go, and going on starts where it was left', () => {
+  let closed = false;
+  const open = (response) => {
+    silent(META, frame('a', '1'))(response);
+    response.on('close', () => (closed = true));
+  };
+  return serving({ streams: [open, streaming(META, frame('b', '2'), END, DONE)] }, async (root, calls) => {
+    const { stream, heard, ended } = listening(root);
+    stream.follow(RUN);
+    await until(() => heard.text === 'a');
+    stream.pause();
+    await until(() => closed);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.equal(calls.length, 1);
+    stream.resume();
+    assert.equal((await ended).kind, 'done');
+    assert.equal(heard.text, 'ab');
+    assert.equal(calls[1].headers['last-event-id'], '1');
+  });
+});

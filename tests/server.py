@@ -1,0 +1,183 @@
+"""The real server in a process of its own, and people who talk to it over HTTP."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from chat.wire import sse
+from tests.databases import Database
+from tests.people import CSRF, SESSIONS
+
+ROOT = Path(__file__).parent.parent
+READY = 20.0  # seconds; these machines are busy
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """`manage.py serve` with a data folder and a database of its own; stays the same over restarts."""
+
+    def __init__(self, folder: Path, database: Database, **env: str) -> None:
+        self.folder = folder
+        self.database = database
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "DATA_DIR": str(folder),
+            "PORT": str(self.port),
+            "DATABASE_URL": database.url,
+            **env,
+        }
+        self.log = folder / f"server-{self.port}.log"
+        self.process: subprocess.Popen[bytes] | None = None
+        self._people: list[Person] = []
+
+    def start(self) -> "Server":
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "serve"], cwd=ROOT, env=self.env, stdout=log, stderr=log
+            )
+        deadline = time.monotonic() + READY
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                break
+            try:
+                if httpx.get(f"{self.url}/readyz").status_code == 200:
+                    return self
+            except httpx.TransportError:
+                time.sleep(0.03)
+        raise AssertionError(f"the server did not start:\n{self.log.read_text()}")
+
+    def terminate(self, timeout: float = 30.0) -> int:
+        """SIGTERM; returns the exit code."""
+        assert self.process
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout)
+
+    def kill(self) -> None:
+        """SIGKILL, as by a power cut."""
+        assert self.process
+        self.process.kill()
+        self.process.wait()
+
+    def end(self) -> None:
+        if self.process and self.process.poll() is None:
+            self.kill()
+        for person in self._people:
+            person.client.close()
+
+    def person(self, name: str) -> "Person":
+        """Somebody in a browser of their own, closed with the server."""
+        self._people.append(Person(self.url, name))
+        return self._people[-1]
+
+
+class Person:
+    """Somebody with a session in this browser; an unknown name is an anonymous visitor."""
+
+    def __init__(self, url: str, name: str) -> None:
+        cookies = {"csrftoken": CSRF}
+        if name in SESSIONS:
+            cookies["sessionid"] = SESSIONS[name]
+        self.client = httpx.Client(
+            base_url=url, cookies=cookies, headers={"X-CSRFToken": CSRF}, timeout=httpx.Timeout(30)
+        )
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.client.get(path, **options)
+
+    def post(self, path: str, body: Any = None, **options: Any) -> httpx.Response:
+        """A whole answer; `body` as JSON."""
+        return self.client.post(path, json=body, **options)
+
+    @contextmanager
+    def ask(self, content: str, path: str = "/c/", **fields: Any) -> Iterator["Stream"]:
+        """A send and its open stream."""
+        body = {"content": content, "client_key": str(uuid.uuid4()), **fields}
+        with self.client.stream("POST", path, json=body) as response:
+            yield Stream(response)
+
+    @contextmanager
+    def follow(self, run: str, position: str = "") -> Iterator["Stream"]:
+        headers = {"Last-Event-ID": position} if position else {}
+        with self.client.stream("GET", f"/runs/{run}/stream/", headers=headers) as response:
+            yield Stream(response)
+
+    def stop(self, run: str) -> httpx.Response:
+        return self.client.post(f"/runs/{run}/stop/")
+
+
+class Stream:
+    """An open event stream as a client sees it: its text so far, and the last position."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.response = response
+        self.status = response.status_code
+        self.run = response.headers.get("X-Run-Id", "")
+        self.conversation = response.headers.get("X-Conversation-Id", "")
+        self.text = ""
+        self.reasoning = ""
+        self.position = ""
+        self.meta: dict[str, Any] = {}
+        self.done: dict[str, Any] | None = None
+        self.finished = False  # [DONE] came
+        self.names: list[str] = []
+        self.problems: list[dict[str, Any]] = []
+        self._events = self._read()
+
+    def _read(self) -> Iterator[sse.Event]:
+        decoder = sse.Decoder()
+        for chunk in self.response.iter_raw():
+            yield from decoder.feed(chunk)
+
+    def next(self) -> sse.Event | None:
+        """One event, taken into account; None at the end of the stream."""
+        event = next(self._events, None)
+        if event is None:
+            return None
+        self.names.append(event.event)
+        if event.id:
+            self.position = event.id
+        if event.data == "[DONE]":
+            self.finished = True
+            return event
+        payload = json.loads(event.data) if event.data else {}
+        if event.event == "meta":
+            self.meta = payload
+        elif event.event == "reset":
+            self.text = self.reasoning = ""
+        elif event.event == "done":
+            self.done = payload
+        elif event.event == "problem":
+            self.problems.append(payload)
+        self.text += payload.get("response", "")
+        self.reasoning += payload.get("reasoning", "")
+        return event
+
+    def until(self, length: int) -> "Stream":
+        """Read until that much text has come."""
+        while len(self.text) < length and self.next():
+            pass
+        assert len(self.text) >= length, f"the stream ended after {self.text!r}"
+        return self
+
+    def to_end(self) -> "Stream":
+        while self.next():
+            pass
+        return self

@@ -1,0 +1,119 @@
+"""Each dangerous setting stops the start and says what to write; in the defaults nothing is found."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core import checks
+
+from chat.upstream import local
+from tests.test_env import run_manage
+
+ACCOUNT = {"CLOUDFLARE_ACCOUNT_ID": "a", "CLOUDFLARE_API_TOKEN": "t"}
+
+
+def findings() -> dict[str, str]:
+    """Our own findings: id -> message and hint."""
+    errors = [error for error in checks.run_checks() if (error.id or "").startswith("chatsite.")]
+    assert all(error.level == checks.ERROR and error.hint for error in errors)
+    return {str(error.id): f"{error.msg} {error.hint}" for error in errors}
+
+
+def test_the_defaults_have_no_findings() -> None:
+    assert findings() == {}
+
+
+@pytest.mark.parametrize(
+    ("changed", "number", "sentence"),
+    [
+        ({"DEBUG": True, "HOST": "0.0.0.0"}, 1, "DEBUG=0"),
+        ({"DEBUG": True, "HOST": "::"}, 1, "DEBUG=0"),
+        ({"DEBUG": True, "HOST": "chat.example"}, 1, "DEBUG=0"),
+        ({"DEBUG": True, "SITE_URL": "https://chat.example", "TRUSTED_PROXY": True}, 1, "DEBUG=0"),
+        ({"ALLOWED_HOSTS": ["*"]}, 2, "ALLOWED_HOSTS=chat.example.org"),
+        ({"SECRET_KEY": "django-insecure-" + "x9" * 30}, 3, "50 random characters"),
+        ({"SECRET_KEY": "short"}, 3, "50 random characters"),
+        ({"SECRET_KEY": "k" * 60}, 3, "50 random characters"),
+        ({"SITE_URL": "https://chat.example"}, 6, "TRUSTED_PROXY=1"),
+        ({"CLOUDFLARE_ACCOUNT_ID": "a"}, 7, "Write CLOUDFLARE_API_TOKEN"),
+        ({"CLOUDFLARE_API_TOKEN": "t"}, 7, "Write CLOUDFLARE_ACCOUNT_ID"),
+        ({"CLOUDFLARE_API_BASE_URL": "http://api.cloudflare.com/client/v4"}, 8, "https://"),
+        ({"CLOUDFLARE_API_BASE_URL": "http://127.0.0.1.evil.example"}, 8, "https://"),
+        ({"CLOUDFLARE_API_BASE_URL": "https://user:pass@api.cloudflare.com"}, 8, "without user name"),
+        ({"CLOUDFLARE_API_BASE_URL": "https://@api.cloudflare.com"}, 8, "without user name"),
+        ({"CLOUDFLARE_API_BASE_URL": "https://api.cloudflare.com/?a=b"}, 8, "without user name"),
+        ({"LOCAL_MODEL": "/nowhere/model.gguf"}, 9, "GGUF"),
+        ({"DEFAULT_MODEL": "@cf/meta/llama-0-imaginary"}, 10, "local/smollm2-135m"),
+        ({"DEFAULT_MODEL": "@cf/zai-org/glm-4.7-flash"}, 10, "local/smollm2-135m"),
+        (ACCOUNT | {"DEFAULT_MODEL": "@cf/meta/llama-0-imaginary"}, 10, "@cf/zai-org/glm-4.7-flash"),
+        (ACCOUNT | {"DEFAULT_MODEL": "local/smollm2-135m"}, 10, "@cf/zai-org/glm-4.7-flash"),
+    ],
+)
+def test_a_dangerous_setting_is_an_error(
+    changed: dict[str, Any], number: int, sentence: str, settings: Any
+) -> None:
+    for name, value in changed.items():
+        setattr(settings, name, value)
+    found = findings()
+    assert list(found) == [f"chatsite.E{number:03}"]
+    assert sentence in found[f"chatsite.E{number:03}"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"DEBUG": True, "HOST": "127.0.0.1"},
+        {"DEBUG": True, "HOST": "localhost"},
+        {"SITE_URL": "https://chat.example", "TRUSTED_PROXY": True, "HOST": "0.0.0.0"},
+        ACCOUNT | {"DEFAULT_MODEL": "@cf/zai-org/glm-4.7-flash"},
+        {"DEFAULT_MODEL": ""},
+        {"CLOUDFLARE_API_BASE_URL": "http://127.0.0.1:9000/client/v4"},
+        {"CLOUDFLARE_API_BASE_URL": "http://[::1]:9000"},
+        {"CLOUDFLARE_API_BASE_URL": "http://localhost:9000"},
+    ],
+)
+def test_a_harmless_setting_is_none(changed: dict[str, Any], settings: Any) -> None:
+    for name, value in changed.items():
+        setattr(settings, name, value)
+    assert findings() == {}
+
+
+def test_without_any_model_nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "_bundled", lambda: None)
+    assert "requirements-local.txt" in findings()["chatsite.E009"]
+
+
+def test_a_local_model_that_is_no_model_is_an_error(settings: Any, tmp_path: Path) -> None:
+    settings.LOCAL_MODEL = str(tmp_path / "model.gguf")
+    Path(settings.LOCAL_MODEL).write_bytes(b"not a model")
+    assert list(findings()) == ["chatsite.E009"]
+
+
+def test_a_key_that_others_can_read_is_an_error(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "secret-key").touch(0o600)
+    assert findings() == {}
+    (tmp_path / "secret-key").chmod(0o640)
+    assert "chmod 600" in findings()["chatsite.E004"]
+
+
+def test_a_database_that_others_can_read_is_an_error(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "db.sqlite3"
+    file.touch(0o600)
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", "django.db.backends.sqlite3")
+    monkeypatch.setitem(settings.DATABASES["default"], "NAME", str(file))
+    tmp_path.chmod(0o755)
+    assert findings() == {}
+    file.chmod(0o644)
+    assert "chmod 600" in findings()["chatsite.E005"]
+    tmp_path.chmod(0o700)
+    assert findings() == {}
+
+
+def test_an_error_stops_every_command_with_its_sentence() -> None:
+    done = run_manage("migrate", "--plan", ALLOWED_HOSTS="*")
+    assert done.returncode == 1
+    assert "ALLOWED_HOSTS=chat.example.org" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,185 @@
+"""Settings from the environment and from `.env`: what is read, and what a wrong value is answered with."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chatsite.settings  # noqa: F401 - reads, and so registers, every setting
+from chatsite import env
+
+READ_BY_THE_SITE = frozenset(env.NAMES)
+ROOT = env.BASE_DIR
+
+
+@pytest.fixture
+def dotenv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Writes the `.env` file."""
+
+    def write(content: str) -> None:
+        file = tmp_path / ".env"
+        file.write_text(content, "utf-8")
+        monkeypatch.setattr(env, "FILE", file)
+
+    return write
+
+
+def test_the_file_is_read_where_the_environment_is_silent(dotenv: Any) -> None:
+    dotenv("COLOUR='dark green'\n# a comment\n")
+    assert env.text("COLOUR", "red") == "dark green"
+
+
+def test_the_environment_wins_over_the_file(dotenv: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    dotenv("COLOUR=green")
+    monkeypatch.setenv("COLOUR", "blue")
+    assert env.text("COLOUR") == "blue"
+
+
+def test_an_empty_value_in_the_environment_silences_the_file(
+    dotenv: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dotenv("COLOUR=green")
+    monkeypatch.setenv("COLOUR", " ")
+    assert env.text("COLOUR", "red") == "red"
+
+
+def test_a_list_is_parted_at_commas_and_keeps_nothing_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOSTS", "a.example, b.example,,")
+    assert env.listing("HOSTS") == ["a.example", "b.example"]
+
+
+def test_a_boolean_is_nought_or_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLAG", "1")
+    assert env.boolean("FLAG") is True
+    monkeypatch.setenv("FLAG", "0")
+    assert env.boolean("FLAG", default=True) is False
+
+
+def test_a_path_is_taken_from_the_folder_of_manage_py(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOLDER", "./somewhere")
+    assert env.path("FOLDER") == str(ROOT / "somewhere")
+    monkeypatch.setenv("FOLDER", "/srv/chat")
+    assert env.path("FOLDER") == "/srv/chat"
+    assert env.path("NO_FOLDER") == ""
+
+
+def test_a_secret_comes_from_the_file_that_its_setting_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("s3cret\n")
+    monkeypatch.setenv("TOKEN_FILE", str(file))
+    assert env.secret("TOKEN") == "s3cret"
+
+
+@pytest.mark.parametrize(
+    ("value", "read", "sentence"),
+    [
+        ("yes", env.boolean, "write 0 or 1"),
+        ("True", env.boolean, "write 0 or 1"),
+        ("http", lambda name: env.integer(name, 8000, 1, 65535), "write a whole number from 1 to 65535"),
+        ("65536", lambda name: env.integer(name, 8000, 1, 65535), "write a whole number from 1 to 65535"),
+        ("-1", lambda name: env.integer(name, 8000, 1, 65535), "write a whole number from 1 to 65535"),
+        ("٣", lambda name: env.integer(name, 8000, 1, 65535), "write a whole number from 1 to 65535"),
+        ("9" * 5000, lambda name: env.integer(name, 8000, 1, 65535), "write a whole number from 1 to 65535"),
+        ("chat.example", lambda name: env.url(name, "", ("https",)), "begins with https://"),
+        ("ftp://chat.example", lambda name: env.url(name, "", ("http", "https")), "http:// or https://"),
+        ("https://", lambda name: env.url(name, "", ("https",)), "names a host"),
+        ("https://a:99999", lambda name: env.url(name, "", ("https",)), "begins with https://"),
+        ("https://[::1", lambda name: env.url(name, "", ("https",)), "begins with https://"),
+        ("a\x1b[2Jb", env.text, "on one line"),
+    ],
+)
+def test_a_wrong_value_is_answered_with_what_to_write(
+    value: str, read: Callable[[str], Any], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THE_SETTING", value)
+    with pytest.raises(env.EnvError, match=re.escape(sentence)) as caught:
+        read("THE_SETTING")
+    assert str(caught.value).startswith("THE_SETTING ")
+
+
+def test_a_secret_from_two_places_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "a")
+    monkeypatch.setenv("TOKEN_FILE", "/b")
+    with pytest.raises(env.EnvError, match="write only one"):
+        env.secret("TOKEN")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"one\ntwo", b"\xff\xfe"])
+def test_a_secret_file_that_holds_no_secret_is_refused(
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "token"
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setenv("TOKEN_FILE", str(file))
+    with pytest.raises(env.EnvError, match="TOKEN_FILE"):
+        env.secret("TOKEN")
+
+
+def test_an_address_with_a_password_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BROKER", "amqp://user:hunter2@host")
+    with pytest.raises(env.EnvError) as caught:
+        env.url("BROKER", "", ("redis",))
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "eighty"),
+        ("DEBUG", "true"),
+        ("SITE_URL", "chat.example"),
+        ("DRAIN_SECONDS", "soon"),
+        ("TRUSTED_PROXY", "10.0.0.1"),
+        ("REDIS_URL", "localhost:6379"),
+        ("DATABASE_URL", "oracle+x://somewhere"),
+        ("DATABASE_URL", "db.sqlite3"),
+        ("CLOUDFLARE_API_TOKEN_FILE", "/nowhere/at/all"),
+        ("CLOUDFLARE_API_BASE_URL", "api.cloudflare.com"),
+        ("DATA_DIR", "/dev/null/data"),
+    ],
+)
+def test_a_wrong_setting_ends_the_start_with_a_sentence_and_no_traceback(name: str, value: str) -> None:
+    done = run_manage("check", **{name: value})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Cannot start: ")
+    assert name.removesuffix("_FILE") in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def run_manage(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """manage.py in a process of its own, with the test's DATA_DIR and no `.env`."""
+    clean = {name: value for name, value in os.environ.items() if name not in READ_BY_THE_SITE}
+    clean |= dict.fromkeys(READ_BY_THE_SITE, "")
+    clean |= {"DATA_DIR": os.environ["DATA_DIR"], "DJANGO_SETTINGS_MODULE": "chatsite.settings"} | settings
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=clean,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_every_setting_is_in_the_example_file() -> None:
+    example = re.findall(r"^#([A-Z_]+)=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE)
+    assert sorted(example) == sorted(READ_BY_THE_SITE)
+    assert len(example) == len(set(example))
+
+
+def test_every_setting_is_in_the_readme() -> None:
+    named = set(re.findall(r"\b[A-Z][A-Z_]+\b", (ROOT / "README.md").read_text("utf-8")))
+    assert {name.removesuffix("_FILE") for name in READ_BY_THE_SITE} <= named
+
+
+def test_the_example_file_changes_nothing_when_it_is_copied(dotenv: Any) -> None:
+    dotenv((ROOT / ".env.example").read_text("utf-8"))
+    assert [name for name in READ_BY_THE_SITE if env._file_values(env.FILE).get(name)] == []

@@ -1,0 +1,402 @@
+"""Log in, log out, the throttle, and the set-up link."""
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axes.models import AccessAttempt
+from django.contrib.auth.hashers import Argon2PasswordHasher, check_password, identify_hasher
+from django.contrib.sessions.models import Session
+from django.db import IntegrityError, connections, transaction
+from django.test import Client
+
+from chat import backends, hashers
+from chat.models import User
+from chat.models.setup import SetupLink
+from chat.views.access import setup_url
+
+LOGIN = "/accounts/login/"
+PASSWORD = "correct horse battery"
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+
+@pytest.fixture
+def alice() -> User:
+    return User.objects.create_user("alice", "Alice@Example.org", PASSWORD)
+
+
+@pytest.fixture
+def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The passwords that cost the time of a hash."""
+    seen: list[str] = []
+    verify, encode = Argon2PasswordHasher.verify, Argon2PasswordHasher.encode
+    monkeypatch.setattr(Argon2PasswordHasher, "verify", lambda *a: (seen.append(a[1]), verify(*a))[1])
+    monkeypatch.setattr(Argon2PasswordHasher, "encode", lambda *a: (seen.append(a[1]), encode(*a))[1])
+    return seen
+
+
+def log_in(client: Client, login: str = "alice", password: str = PASSWORD, **more: Any) -> Any:
+    headers = {"x-forwarded-for": more.pop("forwarded")} if "forwarded" in more else {}
+    address = {"REMOTE_ADDR": more.pop("address")} if "address" in more else {}
+    return client.post(LOGIN, {"login": login, "password": password, **more}, headers=headers, **address)
+
+
+def is_logged_in(client: Client) -> bool:
+    return "_auth_user_id" in client.session
+
+
+@pytest.mark.parametrize("login", ["alice", "alice@example.org", "ALICE@EXAMPLE.ORG", "Alice@Example.org"])
+def test_a_name_and_an_address_in_any_case_log_in(login: str, alice: User, client: Client) -> None:
+    response = log_in(client, login)
+    assert (response.status_code, response["Location"]) == (302, "/")
+    assert is_logged_in(client)
+
+
+@pytest.mark.parametrize(
+    "login", ["Alice", "ａlice", "alice@example.com", "alice@example.org\u200b", "%", "a_ice"]
+)
+def test_what_only_looks_like_a_name_does_not(login: str, alice: User, client: Client) -> None:
+    assert log_in(client, login).status_code == 200
+    assert not is_logged_in(client)
+
+
+def test_a_name_that_imitates_an_address_shuts_nobody_out(alice: User, client: Client) -> None:
+    User.objects.create_user("alice@example.org", "bob@example.org", "another good password")
+    log_in(client, "alice@example.org")
+    assert client.session["_auth_user_id"] == str(alice.pk)
+
+
+def test_an_address_belongs_to_one_person(alice: User) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        User.objects.create_user("twin", "ALICE@example.ORG", PASSWORD)
+    User.objects.create_user("bob")
+    User.objects.create_user("carol", "")  # none is nobody's
+
+
+@pytest.mark.parametrize("password", ["", "x" * 4096, "correct\0horse"])
+def test_an_impossible_password_is_refused_before_it_is_hashed(
+    password: str, alice: User, client: Client, hashed: list[str]
+) -> None:
+    hashed.clear()
+    assert log_in(client, password=password).status_code == 200
+    assert (hashed, is_logged_in(client)) == ([], False)
+
+
+def test_a_disabled_account_stays_out(alice: User, client: Client) -> None:
+    User.objects.update(is_active=False)
+    assert log_in(client).status_code == 200
+    assert not is_logged_in(client)
+
+
+def test_an_unknown_name_costs_the_hash_of_a_known_one(
+    alice: User, client: Client, hashed: list[str]
+) -> None:
+    for login in ("alice", "nobody", "alice@example.org", "nobody@example.org"):
+        hashed.clear()
+        log_in(client, login, "wrong")
+        assert hashed == ["wrong"]
+
+
+def test_the_answer_does_not_tell_whether_a_name_exists(alice: User, client: Client) -> None:
+    pages = [log_in(client, login, "wrong").content.decode() for login in ("alice", "nobody")]
+    pages = [re.sub(r'value="[^"]*"', "", page) for page in pages]
+    assert pages[0] == pages[1]
+
+
+def test_the_session_changes_when_somebody_logs_in(alice: User, client: Client) -> None:
+    client.session.save()
+    session = client.session
+    session["before"] = True
+    session.save()
+    before = client.cookies["sessionid"].value
+    log_in(client)
+    after = client.cookies["sessionid"].value
+    assert before != after
+    assert not Session.objects.filter(session_key=before).exists()
+
+
+def test_the_session_cookie_is_out_of_reach_of_scripts(alice: User, client: Client) -> None:
+    cookie = log_in(client).cookies["sessionid"]
+    assert (bool(cookie["httponly"]), cookie["samesite"], cookie["path"]) == (True, "Lax", "/")
+
+
+@pytest.mark.parametrize("how", ["form", "query"])
+def test_next_leads_to_a_place_of_this_site(how: str, alice: User, client: Client) -> None:
+    here = "/c/0b8e5c52-3f4b-4f0e-9d0e-000000000000/?before=1"
+    fields = {"login": "alice", "password": PASSWORD}
+    if how == "form":
+        response = client.post(LOGIN, fields | {"next": here})
+    else:
+        response = client.post(LOGIN, fields, query_params={"next": here})
+    assert response["Location"] == here
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", "http:evil.example",
+     "\thttps://evil.example", "///evil.example", "https://testserver@evil.example", "x" * 5000],
+)  # fmt: skip
+def test_next_leads_nowhere_else(target: str, alice: User, client: Client) -> None:
+    assert "evil" not in client.get(LOGIN, {"next": target}).content.decode()
+    location = log_in(client, next=target)["Location"]
+    assert "evil" not in location
+    assert "javascript" not in location
+
+
+def test_who_is_logged_in_goes_to_the_chat(alice: User, client: Client) -> None:
+    client.force_login(alice)
+    assert client.get(LOGIN)["Location"] == "/"
+    assert log_in(client, "bob", "x")["Location"] == "/"
+
+
+def test_a_form_without_its_token_is_refused(alice: User) -> None:
+    client = Client(enforce_csrf_checks=True)
+    assert log_in(client).status_code == 403
+    assert not is_logged_in(client)
+
+
+def test_logging_out_is_a_post_that_ends_the_session_and_clears_what_the_page_stored(
+    alice: User, client: Client
+) -> None:
+    client.force_login(alice)
+    key = client.session.session_key
+    assert client.get("/accounts/logout/").status_code == 405
+    assert is_logged_in(client)
+    response = client.post("/accounts/logout/")
+    assert (response.status_code, response["Location"]) == (303, LOGIN)
+    assert response["Clear-Site-Data"] == '"storage"'
+    assert not Session.objects.filter(session_key=key).exists()
+
+
+def test_the_admin_has_no_way_in_of_its_own(alice: User, client: Client) -> None:
+    response = client.get("/admin/axes/", follow=True)
+    assert response.redirect_chain[-1][0] == "/accounts/login/?next=/admin/axes/"
+    client.post("/admin/login/", {"username": "alice", "password": PASSWORD})
+    assert not is_logged_in(client)
+    client.force_login(alice)
+    assert client.get("/admin/", follow=True).status_code == 403  # no right, and no way round in a circle
+
+
+class TestTheThrottle:
+    def test_after_ten_failures_even_the_right_password_waits(
+        self, alice: User, client: Client, hashed: list[str]
+    ) -> None:
+        hashed.clear()
+        statuses = [log_in(client, password="wrong").status_code for _ in range(12)]
+        assert statuses == [200] * 9 + [429] * 3
+        response = log_in(client)
+        assert response.status_code == 429
+        assert 1 <= int(response["Retry-After"]) <= 900
+        assert len(hashed) == 10
+        assert not is_logged_in(client)
+
+    def test_it_ends_after_a_quarter_of_an_hour(self, alice: User, client: Client) -> None:
+        for _ in range(11):
+            log_in(client, password="wrong")
+        later = AccessAttempt.objects.get()
+        AccessAttempt.objects.update(attempt_time=later.attempt_time - backends.settings.AXES_COOLOFF_TIME)
+        assert log_in(client).status_code == 302
+
+    def test_the_victim_gets_in_from_elsewhere(self, alice: User, client: Client) -> None:
+        for _ in range(11):
+            log_in(client, password="wrong", address="198.51.100.7")
+        assert log_in(client, address="198.51.100.7").status_code == 429
+        assert log_in(client, address="203.0.113.9").status_code == 302
+
+    def test_a_success_forgets_the_failures(self, alice: User, client: Client) -> None:
+        for _ in range(9):
+            log_in(client, password="wrong")
+        assert log_in(client).status_code == 302
+        assert AccessAttempt.objects.count() == 0
+
+    def test_every_name_of_an_account_counts_for_the_same(self, alice: User, client: Client) -> None:
+        names = ["alice", "alice@example.org", "ALICE@example.org", "Alice@Example.ORG", "aLICE@example.org"]
+        statuses = [log_in(client, login, "wrong").status_code for login in names * 3]
+        assert statuses == [200] * 9 + [429] * 6
+
+    def test_a_list_of_names_from_one_address_is_stopped(
+        self, alice: User, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(backends, "ADDRESS_LIMIT", 12)
+        statuses = [log_in(client, f"name-{number}", "Summer2026").status_code for number in range(14)]
+        assert statuses == [200] * 12 + [429] * 2
+        assert log_in(client).status_code == 429
+        assert log_in(client, address="203.0.113.9").status_code == 302
+
+    def test_a_forged_header_gains_nothing(self, alice: User, client: Client) -> None:
+        statuses = [log_in(client, password="wrong", forwarded=f"10.0.0.{n}").status_code for n in range(12)]
+        assert statuses[-1] == 429
+
+    def test_behind_a_proxy_only_what_the_proxy_wrote_counts(
+        self, alice: User, client: Client, settings: Any
+    ) -> None:
+        settings.TRUSTED_PROXY = True
+        for number in range(11):
+            log_in(client, password="wrong", forwarded=f"10.0.0.{number}, 198.51.100.7")
+        assert log_in(client, forwarded="10.9.9.9, 198.51.100.7").status_code == 429
+        assert log_in(client, forwarded="198.51.100.7, 203.0.113.9").status_code == 302
+
+    @pytest.mark.parametrize(
+        ("header", "counted"),
+        [
+            ("198.51.100.7", "198.51.100.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("2001:db8:1:2:ffff::1", "2001:db8:1:2::"),
+            ("::ffff:198.51.100.7", "198.51.100.7"),
+            ("unknown", "127.0.0.1"),
+            ("' OR 1=1", "127.0.0.1"),
+            ("", "127.0.0.1"),
+        ],
+    )
+    def test_the_address_that_counts(self, header: str, counted: str, rf: Any, settings: Any) -> None:
+        settings.TRUSTED_PROXY = True
+        assert backends.client_address(rf.get("/", headers={"x-forwarded-for": header})) == counted
+
+    def test_nothing_that_was_typed_is_kept_but_the_name(self, alice: User, client: Client) -> None:
+        log_in(client, password="a wrong secret", next="/c/private/")
+        attempt = AccessAttempt.objects.get()
+        assert (attempt.username, attempt.failures_since_start) == ("alice", 1)
+        kept = attempt.post_data + attempt.get_data
+        assert "secret" not in kept
+        assert "private" not in kept
+
+    def test_programs_are_told_in_json(self, alice: User, client: Client) -> None:
+        for _ in range(10):
+            log_in(client, password="wrong")
+        fields = {"login": "alice", "password": PASSWORD}
+        response = client.post(LOGIN, fields, headers={"accept": "application/json"})
+        assert response.status_code == 429
+        assert response.json()["error"]["code"] == "throttled"
+        assert response.json()["error"]["retry_after"] == int(response["Retry-After"])
+
+
+def at_once(count: int, act: Callable[[], Any]) -> list[Any]:
+    """What `count` threads get when they act at the same moment."""
+    barrier, results = threading.Barrier(count), []
+
+    def run() -> None:
+        barrier.wait()
+        try:
+            results.append(act())
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+@pytest.mark.django_db(transaction=True)
+def test_thirty_tries_at_once_are_ten_hashes(alice: User, hashed: list[str]) -> None:
+    hashed.clear()
+    statuses = at_once(30, lambda: log_in(Client(), password="wrong").status_code)
+    assert len(hashed) == 10
+    assert sorted(statuses) == [200] * 9 + [429] * 21
+
+
+def test_a_few_passwords_are_hashed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lock, now, most = threading.Lock(), [0], [0]
+
+    def slow(*_: Any) -> bool:
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        time.sleep(0.01)
+        with lock:
+            now[0] -= 1
+        return True
+
+    monkeypatch.setattr(Argon2PasswordHasher, "verify", slow)
+    assert at_once(12, lambda: hashers.GatedArgon2PasswordHasher().verify("x", "y")) == [True] * 12
+    assert most == [hashers.HASHES_AT_ONCE]
+
+
+def test_passwords_are_hashed_with_the_chosen_parameters(alice: User) -> None:
+    assert alice.password.startswith("argon2$argon2id$v=19$m=19456,t=2,p=1$")
+    assert not identify_hasher(alice.password).must_update(alice.password)
+
+
+def test_an_older_hash_still_opens_and_is_renewed(alice: User, client: Client) -> None:
+    from django.contrib.auth.hashers import make_password
+
+    User.objects.update(password=make_password(PASSWORD, hasher="pbkdf2_sha256"))
+    assert log_in(client).status_code == 302
+    alice.refresh_from_db()
+    assert alice.password.startswith("argon2$")
+    assert check_password(PASSWORD, alice.password)
+
+
+class TestTheSetUpLink:
+    FORM = {
+        "username": "root",
+        "email": "root@example.org",
+        "password1": "a long enough password",
+        "password2": "a long enough password",
+    }
+
+    @pytest.fixture
+    def link(self) -> str:
+        return setup_url().removeprefix("http://localhost:8000")
+
+    def test_it_stays_the_same_until_it_is_used(self) -> None:
+        first = setup_url()
+        assert re.fullmatch(r"http://localhost:8000/accounts/setup/[\w-]{43}/", first)
+        assert setup_url() == first
+
+    def test_it_makes_the_administrator_and_logs_in(self, link: str, client: Client) -> None:
+        assert client.get(link).status_code == 200
+        response = client.post(link, self.FORM)
+        assert (response.status_code, response["Location"]) == (302, "/")
+        made = User.objects.get()
+        assert (made.username, made.email, made.is_staff, made.is_superuser) == (
+            "root", "root@example.org", True, True,
+        )  # fmt: skip
+        assert made.check_password(self.FORM["password1"])
+        assert client.session["_auth_user_id"] == str(made.pk)
+
+    def test_it_works_once(self, link: str, client: Client) -> None:
+        client.post(link, self.FORM)
+        assert Client().get(link).status_code == 404
+        assert Client().post(link, self.FORM | {"username": "eve", "email": ""}).status_code == 404
+        assert (User.objects.count(), setup_url()) == (1, "")
+
+    def test_an_old_link_stays_dead_when_all_users_are_gone(self, link: str, client: Client) -> None:
+        client.post(link, self.FORM)
+        User.objects.all().delete()
+        assert setup_url() not in ("", link)
+        assert Client().get(link).status_code == 404
+
+    def test_a_wrong_token_is_a_missing_page(self, link: str, client: Client) -> None:
+        for wrong in ("/accounts/setup/x/", link[:-2] + "/", link.upper(), "/accounts/setup/%00/"):
+            assert client.get(wrong).status_code == 404
+            assert client.post(wrong, self.FORM).status_code == 404
+        assert not User.objects.exists()
+
+    def test_it_is_dead_as_soon_as_anybody_exists(self, link: str, alice: User, client: Client) -> None:
+        assert setup_url() == ""
+        assert client.get(link).status_code == 404
+        assert client.post(link, self.FORM).status_code == 404
+        assert SetupLink.objects.claim(link.split("/")[-2], "eve", "", PASSWORD) is None
+
+    @pytest.mark.parametrize("password", ["short", "password123", "rootroot12", "", "nul\0nul\0nul\0"])
+    def test_the_password_must_satisfy_the_rules_which_are_shown(
+        self, password: str, link: str, client: Client
+    ) -> None:
+        assert "10 characters" in client.get(link).content.decode()
+        form = self.FORM | {"username": "rootroot", "password1": password, "password2": password}
+        assert client.post(link, form).status_code == 200
+        assert not User.objects.exists()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_of_two_people_at_once_one_gets_the_account(self, link: str) -> None:
+        names = iter([f"person-{number}" for number in range(6)])
+        forms = [self.FORM | {"username": name, "email": ""} for name in names]
+        statuses = at_once(6, lambda: Client().post(link, forms.pop()).status_code)
+        assert sorted(statuses) == [302] + [404] * 5
+        assert User.objects.count() == 1

@@ -1,0 +1,96 @@
+"""Refusals as pages and as JSON, with nothing of the request in them."""
+
+from typing import Any
+
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import Client
+from django.urls import path
+
+from chat.views import errors
+from chatsite import urls
+
+BROWSER = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    raise RuntimeError("the inside of the house")
+
+
+urlpatterns = [path("broken/", broken), *urls.urlpatterns]
+handler400, handler403, handler404, handler500 = (
+    urls.handler400,
+    urls.handler403,
+    urls.handler404,
+    urls.handler500,
+)
+
+
+def test_a_refused_hosts_page_names_the_setting_and_not_the_host(client: Client) -> None:
+    response = client.get("/accounts/login/", headers={"host": "evil.example", **BROWSER})
+    page = response.content.decode()
+    assert response.status_code == 400
+    assert "ALLOWED_HOSTS" in page
+    assert "SITE_URL" in page
+    assert "evil" not in page
+
+
+def test_a_missing_page_repeats_nothing_of_its_address(client: Client) -> None:
+    response = client.get("/<script>alert(1)</script>", headers=BROWSER)
+    assert response.status_code == 404
+    assert "alert" not in response.content.decode()
+    assert "default-src 'none'" in response["Content-Security-Policy"]
+
+
+def test_a_failure_shows_nothing_of_the_inside(settings: Any) -> None:
+    settings.ROOT_URLCONF = __name__
+    client = Client(raise_request_exception=False)
+    page = client.get("/broken/", headers=BROWSER)
+    assert page.status_code == 500
+    assert "inside of the house" not in page.content.decode()
+    assert "RuntimeError" not in page.content.decode()
+    call = client.post("/broken/", "{}", content_type="application/json")
+    assert call.json()["error"]["code"] == "error"
+
+
+def test_a_forged_form_gets_a_page_and_a_forged_call_gets_json() -> None:
+    client = Client(enforce_csrf_checks=True)
+    page = client.post("/accounts/login/", {"login": "a"}, headers=BROWSER)
+    call = client.post("/accounts/login/", "{}", content_type="application/json")
+    assert (page.status_code, call.status_code) == (403, 403)
+    assert page["Content-Type"].startswith("text/html")
+    assert call.json() == {"error": {"code": "csrf", "message": errors.NO_CSRF}}
+
+
+@pytest.mark.parametrize(
+    ("method", "where", "sent", "accept", "json"),
+    [
+        ("GET", "/", "", "text/html", False),
+        ("GET", "/", "", "*/*", False),
+        ("GET", "/", "", "", False),
+        ("GET", "/c/x/", "", "application/json", True),
+        ("GET", "/runs/x/stream/", "", "text/event-stream", True),
+        ("GET", "/runs/x/stream/", "", "*/*", True),
+        ("POST", "/runs/x/stop/", "", "*/*", True),
+        ("POST", "/c/", "application/json", "text/html", True),
+        ("POST", "/c/", "text/event-stream", "*/*", True),
+        ("POST", "/c/", "application/x-www-form-urlencoded", "text/html", False),
+        ("POST", "/c/", "application/x-www-form-urlencoded", "*/*", False),
+        ("POST", "/c/", "text/plain", "*/*", True),
+    ],
+)
+def test_who_is_answered_in_json(
+    method: str, where: str, sent: str, accept: str, json: bool, rf: Any
+) -> None:
+    request = rf.generic(method, where, "x", content_type=sent, headers={"accept": accept})
+    assert errors.wants_json(request) is json
+
+
+def test_a_refusal_says_when_to_come_back(rf: Any) -> None:
+    call = errors.refuse(rf.get("/runs/x/"), 503, "Later.", code="draining", retry_after=1.2, run="r")
+    assert call["Retry-After"] == "2"
+    assert (
+        call.content == b'{"error": {"code": "draining", "message": "Later.", "run": "r", "retry_after": 2}}'
+    )
+    page = errors.refuse(rf.get("/"), 429, retry_after=0)
+    assert (page.status_code, page["Retry-After"]) == (429, "1")

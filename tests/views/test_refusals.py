@@ -1,0 +1,216 @@
+"""Bad input gets a sentence at the right status, changes no row and calls no upstream."""
+
+import json
+import uuid
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.people import CSRF
+from tests.server import Person, Server
+
+pytestmark = pytest.mark.database
+
+TABLES = ("chat_conversation", "chat_message", "chat_run", "chat_runchunk")
+
+
+def everything(server: Server) -> list[Any]:
+    return [server.database.rows(f"SELECT * FROM {table} ORDER BY id") for table in TABLES]
+
+
+@pytest.fixture
+def alice(server: Server) -> Person:
+    return server.person("alice")
+
+
+@pytest.fixture
+def hers(alice: Person) -> str:
+    """A conversation of alice's."""
+    with alice.ask("hello") as stream:
+        stream.to_end()
+    return stream.conversation
+
+
+@pytest.fixture
+def unchanged(server: Server, hers: str, fake):
+    """Checks that nothing was stored and nobody called."""
+    before, calls = everything(server), len(fake.calls)
+    yield
+    assert everything(server) == before
+    assert len(fake.calls) == calls
+
+
+def refused(answer: httpx.Response, status: int, code: str) -> None:
+    assert answer.status_code == status, answer.text[:300]
+    error = answer.json()["error"]
+    assert error["code"] == code
+    assert len(error["message"]) > 10
+    assert "Traceback" not in answer.text
+
+
+DEEP = "[" * 10_000 + "]" * 10_000
+MALFORMED = [
+    b"",
+    b"{",
+    b"[]",
+    b'"text"',
+    b"null",
+    b"\xff\xfe",
+    DEEP.encode(),
+    b'{"content": NaN',
+    b"{}",
+    b'{"content": null}',
+    b'{"content": ""}',
+    b'{"content": " \\n\\t "}',
+    b'{"content": 7}',
+    b'{"content": true}',
+    b'{"content": ["hello"]}',
+    b'{"content": {"text": "hello"}}',
+    b'{"content": 1e400}',
+    b'{"content": "a\\u0000b"}',
+    b'{"content": "half \\ud83d"}',
+    b'{"content": "hello", "client_key": 7}',
+    b'{"content": "hello", "client_key": "seven"}',
+    b'{"content": "hello", "client_key": ["x"]}',
+    b'{"content": "hello", "model": 7}',
+    b'{"content": "hello", "model": "@cf/no/such"}',
+    b'{"content": "hello", "model": "../../../zones"}',
+    b'{"content": "hello", "model": "@cf/x?y="}',
+    b'{"content": "hello", "model": "a\\r\\nHost: b"}',
+    b'{"content": "hello", "system": 7}',
+    b'{"content": "hello", "system": ["x"]}',
+    b'{"content": "hello", "user": 1}',
+    b'{"content": "hello", "is_staff": true}',
+]
+
+
+@pytest.mark.parametrize("path", ["/c/", "further"])
+@pytest.mark.parametrize("body", MALFORMED, ids=lambda body: body[:40].decode("latin-1"))
+def test_what_is_malformed_is_refused(alice: Person, hers: str, unchanged, path: str, body: bytes) -> None:
+    path = f"/c/{hers}/messages/" if path == "further" else path
+    refused(
+        alice.client.post(path, content=body, headers={"Content-Type": "application/json"}), 400, "malformed"
+    )
+
+
+@pytest.mark.parametrize("parent", [7, "x", [], {}, True])
+def test_a_malformed_parent_is_refused(alice: Person, hers: str, unchanged, parent: Any) -> None:
+    refused(alice.post(f"/c/{hers}/messages/", {"content": "hi", "parent": parent}), 400, "malformed")
+
+
+def test_a_new_conversation_takes_no_parent(alice: Person, hers: str, unchanged) -> None:
+    refused(alice.post("/c/", {"content": "hi", "parent": None}), 400, "malformed")
+
+
+def test_a_missing_parent_and_one_that_is_no_reply_are_refused(
+    alice: Person, hers: str, server, unchanged
+) -> None:
+    question = server.database.value("SELECT id FROM chat_message WHERE role = 'user'")
+    for parent in (str(uuid.uuid4()), str(uuid.UUID(str(question)))):
+        refused(alice.post(f"/c/{hers}/messages/", {"content": "hi", "parent": parent}), 404, "not_found")
+
+
+def test_a_parent_of_another_conversation_is_refused(alice: Person, hers: str, server: Server) -> None:
+    with alice.ask("another") as stream:
+        stream.to_end()
+    before = everything(server)
+    answer = alice.post(f"/c/{hers}/messages/", {"content": "hi", "parent": stream.meta["message"]})
+    refused(answer, 404, "not_found")
+    assert everything(server) == before
+
+
+@pytest.mark.parametrize("content", ["x" * 200_001, "é" * 200_001])
+def test_what_is_too_long_is_refused(alice: Person, hers: str, unchanged, content: str) -> None:
+    refused(alice.post("/c/", {"content": content}), 413, "too_long")
+
+
+def test_what_fits_into_no_window_is_refused_before_it_is_stored(alice: Person, hers: str, unchanged) -> None:
+    body = {"content": "word " * 39_000, "model": "@cf/meta/llama-3.3-70b-instruct-fp8-fast"}
+    refused(alice.post("/c/", body), 413, "too_long")
+
+
+def test_an_over_long_system_prompt_is_refused(alice: Person, hers: str, unchanged) -> None:
+    refused(alice.post("/c/", {"content": "hi", "system": "x" * 20_001}), 413, "too_long")
+
+
+@pytest.mark.parametrize("sent", ["length", "chunks"])
+def test_a_body_over_the_limit_is_refused_before_it_is_read(
+    alice: Person, hers: str, unchanged, sent: str
+) -> None:
+    body = json.dumps({"content": "x" * 2_000_000}).encode()
+    content = (
+        body if sent == "length" else iter([body[at : at + 65_536] for at in range(0, len(body), 65_536)])
+    )
+    answer = alice.client.post("/c/", content=content, headers={"Content-Type": "application/json"})
+    refused(answer, 413, "too_long")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/xml", ""])
+def test_a_body_that_is_neither_json_nor_a_form_is_refused(
+    alice: Person, hers: str, unchanged, kind: str
+) -> None:
+    answer = alice.client.post("/c/", content=b'{"content": "hi"}', headers={"Content-Type": kind})
+    refused(answer, 415, "unsupported_media_type")
+
+
+def test_json_that_is_labelled_as_an_event_stream_is_taken(alice: Person) -> None:
+    answer = alice.client.post(
+        "/c/", content=b'{"content": "hi"}', headers={"Content-Type": "text/event-stream"}
+    )
+    assert answer.status_code == 200
+    assert "data: [DONE]" in answer.text
+
+
+@pytest.mark.parametrize("token", [None, "x" * 32, "foreign"])
+def test_a_call_without_the_right_csrf_token_is_refused(server: Server, hers: str, unchanged, token) -> None:
+    alice = server.person("alice")
+    del alice.client.headers["X-CSRFToken"]
+    if token:
+        alice.client.headers["X-CSRFToken"] = token
+    refused(alice.post("/c/", {"content": "hi"}), 403, "csrf")
+    refused(alice.post(f"/c/{hers}/delete/"), 403, "csrf")
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null"])
+def test_a_call_from_another_site_is_refused(alice: Person, hers: str, unchanged, origin: str) -> None:
+    answer = alice.post("/c/", {"content": "hi"}, headers={"Origin": origin})
+    refused(answer, 403, "csrf")
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["/c/not-a-uuid/", "/runs/1/stream/", "/nothing/"])
+def test_what_is_no_address_is_not_found(alice: Person, path: str) -> None:
+    assert alice.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/c/"),
+        ("POST", "/"),
+        ("PUT", "/c/"),
+        ("DELETE", "/c/{id}/"),
+        ("GET", "/c/{id}/messages/"),
+        ("GET", "/c/{id}/delete/"),
+    ],
+)
+def test_another_method_is_refused(alice: Person, hers: str, unchanged, method: str, path: str) -> None:
+    assert alice.client.request(method, path.format(id=hers)).status_code == 405
+
+
+def test_a_form_is_refused_with_a_page(alice: Person, hers: str, unchanged) -> None:
+    answer = alice.client.post("/c/", data={"content": " ", "csrfmiddlewaretoken": CSRF})
+    assert answer.status_code == 400
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert "empty" in answer.text
+
+
+def test_a_form_with_a_file_is_refused(alice: Person, hers: str, unchanged) -> None:
+    answer = alice.client.post("/c/", data={"content": "hi"}, files={"file": b"x"})
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("before", ["x", "", str(uuid.uuid4())])
+def test_older_messages_of_nowhere_are_refused(alice: Person, hers: str, before: str) -> None:
+    assert alice.get(f"/c/{hers}/", params={"before": before}).status_code in (400, 404)

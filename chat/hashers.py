@@ -5,8 +5,8 @@ from typing import Any
 
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
-# A hash takes 19 MB while it is made. Fifty logins at once took 2 GB with Django's defaults, and still 370 MB
-# with a semaphore here, because every thread that hashed kept its memory for itself: hence threads of its own.
+# A hash takes 19 MB while it is made. Fifty logins at once took 2 GB with Django's defaults, 370 MB with a
+# semaphore here, because every thread that hashed kept its memory for itself; with threads of its own 47 MB.
 HASHES_AT_ONCE = 3
 THREADS = ThreadPoolExecutor(HASHES_AT_ONCE, thread_name_prefix="hash")
 

@@ -1,307 +1,275 @@
-"""What the fake can do: one coroutine a scenario, each writing the bytes of a whole exchange.
+"""What the fake does with a run: one function a scenario, its keyword arguments the options of `fake:` lines.
 
-Pacing follows a clock, not a sum of sleeps, so that 100 streams keep their rate on a busy machine.
+Every option has a default, which also gives its type. `delay` is in seconds between tokens.
 """
 
 import asyncio
-import json
 import re
-import socket
-import struct
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
-from typing import Any
+from functools import partial
+from itertools import chain, repeat
 
-REASONS = {200: "OK", 302: "Found", 401: "Unauthorized", 429: "Too Many Requests", 524: "Timeout"}
-ERROR_ID = "de3fabb0-569c-4e72-bec9-fedd0de629b3"
+from tests import fake_frames as frames
+from tests.fake_errors import HTML, error
+from tests.fake_frames import frame
+from tests.fake_run import Run, scenario
+
+HOUR = 3600.0
 
 
-class Exchange:
-    """One request's answer: headers, chunks, an end."""
+@scenario
+async def words(run: Run, tokens: int = 0, delay: float = 0.01, text: str = "", first: float = 0.0) -> None:
+    """Repeats the question, or writes "word1 word2 …"; `first` is the wait before the first token."""
+    run.open()
+    await asyncio.sleep(first)
+    await run.connection.drip(frames.catalogue(run.tokens(tokens, text), run.prompt_tokens), delay)
+    run.connection.end()
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
-        self.said = ""
-        self.options: dict[str, str] = {}
-        self.max_tokens = 256
-        self.client_left = False
-        self.broken = False
 
-    def number(self, name: str, default: float) -> float:
-        return float(self.options.get(name, default))
+@scenario
+async def native(run: Run, tokens: int = 0, delay: float = 0.01, text: str = "") -> None:
+    await run.send(frames.native(run.tokens(tokens, text), run.prompt_tokens), delay)
 
-    async def watching_client(self, answer: Coroutine[Any, Any, None]) -> None:
-        """Answer until the client closes the connection, and notice at once when it does."""
-        task = asyncio.ensure_future(answer)
-        watch = asyncio.ensure_future(self._reader.read(1))
-        try:
-            await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                self.client_left = self.broken = True
-        finally:
-            for each in (task, watch):
-                each.cancel()
-            with suppress(asyncio.CancelledError, ConnectionError):
-                await task
 
-    async def json(self, status: int, payload: Any, **headers: str) -> None:
-        await self.whole(
-            status, json.dumps(payload, ensure_ascii=False).encode(), "application/json", **headers
+@scenario
+async def openai(run: Run, tokens: int = 0, delay: float = 0.01, text: str = "") -> None:
+    await run.send(frames.openai(run.tokens(tokens, text), run.prompt_tokens), delay)
+
+
+@scenario
+async def reasoning(
+    run: Run,
+    think: int = 5,
+    tokens: int = 5,
+    delay: float = 0.01,
+    text: str = "",
+    style: str = "reasoning_content",
+) -> None:
+    """`style`: the field `reasoning_content` or `reasoning`, `both`, or `inline` before `</think>`."""
+    thoughts = [f"thought{n} " for n in range(1, think + 1)]
+    answer = run.tokens(tokens, text)
+    if style == "inline":
+        inline = chain(thoughts, ["</th", "ink>"], answer)
+        await run.send(frames.native(inline, run.prompt_tokens), delay)
+        return
+    if style == "both":
+        said = (
+            frame({"choices": [{"index": 0, "delta": {"reasoning": each, "reasoning_content": each}}]})
+            for each in thoughts
         )
-
-    async def whole(self, status: int, body: bytes, kind: str, **headers: str) -> None:
-        lines = {"Content-Type": kind, "Content-Length": str(len(body)), **headers}
-        await self._head(status, lines)
-        self._writer.write(body)
-        await self._writer.drain()
-
-    async def begin(self, kind: str = "text/event-stream", **headers: str) -> None:
-        await self._head(200, {"Content-Type": kind, "Transfer-Encoding": "chunked", **headers})
-
-    async def send(self, data: bytes) -> None:
-        self._writer.write(b"%x\r\n%s\r\n" % (len(data), data))
-        await self._writer.drain()
-
-    async def frame(self, payload: Any, end: str = "\n\n") -> None:
-        text = payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False)
-        await self.send(f"data: {text}{end}".encode())
-
-    async def end(self, done: bool = True) -> None:
-        """The last chunk; with [DONE] before it, in the same packet."""
-        last = b"data: [DONE]\n\n"
-        self._writer.write((b"%x\r\n%s\r\n" % (len(last), last) if done else b"") + b"0\r\n\r\n")
-        await self._writer.drain()
-
-    async def break_off(self, how: str) -> None:
-        self.broken = True
-        if how == "reset":
-            sock = self._writer.get_extra_info("socket")
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort() if how == "reset" else self._writer.close()
-
-    async def _head(self, status: int, headers: dict[str, str]) -> None:
-        lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}"]
-        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-        self._writer.write("\r\n".join([*lines, "", ""]).encode())
-        await self._writer.drain()
-
-
-class Clock:
-    """Ticks every `delay` seconds from now on."""
-
-    def __init__(self, delay: float) -> None:
-        self._delay = delay
-        self._next = asyncio.get_running_loop().time()
-
-    async def tick(self) -> None:
-        self._next += self._delay
-        if (wait := self._next - asyncio.get_running_loop().time()) > 0:
-            await asyncio.sleep(wait)
-
-
-def chunk(
-    delta: dict[str, Any], finish: str | None = None, usage: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """A chunk in OpenAI's shape as Workers AI sends it, with its padding."""
-    choice = {"delta": delta, "finish_reason": finish, "index": 0, "logprobs": None}
-    frame: dict[str, Any] = {"choices": [choice], "object": "chat.completion.chunk", "p": "abdef"}
-    return frame | {"usage": usage or {"prompt_tokens": 0, "completion_tokens": 1, "total_tokens": 1}}
-
-
-def total(tokens: int, prompt: int = 10) -> dict[str, Any]:
-    """The native last frame, which holds the usage of the whole turn."""
-    usage = {"prompt_tokens": prompt, "completion_tokens": tokens, "total_tokens": prompt + tokens}
-    return {"response": "", "usage": {**usage, "neurons": 1.77}}
-
-
-def words_of(exchange: Exchange) -> list[str]:
-    """word1 word2 … where a number is asked for, else what was said, said back."""
-    if "tokens" in exchange.options:
-        count = int(exchange.options["tokens"])
-        return [f"word{number}{' ' if number < count else ''}" for number in range(1, count + 1)]
-    return re.findall(r"\S+\s*", f"You said: {exchange.said}")
-
-
-async def words(exchange: Exchange) -> None:
-    pieces, clock = words_of(exchange), Clock(exchange.number("delay", 0.01))
-    await exchange.begin()
-    for piece in pieces:
-        await clock.tick()
-        await exchange.frame(chunk({"content": piece}))
-    await _finish(exchange, len(pieces))
-
-
-async def native(exchange: Exchange) -> None:
-    pieces, clock = words_of(exchange), Clock(exchange.number("delay", 0.01))
-    await exchange.begin()
-    for piece in pieces:
-        await clock.tick()
-        await exchange.frame({"response": piece, "tool_calls": [], "p": "abdef"})
-    await exchange.frame({"tool_calls": [], "p": "abd"})
-    await exchange.frame(total(len(pieces)))
-    await exchange.end()
-
-
-async def reasoning(exchange: Exchange) -> None:
-    count, clock = int(exchange.number("tokens", 5)), Clock(exchange.number("delay", 0.01))
-    await exchange.begin()
-    for number in range(1, count + 1):
-        await clock.tick()
-        thought = f"thought{number} "
-        await exchange.frame(chunk({"content": None, "reasoning": thought, "reasoning_content": thought}))
-    for piece in ("The ", "answer."):
-        await clock.tick()
-        await exchange.frame(chunk({"content": piece, "reasoning_content": None}))
-    await _finish(exchange, count + 2)
-
-
-async def _finish(exchange: Exchange, tokens: int, reason: str = "stop") -> None:
-    await exchange.frame(chunk({}, reason, {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}))
-    await exchange.frame(total(tokens))
-    await exchange.end()
-
-
-async def numbers(exchange: Exchange) -> None:
-    await exchange.begin()
-    for value in (1, " and ", 2.5, None, " is ", True):
-        await exchange.frame(chunk({"content": value}))
-    await _finish(exchange, 5)
-
-
-async def both(exchange: Exchange) -> None:
-    await exchange.begin()
-    for piece in ("one ", "two"):
-        await exchange.frame({"response": piece, **chunk({"content": piece})})
-    await _finish(exchange, 2)
-
-
-async def surrogates(exchange: Exchange) -> None:
-    await exchange.begin()
-    for half in ('"\\ud83d"', '"\\ude00"'):
-        await exchange.frame('{"response": %s}' % half)
-    await exchange.frame(total(1))
-    await exchange.end()
-
-
-async def emoji(exchange: Exchange) -> None:
-    await exchange.begin()
-    for byte in 'data: {"response": "smile 😀 é \u2028 end"}\r\n\r\n'.encode():
-        await exchange.send(bytes([byte]))
-    await exchange.frame(total(1))
-    await exchange.end()
-
-
-async def comments_only(exchange: Exchange) -> None:
-    await exchange.begin()
-    while True:
-        await exchange.send(b": still here\n\n")
-        await asyncio.sleep(exchange.number("delay", 0.05))
-
-
-async def hang(exchange: Exchange) -> None:
-    if exchange.options.get("before") != "headers":
-        await exchange.begin()
-        for number in range(int(exchange.number("after", 0))):
-            await exchange.frame(chunk({"content": f"word{number + 1} "}))
-    await asyncio.Event().wait()
-
-
-async def cut(exchange: Exchange) -> None:
-    await exchange.begin()
-    for number in range(int(exchange.number("after", 3))):
-        await exchange.frame(chunk({"content": f"word{number + 1} "}))
-    await asyncio.sleep(exchange.number("delay", 0.15))
-    if exchange.options.get("how", "clean") == "clean":
-        await exchange.end(done=False)
     else:
-        await exchange.break_off(exchange.options["how"])
+        said = (frames.chunk(each, style) for each in thoughts)
+    await run.send(chain(said, frames.catalogue(answer, run.prompt_tokens)), delay)
 
 
-async def nodone(exchange: Exchange) -> None:
-    await exchange.begin()
-    await exchange.frame(chunk({"content": "All said."}))
-    await exchange.frame(chunk({}, "stop"))
-    await exchange.end(done=False)
+@scenario
+async def numbers(run: Run, delay: float = 0.01) -> None:
+    """Tokens that look like JSON: reads `see [^1] 2.5 true {"a": 1} end`."""
+    tokens = ["see [^", 1, "] ", 2.5, " ", True, None, " ", {"a": 1}, " end"]
+    await run.send(frames.catalogue(tokens, run.prompt_tokens), delay)
 
 
-async def length(exchange: Exchange) -> None:
-    await exchange.begin()
-    await exchange.frame(chunk({"content": "and so on"}))
-    await _finish(exchange, 3, "length")
-
-
-async def budget(exchange: Exchange) -> None:
-    await exchange.begin()
-    await exchange.frame({"response": "and so on", "p": "a"})
-    await exchange.frame(total(exchange.max_tokens))
-    await exchange.end()
-
-
-async def after_done(exchange: Exchange) -> None:
-    await exchange.begin()
-    await exchange.frame(chunk({"content": "before"}))
-    await exchange.send(b'data: [DONE]\n\ndata: {"response": "after"}\n\n')
-    await exchange.end(done=False)
-
-
-async def unknown_events(exchange: Exchange) -> None:
-    await exchange.begin()
-    await exchange.send(b"event: execute\ndata: alert(1)\n\nretry: 1\nid: 7\n\n")
-    await exchange.frame(chunk({"content": "fine"}))
-    await _finish(exchange, 1)
-
-
-async def instream_error(exchange: Exchange) -> None:
-    await exchange.begin()
-    for number in range(int(exchange.number("after", 0))):
-        await exchange.frame(chunk({"content": f"word{number + 1} "}))
-    await exchange.frame(
-        {"errors": [{"code": int(exchange.number("code", 3040)), "message": "Capacity exceeded"}]}
+@scenario
+async def both(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "") -> None:
+    """Both shapes in every frame."""
+    said = (
+        frame({"response": each, "choices": [{"index": 0, "delta": {"content": each}}]})
+        for each in run.tokens(tokens, text)
     )
-    await exchange.end(done=False)
+    await run.send(chain(said, frames.closing("stop", run.prompt_tokens, tokens), [frames.DONE]), delay)
 
 
-async def endless_line(exchange: Exchange) -> None:
-    await exchange.begin()
-    await exchange.send(b'data: {"response": "')
-    for _ in range(64):
-        await exchange.send(b"x" * 65_536)
-    await asyncio.Event().wait()
+@scenario
+async def surrogates(run: Run, delay: float = 0.01) -> None:
+    """Two emoji cut in half, their halves interleaved: reads `A😀B` with the reasoning `x👍y`."""
+    thought = partial(frames.chunk, field="reasoning_content")
+    pieces = [thought("x\ud83d"), frames.chunk("A\ud83d"), thought("\udc4dy"), frames.chunk("\ude00B")]
+    await run.send(chain(pieces, frames.closing("stop", run.prompt_tokens, 4), [frames.DONE]), delay)
 
 
-async def whole_json(exchange: Exchange) -> None:
-    result = {"response": "All at once.", "usage": total(3)["usage"]}
-    await exchange.json(200, {"result": result, "success": True, "errors": [], "messages": []})
+@scenario
+async def emoji(
+    run: Run, text: str = "Grüße 😀 👩‍👩‍👧 日本 \u2028 end", size: int = 3, delay: float = 0.001
+) -> None:
+    """UTF-8 that every TCP write cuts anew, `size` bytes each."""
+    said = (
+        f'data: {{"response":"{token}"}}\n\n'.encode()
+        for token in re.findall(r"\s?\S+|\s+", text.replace("\\", "").replace('"', ""))
+    )
+    raw = b"".join(said) + frames.DONE
+    await run.send((raw[i : i + size] for i in range(0, len(raw), size)), delay)
 
 
-async def redirect(exchange: Exchange) -> None:
-    await exchange.whole(
-        302, b"", "text/plain", Location=exchange.options.get("to", "http://169.254.169.254/")
+@scenario
+async def crlf(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "", eol: str = "crlf") -> None:
+    line_end = b"\r" if eol == "cr" else b"\r\n"
+    whole = frames.catalogue(run.tokens(tokens, text), run.prompt_tokens)
+    await run.send((piece.replace(b"\n", line_end) for piece in whole), delay)
+
+
+@scenario
+async def comments_only(run: Run, delay: float = 0.1) -> None:
+    await run.send(repeat(b": still here\n\n", int(HOUR / delay)), delay)
+
+
+@scenario
+async def hang(run: Run, before: str = "token", after: int = 0, delay: float = 0.01) -> None:
+    """Never goes on: `before=headers`, `before=token`, or `after` so many tokens."""
+    if before != "headers":
+        await run.send(map(frames.chunk, frames.numbered(after)), delay, end=False)
+    await asyncio.sleep(HOUR)
+
+
+@scenario
+async def silent(run: Run) -> None:
+    await hang(run)
+
+
+@scenario
+async def cut(run: Run, after: int = 3, how: str = "clean", delay: float = 0.01) -> None:
+    """Ends after so many tokens: `clean` (the body just ends), `abrupt` (closed inside the body), `reset`."""
+    await run.send(map(frames.chunk, frames.numbered(after)), delay, end=how == "clean")
+    if how == "reset":
+        await run.connection.reset()
+
+
+@scenario
+async def nodone(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "") -> None:
+    """A finish reason, but no `[DONE]`."""
+    await run.send(frames.catalogue(run.tokens(tokens, text), run.prompt_tokens, done=False), delay)
+
+
+@scenario
+async def length(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "") -> None:
+    await run.send(frames.catalogue(run.tokens(tokens, text), run.prompt_tokens, reason="length"), delay)
+
+
+@scenario
+async def budget(run: Run, tokens: int = 5, delay: float = 0.01) -> None:
+    """No finish reason; only the count says that all the tokens that were allowed are used up."""
+    await run.send(
+        frames.native(frames.numbered(tokens), run.prompt_tokens, completion=run.max_tokens), delay
     )
 
 
-async def html(exchange: Exchange) -> None:
-    await exchange.whole(524, b"<html><title>524: A timeout occurred</title></html>", "text/html")
+@scenario
+async def empty(run: Run) -> None:
+    await run.send(frames.catalogue([], run.prompt_tokens), 0)
 
 
-async def setcookie(exchange: Exchange) -> None:
-    await exchange.begin(Set_Cookie="who=alice; Path=/")
-    await exchange.frame(chunk({"content": "have a cookie"}))
-    await _finish(exchange, 1)
+@scenario
+async def after_done(run: Run, tokens: int = 5, delay: float = 0.01) -> None:
+    whole = frames.catalogue(frames.numbered(tokens), run.prompt_tokens)
+    await run.send(chain(whole, [frames.chunk(" too late"), frames.DONE]), delay)
 
 
-async def status(exchange: Exchange) -> None:
-    code, http = int(exchange.number("code", 3040)), int(exchange.number("http", 429))
-    headers = {"Retry-After": exchange.options["retry_after"]} if "retry_after" in exchange.options else {}
-    message = exchange.options.get("message", "AiError: something").replace("_", " ")
-    errors = [{"message": f"{message} ({ERROR_ID})", "code": code}]
-    await exchange.json(http, {"errors": errors, "success": False, "result": {}, "messages": []}, **headers)
+@scenario
+async def instream_error(
+    run: Run, code: int = 3040, after: int = 3, shape: str = "errors", delay: float = 0.01
+) -> None:
+    """An error after so many tokens; `shape`: `errors`, `error`, `success` or `event`."""
+    _, body = error(code)
+    assert isinstance(body, dict)
+    message = {"code": code, "message": f"AiError: error {code}"}
+    shapes = {
+        "errors": frame({"errors": [message]}),
+        "error": frame({"error": message}),
+        "success": frame(body),
+        "event": b"event: error\n" + frame(message),
+    }
+    await run.send(chain(map(frames.chunk, frames.numbered(after)), [shapes[shape]]), delay)
 
 
-SCENARIOS: dict[str, Callable[[Exchange], Awaitable[None]]] = {
-    "words": words, "openai": words, "native": native, "reasoning": reasoning, "numbers": numbers, "both": both,
-    "surrogates": surrogates, "emoji": emoji, "comments_only": comments_only, "hang": hang, "silent": hang,
-    "cut": cut, "nodone": nodone, "length": length, "budget": budget, "after_done": after_done,
-    "unknown_events": unknown_events, "instream_error": instream_error, "endless_line": endless_line,
-    "json": whole_json, "redirect": redirect, "html": html, "setcookie": setcookie, "status": status,
-}  # fmt: skip
+@scenario
+async def malformed(run: Run, after: int = 3, delay: float = 0.01) -> None:
+    broken = [frame('{"response":'), frames.DONE]
+    await run.send(chain(map(frames.chunk, frames.numbered(after)), broken), delay)
+
+
+@scenario
+async def endless_line(run: Run, mb: int = 50) -> None:
+    run.open()
+    run.connection.write(b'data: {"response":"')
+    await run.connection.flood(b"x" * 65536, mb * 16)
+    run.connection.end()
+
+
+@scenario
+async def tools(run: Run, delay: float = 0.01) -> None:
+    """Calls `weather` with `{"at": "Oslo"}`."""
+    said = [
+        {"index": 0, "id": "call_1", "type": "function", "function": {"name": "weather", "arguments": ""}},
+        {"index": 0, "id": None, "type": "function", "function": {"name": None, "arguments": '{"at": '}},
+        {"index": 0, "id": None, "type": None, "function": {"name": None, "arguments": '"Oslo"}'}},
+    ]
+    calls = (
+        frame({"choices": [{"index": 0, "delta": {"content": None, "tool_calls": [each]}}]}) for each in said
+    )
+    await run.send(chain(calls, frames.closing("tool_calls", run.prompt_tokens, 3), [frames.DONE]), delay)
+
+
+@scenario
+async def json(run: Run, text: str = "", shape: str = "response", code: int = 3040) -> None:
+    """A JSON answer; `shape`: response, choices, both, bare, streamed_data, empty, error."""
+    said = text or f"You said: {run.question}"
+    counted = {"usage": frames.usage(run.prompt_tokens, len(frames.tokens_of(said)))}
+    message = {"role": "assistant", "content": said}
+    choices = {"choices": [{"index": 0, "finish_reason": "stop", "message": message}]} | counted
+    results: dict[str, object] = {
+        "response": {"response": said, "tool_calls": []} | counted,
+        "choices": choices,
+        "both": choices | {"response": said},
+        "streamed_data": {"streamed_data": [{"response": each} for each in frames.tokens_of(said)]},
+        "empty": {},
+    }
+    if shape == "bare":
+        answer: object = choices
+    elif shape == "error":
+        answer = error(code)[1]
+    else:
+        answer = {"result": results[shape], "success": True, "errors": [], "messages": []}
+    run.connection.answer(200, answer, run.headers)
+
+
+@scenario
+async def redirect(run: Run, to: str = "", http: int = 302) -> None:
+    """To `/stolen` of this fake under another host name, where a followed redirect would be recorded."""
+    run.connection.answer(
+        http, b"", [("Location", to or f"http://localhost:{run.port}/stolen"), *run.headers]
+    )
+
+
+@scenario
+async def html(run: Run, http: int = 524) -> None:
+    run.connection.answer(http, HTML, run.headers)
+
+
+@scenario
+async def setcookie(run: Run, tokens: int = 5, delay: float = 0.01) -> None:
+    run.open(("Set-Cookie", "__cf_bm=fake; path=/"), ("Set-Cookie", "who=me; path=/"))
+    await run.connection.drip(frames.catalogue(run.tokens(tokens, ""), run.prompt_tokens), delay)
+    run.connection.end()
+
+
+@scenario
+async def status(run: Run, http: int = 0, code: int = 3040, retry_after: str = "") -> None:
+    """An error in place of the stream; `http=0` is the status that belongs to the code."""
+    more = [("Retry-After", retry_after)] if retry_after else []
+    run.connection.answer(*error(code, http), [*more, *run.headers])
+
+
+@scenario
+async def flaky(
+    run: Run,
+    fails: int = 1,
+    key: str = "",
+    http: int = 0,
+    code: int = 3040,
+    retry_after: str = "",
+    drop: int = 0,
+) -> None:
+    """The first `fails` calls with this key fail, or with `drop=1` are cut before the headers; then words."""
+    run.failures[key] += 1
+    if run.failures[key] > fails:
+        await words(run, tokens=5)
+    elif not drop:
+        await status(run, http, code, retry_after)

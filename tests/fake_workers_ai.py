@@ -1,156 +1,248 @@
-"""A fake of Cloudflare's API on loopback: every frame, every error, every way of ending.
+"""A fake of Cloudflare Workers AI on loopback.
 
-What a run does is chosen by a line `fake: <scenario> key=value …` in its last user message; see
-`tests/fake_scenarios.py`. All calls are kept: as `Fake.calls` in a test, at `GET /calls` from elsewhere.
-Runs in a thread of its own (`Fake`), or as `python -m tests.fake_workers_ai --port 0`.
+    python -m tests.fake_workers_ai --port 0        prints its address on the first line
+
+    async with running() as fake: …                 in the event loop of an async test
+    with Fake() as fake: …                          in a thread, for any test
+
+The base URL for a client is `fake.base_url`, the token `fake-token`. A line `fake: <scenario> key=value …` in
+the last user message selects what a run does; the scenarios stand in `fake_scenarios.py`. Without one the
+fake repeats the question. Every call is recorded: `fake.calls`, or `GET /calls` and `DELETE /calls`.
 """
 
 import argparse
 import asyncio
 import json
+import re
 import threading
 import time
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import unquote
 
-from tests.fake_scenarios import SCENARIOS, Exchange
+import tests.fake_scenarios  # noqa: F401 (fills the register that `play` looks into)
+from tests.fake_errors import error
+from tests.fake_http import Connection, Request
+from tests.fake_run import Run, WrongScenario, play
 
 TOKEN = "fake-token"
-UNAUTHORISED = {
-    "result": None,
-    "success": False,
-    "errors": [{"code": 10000, "message": "Authentication error"}],
-    "messages": [],
-}
+ACCOUNT_TOKEN = "fake-account-token"  # owned by the account: only the account's own address verifies it
+_RUN = re.compile(r"/client/v4/accounts/[^/]+/ai/run/(.+)")
+_VERIFY = re.compile(r"/client/v4/(user|accounts/[^/]+)/tokens/verify")
+_SEARCH = re.compile(r"/client/v4/accounts/[^/]+/ai/models/search")
+_MODELS = [
+    ("@cf/zai-org/glm-4.7-flash", "131072"),
+    ("@cf/meta/llama-3.3-70b-instruct-fp8-fast", "24000"),
+    ("@cf/google/gemma-4-26b-a4b-it", "256000"),
+]
 
 
-class FakeWorkersAI:
-    """The server; `calls` are dicts with path, headers, body, started, ended, closed_by_client."""
+class WorkersAI:
+    """The server; lives in one event loop."""
 
     def __init__(self) -> None:
         self.calls: list[dict[str, Any]] = []
-        self._failures: dict[str, int] = {}
+        self.port = 0
+        self._failures: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
 
-    async def start(self, port: int = 0) -> str:
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.url}/client/v4"
+
+    def clear(self) -> None:
+        self.calls.clear()
+        self._failures.clear()
+
+    async def start(self, port: int = 0) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", port, backlog=2048)
-        return "http://127.0.0.1:{}".format(self._server.sockets[0].getsockname()[1])
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        connection = Connection(reader, writer)
         try:
-            while await self._answer(reader, writer):
-                pass
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
+            while request := await connection.request():
+                await self._answer(connection, request)
+                if not (connection.ended and request.keep_alive):
+                    break
+        except ConnectionError:
+            return  # the client is gone, and its call is recorded
+        except asyncio.CancelledError:
+            return  # `stop`; raised further it would be reported as an error of the server
         finally:
+            self._tasks.discard(task)
             writer.close()
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """One request; False when the connection is over."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        method, path, _ = head[0].split(" ")
-        headers = {
-            name.lower(): value.strip() for name, value in (line.split(":", 1) for line in head[1:] if line)
-        }
-        body = await reader.readexactly(int(headers.get("content-length", 0)))
-        exchange = Exchange(reader, writer)
-        if path == "/calls":
-            if method == "DELETE":
-                self.calls.clear()
-            await exchange.json(200, self.calls)
-            return True
+    async def _answer(self, connection: Connection, request: Request) -> None:
+        if request.target == "/calls":
+            self._show_calls(connection, request)
+            return
+        call = self._record(request)
+        work = asyncio.ensure_future(self._route(connection, request, call))
+        gone = asyncio.ensure_future(connection.gone())
+        try:
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+            call["closed_by_client"] = not connection.ended and (gone.done() or _lost(work))
+        finally:
+            call["ended"] = time.time()
+            work.cancel()
+            gone.cancel()
+            with suppress(asyncio.CancelledError):
+                await gone
+            with suppress(asyncio.CancelledError, ConnectionError):
+                await work
+
+    def _record(self, request: Request) -> dict[str, Any]:
+        body: object = request.body.decode("utf-8", "replace")
+        with suppress(ValueError):
+            body = json.loads(request.body)
         call = {
-            "method": method,
-            "path": unquote(path),
-            "headers": headers,
-            "body": json.loads(body) if body else None,
+            "method": request.method,
+            "path": request.target,
+            "headers": request.headers,
+            "body": body,
             "started": time.time(),
-            "ended": None,
             "closed_by_client": False,
+            "ended": None,
         }
         self.calls.append(call)
-        try:
-            await exchange.watching_client(self._route(exchange, call))
-        finally:
-            call["closed_by_client"] = exchange.client_left
-            call["ended"] = time.time()
-        return not exchange.broken
+        return call
 
-    async def _route(self, exchange: Exchange, call: dict[str, Any]) -> None:
-        path = call["path"]
-        if call["headers"].get("authorization") != f"Bearer {TOKEN}":
-            await exchange.json(401, UNAUTHORISED)
-        elif path.endswith("/tokens/verify"):
-            await exchange.json(200, {"success": True, "result": {"id": "1", "status": "active"}})
-        elif path.endswith("/ai/models/search"):
-            result = [{"name": "@cf/zai-org/glm-4.7-flash", "task": {"name": "Text Generation"}}]
-            await exchange.json(200, {"success": True, "result": result})
-        elif "/ai/run/" in path and call["method"] == "POST":
-            await self._run(exchange, call)
+    def _show_calls(self, connection: Connection, request: Request) -> None:
+        if request.method == "DELETE":
+            self.clear()
+        connection.answer(200, self.calls)
+
+    async def _route(self, connection: Connection, request: Request, call: dict[str, Any]) -> None:
+        path = unquote(request.target.partition("?")[0])
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        known = {TOKEN, ACCOUNT_TOKEN}
+        if verify := _VERIFY.fullmatch(path):
+            known = {TOKEN} if verify[1] == "user" else known
+        if token not in known:
+            connection.answer(*error(10000))
+        elif verify:
+            connection.answer(200, _envelope({"id": "ed17574386854bf78a67040be0a770b0", "status": "active"}))
+        elif _SEARCH.fullmatch(path):
+            connection.answer(200, _model_page())
+        elif request.method == "POST" and _RUN.fullmatch(path) and isinstance(call["body"], dict):
+            await self._run(connection, call)
         else:
-            error = {"code": 7003, "message": f"Could not route to {path}"}
-            await exchange.json(404, {"result": None, "success": False, "errors": [error]})
+            connection.answer(*error(7003))
 
-    async def _run(self, exchange: Exchange, call: dict[str, Any]) -> None:
-        said = next(m["content"] for m in reversed(call["body"]["messages"]) if m["role"] == "user")
-        name, options = _scenario(said)
-        exchange.said, exchange.options = said, options
-        exchange.max_tokens = call["body"].get("max_tokens") or 256
-        if name == "flaky":
-            key = options.get("key", "")
-            self._failures[key] = self._failures.get(key, 0) + 1
-            name = "status" if self._failures[key] <= int(options.get("fails", 1)) else "words"
-        await SCENARIOS[name](exchange)
+    async def _run(self, connection: Connection, call: dict[str, Any]) -> None:
+        headers = [("cf-ray", f"{uuid.uuid4().hex[:16]}-FRA")]
+        if "cf-aig-gateway-id" in call["headers"]:
+            headers += [("cf-aig-log-id", str(uuid.uuid4())), ("cf-aig-request-id", str(uuid.uuid4()))]
+        try:
+            await play(Run(connection, call["body"], headers, self.port, self._failures))
+        except WrongScenario as wrong:
+            connection.answer(400, {"errors": [{"code": 0, "message": str(wrong)}], "success": False})
 
 
-def _scenario(said: str) -> tuple[str, dict[str, str]]:
-    for line in reversed(said.splitlines()):
-        if "fake:" in line:
-            name, *options = line.split("fake:", 1)[1].split()
-            return name, dict(option.split("=", 1) for option in options if "=" in option)
-    return "words", {}
+def _lost(work: asyncio.Future[None]) -> bool:
+    return work.done() and isinstance(work.exception(), ConnectionError)
+
+
+def _envelope(result: object, **more: object) -> dict[str, object]:
+    return {"result": result, "success": True, "errors": [], "messages": [], **more}
+
+
+def _model_page() -> dict[str, object]:
+    """Cloudflare's shape: the model's id is in `name`, and nearly every value is a string."""
+    task = {"id": "c329a1f9-323d-4e91-b2aa-582dd4188d34", "name": "Text Generation"}
+    models = [
+        {
+            "id": str(uuid.uuid5(uuid.NAMESPACE_URL, name)),
+            "source": 1,
+            "name": name,
+            "task": task,
+            "properties": [{"property_id": "context_window", "value": window}],
+        }
+        for name, window in _MODELS
+    ]
+    counts = {"page": 1, "per_page": 50, "count": len(models), "total_count": len(models), "total_pages": 1}
+    return _envelope(models, result_info=counts)
+
+
+@asynccontextmanager
+async def running(port: int = 0) -> AsyncIterator[WorkersAI]:
+    fake = WorkersAI()
+    await fake.start(port)
+    try:
+        yield fake
+    finally:
+        await fake.stop()
 
 
 class Fake:
-    """The fake in a thread, for tests that are not async themselves."""
+    """The server in a thread of its own, for tests that have no event loop or block it."""
 
     def __init__(self) -> None:
+        self._server = WorkersAI()
         self._loop = asyncio.new_event_loop()
-        self._fake = FakeWorkersAI()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread = threading.Thread(target=self._loop.run_forever, name="fake-workers-ai", daemon=True)
         self._thread.start()
-        self.url = asyncio.run_coroutine_threadsafe(self._fake.start(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._server.start(), self._loop).result(5)
+        self.url = self._server.url
+        self.base_url = self._server.base_url
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        return self._fake.calls
+        return list(self._server.calls)
 
-    @property
-    def runs(self) -> list[dict[str, Any]]:
-        """The calls that asked a model."""
-        return [call for call in self.calls if "/ai/run/" in call["path"]]
+    def clear(self) -> None:
+        self._loop.call_soon_threadsafe(self._server.clear)
+
+    def wait_for(self, condition: Callable[[list[dict[str, Any]]], object], timeout: float = 5.0) -> None:
+        """Until `condition` of the calls is true. Raises TimeoutError after `timeout` seconds."""
+        give_up = time.monotonic() + timeout
+        while not condition(self.calls):
+            if time.monotonic() > give_up:
+                raise TimeoutError(f"not so within {timeout} s; the calls are {self.calls}")
+            time.sleep(0.005)
 
     def close(self) -> None:
-        async def end() -> None:
-            self._fake._server.close()
-            tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-        asyncio.run_coroutine_threadsafe(end(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._server.stop(), self._loop).result(5)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(5)
         self._loop.close()
 
+    def __enter__(self) -> "Fake":
+        return self
 
-async def _main(port: int) -> None:
-    print(await FakeWorkersAI().start(port), flush=True)
-    await asyncio.Event().wait()
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+async def _serve_forever(port: int) -> None:
+    async with running(port) as fake:
+        print(fake.url, flush=True)
+        await asyncio.get_running_loop().create_future()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A fake of Cloudflare Workers AI on loopback.")
+    parser.add_argument("--port", type=int, default=8787, help="0 takes a free one")
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_serve_forever(parser.parse_args().port))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, default=0)
-    import uvloop
-
-    uvloop.run(_main(parser.parse_args().port))
+    main()

@@ -9,7 +9,10 @@ from chat.wire.frames import Usage
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """`code` and `message` say why a run failed; `status` is one of the ended `Run.Status`."""
+    """`code` and `message` say why a run failed; `status` is one of the ended `Run.Status`.
+
+    `seconds` from the question to the end.
+    """
 
     status: str
     finish_reason: str = ""
@@ -17,6 +20,7 @@ class Ending:
     message: str = ""
     request_id: str = ""
     usage: Usage | None = None
+    seconds: float | None = None
 
     @classmethod
     def of(cls, run: Run) -> "Ending":
@@ -26,7 +30,15 @@ class Ending:
             usage = Usage(
                 run.prompt_tokens or 0, run.completion_tokens, run.cached_tokens or 0, run.neurons or 0.0
             )
-        return cls(run.status, run.finish_reason, run.error_code, run.error_message, run.request_id, usage)
+        return cls(
+            run.status,
+            run.finish_reason,
+            run.error_code,
+            run.error_message,
+            run.request_id,
+            usage,
+            run.seconds,
+        )
 
     def columns(self) -> dict[str, Any]:
         """What `Run.conclude` stores beside the text."""
@@ -53,6 +65,7 @@ class Ending:
             "status": self.status,
             "finish_reason": self.finish_reason or None,
             "usage": self.usage.as_dict() if self.usage else None,
+            "seconds": round(self.seconds, 1) if self.seconds is not None else None,
         }
         if self.code:
             payload |= {"code": self.code, "message": self.message}

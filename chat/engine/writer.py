@@ -8,7 +8,7 @@ import contextlib
 import logging
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.db import DatabaseError, transaction
@@ -82,7 +82,7 @@ class Writer:
 
     def conclude(self, draft: Draft, ending: Ending) -> None:
         """Store this ending now, then announce it to the viewers."""
-        draft.ending = ending
+        draft.ending = replace(ending, seconds=(timezone.now() - draft.run.created).total_seconds())
         draft.ending_since = asyncio.get_running_loop().time()
         self._kick.set()
 

@@ -64,13 +64,16 @@ def _before(request: HttpRequest, conversation: Conversation) -> Message | None:
 def _page(
     here: Engine, request: HttpRequest, user: User, current: Conversation | None, shown: thread.Thread
 ) -> HttpResponse:
+    names = {model.id: model.name for model in here.catalogue}
+    for item in shown.items:
+        item["model_name"] = names.get(item["model"], item["model"])
     context: dict[str, Any] = {
         "conversation": current,
         "thread": shown.items,
         "older_url": f"?before={shown.older}" if shown.older else "",
         "live_run": shown.live_run or "",
         "conversations": _conversations(user, current),
-        "models": [{"id": model.id, "name": model.name} for model in here.catalogue],
+        "models": [{"id": key, "name": name} for key, name in names.items()],
         "current_model": current.model if current else here.catalogue.default.id,
         "form_key": uuid.uuid4(),
     }

@@ -116,12 +116,12 @@ class Reader:
         while isinstance(answer, dict) and "result" in answer:
             _refuse_error(answer)
             answer = answer["result"]
+        if isinstance(answer, str):
+            answer = {"response": answer}
+        frames: list[object] = [answer]
         if isinstance(answer, dict) and isinstance(answer.get("streamed_data"), list):
             _refuse_error(answer)
-            answer = answer["streamed_data"]
-        elif isinstance(answer, str):
-            answer = {"response": answer}
-        frames = answer if isinstance(answer, list) else [answer]
+            frames = answer["streamed_data"]
         deltas = [self._frame(frame) for frame in frames if frame is not None] + [self.close()]
         self.done = True
         text = "".join(delta.text for delta in deltas if delta)

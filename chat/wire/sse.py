@@ -23,7 +23,7 @@ _SPLITTERS = {0x2028: "\\u2028", 0x2029: "\\u2029", 0x85: "\\u0085"}
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-class LineTooLong(ValueError):  # noqa: N818
+class LineTooLong(ValueError):
     """A line, or the lines of one event together, grew beyond the decoder's limit."""
 
 

@@ -2,8 +2,8 @@ import { Composer, Outbox } from './composer.js';
 import { RunStream } from './stream.js';
 import { Follower, Reply, Turn, Words, copy, titleOf } from './transcript.js';
 
-const ANY_ID = '00000000-0000-0000-0000-000000000000'; // stands for the id in the page's data-url-* attributes
-const LET_GO_AFTER = 10_000; // milliseconds hidden; a browser has six connections a site on HTTP/1.1, for all tabs
+const ANY_ID = '00000000-0000-0000-0000-000000000000'; // in place of an id in data-url-* attributes
+const LET_GO_AFTER = 10_000; // milliseconds hidden; on HTTP/1.1 all tabs of a site share six connections
 
 class Chat {
   #page;
@@ -34,7 +34,7 @@ class Chat {
     this.#comeAndGo();
     this.#goToEnd();
     this.#composer.focus();
-    const live = this.#thread.querySelector('[data-run][data-status=running], [data-run][data-status=queued]');
+    const live = this.#thread.querySelector('[data-status=running], [data-status=queued]');
     if (live) this.#resume(live);
   }
 
@@ -46,7 +46,7 @@ class Chat {
     return this.#conversation || 'new';
   }
 
-  #url(name, id) {
+  #url(name, id = '') {
     return this.#page.getAttribute(`data-url-${name}`).replace(ANY_ID, id);
   }
 
@@ -76,7 +76,7 @@ class Chat {
     this.#send({ content }, { question, typed: true });
   }
 
-  /** The same question again, beside the failed one: its turn gives way as soon as the server has the new one. */
+  /** The same question again, beside the failed turn, which gives way once the server has the new one. */
   #retry(event) {
     const form = event.target;
     event.preventDefault();
@@ -90,10 +90,11 @@ class Chat {
 
   #send(message, shown) {
     this.#say('');
-    const reply = this.#replyIn(this.#show('reply'), this.#modelName(this.#composer.model));
+    const reply = this.#replyIn(this.#show('reply'));
+    reply.model = this.#modelName(this.#composer.model);
     this.#turn = new Turn({ reply, ...shown });
     this.#follower.jump();
-    const url = this.#conversation ? this.#url('send', this.#conversation) : this.#url('new', '');
+    const url = this.#conversation ? this.#url('send', this.#conversation) : this.#url('new');
     const body = { ...message, model: this.#composer.model };
     const client_key = this.#outbox.keyFor(this.#draftName, { url, ...body });
     this.#open().send(url, { ...body, client_key });
@@ -158,14 +159,15 @@ class Chat {
     const { question, reply } = this.#turn;
     if (!this.#conversation && meta.conversation) this.#adopt(meta.conversation);
     if (question) question.dataset.message = meta.user_message;
-    reply.name(meta, this.#modelName(meta.model));
+    reply.identify(meta);
+    reply.model = this.#modelName(meta.model);
   }
 
   #done(done) {
     const { reply } = this.#turn;
     if (!reply.live) return;
     reply.finish(done);
-    if (done.status === 'failed') this.#offerRetry(reply);
+    if (['failed', 'interrupted'].includes(done.status)) this.#offerRetry(reply);
     this.#announce(done.status === 'complete' ? 'finished' : 'ended');
     this.#follower.follow();
   }
@@ -203,7 +205,7 @@ class Chat {
     turn.withdraw();
     turn.reply.remove();
     if (turn.typed) this.#composer.giveBack();
-    // The server knows nothing of a message it refused: the next try is a new one, unless signing in was all it lacked.
+    // The next try of a refused message is a new send, unless signing in was all it lacked.
     if (outcome.kind === 'refused') this.#outbox.release(this.#draftName);
     this.#explain(outcome);
     this.#announce('');
@@ -212,7 +214,7 @@ class Chat {
   #explain({ kind, status, error }) {
     if (kind === 'signed-out') {
       const next = encodeURIComponent(location.pathname);
-      this.#say('signed-out', this.#link('sign-in', `${this.#page.getAttribute('data-url-login')}?next=${next}`));
+      this.#say('signed-out', this.#link('sign-in', `${this.#url('login')}?next=${next}`));
     } else if (status === 403) this.#say('outdated', this.#link('reload', location.href));
     else if (kind === 'refused') this.#notice(error.message || this.#words.say('refused'));
     else if (kind === 'unreachable') this.#say(navigator.onLine ? 'unreachable' : 'offline');
@@ -247,7 +249,7 @@ class Chat {
 
   #list(address, title) {
     const list = document.getElementById('conversations');
-    list.querySelector('[aria-current]')?.removeAttribute('aria-current');
+    document.querySelector('#sidebar [aria-current]')?.removeAttribute('aria-current');
     const known = list.querySelector(`a[href="${address}"]`);
     const item = known?.closest('li') ?? copy('conversation-template');
     const link = item.querySelector('a');
@@ -276,7 +278,8 @@ class Chat {
 
   /** Boundaries only: a screen reader that gets every word of a stream can read nothing else. */
   #announce(name) {
-    document.getElementById('status').textContent = name && this.#words.say(name, { model: this.#turn?.reply.model });
+    const sentence = name && this.#words.say(name, { model: this.#turn?.reply.model });
+    document.getElementById('status').textContent = sentence;
   }
 
   /** Only a page that is looked at streams; the run goes on without it, and is resumed where it was left. */

@@ -1,4 +1,4 @@
-/** Safari ends a composition before the Enter that ended it, with only this key code left of it (WebKit bug 165004). */
+/** All that Safari leaves of a composition on the Enter that ended it: WebKit bug 165004. */
 const INPUT_METHOD_KEY_CODE = 229;
 const SAVE_AFTER = 250; // milliseconds without a key
 
@@ -21,7 +21,7 @@ export function newKey() {
 
 /**
  * What a person typed and the server has not accepted yet: drafts, and the key of the message on its way.
- * It outlives a reload, a crash and a new sign-in, so that a second send of the same message is the same send.
+ * It outlives a reload, a crash and a new sign-in: a second send of the same message is the same send.
  */
 export class Outbox {
   #storage;

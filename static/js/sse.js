@@ -18,7 +18,7 @@ export class EventStreamParser {
   #id = '';
 
   /**
-   * @param {(event: {type: string, data: string, id: string}) => void} onEvent  `id` is the last one seen, '' at first
+   * @param {(event: {type: string, data: string, id: string}) => void} onEvent  `id`: the last seen or ''
    * @param {(milliseconds: number) => void} onRetry
    */
   constructor(onEvent, onRetry = () => {}) {
@@ -55,7 +55,9 @@ export class EventStreamParser {
     if (line === '') return this.#dispatch();
     const colon = line.indexOf(':');
     if (colon < 0) return this.#field(line, '');
-    if (colon > 0) this.#field(line.slice(0, colon), line.slice(line.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1));
+    if (colon === 0) return; // a comment, such as a ping
+    const value = colon + (line.charCodeAt(colon + 1) === SPACE ? 2 : 1);
+    this.#field(line.slice(0, colon), line.slice(value));
   }
 
   #field(name, value) {
@@ -90,8 +92,9 @@ export class Connection {
   /** @returns {Promise<Response|null>} null: nobody answered */
   async fetch(url, options) {
     this.#alive();
+    const ours = { credentials: 'same-origin', cache: 'no-store', signal: this.#controller.signal };
     try {
-      return await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...options, signal: this.#controller.signal });
+      return await fetch(url, { ...options, ...ours });
     } catch {
       return null;
     }

@@ -1,10 +1,10 @@
 import { Connection, EventStreamParser } from './sse.js';
 
-/** In milliseconds, but for `sends`: how often an unanswered message is sent before its text goes back to the person. */
+/** In milliseconds, but for `sends`: how often a message is sent before its text goes back to the person. */
 export const TIMINGS = {
   retry: 1_000, // first step of the backoff, until the stream names its own
   retryMax: 15_000,
-  stall: 40_000, // the server pings every 15 s: this long without a byte is a dead connection that never said so
+  stall: 40_000, // the server pings every 15 s: so long without a byte is a dead connection
   patience: 20_000, // a refusal that asks a sender to wait longer than this is shown instead of waited out
   sends: 5,
 };
@@ -14,7 +14,7 @@ export const TIMINGS = {
  *
  * `on` is told, always in this order of truth:
  *   accepted()                the server has the message
- *   busy(run)                 it has not: another reply of this conversation is being written, which is followed instead
+ *   busy(run)                 it has not: this conversation's reply that is being written is followed instead
  *   open()                    a connection carries the stream (again)
  *   meta(payload)             once per connection
  *   text(payload)             `response` and `reasoning` to append; never the same piece twice
@@ -86,7 +86,7 @@ export class RunStream {
     if (!this.#paused) this.#wake();
   }
 
-  /** Asks the server to stop the run; the stream is read on until it says so. Unsent, the message is withdrawn. */
+  /** Asks the server to stop the run, and reads on until it did. A message nobody took is withdrawn. */
   stop() {
     if (this.#stopping) return;
     this.#stopping = true;
@@ -150,8 +150,8 @@ export class RunStream {
     if (status === 409 && error.run && !this.#run) return this.#attach(error.run);
     const wait = secondsToWait(headers.get('Retry-After') ?? error.retry_after) * 1_000;
     const passing = status === 408 || status === 429 || status >= 500;
-    if (!passing || (!this.#run && wait > this.#timings.patience)) return this.#end({ kind: 'refused', status, error });
-    return wait;
+    const final = !passing || (!this.#run && wait > this.#timings.patience);
+    return final ? this.#end({ kind: 'refused', status, error }) : wait;
   }
 
   #attach(run) {
@@ -194,7 +194,7 @@ export class RunStream {
   #tell(type, payload) {
     if (type === 'message') this.#on.text?.(payload);
     else if (type === 'reconnect') this.#connection.close();
-    else if (type === 'problem' && payload.code === 'signed_out') this.#end({ kind: 'signed-out', error: payload });
+    else if (payload.code === 'signed_out') this.#end({ kind: 'signed-out', error: payload });
     else if (type === 'meta') {
       this.#learn(payload.run);
       this.#on.meta?.(payload);
@@ -226,12 +226,13 @@ export class RunStream {
   }
 
   async #postStop() {
-    const headers = { 'Content-Type': 'application/json', Accept: 'application/json', 'X-CSRFToken': this.#token };
+    const headers = { 'Content-Type': 'application/json', 'X-CSRFToken': this.#token };
     const options = { method: 'POST', headers, body: '{}', credentials: 'same-origin', keepalive: true };
     for (let tries = 0; !this.#ended; tries++) {
       const response = await fetch(this.#urls.stop(this.#run), options).catch(() => null);
       if (response && response.status < 500) return;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(this.#timings.retryMax, this.#base * 2 ** tries)));
+      const delay = Math.min(this.#timings.retryMax, this.#base * 2 ** tries);
+      await new Promise((resolve) => setTimeout(resolve, delay));
     }
   }
 }

@@ -1,9 +1,9 @@
 const LIVE = new Set(['queued', 'running']);
 const AT_END = 64; // pixels from the end that still count as being there
-const TITLE_LENGTH = 60; // letters
+const TITLE_LENGTH = 80; // letters
 const FAR = 200; // pixels from the end at which the way back is offered
 
-/** The sentences this client shows, in the reader's language: `data-msg-*` attributes of the page, with {names} to fill in. */
+/** The sentences that this client shows: the page's `data-msg-*` attributes, with their {names} filled in. */
 export class Words {
   #page;
   #language = document.documentElement.lang || undefined;
@@ -53,7 +53,7 @@ export class Follower {
     this.follow();
   }
 
-  /** Moving up lets go, arriving at the end takes hold. A page that shrank moved up by itself, and is at its end. */
+  /** Moving up lets go, arriving at the end takes hold. A page that shrank moved by itself, to its end. */
   #scrolled() {
     const gap = this.#gap();
     if (scrollY < this.#top - 2 && gap > 2) this.#following = false;
@@ -62,7 +62,7 @@ export class Follower {
     this.#offer();
   }
 
-  /** Ahead of the scroll event, or the next piece of text would win over the reader's first turn of the wheel. */
+  /** Ahead of the scroll event: the next piece of text would undo the first turn of the wheel. */
   #wheeled({ deltaY, ctrlKey }) {
     if (deltaY < 0 && !ctrlKey && scrollY > 0) this.#following = false;
   }
@@ -117,15 +117,20 @@ export class Reply {
     return part(this.#article, 'model').textContent;
   }
 
+  set model(name) {
+    part(this.#article, 'model').textContent = name;
+    this.#article.querySelector('h2').textContent = this.#words.say('said', { model: name });
+  }
+
   /** @param {{message: string, run: string}} meta */
-  name({ message, run }, model) {
+  identify({ message, run }) {
     this.#article.dataset.message = message;
     this.#article.dataset.run = run;
     this.#article.id = `m-${message}`;
-    if (model) this.#entitle(model);
   }
 
   append({ response, reasoning = '' }) {
+    this.#article.dataset.status = 'running';
     this.#waiting.text += response;
     this.#waiting.reasoning += reasoning;
     this.#frame ||= requestAnimationFrame(() => this.#write());
@@ -143,7 +148,7 @@ export class Reply {
     this.#changed();
   }
 
-  /** @param {{status: string, message?: string, seconds?: number, usage?: {completion_tokens?: number}}} done */
+  /** @param {{status: string, message?: string, seconds?: number, usage?: object}} done */
   finish({ status, message, seconds, usage }) {
     this.#write();
     this.#article.dataset.status = status;
@@ -176,11 +181,6 @@ export class Reply {
   remove() {
     cancelAnimationFrame(this.#frame);
     this.#article.remove();
-  }
-
-  #entitle(model) {
-    part(this.#article, 'model').textContent = model;
-    this.#article.querySelector('h2').textContent = this.#words.say('said', { model });
   }
 
   #write() {
@@ -227,10 +227,14 @@ export function copy(template) {
   return document.getElementById(template).content.firstElementChild.cloneNode(true);
 }
 
-/** The title that the server gives a conversation too: the question's first words. */
-export function titleOf(text) {
-  const letters = Array.from(text.trim().replace(/\s+/g, ' '));
-  return letters.length > TITLE_LENGTH ? `${letters.slice(0, TITLE_LENGTH - 1).join('')}…` : letters.join('');
+/** The title that the server gives a conversation too: the question's first line, cut at a word. */
+export function titleOf(question) {
+  const lines = question.split('\n').map((line) => line.trim().replace(/\s+/g, ' '));
+  const letters = Array.from(lines.find(Boolean) ?? '');
+  if (letters.length <= TITLE_LENGTH) return letters.join('');
+  const head = letters.slice(0, TITLE_LENGTH - 1);
+  const lastSpace = head.lastIndexOf(' ');
+  return `${head.slice(0, lastSpace >= 20 ? lastSpace : undefined).join('')}…`;
 }
 
 function part(article, name) {

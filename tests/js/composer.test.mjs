@@ -3,7 +3,8 @@ import { test } from 'node:test';
 
 import { Outbox, newKey, sends } from '../../static/js/composer.js';
 
-const enter = { key: 'Enter', keyCode: 13, isComposing: false, shiftKey: false, altKey: false, ctrlKey: false, metaKey: false };
+const modifiers = { shiftKey: false, altKey: false, ctrlKey: false, metaKey: false };
+const enter = { key: 'Enter', keyCode: 13, isComposing: false, ...modifiers };
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 test('Enter sends, Shift and Enter make a new line', () => {
@@ -69,7 +70,8 @@ test('drafts are kept apart by person and conversation, and signing out takes on
   const bob = new Outbox(storage, '77');
   alice.keep('new', 'from alice');
   bob.keep('new', 'from bob');
-  assert.deepEqual([alice.draft('new'), bob.draft('new'), alice.draft('other')], ['from alice', 'from bob', '']);
+  const drafts = [alice.draft('new'), bob.draft('new'), alice.draft('other')];
+  assert.deepEqual(drafts, ['from alice', 'from bob', '']);
   alice.purge();
   assert.deepEqual([alice.draft('new'), bob.draft('new')], ['', 'from bob']);
 });

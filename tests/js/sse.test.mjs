@@ -17,8 +17,10 @@ test('the examples of the specification', () => {
   assert.deepEqual(data('data: YHOO\ndata: +2\ndata: 10\n\n'), ['YHOO\n+2\n10']);
   assert.deepEqual(data('data\n\ndata\ndata\n\ndata:'), ['', '\n']);
   assert.deepEqual(data('data:test\n\ndata: test\n\n'), ['test', 'test']);
-  const { events } = parse([': test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n']);
-  assert.deepEqual(events.map((event) => [event.data, event.id]), [['first event', '1'], ['second event', ''], [' third event', '']]);
+  const blocks = [': test stream', 'data: first event\nid: 1', 'data:second event\nid', 'data:  third event'];
+  const { events } = parse(blocks.map((block) => `${block}\n\n`));
+  const seen = events.map((event) => [event.data, event.id]);
+  assert.deepEqual(seen, [['first event', '1'], ['second event', ''], [' third event', '']]);
 });
 
 test('types last for one event, ids until the next one', () => {
@@ -37,7 +39,8 @@ test('an id with NUL, a retry that is no number and unknown fields are ignored',
 });
 
 test('an event without its blank line is not dispatched, and its id does not count', () => {
-  assert.deepEqual(parse(['id: 1\ndata: a\n\nid: 2\ndata: half']).events, [{ type: 'message', data: 'a', id: '1' }]);
+  const { events } = parse(['id: 1\ndata: a\n\nid: 2\ndata: half']);
+  assert.deepEqual(events, [{ type: 'message', data: 'a', id: '1' }]);
 });
 
 test('a forgotten id is not given to later events', () => {
@@ -99,7 +102,8 @@ test('any stream cut anywhere, also inside a character or a line end, gives the 
     const pick = random(seed);
     const { bytes, expected } = someStream(pick);
     for (const longest of [1, 7, 1_000_000]) {
-      assert.deepEqual(await decoded(bytes, pick, longest), expected, `seed ${seed}, pieces up to ${longest} bytes`);
+      const events = await decoded(bytes, pick, longest);
+      assert.deepEqual(events, expected, `seed ${seed}, pieces up to ${longest} bytes`);
     }
   }
 });

@@ -14,16 +14,17 @@ const frame = (text, id, event = 'message', more = {}) =>
 const META = frame('', '', 'meta', { run: RUN, conversation: 'c', message: 'm' });
 const END = frame('', '12!', 'done', { status: 'complete' });
 
-/** Answers its calls one after the other: the last answer stands for all that follow. */
-async function serving(answers, follow) {
+/** Gives one answer after the other, the last of them for ever; `stop` answers the stops. */
+async function serving(answers, follow, stop = undefined) {
   const calls = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const piece of request) body += piece;
-    calls.push({ method: request.method, url: request.url, headers: request.headers, body, at: performance.now() });
+    const { method, url, headers } = request;
+    calls.push({ method, url, headers, body, at: performance.now() });
     const streams = calls.filter((call) => !call.url.endsWith('/stop/'));
-    if (request.url.endsWith('/stop/')) await answers.stop(response);
-    else await answers.streams[Math.min(streams.length, answers.streams.length) - 1](response, request);
+    if (request.url.endsWith('/stop/')) await stop(response);
+    else await answers[Math.min(streams.length, answers.length) - 1](response, request);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const root = `http://127.0.0.1:${server.address().port}`;
@@ -41,16 +42,19 @@ const cut = (...frames) => (response) => {
   response.writeHead(200, OPEN);
   response.write(frames.join(''), () => setTimeout(() => response.destroy(), 20));
 };
-const silent = (...frames) => (response) => void response.writeHead(200, OPEN).write(frames.join('') || ': ping\n\n');
-const refusing = (status, error = {}, headers = {}) => (response) =>
-  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify({ error }));
+const silent = (...frames) => (response) => void response.writeHead(200, OPEN).write(frames.join(''));
+const refusing = (status, error = {}, headers = {}) => (response) => {
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers });
+  response.end(JSON.stringify({ error }));
+};
 
 /** A stream and everything it told, in order. */
 function listening(root, timings = {}) {
   const heard = { text: '', told: [] };
-  const on = Object.fromEntries(
-    ['accepted', 'busy', 'open', 'meta', 'problem', 'done', 'waiting'].map((name) => [name, (value) => heard.told.push([name, value])]),
-  );
+  const on = {};
+  for (const name of ['accepted', 'busy', 'open', 'meta', 'problem', 'done', 'waiting']) {
+    on[name] = (value) => heard.told.push([name, value]);
+  }
   on.text = ({ response }) => (heard.text += response);
   on.reset = () => (heard.text = '');
   const ended = new Promise((resolve) => (on.end = (outcome) => resolve((heard.end = outcome))));
@@ -65,7 +69,7 @@ const until = async (true_) => {
 const BODY = { content: 'Hello', client_key: 'key' };
 
 test('a message is sent as JSON with its token, and its reply is read to [DONE]', () =>
-  serving({ streams: [streaming(META, frame('Hello ', '6'), frame('you', '9'), END, DONE)] }, async (root, calls) => {
+  serving([streaming(META, frame('Hello ', '6'), frame('you', '9'), END, DONE)], async (root, calls) => {
     const { stream, heard, names } = listening(root);
     await stream.send(`${root}/c/`, BODY);
     assert.equal(heard.text, 'Hello you');
@@ -79,7 +83,11 @@ test('a message is sent as JSON with its token, and its reply is read to [DONE]'
   }));
 
 test('an end without [DONE] is resumed from the last id, nothing twice and nothing lost', () =>
-  serving({ streams: [streaming(META, frame('a', '1'), frame('b', '2.7')), cut(META, frame('c', '3.7'), 'id: 4.7\ndata: {"resp'), streaming(META, frame('d', '4.7'), END, DONE)] }, async (root, calls) => {
+  serving([
+    streaming(META, frame('a', '1'), frame('b', '2.7')),
+    cut(META, frame('c', '3.7'), 'id: 4.7\ndata: {"resp'),
+    streaming(META, frame('d', '4.7'), END, DONE),
+  ], async (root, calls) => {
     const { stream, heard } = listening(root);
     await stream.send(`${root}/c/`, BODY);
     assert.equal(heard.text, 'abcd');
@@ -91,7 +99,7 @@ test('an end without [DONE] is resumed from the last id, nothing twice and nothi
   }));
 
 test('a page resumes from the position in its HTML', () =>
-  serving({ streams: [streaming(META, frame('rest', '10'), END, DONE)] }, async (root, calls) => {
+  serving([streaming(META, frame('rest', '10'), END, DONE)], async (root, calls) => {
     const { stream, heard, names } = listening(root);
     await stream.follow(RUN, '6.12');
     assert.equal(calls[0].headers['last-event-id'], '6.12');
@@ -100,7 +108,7 @@ test('a page resumes from the position in its HTML', () =>
   }));
 
 test('204 says that there is no more', () =>
-  serving({ streams: [streaming(META, END), (response) => response.writeHead(204).end()] }, async (root, calls) => {
+  serving([streaming(META, END), (response) => response.writeHead(204).end()], async (root, calls) => {
     const { stream, heard } = listening(root);
     await stream.follow(RUN);
     assert.equal(heard.end.kind, 'done');
@@ -108,7 +116,10 @@ test('204 says that there is no more', () =>
   }));
 
 test('reset empties the reply, and a cut right after it starts from nothing', () =>
-  serving({ streams: [streaming(META, frame('old', '3'), frame('', '', 'reset'), frame('', '', 'problem', { message: 'x' })), streaming(META, frame('new', '3'), END, DONE)] }, async (root, calls) => {
+  serving([
+    streaming(META, frame('old', '3'), frame('', '', 'reset'), frame('', '', 'problem', { message: 'x' })),
+    streaming(META, frame('new', '3'), END, DONE),
+  ], async (root, calls) => {
     const { stream, heard } = listening(root);
     await stream.follow(RUN, '99');
     assert.equal(heard.text, 'new');
@@ -116,7 +127,12 @@ test('reset empties the reply, and a cut right after it starts from nothing', ()
   }));
 
 test('Retry-After is waited out, by a sender with the same key and by a follower', () =>
-  serving({ streams: [refusing(503, { code: 'draining' }, { 'Retry-After': '1' }), streaming(META), refusing(429, { retry_after: 1 }), streaming(META, END, DONE)] }, async (root, calls) => {
+  serving([
+    refusing(503, { code: 'draining' }, { 'Retry-After': '1' }),
+    streaming(META),
+    refusing(429, { retry_after: 1 }),
+    streaming(META, END, DONE),
+  ], async (root, calls) => {
     const { stream, names } = listening(root);
     await stream.send(`${root}/c/`, BODY);
     assert.equal(calls[0].body, calls[1].body);
@@ -126,15 +142,21 @@ test('Retry-After is waited out, by a sender with the same key and by a follower
   }));
 
 test('a refusal that asks a sender for too much patience is shown at once', () =>
-  serving({ streams: [refusing(429, { code: 'throttled', message: 'Later.' }, { 'Retry-After': '60' })] }, async (root, calls) => {
+  serving([
+    refusing(429, { code: 'throttled', message: 'Later.' }, { 'Retry-After': '60' }),
+  ], async (root, calls) => {
     const { stream, heard } = listening(root);
     await stream.send(`${root}/c/`, BODY);
-    assert.deepEqual(heard.end, { kind: 'refused', status: 429, error: { code: 'throttled', message: 'Later.' } });
+    const error = { code: 'throttled', message: 'Later.' };
+    assert.deepEqual(heard.end, { kind: 'refused', status: 429, error });
     assert.equal(calls.length, 1);
   }));
 
 test('a busy conversation is followed where it is, and the message counts as not sent', () =>
-  serving({ streams: [refusing(409, { code: 'busy', run: OTHER }), streaming(META, frame('theirs', '6'), END, DONE)] }, async (root, calls) => {
+  serving([
+    refusing(409, { code: 'busy', run: OTHER }),
+    streaming(META, frame('theirs', '6'), END, DONE),
+  ], async (root, calls) => {
     const { stream, heard, names } = listening(root);
     await stream.send(`${root}/c/x/messages/`, BODY);
     assert.equal(calls[1].url, `/runs/${OTHER}/stream/`);
@@ -142,9 +164,10 @@ test('a busy conversation is followed where it is, and the message counts as not
     assert.deepEqual(names(), ['busy', 'open', 'meta', 'done']);
   }));
 
-for (const [status, kind] of [[400, 'refused'], [401, 'signed-out'], [403, 'refused'], [404, 'refused'], [409, 'refused'], [413, 'refused']]) {
+for (const status of [400, 401, 403, 404, 409, 413]) {
+  const kind = status === 401 ? 'signed-out' : 'refused';
   test(`${status} is ${kind}, and not asked again`, () =>
-    serving({ streams: [refusing(status, { code: 'c', message: 'm' })] }, async (root, calls) => {
+    serving([refusing(status, { code: 'c', message: 'm' })], async (root, calls) => {
       for (const follow of [(stream) => stream.send(`${root}/c/`, BODY), (stream) => stream.follow(RUN)]) {
         const { stream, heard } = listening(root);
         await follow(stream);
@@ -155,7 +178,14 @@ for (const [status, kind] of [[400, 'refused'], [401, 'signed-out'], [403, 'refu
 }
 
 test('signed out in the middle ends the stream, any other problem is passed on', () =>
-  serving({ streams: [streaming(META, frame('a', '1'), frame('', '', 'problem', { code: 'busy', message: 'Slow.' }), frame('', '', 'problem', { code: 'signed_out' }))] }, async (root, calls) => {
+  serving([
+    streaming(
+      META,
+      frame('a', '1'),
+      frame('', '', 'problem', { code: 'busy', message: 'Slow.' }),
+      frame('', '', 'problem', { code: 'signed_out' }),
+    ),
+  ], async (root, calls) => {
     const { stream, heard } = listening(root);
     await stream.follow(RUN);
     assert.equal(heard.end.kind, 'signed-out');
@@ -164,7 +194,10 @@ test('signed out in the middle ends the stream, any other problem is passed on',
   }));
 
 test('a server that goes away says so and is asked again, though its connection stays open', () =>
-  serving({ streams: [silent(META, frame('a', '1'), frame('', '', 'reconnect')), streaming(META, frame('b', '2'), END, DONE)] }, async (root, calls) => {
+  serving([
+    silent(META, frame('a', '1'), frame('', '', 'reconnect')),
+    streaming(META, frame('b', '2'), END, DONE),
+  ], async (root, calls) => {
     const { stream, heard } = listening(root);
     await stream.follow(RUN);
     assert.equal(heard.text, 'ab');
@@ -172,7 +205,11 @@ test('a server that goes away says so and is asked again, though its connection 
   }));
 
 test('a connection that falls silent is given up, one that pings is not', () =>
-  serving({ streams: [silent(META, frame('a', '1')), pinging, streaming(META, frame('c', '3'), END, DONE)] }, async (root, calls) => {
+  serving([
+    silent(META, frame('a', '1')),
+    pinging,
+    streaming(META, frame('c', '3'), END, DONE),
+  ], async (root, calls) => {
     const { stream, heard } = listening(root, { stall: 200 });
     await stream.follow(RUN);
     assert.equal(heard.text, 'abc');
@@ -190,7 +227,10 @@ async function pinging(response) {
 }
 
 test('half a frame of JSON is read again from the last good position', () =>
-  serving({ streams: [streaming(META, frame('a', '1'), 'id: 2\ndata: {"respo\n\n'), streaming(frame('b', '2'), END, DONE)] }, async (root, calls) => {
+  serving([
+    streaming(META, frame('a', '1'), 'id: 2\ndata: {"respo\n\n'),
+    streaming(frame('b', '2'), END, DONE),
+  ], async (root, calls) => {
     const { stream, heard } = listening(root);
     await stream.follow(RUN);
     assert.equal(heard.text, 'ab');
@@ -198,7 +238,10 @@ test('half a frame of JSON is read again from the last good position', () =>
   }));
 
 test('a page in place of a stream is no stream', () =>
-  serving({ streams: [(response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>Sign in'), streaming(META, END, DONE)] }, async (root, calls) => {
+  serving([
+    (response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>Sign in'),
+    streaming(META, END, DONE),
+  ], async (root, calls) => {
     const { stream, names } = listening(root);
     await stream.send(`${root}/c/`, BODY);
     assert.deepEqual(names(), ['waiting', 'accepted', 'open', 'meta', 'done']);
@@ -206,7 +249,7 @@ test('a page in place of a stream is no stream', () =>
   }));
 
 test('a message that nobody takes goes back after some tries, all with the same key', () =>
-  serving({ streams: [refusing(500)] }, async (root, calls) => {
+  serving([refusing(500)], async (root, calls) => {
     const { stream, heard } = listening(root);
     await stream.send(`${root}/c/`, BODY);
     assert.equal(heard.end.kind, 'unreachable');
@@ -215,7 +258,7 @@ test('a message that nobody takes goes back after some tries, all with the same 
   }));
 
 test('a run is followed for as long as it takes', () =>
-  serving({ streams: [...Array(8).fill(refusing(502)), streaming(META, END, DONE)] }, async (root, calls) => {
+  serving([...Array(8).fill(refusing(502)), streaming(META, END, DONE)], async (root, calls) => {
     const { stream, heard } = listening(root);
     await stream.follow(RUN);
     assert.equal(heard.end.kind, 'done');
@@ -223,7 +266,13 @@ test('a run is followed for as long as it takes', () =>
   }));
 
 test('a backoff grows from what the stream names, and starts anew once text has come', () =>
-  serving({ streams: [streaming('retry: 4\n\n', META), refusing(502), refusing(502), streaming(META, frame('a', '1')), streaming(END, DONE)] }, async (root) => {
+  serving([
+    streaming('retry: 4\n\n', META),
+    refusing(502),
+    refusing(502),
+    streaming(META, frame('a', '1')),
+    streaming(END, DONE),
+  ], async (root) => {
     const { stream, heard } = listening(root, { retry: 1_000_000, retryMax: 1_000_000 });
     await stream.follow(RUN);
     const waits = heard.told.filter(([name]) => name === 'waiting').map(([, wait]) => wait);
@@ -239,7 +288,7 @@ test('stop is asked of the server, until it has heard it, and the reply is read 
     if (stops === 2) writing.end(frame('b', '2') + frame('', '2!', 'done', { status: 'stopped' }) + DONE);
   };
   const start = (response) => void (writing = response.writeHead(200, OPEN)).write(META + frame('a', '1'));
-  return serving({ stop, streams: [start] }, async (root, calls) => {
+  return serving([start], async (root, calls) => {
     const { stream, heard, ended } = listening(root);
     stream.send(`${root}/c/`, BODY);
     await until(() => heard.text);
@@ -249,11 +298,11 @@ test('stop is asked of the server, until it has heard it, and the reply is read 
     assert.equal(heard.text, 'ab');
     assert.deepEqual(calls.map(({ url }) => url), ['/c/', `/runs/${RUN}/stop/`, `/runs/${RUN}/stop/`]);
     assert.equal(calls[1].headers['x-csrftoken'], 'token');
-  });
+  }, stop);
 });
 
 test('stopped before anybody took it, a message is withdrawn', () =>
-  serving({ streams: [refusing(503, {}, { 'Retry-After': '2' })] }, async (root, calls) => {
+  serving([refusing(503, {}, { 'Retry-After': '2' })], async (root, calls) => {
     const { stream, ended, names } = listening(root);
     stream.send(`${root}/c/`, BODY);
     await until(() => names().includes('waiting'));
@@ -268,7 +317,7 @@ test('a pause lets the connection go, and going on starts where it was left', ()
     silent(META, frame('a', '1'))(response);
     response.on('close', () => (closed = true));
   };
-  return serving({ streams: [open, streaming(META, frame('b', '2'), END, DONE)] }, async (root, calls) => {
+  return serving([open, streaming(META, frame('b', '2'), END, DONE)], async (root, calls) => {
     const { stream, heard, ended } = listening(root);
     stream.follow(RUN);
     await until(() => heard.text === 'a');

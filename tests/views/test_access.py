@@ -1,22 +1,20 @@
-"""Log in, log out, the throttle, and the set-up link."""
+"""Log in, log out, and the throttle."""
 
 import re
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from axes.models import AccessAttempt
 from django.contrib.auth.hashers import Argon2PasswordHasher, check_password, identify_hasher
 from django.contrib.sessions.models import Session
-from django.db import IntegrityError, connections, transaction
+from django.db import IntegrityError, transaction
 from django.test import Client
 
 from chat import backends, hashers
 from chat.models import User
-from chat.models.setup import SetupLink
-from chat.views.access import setup_url
+from tests.threads import at_once
 
 LOGIN = "/accounts/login/"
 PASSWORD = "correct horse battery"
@@ -273,25 +271,6 @@ class TestTheThrottle:
         assert response.json()["error"]["retry_after"] == int(response["Retry-After"])
 
 
-def at_once(count: int, act: Callable[[], Any]) -> list[Any]:
-    """What `count` threads get when they act at the same moment."""
-    barrier, results = threading.Barrier(count), []
-
-    def run() -> None:
-        barrier.wait()
-        try:
-            results.append(act())
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=run) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
 @pytest.mark.django_db(transaction=True)
 def test_thirty_tries_at_once_are_ten_hashes(alice: User, hashed: list[str]) -> None:
     hashed.clear()
@@ -330,73 +309,3 @@ def test_an_older_hash_still_opens_and_is_renewed(alice: User, client: Client) -
     alice.refresh_from_db()
     assert alice.password.startswith("argon2$")
     assert check_password(PASSWORD, alice.password)
-
-
-class TestTheSetUpLink:
-    FORM = {
-        "username": "root",
-        "email": "root@example.org",
-        "password1": "a long enough password",
-        "password2": "a long enough password",
-    }
-
-    @pytest.fixture
-    def link(self) -> str:
-        return setup_url().removeprefix("http://localhost:8000")
-
-    def test_it_stays_the_same_until_it_is_used(self) -> None:
-        first = setup_url()
-        assert re.fullmatch(r"http://localhost:8000/accounts/setup/[\w-]{43}/", first)
-        assert setup_url() == first
-
-    def test_it_makes_the_administrator_and_logs_in(self, link: str, client: Client) -> None:
-        assert client.get(link).status_code == 200
-        response = client.post(link, self.FORM)
-        assert (response.status_code, response["Location"]) == (302, "/")
-        made = User.objects.get()
-        assert (made.username, made.email, made.is_staff, made.is_superuser) == (
-            "root", "root@example.org", True, True,
-        )  # fmt: skip
-        assert made.check_password(self.FORM["password1"])
-        assert client.session["_auth_user_id"] == str(made.pk)
-
-    def test_it_works_once(self, link: str, client: Client) -> None:
-        client.post(link, self.FORM)
-        assert Client().get(link).status_code == 404
-        assert Client().post(link, self.FORM | {"username": "eve", "email": ""}).status_code == 404
-        assert (User.objects.count(), setup_url()) == (1, "")
-
-    def test_an_old_link_stays_dead_when_all_users_are_gone(self, link: str, client: Client) -> None:
-        client.post(link, self.FORM)
-        User.objects.all().delete()
-        assert setup_url() not in ("", link)
-        assert Client().get(link).status_code == 404
-
-    def test_a_wrong_token_is_a_missing_page(self, link: str, client: Client) -> None:
-        for wrong in ("/accounts/setup/x/", link[:-2] + "/", link.upper(), "/accounts/setup/%00/"):
-            assert client.get(wrong).status_code == 404
-            assert client.post(wrong, self.FORM).status_code == 404
-        assert not User.objects.exists()
-
-    def test_it_is_dead_as_soon_as_anybody_exists(self, link: str, alice: User, client: Client) -> None:
-        assert setup_url() == ""
-        assert client.get(link).status_code == 404
-        assert client.post(link, self.FORM).status_code == 404
-        assert SetupLink.objects.claim(link.split("/")[-2], "eve", "", PASSWORD) is None
-
-    @pytest.mark.parametrize("password", ["short", "password123", "rootroot12", "", "nul\0nul\0nul\0"])
-    def test_the_password_must_satisfy_the_rules_which_are_shown(
-        self, password: str, link: str, client: Client
-    ) -> None:
-        assert "10 characters" in client.get(link).content.decode()
-        form = self.FORM | {"username": "rootroot", "password1": password, "password2": password}
-        assert client.post(link, form).status_code == 200
-        assert not User.objects.exists()
-
-    @pytest.mark.django_db(transaction=True)
-    def test_of_two_people_at_once_one_gets_the_account(self, link: str) -> None:
-        names = iter([f"person-{number}" for number in range(6)])
-        forms = [self.FORM | {"username": name, "email": ""} for name in names]
-        statuses = at_once(6, lambda: Client().post(link, forms.pop()).status_code)
-        assert sorted(statuses) == [302] + [404] * 5
-        assert User.objects.count() == 1

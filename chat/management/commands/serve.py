@@ -1,9 +1,9 @@
 """`manage.py serve`: the server, from the first check to the last stored word."""
 
 import asyncio
-import logging
 import resource
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -11,8 +11,6 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-
-logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
@@ -25,8 +23,13 @@ class Command(BaseCommand):
         self._check_database(migrate=options["prepare"])
         self._collect_static(always=options["prepare"])
         _raise_file_limit()
-        if not _serve(self.stdout.write):
+        if not _serve(self._say):
             sys.exit(1)
+
+    def _say(self, line: str) -> None:
+        """Seen at once also where the output is a file or a container's log."""
+        self.stdout.write(line)
+        self.stdout.flush()
 
     def _check_database(self, *, migrate: bool) -> None:
         try:
@@ -64,7 +67,7 @@ def _raise_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _serve(write: Any) -> bool:
+def _serve(say: Callable[[str], None]) -> bool:
     """Listen until told to stop. False where it could not listen."""
     from daphne.server import twisted_loop
 
@@ -81,7 +84,7 @@ def _serve(write: Any) -> bool:
         endpoints=[f"tcp:port={settings.PORT}:interface={host}:backlog={BACKLOG}"],
         on_stop=lambda: shut_down(settings.DRAIN_SECONDS),
         on_hurry=here.hurry.set,
-        on_listen=lambda: loop.create_task(_greet(write)) and None,
+        on_listen=lambda: loop.create_task(_greet(say)) and None,
         proxy_forwarded_address_header="X-Forwarded-For" if settings.TRUSTED_PROXY else None,
         proxy_forwarded_proto_header="X-Forwarded-Proto" if settings.TRUSTED_PROXY else None,
     )
@@ -89,19 +92,19 @@ def _serve(write: Any) -> bool:
     return not server.failed
 
 
-async def _greet(write: Any) -> None:
+async def _greet(say: Callable[[str], None]) -> None:
     """The address, the set-up link while it is owed, who answers, and whether the token is good."""
     from chat.engine.database import in_database
     from chat.engine.engine import engine
     from chat.models.setup import SetupLink
 
     here = await engine()
-    write(f"The chat is at {settings.SITE_URL}/")
+    say(f"The chat is at {settings.SITE_URL}/")
     if link := await in_database(SetupLink.objects.owed):
-        write(f"Make the administrator's account, once: {settings.SITE_URL}/accounts/setup/{link.token}/")
-    write(f"Answers come from {here.catalogue.default.name} ({here.catalogue.default.id}).")
+        say(f"Make the administrator's account, once: {settings.SITE_URL}/accounts/setup/{link.token}/")
+    say(f"Answers come from {here.catalogue.default.name} ({here.catalogue.default.id}).")
     if settings.CLOUDFLARE_API_TOKEN:
-        write(await _token_said(here))
+        say(await _token_said(here))
 
 
 async def _token_said(here: Any) -> str:

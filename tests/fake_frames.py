@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 DONE = b"data: [DONE]\n\n"
 NEURONS = 0.027272727340459824  # a token
 _PADDING = "abcdefghijklmnopqrstuvwxyz0123456789"
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
 _CHUNK = (
     '{"choices":[{"delta":%s,"finish_reason":%s,"index":0,"logprobs":null,"matched_stop":null}],'
     '"created":1791402526,"id":"f962191d3d2f47418286b60056319eb5","model":"@cf/fake/model-external",'
@@ -16,7 +17,7 @@ _CHUNK = (
 
 
 def frame(value: object) -> bytes:
-    return b"data: %b\n\n" % (value if isinstance(value, str) else json.dumps(value)).encode()
+    return b"data: %b\n\n" % (value if isinstance(value, str) else _to_json(value)).encode()
 
 
 def tokens_of(text: str) -> list[str]:
@@ -40,7 +41,7 @@ def usage(prompt: int, completion: int) -> dict[str, object]:
 
 def chunk(content: object, field: str = "content", *, n: int = 0) -> bytes:
     """One token in today's shape, with its increment of the usage and the padding that hides its length."""
-    said = json.dumps({field: content} | ({"reasoning_content": None} if field == "content" else {}))
+    said = _to_json({field: content} | ({"reasoning_content": None} if field == "content" else {}))
     return frame(_CHUNK % (said, "null", _PADDING[: 5 + n % 30], 0, 1, 1, NEURONS))
 
 
@@ -83,7 +84,8 @@ def openai(tokens: Iterable[object], prompt: int) -> Iterator[bytes]:
     """A whole reply as OpenAI's own API sends it: no padding, the total on the last chunk."""
     common = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1791402526, "model": "fake"}
     n = 0
-    for n, token in enumerate(tokens, 1):
+    for token in tokens:
+        n += 1
         yield frame(common | {"choices": [{"index": 0, "delta": {"content": token}, "finish_reason": None}]})
     yield frame(common | {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     yield frame(common | {"choices": [], "usage": usage(prompt, n)})

@@ -39,6 +39,7 @@ class Connection:
         self._writer = writer
         self._buffer = b""
         self._chunked = False
+        self.peer = "{}:{}".format(*writer.get_extra_info("peername"))  # tells kept connections from new ones
         self.ended = False  # the answer is complete, so the connection can serve the next request
 
     async def request(self) -> Request | None:

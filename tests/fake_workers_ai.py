@@ -93,7 +93,7 @@ class WorkersAI:
         if request.target == "/calls":
             self._show_calls(connection, request)
             return
-        call = self._record(request)
+        call = self._record(request, connection.peer)
         work = asyncio.ensure_future(self._route(connection, request, call))
         gone = asyncio.ensure_future(connection.gone())
         try:
@@ -108,13 +108,14 @@ class WorkersAI:
             with suppress(asyncio.CancelledError, ConnectionError):
                 await work
 
-    def _record(self, request: Request) -> dict[str, Any]:
+    def _record(self, request: Request, peer: str) -> dict[str, Any]:
         body: object = request.body.decode("utf-8", "replace")
         with suppress(ValueError):
             body = json.loads(request.body)
         call = {
             "method": request.method,
             "path": request.target,
+            "peer": peer,
             "headers": request.headers,
             "body": body,
             "started": time.time(),

@@ -112,7 +112,7 @@ class Run(models.Model):
         return (self.finished - self.created).total_seconds() if self.finished else None
 
     def texts(self) -> tuple[str, str]:
-        """This run's own text and reasoning: from the message when it has ended, until then from its chunks."""
+        """This run's own text and reasoning: from its chunks while it lives, then from the message."""
         if self.is_live:
             return RunChunk.objects.texts(self.pk)
         text, start = self.message.text, self.text_start

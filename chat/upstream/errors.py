@@ -29,10 +29,10 @@ class Kind(StrEnum):
 
 
 SENTENCES = {
-    Kind.AUTH: "Cloudflare does not accept this site's token. Tell whoever runs it.",
+    Kind.AUTH: "Cloudflare does not accept this site's account or token. Tell whoever runs the site.",
     Kind.NOT_PERMITTED: "This Cloudflare account may not use this model. Choose another one.",
     Kind.UNKNOWN_MODEL: "Cloudflare does not have this model, or no longer. Choose another one.",
-    Kind.TOO_LONG: "This is too long for the model. Shorten the message, or begin a new conversation.",
+    Kind.TOO_LONG: "This is too long for the model. Shorten the message, or choose a model that takes more.",
     Kind.QUOTA: "Today's free allowance of this Cloudflare account is used up. It begins anew at 00:00 UTC.",
     Kind.THROTTLED: "Too much was asked in this minute. Wait a moment, then try again.",
     Kind.BUSY: "The model is busy. Try again in a moment, or choose another one.",
@@ -40,15 +40,16 @@ SENTENCES = {
     Kind.BLOCKED: "A filter of this site's Cloudflare account stopped this. Say it in other words.",
     Kind.CREDITS: "This Cloudflare account has no credit left. Tell whoever runs this site.",
     Kind.INVALID: "The model did not understand this request. Try another model.",
-    Kind.UNAVAILABLE: "Cloudflare cannot answer now. Try again in a moment.",
+    Kind.UNAVAILABLE: "The model's server cannot answer now. Try again in a moment.",
     Kind.INTERRUPTED: "The connection to the model was lost in the middle of the reply.",
 }
 TRANSIENT = {Kind.THROTTLED, Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE, Kind.INTERRUPTED}
 
 CODES = {
-    Kind.AUTH: "2009 10000 9109",
+    # 7000 and 7003, "could not route", are what a wrong account id gets.
+    Kind.AUTH: "2009 7000 7003 9109 10000",
     Kind.NOT_PERMITTED: "3023 3041 5005 5016 5018 5035",
-    Kind.UNKNOWN_MODEL: "3042 5007 5028 7000 7003",
+    Kind.UNKNOWN_MODEL: "3042 5007 5028",
     Kind.TOO_LONG: "3006 3010 5021",
     Kind.QUOTA: "3036 4006",
     Kind.THROTTLED: "2003 3021",
@@ -68,6 +69,7 @@ KIND_OF_STATUS = {
     404: Kind.UNKNOWN_MODEL,
     405: Kind.INVALID,
     408: Kind.TIMEOUT,
+    409: Kind.BUSY,
     413: Kind.TOO_LONG,
     422: Kind.INVALID,
     424: Kind.BLOCKED,
@@ -80,7 +82,8 @@ WORDS = [
     (re.compile(r"daily free allocation", re.I), Kind.QUOTA),
     (
         re.compile(
-            r"max context|context (length|window)|sequence too long|max_(completion_)?tokens is too large",
+            r"max context|context (length|window|size)|sequence too long"
+            r"|max_(completion_)?tokens is too large",
             re.I,
         ),
         Kind.TOO_LONG,
@@ -88,6 +91,8 @@ WORDS = [
     (re.compile(r"deprecated", re.I), Kind.UNKNOWN_MODEL),
 ]
 CODE_IN_TEXT = re.compile(r"(?<!\d)(\d{4,5}):")
+STATUSES = range(400, 600)
+DEEPEST = 6  # levels of an envelope; nobody means what lies deeper
 REQUEST_ID = re.compile(r"\s*\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8})\)\s*$")
 SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")
 LONGEST_DETAIL = 300
@@ -140,39 +145,45 @@ def _error(payload: object, status: int | None, retry_after: float | None) -> Up
         code, text = code or found_code, text or found_text
     if not code and (match := CODE_IN_TEXT.search(text)):
         code = match[1]
+    if code.isdecimal() and int(code) in STATUSES:
+        # Some servers write the status where Cloudflare writes a code of its own.
+        status, code = status or int(code), ""
     request_id = ""
     if match := REQUEST_ID.search(text):
         request_id, text = match[1], text[: match.start()]
     kind = _kind(code, text, status)
     if kind is Kind.QUOTA:
         retry_after = _until_midnight()
-    elif kind is Kind.THROTTLED and retry_after is None:
-        retry_after = 60.0
     return UpstreamError(
         kind, code=code, status=status, retry_after=retry_after, request_id=request_id, detail=text
     )
 
 
-def _entries(payload: object) -> Iterator[tuple[str, str]]:
+def _entries(payload: object, depth: int = 0) -> Iterator[tuple[str, str]]:
     """Code and text of each error in any of the envelopes: errors[], error[], error{}, error "", a bare list,
-    and `internalCode` beside `message`."""
+    and `internalCode` or `code` beside `message`; the outermost first."""
+    if depth > DEEPEST:
+        return
     if isinstance(payload, list):
         for entry in payload:
-            yield from _entries(entry)
+            yield from _entries(entry, depth + 1)
     elif isinstance(payload, str):
         yield "", payload
     elif isinstance(payload, dict):
-        for name in ("errors", "error"):
-            if payload.get(name):
-                yield from _entries(payload[name])
-        code, text = payload.get("internalCode") or payload.get("code"), payload.get("message")
+        code = payload.get("internalCode") or payload.get("code")
+        text = payload.get("message")
         if code or text:
-            yield _code(code), str(text or "")
+            yield _code(code), text if isinstance(text, str) else ""
+        for name in ("errors", "error", "error_chain"):
+            if payload.get(name):
+                yield from _entries(payload[name], depth + 1)
 
 
 def _code(code: Any) -> str:
     """Codes are numbers; words stand there too (`invalid_prompt`), and say nothing of ours."""
-    return str(code) if isinstance(code, int) or (isinstance(code, str) and code.isdigit()) else ""
+    if isinstance(code, bool) or not isinstance(code, int | str):
+        return ""
+    return str(code) if re.fullmatch(r"[0-9]{3,6}", str(code)) else ""
 
 
 def _kind(code: str, text: str, status: int | None) -> Kind:
@@ -191,8 +202,8 @@ def _kind(code: str, text: str, status: int | None) -> Kind:
 def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds, or a date. https://www.rfc-editor.org/rfc/rfc9110#field.retry-after"""
     written = headers.get("retry-after", "").strip()
-    if written.isdigit():
-        return float(written[:9])
+    if re.fullmatch(r"[0-9]{1,9}", written):
+        return float(written)
     try:
         return max(0.0, (parsedate_to_datetime(written) - datetime.now(UTC)).total_seconds())
     except (TypeError, ValueError):

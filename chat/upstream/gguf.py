@@ -4,12 +4,14 @@ https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 MAGIC = b"GGUF"
+OLDEST, NEWEST = 2, 99  # versions; a file of the other byte order shows a huge one
 MOST_KEYS = 10_000
-LONGEST_STRING = 65_536
+LONGEST_STRING = 65_536  # bytes of a string that is looked at
 STRING, ARRAY = 8, 9
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
@@ -18,28 +20,54 @@ class NotGguf(ValueError):
     """The file is something else, or it is cut off."""
 
 
-def read_header(path: Path) -> dict[str, Any]:
-    """`architecture` and, where a model reads and writes text, `context_length`. Raises NotGguf and OSError.
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`context_length` in tokens, 0 where the model has none. `pools` means: it is for embeddings."""
 
-    Reads until both are found; they stand at the beginning, before the vocabulary.
-    """
+    architecture: str = ""
+    type: str = "model"
+    context_length: int = 0
+    pools: bool = False
+
+    @property
+    def writes_text(self) -> bool:
+        """Not so an image projector, an adapter, an encoder."""
+        encodes = self.pools or "bert" in self.architecture or self.architecture.endswith("encoder")
+        return self.type == "model" and self.context_length > 0 and not encodes
+
+
+def read_header(path: Path) -> Header:
+    """Raises NotGguf and OSError."""
     with path.open("rb") as file:
-        if file.read(4) != MAGIC:
+        magic = file.read(4)
+        if not magic:
+            raise NotGguf("it is empty")
+        if magic != MAGIC:
             raise NotGguf("it does not begin with GGUF")
-        _, _, keys = _unpack(file, "<IQQ")
-        found: dict[str, Any] = {}
-        for _ in range(min(keys, MOST_KEYS)):
-            name = _string(file)
-            value = _value(file, _unpack(file, "<I")[0])
-            if name == "general.architecture":
-                found["architecture"] = value
-            elif name == f"{found.get('architecture')}.context_length":
-                found["context_length"] = value
-                break
-    # An embedding model has a window too, and nothing to write with.
-    if "bert" in str(found.get("architecture", "")):
-        found.pop("context_length", None)
-    return found
+        version, _, keys = _unpack(file, "<IQQ")
+        if not OLDEST <= version <= NEWEST:
+            raise NotGguf("its version is not supported")
+        said = _said(file, min(keys, MOST_KEYS))
+    architecture = str(said.get("general.architecture", ""))
+    length = said.get(f"{architecture}.context_length")
+    return Header(
+        architecture,
+        str(said.get("general.type", "model")),
+        length if isinstance(length, int) else 0,
+        # 0 is "none"; whatever else, it makes one vector of a text.
+        bool(said.get(f"{architecture}.pooling_type")),
+    )
+
+
+def _said(file: BinaryIO, keys: int) -> dict[str, Any]:
+    """The keys before the vocabulary, which stands last and is long."""
+    said: dict[str, Any] = {}
+    for _ in range(keys):
+        name = _string(file)
+        if name.startswith("tokenizer.") and "general.architecture" in said:
+            break
+        said[name] = _value(file, _unpack(file, "<I")[0])
+    return said
 
 
 def _unpack(file: BinaryIO, form: str) -> tuple[Any, ...]:
@@ -52,7 +80,8 @@ def _unpack(file: BinaryIO, form: str) -> tuple[Any, ...]:
 def _string(file: BinaryIO) -> str:
     (length,) = _unpack(file, "<Q")
     if length > LONGEST_STRING:
-        raise NotGguf("its header is damaged")
+        _skip(file, length)
+        return ""
     return file.read(length).decode("utf-8", "replace")
 
 
@@ -65,8 +94,17 @@ def _value(file: BinaryIO, kind: int) -> Any:
         raise NotGguf("its header is damaged")
     inner, count = _unpack(file, "<IQ")
     if inner in NUMBERS:
-        file.seek(count * struct.calcsize(NUMBERS[inner]), 1)
-    else:
+        _skip(file, count * struct.calcsize(NUMBERS[inner]))
+    elif inner == STRING:
         for _ in range(count):
-            _value(file, inner)
+            _string(file)
+    else:
+        raise NotGguf("its header is damaged")
     return None
+
+
+def _skip(file: BinaryIO, length: int) -> None:
+    """What lies beyond the end is met by the next read."""
+    if length >= 2**62:
+        raise NotGguf("its header is damaged")
+    file.seek(length, 1)

@@ -1,4 +1,4 @@
-"""From an empty machine to an answer of the real local model, and back after a crash: as a newcomer meets it."""
+"""From an empty machine to an answer of the real local model, and back after a crash."""
 
 import re
 import time

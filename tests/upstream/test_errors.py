@@ -1,0 +1,298 @@
+"""Every error that Cloudflare lists or was recorded to send becomes one of ours, with what to do about it."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.upstream import errors
+from chat.upstream.errors import Kind, UpstreamError, from_payload, from_response
+
+ID = "de3fabb0-569c-4e72-bec9-fedd0de629b3"
+SECRET = "v1Qz" + "aB3_" * 9  # 40 characters, as Cloudflare's tokens are
+
+# The tables of Workers AI and AI Gateway: code, status, what it is, whether trying again is of any use.
+CODES = [
+    (3003, 400, Kind.INVALID, True),
+    (3006, 413, Kind.TOO_LONG, True),
+    (3007, 408, Kind.TIMEOUT, False),
+    (3008, 408, Kind.TIMEOUT, False),
+    (3021, 429, Kind.THROTTLED, False),
+    (3023, 403, Kind.NOT_PERMITTED, True),
+    (3030, 400, Kind.BLOCKED, True),
+    (3036, 429, Kind.QUOTA, True),
+    (3039, 400, Kind.INVALID, True),
+    (3040, 429, Kind.BUSY, False),
+    (3041, 403, Kind.NOT_PERMITTED, True),
+    (3042, 404, Kind.UNKNOWN_MODEL, True),
+    (3046, 408, Kind.TIMEOUT, False),
+    (4006, 429, Kind.QUOTA, True),
+    (5004, 400, Kind.INVALID, True),
+    (5005, 405, Kind.NOT_PERMITTED, True),
+    (5006, 400, Kind.INVALID, True),
+    (5007, 400, Kind.UNKNOWN_MODEL, True),
+    (5012, 422, Kind.INVALID, True),
+    (5016, 403, Kind.NOT_PERMITTED, True),
+    (5018, 403, Kind.NOT_PERMITTED, True),
+    (5019, 405, Kind.INVALID, True),
+    (5021, 413, Kind.TOO_LONG, True),
+    (3010, 413, Kind.TOO_LONG, True),
+    (5028, 400, Kind.UNKNOWN_MODEL, True),
+    (5035, 403, Kind.NOT_PERMITTED, True),
+    (7000, 404, Kind.AUTH, True),
+    (7003, 400, Kind.AUTH, True),
+    (7009, 503, Kind.UNAVAILABLE, False),
+    (8001, 400, Kind.INVALID, True),
+    (8006, 400, Kind.INVALID, True),
+    (9109, 403, Kind.AUTH, True),
+    (10000, 401, Kind.AUTH, True),
+    (10000, 403, Kind.AUTH, True),
+    (2001, 400, Kind.INVALID, True),
+    (2003, 429, Kind.THROTTLED, False),
+    (2009, 401, Kind.AUTH, True),
+    (2009, 503, Kind.AUTH, True),
+    (2016, 424, Kind.BLOCKED, True),
+    (2017, 424, Kind.BLOCKED, True),
+    (2017, 422, Kind.BLOCKED, True),
+    (2021, 402, Kind.CREDITS, True),
+    (2040, 400, Kind.INVALID, True),
+    (7013, 503, Kind.UNAVAILABLE, False),
+]
+
+
+def told(status: int, payload: Any, **headers: str) -> UpstreamError:
+    return from_response(status, headers, json.dumps(payload).encode())
+
+
+def envelope(code: int, message: str) -> dict[str, Any]:
+    error = {"message": f"AiError: AiError: {message} ({ID})", "code": code}
+    return {"errors": [error], "success": False, "result": {}, "messages": []}
+
+
+@pytest.mark.parametrize(("code", "status", "kind", "permanent"), CODES)
+def test_each_code_of_the_tables_is_told_apart(code: int, status: int, kind: Kind, permanent: bool) -> None:
+    error = told(status, envelope(code, "something"))
+    assert (error.kind, error.permanent, error.code) == (kind, permanent, str(code))
+    assert (error.status, error.request_id) == (status, ID)
+    assert error.message == errors.SENTENCES[kind]
+
+
+@pytest.mark.parametrize(("code", "status", "kind", "permanent"), CODES)
+def test_a_code_says_the_same_inside_a_stream(code: int, status: int, kind: Kind, permanent: bool) -> None:
+    error = from_payload(envelope(code, "something"))
+    assert (error.kind, error.permanent, error.code, error.status) == (kind, permanent, str(code), None)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, Kind.INVALID),
+        (401, Kind.AUTH),
+        (402, Kind.CREDITS),
+        (403, Kind.NOT_PERMITTED),
+        (404, Kind.UNKNOWN_MODEL),
+        (405, Kind.INVALID),
+        (408, Kind.TIMEOUT),
+        (409, Kind.INVALID),
+        (413, Kind.TOO_LONG),
+        (422, Kind.INVALID),
+        (424, Kind.BLOCKED),
+        (429, Kind.THROTTLED),
+        (500, Kind.UNAVAILABLE),
+        (502, Kind.UNAVAILABLE),
+        (503, Kind.UNAVAILABLE),
+        (504, Kind.TIMEOUT),
+        (520, Kind.UNAVAILABLE),
+        (524, Kind.TIMEOUT),
+        (530, Kind.UNAVAILABLE),
+    ],
+)
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html><title>A timeout occurred</title></html>",
+        b"{}",
+        b"null",
+        b'{"errors":[],"success":false}',
+        b'{"errors":[{}]}',
+        b"[[[",
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b"9" * 5_000,
+    ],
+)
+def test_without_a_code_the_status_decides(status: int, kind: Kind, body: bytes) -> None:
+    error = from_response(status, {}, body)
+    assert (error.kind, error.code, error.status) == (kind, "", status)
+
+
+BUSY = "AiError: 3040: Capacity temporarily exceeded, please try again."
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"errors": [{"code": 3040, "message": BUSY}], "success": False},
+        {"errors": [{"code": "3040", "message": BUSY}]},
+        {"success": False, "result": [], "error": [{"code": 3040, "message": BUSY}], "httpCode": 429},
+        [{"code": 3040, "message": BUSY}],
+        {"error": {"code": 3040, "message": BUSY}},
+        {"error": BUSY},
+        {"errors": [BUSY]},
+        BUSY,
+        {"error": {"code": "rate_limit", "message": BUSY}},
+        {"name": "AiError", "internalCode": 3040, "httpCode": 429, "message": BUSY, "description": "…"},
+        {"name": "AiError", "internalCode": 3040, "code": 7},
+        {"errors": [{"message": "outer", "code": 1000, "error_chain": [{"code": 3040, "message": BUSY}]}]},
+        {"errors": [{"message": "first", "code": 1000}, {"code": 3040, "message": BUSY}]},
+        {"errors": None, "error": [{"code": 3040}]},
+        {"errors": [None, 7, {"code": 3040}]},
+    ],
+)
+def test_every_envelope_is_read(payload: object) -> None:
+    for error in (told(429, payload), from_payload(payload)):
+        assert (error.kind, error.code) == (Kind.BUSY, "3040")
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "message", "kind"),
+    [
+        (429, 4006, "you have used up your daily free allocation of 10,000 neurons", Kind.QUOTA),
+        (429, 9999, "you have used up your daily free allocation of 10,000 neurons", Kind.QUOTA),
+        (400, 3030, "Max context reached 80030 tokens but model supports only 60000", Kind.TOO_LONG),
+        (400, 3030, "Sequence too long", Kind.TOO_LONG),
+        (400, 3030, "Input prompt contains NSFW content", Kind.BLOCKED),
+        (400, 5006, "Requested token count exceeds the model's maximum context length of 256000 tokens.", Kind.TOO_LONG),
+        (400, 0, "max_completion_tokens is too large: 262144. This model supports at most 256000", Kind.TOO_LONG),
+        (400, 0, "This model's maximum context length is 131072 tokens. However, you requested", Kind.TOO_LONG),
+        (413, 5021, "exceeded this model context window limit (32000).", Kind.TOO_LONG),
+        (400, 400, "the request exceeds the available context size, try increasing it", Kind.TOO_LONG),
+        (400, 0, "This model was deprecated on 2026-05-30. Please use an alternative model.", Kind.UNKNOWN_MODEL),
+        (405, 5019, "deprecated SDK", Kind.INVALID),
+        (429, 3040, "Capacity temporarily exceeded", Kind.BUSY),
+    ],
+)  # fmt: skip
+def test_words_mean_more_than_an_ambiguous_code(status: int, code: int, message: str, kind: Kind) -> None:
+    error = told(status, envelope(code, message))
+    assert error.kind is kind
+
+
+def test_a_status_named_inside_a_stream_counts_as_one() -> None:
+    assert from_payload({"error": {"code": 503, "message": "Loading model"}}).kind is Kind.UNAVAILABLE
+    assert from_payload({"error": {"code": 401, "message": "Invalid API Key"}}).kind is Kind.AUTH
+    assert from_payload({"internalCode": 9999, "httpCode": 403, "message": "no"}).kind is Kind.NOT_PERMITTED
+
+
+def test_an_error_that_says_nothing_is_worth_another_try() -> None:
+    for payload in (None, {}, [], "", "boom", 7, True, {"error": True}, {"errors": [{"code": True}]}):
+        error = from_payload(payload)
+        assert (error.kind, error.permanent, error.code) == (Kind.UNAVAILABLE, False, "")
+
+
+def test_the_request_id_is_kept_for_support_and_not_shown() -> None:
+    error = told(413, {"internalCode": 5021, "message": "Ai: exceeded the window limit (32000). (87064f8a)"})
+    assert error.request_id == "87064f8a"
+    assert error.detail == "Ai: exceeded the window limit (32000)."
+    long = told(408, envelope(3046, "Request timeout"))
+    assert (long.request_id, long.detail) == (ID, "AiError: AiError: Request timeout")
+    assert ID not in long.message + str(long)
+
+
+def test_the_allowance_comes_back_at_midnight_utc_whatever_the_header_says() -> None:
+    now = datetime.now(UTC)
+    midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    error = told(429, envelope(3036, "used up"), **{"retry-after": "3"})
+    assert error.permanent
+    assert error.retry_after == pytest.approx((midnight - now).total_seconds(), abs=5)
+
+
+def test_a_limit_per_minute_is_over_within_one() -> None:
+    assert told(429, envelope(3021, "rate limiting")).retry_after == 60
+    assert told(429, envelope(3021, "rate limiting"), **{"retry-after": "7"}).retry_after == 7
+    assert told(429, envelope(3040, "Capacity")).retry_after is None
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        ("7", 7.0),
+        (" 7 ", 7.0),
+        ("0", 0.0),
+        ("", None),
+        ("soon", None),
+        ("-5", None),
+        ("7.5", None),
+        ("²", None),
+        ("9" * 400, 999_999_999.0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+        ("Wed, 21 Oct 2015 07:28:00 -0000", None),
+        ("Wed, 99 Oct 99999 07:28:00 GMT", None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date_or_nothing(written: str, seconds: float | None) -> None:
+    assert told(503, {}, **{"retry-after": written}).retry_after == seconds
+
+
+def test_retry_after_may_be_a_date_to_come() -> None:
+    written = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    assert told(503, {}, **{"retry-after": written}).retry_after == pytest.approx(30, abs=3)
+
+
+def test_no_secret_is_in_any_text() -> None:
+    for message in (
+        f"Authorization: Bearer {SECRET} refused",
+        f"token={SECRET}",
+        f"bearer {SECRET[:9]}",
+        SECRET,
+    ):
+        error = told(401, {"errors": [{"code": 10000, "message": message}]})
+        for text in (str(error), repr(error), error.message, error.detail):
+            assert SECRET[:9] not in text
+
+
+def test_upstreams_words_are_for_the_administrator_only_and_short() -> None:
+    said = "what the person asked " * 100
+    error = told(400, {"errors": [{"code": 5006, "message": f"Bad input: {said}"}]})
+    assert "what the person asked" not in error.message + str(error) + repr(error)
+    assert 0 < len(error.detail) <= errors.LONGEST_DETAIL
+
+
+def test_every_kind_has_a_sentence_and_every_code_one_kind() -> None:
+    assert set(errors.SENTENCES) == set(Kind)
+    named = [code for codes in errors.CODES.values() for code in codes.split()]
+    assert len(named) == len(set(named))
+    assert all(sentence.endswith(".") for sentence in errors.SENTENCES.values())
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["errors", "error", "code", "message", "internalCode", "httpCode", "error_chain"])
+            | st.text(max_size=5),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(json_values)
+def test_whatever_the_payload_it_becomes_one_error(payload: object) -> None:
+    error = from_payload(payload)
+    assert isinstance(error.kind, Kind)
+    assert len(error.code) <= 10
+
+
+@given(st.integers(300, 599), st.binary(max_size=200), st.text(max_size=20))
+def test_whatever_the_answer_it_becomes_one_error(status: int, body: bytes, header: str) -> None:
+    error = from_response(status, {"retry-after": header}, body)
+    assert isinstance(error.kind, Kind)
+    assert error.retry_after is None or error.retry_after >= 0

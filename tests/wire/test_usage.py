@@ -1,0 +1,54 @@
+"""What a reply cost, whichever way the model counts it."""
+
+import pytest
+
+from chat.wire.frames import Usage
+from tests.wire.streams import chunk, frames, read
+
+
+class TestUsage:
+    INCREMENTS = (
+        chunk("") | {"usage": {"prompt_tokens": 39, "completion_tokens": 0, "neurons": 1.25}},
+        chunk("a") | {"usage": {"prompt_tokens": 0, "completion_tokens": 1, "neurons": 0.25}},
+        chunk("b") | {"usage": {"prompt_tokens": 0, "completion_tokens": 2, "neurons": 0.25}},
+        {"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0, "neurons": 0}},
+    )
+    TOTAL = {"response": "", "usage": {"prompt_tokens": 39, "completion_tokens": 4, "neurons": 2}}
+
+    def test_increments_are_added_up_when_no_total_comes(self):
+        assert read(frames(*self.INCREMENTS)).usage == Usage(39, 3, 0, 1.75)
+
+    def test_the_total_wins_wherever_it_stands(self):
+        first, *rest = self.INCREMENTS
+        for stream in ((*self.INCREMENTS, self.TOTAL), (first, self.TOTAL, *rest)):
+            assert read(frames(*stream)).usage == Usage(39, 4, 0, 2)
+
+    def test_a_total_of_zeros_says_nothing(self):
+        zeros = {"response": "", "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}}
+        assert read(frames(*self.INCREMENTS, zeros)).usage == Usage(39, 3, 0, 1.75)
+        assert read(frames(*self.INCREMENTS, self.TOTAL, zeros)).usage == Usage(39, 4, 0, 2)
+        assert read(frames(zeros)).usage is None
+
+    def test_counts_that_repeat_the_prompt_are_counts_so_far(self):
+        counts = [chunk("a") | {"usage": {"prompt_tokens": 13, "completion_tokens": n}} for n in (1, 2, 3)]
+        assert read(frames(*counts)).usage == Usage(13, 3)
+
+    def test_a_single_count_at_the_end_is_the_total(self):
+        assert read(
+            frames(chunk("a"), {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 1}})
+        ).usage == (Usage(5, 1))
+
+    @pytest.mark.parametrize("bad", [None, "many", -1, True, float("nan"), float("inf"), {}, []])
+    def test_a_count_that_is_none_is_not_counted(self, bad):
+        usage = {"prompt_tokens": 7, "completion_tokens": bad, "neurons": bad, "prompt_tokens_details": bad}
+        assert read(frames({"response": "", "usage": usage})).usage == Usage(7)
+        assert read(frames(chunk() | {"usage": usage})).usage == Usage(7)
+
+    def test_as_a_dict_has_the_total(self):
+        assert Usage(2, 3, 1, 0.5).as_dict() == {
+            "prompt_tokens": 2,
+            "completion_tokens": 3,
+            "cached_tokens": 1,
+            "neurons": 0.5,
+            "total_tokens": 5,
+        }

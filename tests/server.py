@@ -21,6 +21,7 @@ from tests.people import CSRF, SESSIONS
 
 ROOT = Path(__file__).parent.parent
 READY = 20.0  # seconds; these machines are busy
+LONGEST_STREAM = 40.0  # seconds; pings keep a stream alive that brings nothing
 
 
 def free_port() -> int:
@@ -140,10 +141,12 @@ class Stream:
         self.names: list[str] = []
         self.problems: list[dict[str, Any]] = []
         self._events = self._read()
+        self._deadline = time.monotonic() + LONGEST_STREAM
 
     def _read(self) -> Iterator[sse.Event]:
         decoder = sse.Decoder()
         for chunk in self.response.iter_raw():
+            assert time.monotonic() < self._deadline, "the stream goes on and on"
             yield from decoder.feed(chunk)
 
     def next(self) -> sse.Event | None:

@@ -97,17 +97,16 @@ class Opener:
         model = self._model(conversation.model)
         parent = _parent(conversation, question)
         prompt = self._prompt(conversation, parent, question.content, model)
-        if conversation._state.adding:
-            conversation.save(force_insert=True)
-        else:
-            _refuse_where_busy(conversation.pk)
-        asked = Message.objects.create(
+        asked = Message(
             conversation=conversation, parent_id=parent, role=Message.Role.USER, text=question.content
         )
-        reply = Message.objects.create(
-            conversation=conversation, parent=asked, role=Message.Role.ASSISTANT, model=model.id
-        )
-        now = timezone.now()
+        reply = Message(conversation=conversation, parent=asked, role=Message.Role.ASSISTANT, model=model.id)
+        # Each row is written once, whichever refers to which: foreign keys are checked at the commit.
+        conversation.active_leaf = reply
+        conversation.updated = now = timezone.now()
+        changed = None if conversation._state.adding else ["active_leaf", "updated", "model", "system"]
+        conversation.save(force_insert=changed is None, update_fields=changed)
+        Message.objects.bulk_create([asked, reply])
         run = Run.objects.create(
             user=user,
             conversation=conversation,
@@ -120,9 +119,6 @@ class Opener:
             status=Run.Status.QUEUED if queued else Run.Status.RUNNING,
             started=None if queued else now,
         )
-        conversation.active_leaf = reply
-        conversation.updated = now
-        conversation.save(update_fields=["active_leaf", "updated", "model", "system"])
         return Opened(run, about(run), prompt)
 
     def _conversation(self, user: User, question: Question) -> Conversation:

@@ -36,12 +36,12 @@ def fit(messages: list[dict[str, str]], model: Model, reply: int | None = None) 
     room = model.window - wanted - sum(tokens(message, model) for message in system)
     kept = len(turns) - 1
     room -= tokens(turns[kept], model)
-    if room + wanted < SMALLEST_REPLY:
+    if room + wanted < min(wanted, SMALLEST_REPLY):
         raise UpstreamError(Kind.TOO_LONG)
     while kept > 0 and room >= (cost := tokens(turns[kept - 1], model)):
         kept -= 1
         room -= cost
-    while turns[kept]["role"] != "user":
+    while turns[kept]["role"] != "user" and kept < len(turns) - 1:
         kept += 1
     return Fit(system + turns[kept:], min(wanted, wanted + room), kept)
 
@@ -49,4 +49,4 @@ def fit(messages: list[dict[str, str]], model: Model, reply: int | None = None) 
 def tokens(message: dict[str, str], model: Model) -> int:
     """How many tokens a message is at the most, estimated from its bytes."""
     share = BYTES_A_LOCAL_TOKEN if model.local else BYTES_A_TOKEN
-    return MESSAGE - (-len(message["content"].encode()) // share)
+    return MESSAGE - (-len(message["content"].encode("utf-8", "surrogatepass")) // share)

@@ -1,22 +1,23 @@
 """The client of Workers AI, and of the local model: one for each event loop, with connections to spare."""
 
+import asyncio
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import aiohttp
 import httpx
-from httpx_aiohttp import AiohttpTransport
 
 from .catalogue import Model
 from .local import LocalModel
 from .reply import Deadlines, Reply, Retries
 from .request import Account, Request, to_local, to_workers_ai
+from .transport import Transport
 
 __all__ = ["Account", "Client", "Deadlines", "Retries"]
 
 BITE = 0.04  # seconds between two reads of a reply
-CONNECTIONS = 2_000  # more than there are live runs
 CONNECT, WRITE = 10.0, 10.0  # seconds; how long a reply may take is the reply's own matter
-VERIFY = 5.0  # seconds
+VERIFY = 5.0  # seconds for both addresses together
+REFUSED = {400, 401, 403, 404}  # what a token that is not accepted gets
 
 
 class Client:
@@ -37,8 +38,7 @@ class Client:
         self._retries = retries
         self._bite = bite
         self._http = httpx.AsyncClient(
-            # aiohttp's C parser halves the price of a token.
-            transport=AiohttpTransport(client=_session),
+            transport=Transport(),
             timeout=httpx.Timeout(connect=CONNECT, write=WRITE, pool=CONNECT, read=None),
             # One person's cookie must never go out with another's question.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -75,23 +75,26 @@ class Client:
         """Whether Cloudflare accepts the token, a person's or an account's; None where it cannot be asked."""
         if self._account is None:
             return None
-        account = self._account
+        accepted: bool | None = False
+        try:
+            async with asyncio.timeout(VERIFY):
+                for path in ("/user/tokens/verify", f"/accounts/{self._account.account_id}/tokens/verify"):
+                    accepted = await self._verify_at(self._account, path)
+                    if accepted is not False:
+                        break
+        except (httpx.HTTPError, aiohttp.ClientError, OSError):  # the deadline's TimeoutError is an OSError
+            return None
+        return accepted
+
+    async def _verify_at(self, account: Account, path: str) -> bool | None:
         headers = {"Authorization": f"Bearer {account.token}"}
-        for path in ("/user/tokens/verify", f"/accounts/{account.account_id}/tokens/verify"):
-            try:
-                answer = await self._http.get(account.base_url + path, headers=headers, timeout=VERIFY)
-                if answer.is_success and answer.json()["result"]["status"] == "active":
-                    return True
-            except (httpx.HTTPError, ValueError, KeyError, TypeError):
-                return None
-            if answer.status_code >= 500:
-                return None
-        return False
+        answer = await self._http.get(account.base_url + path, headers=headers)
+        if not answer.is_success:
+            return False if answer.status_code in REFUSED else None
+        try:
+            return bool(answer.json()["result"]["status"] == "active")
+        except (ValueError, LookupError, TypeError):
+            return None  # somebody else answers here
 
     async def aclose(self) -> None:
         await self._http.aclose()
-
-
-def _session() -> aiohttp.ClientSession:
-    connector = aiohttp.TCPConnector(limit=CONNECTIONS, ssl=httpx.create_ssl_context(trust_env=False))
-    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)

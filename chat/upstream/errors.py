@@ -55,7 +55,7 @@ CODES = {
     Kind.THROTTLED: "2003 3021",
     Kind.BUSY: "3040",
     Kind.TIMEOUT: "3007 3008 3046",
-    Kind.BLOCKED: "2016 2017",
+    Kind.BLOCKED: "2016 2017 3030",
     Kind.CREDITS: "2021",
     Kind.INVALID: "2001 2040 3003 3039 5004 5006 5012 5019 8001 8006",
     Kind.UNAVAILABLE: "7009 7013",
@@ -88,7 +88,7 @@ WORDS = [
         ),
         Kind.TOO_LONG,
     ),
-    (re.compile(r"deprecated", re.I), Kind.UNKNOWN_MODEL),
+    (re.compile(r"\bmodel\b.*\bdeprecated", re.I), Kind.UNKNOWN_MODEL),
 ]
 CODE_IN_TEXT = re.compile(r"(?<!\d)(\d{4,5}):")
 STATUSES = range(400, 600)
@@ -96,6 +96,7 @@ DEEPEST = 6  # levels of an envelope; nobody means what lies deeper
 REQUEST_ID = re.compile(r"\s*\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8})\)\s*$")
 SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")
 LONGEST_DETAIL = 300
+MINUTE = 60.0  # seconds, over which Cloudflare counts requests
 
 
 class UpstreamError(Exception):
@@ -140,9 +141,11 @@ def from_payload(payload: object) -> UpstreamError:
 
 
 def _error(payload: object, status: int | None, retry_after: float | None) -> UpstreamError:
-    code, text = "", ""
-    for found_code, found_text in _entries(payload):
-        code, text = code or found_code, text or found_text
+    entries = list(_entries(payload))
+    # The outermost error may be an envelope's own; what is known by name says more.
+    entries.sort(key=lambda entry: entry[0] not in KIND_OF_CODE)
+    code = next((code for code, _ in entries if code), "")
+    text = next((text for _, text in entries if text), "")
     if not code and (match := CODE_IN_TEXT.search(text)):
         code = match[1]
     if code.isdecimal() and int(code) in STATUSES:
@@ -154,6 +157,8 @@ def _error(payload: object, status: int | None, retry_after: float | None) -> Up
     kind = _kind(code, text, status)
     if kind is Kind.QUOTA:
         retry_after = _until_midnight()
+    elif kind is Kind.THROTTLED and retry_after is None:
+        retry_after = MINUTE
     return UpstreamError(
         kind, code=code, status=status, retry_after=retry_after, request_id=request_id, detail=text
     )
@@ -190,8 +195,6 @@ def _kind(code: str, text: str, status: int | None) -> Kind:
     for pattern, kind in WORDS:
         if pattern.search(text):
             return kind
-    if code == "3030":
-        return Kind.BLOCKED
     if code in KIND_OF_CODE:
         return KIND_OF_CODE[code]
     if status is None:
@@ -202,8 +205,8 @@ def _kind(code: str, text: str, status: int | None) -> Kind:
 def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds, or a date. https://www.rfc-editor.org/rfc/rfc9110#field.retry-after"""
     written = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]{1,9}", written):
-        return float(written)
+    if re.fullmatch(r"[0-9]+", written):
+        return float(written[:9])
     try:
         return max(0.0, (parsedate_to_datetime(written) - datetime.now(UTC)).total_seconds())
     except (TypeError, ValueError):

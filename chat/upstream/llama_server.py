@@ -1,9 +1,10 @@
 """llama.cpp's server as a process of its own; `local` starts this file, nothing imports it.
 
-Not inside the web server's process, because there xllamacpp 2026.10 holds the interpreter lock for the third of
-a second in which it loads, hangs in two of three ends that meet it writing, and takes everybody along when the
-engine aborts. Reads one line of JSON from its input, the wish; writes one line, the address, or nothing where the
-model cannot be loaded; and ends when its input does, which is when whoever started it closes it, or is killed.
+Inside the web server's process xllamacpp 2026.10 held the interpreter lock while it loaded (0.3 s in which
+nobody else was served), hung in most ends that met it writing, and could take every conversation along.
+
+Reads one line of JSON from its input: the wish. Writes one line: the address, or nothing where the model
+cannot be loaded. Ends when its input does: when whoever started it closes that, or is gone.
 """
 
 import json
@@ -16,7 +17,7 @@ QUIET = -1
 
 
 def serve(wish: dict[str, Any]) -> Any:
-    """Load the file `path` and listen on a free loopback port. Raises RuntimeError where it cannot be loaded."""
+    """Load the file `path` and listen on a free loopback port. Raises RuntimeError where that fails."""
     import xllamacpp
 
     settings = xllamacpp.CommonParams()

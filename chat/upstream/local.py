@@ -72,7 +72,7 @@ class LocalModel:
             logger.warning("the local model's server ended (%s) and is started again", self._process.poll())
             _end(self._process)
         self.base_url = ""
-        process = self._process = subprocess.Popen(
+        process = self._process = subprocess.Popen(  # noqa: S603 (our own file, nothing of anybody's)
             # -P: the modules beside the file are not to be found by the names of others.
             [sys.executable, "-P", str(SERVER)],
             stdin=subprocess.PIPE,
@@ -110,6 +110,8 @@ def check(path: Path) -> None:
     """Raises ValueError with a sentence for whoever starts the server."""
     if importlib.util.find_spec("xllamacpp") is None:
         raise ValueError("The local model needs xllamacpp: pip install --no-deps -r requirements-local.txt")
+    if path.exists() and not path.is_file():  # to open a pipe would wait for ever
+        raise ValueError(f"The file {path} cannot be read: it is no file.")
     try:
         header = read_header(path)
     except NotGguf as error:
@@ -117,7 +119,9 @@ def check(path: Path) -> None:
     except OSError as error:
         raise ValueError(f"The file {path} cannot be read: {error.strerror}.") from error
     if not header.writes_text:
-        raise ValueError(f"The file {path} ({header.architecture or 'of no kind'}) is no model that writes text.")
+        raise ValueError(
+            f"The file {path} ({header.architecture or 'of no kind'}) is no model that writes text."
+        )
 
 
 def _bundled() -> Path | None:

@@ -3,7 +3,8 @@
 import asyncio
 import json
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -17,10 +18,13 @@ from chat.wire.usage import Usage
 
 from .errors import Kind, UpstreamError, from_payload, from_response
 from .request import Request
+from .transport import READ
 
-FULL_READ = 16_384  # bytes; a read this long leaves more behind it, so the next one does not wait
 LONGEST_ERROR = 65_536  # bytes of an error's body that are read
 LONGEST_JSON = 4_000_000  # bytes of a whole JSON answer
+LAST_FRAMES = 5.0  # seconds for what follows the finish reason: the usage and [DONE]
+LAST_BYTES = 0.05  # seconds for the body's end behind [DONE], so that the connection can be kept
+BROKEN = (httpx.HTTPError, aiohttp.ClientError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +107,11 @@ class Reply:
 
     async def __anext__(self) -> Delta:
         try:
-            async with asyncio.timeout_at(self._deadline()):
+            async with asyncio.timeout_at(self._deadline()) as self._timeout:
                 delta = await self._next()
         except TimeoutError:
+            if self.complete:
+                raise StopAsyncIteration from None
             raise UpstreamError(Kind.TIMEOUT) from None
         if delta is None:
             raise StopAsyncIteration
@@ -115,6 +121,8 @@ class Reply:
 
     def _deadline(self) -> float:
         patience = self._deadlines.between_tokens if self._spoke else self._deadlines.first_token
+        if self._reader.finish_reason:
+            patience = min(patience, LAST_FRAMES)
         return min(self._last + patience, self._began + self._deadlines.whole)
 
     async def _next(self) -> Delta | None:
@@ -136,7 +144,7 @@ class Reply:
         self._reader = Reader(inline_reasoning=self._inline_reasoning)
         self._failure: Exception | None = None
         self._over = False
-        self._rest = False
+        self._pause = False
 
     def _pause_after(self, error: UpstreamError) -> float | None:
         """Seconds before asking again, None for not at all."""
@@ -145,7 +153,7 @@ class Reply:
         pause = error.retry_after
         if pause is None:
             pause = random.uniform(0.1, 1) * self._retries.base * 2**self._tries
-        if self._paused + pause > self._retries.longest:
+        if self._paused + pause > self._retries.longest or self._loop.time() + pause > self._deadline():
             return None
         self._tries += 1
         self._paused += pause
@@ -155,30 +163,42 @@ class Reply:
         try:
             if self._response is None:
                 self._response = await self._open()
-                if "json" in self._response.headers.get("content-type", ""):
-                    return await self._read_json(self._response)
-                self._chunks = self._response.aiter_raw()
+                kind = self._response.headers.get("content-type", "")
+                if "json" in kind:
+                    return await self._read_json()
+                if "html" in kind:
+                    raise UpstreamError(Kind.UNAVAILABLE, detail="a page in place of a stream")
             return await self._read()
         except FrameError as error:
             raise from_payload(error.payload) from error
         except sse.LineTooLong as error:
             raise _final(UpstreamError(Kind.UNAVAILABLE, detail="an endless line")) from error
-        except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
+        except BROKEN as error:
+            if self.complete:
+                return None
             # Its text can hold the address; its name says enough.
             kind = Kind.INTERRUPTED if self._response is not None else Kind.UNAVAILABLE
             raise UpstreamError(kind, detail=type(error).__name__) from None
 
     async def _open(self) -> httpx.Response:
         request = await self._request()
+        if self._http.is_closed:
+            raise _final(UpstreamError(Kind.UNAVAILABLE, detail="the client is closed"))
+        # Half a surrogate pair, which UTF-8 cannot carry, becomes the escape that JSON has for it.
+        body = sse.dumps(request.body).encode("utf-8", "backslashreplace")
+        headers = {"Content-Type": "application/json", **request.headers}
         response = await self._http.send(
-            self._http.build_request("POST", request.url, headers=request.headers, json=request.body),
-            stream=True,
+            self._http.build_request("POST", request.url, headers=headers, content=body), stream=True
         )
         self._response = response
+        # A relay may compress although we asked it not to.
+        self._chunks = (
+            response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+        )
         self.request_id = response.headers.get("cf-ray", "")
         if response.is_success:
             return response
-        body = await _body(response, LONGEST_ERROR)
+        body = await _body(self._chunks, LONGEST_ERROR)
         error = from_response(response.status_code, response.headers, body)
         error.request_id = error.request_id or self.request_id
         if response.is_redirect:
@@ -186,10 +206,10 @@ class Reply:
             error = _final(UpstreamError(Kind.UNAVAILABLE, status=response.status_code))
         raise error
 
-    async def _read_json(self, response: httpx.Response) -> Delta | None:
+    async def _read_json(self) -> Delta | None:
         """A whole answer to a request for a stream, as some models and filters give it."""
         try:
-            body = json.loads(await _body(response, LONGEST_JSON))
+            body = json.loads(await _body(self._chunks, LONGEST_JSON))
         except (ValueError, RecursionError):
             raise UpstreamError(Kind.UNAVAILABLE, detail="an answer that is no JSON") from None
         delta = self._reader.read_json(body)
@@ -200,17 +220,19 @@ class Reply:
         """Events until something was said; all that one read brought becomes one delta.
 
         After the first token reads come every `bite` seconds: each then brings several events for the
-        price of one. Never while more is waiting.
+        price of one. No pause is made while more is waiting.
         """
         while not self._over:
-            if self._rest:
+            if self._pause:
                 await asyncio.sleep(self._bite)
             chunk = await anext(self._chunks, None)
             delta = self._take(chunk)
             self._over = chunk is None or self._reader.done or self._failure is not None
-            self._rest = chunk is not None and len(chunk) < FULL_READ and (self._spoke or delta is not None)
+            self._pause = chunk is not None and len(chunk) < READ and (self._spoke or delta is not None)
             if delta:
                 return delta
+            if self._reader.finish_reason:
+                self._hurry()
         if self._failure is not None:
             raise self._failure
         if not self._spoke and not self.complete:
@@ -229,9 +251,23 @@ class Reply:
             self._failure = error
         return said if said.text or said.reasoning else None
 
+    def _hurry(self) -> None:
+        """All is said; whoever waits for the end of the stream need not wait as long as for a token."""
+        last = self._loop.time() + LAST_FRAMES
+        if (deadline := self._timeout.when()) is not None and last < deadline:
+            self._timeout.reschedule(last)
+
     async def _close(self) -> None:
-        if self._response is not None:
-            response, self._response = self._response, None
+        if self._response is None:
+            return
+        response, self._response = self._response, None
+        try:
+            if self._reader.done and not response.is_closed:
+                with suppress(*BROKEN):
+                    async with asyncio.timeout(LAST_BYTES):
+                        async for _ in self._chunks:
+                            continue
+        finally:
             await response.aclose()
 
 
@@ -246,10 +282,12 @@ def _final(error: UpstreamError) -> UpstreamError:
     return error
 
 
-async def _body(response: httpx.Response, most: int) -> bytes:
+async def _body(chunks: AsyncIterator[bytes], most: int) -> bytes:
+    """As much of the body as comes; of an error the beginning says enough."""
     body = b""
-    async for chunk in response.aiter_raw():
-        body += chunk
-        if len(body) > most:
-            break
+    with suppress(*BROKEN):
+        async for chunk in chunks:
+            body += chunk
+            if len(body) > most:
+                break
     return body[:most]

@@ -5,8 +5,10 @@ from typing import Any
 
 from .catalogue import Model
 
-# What a model of 135 million parameters needs to stay pleasant.
-LOCAL_SAMPLING = {"temperature": 0.6, "top_p": 0.9, "repeat_penalty": 1.1}
+# What a model of 135 million parameters needs to stay pleasant. Hotter, or with a stronger penalty, or with
+# its template's own system prompt, SmolLM2 names the capital of France in broken French.
+LOCAL_SAMPLING = {"temperature": 0.3, "top_p": 0.9, "repeat_penalty": 1.05}
+LOCAL_SYSTEM = {"role": "system", "content": "You are a helpful AI assistant."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ def to_workers_ai(
 
 def to_local(url: str, key: str, messages: list[dict[str, str]], model: Model, max_tokens: int) -> Request:
     """llama.cpp's server speaks OpenAI's API. Its prompt cache makes a conversation's next turn quick."""
+    if messages[0]["role"] != "system":
+        messages = [LOCAL_SYSTEM, *messages]
     body = {
         "model": model.id,
         "messages": messages,

@@ -45,8 +45,6 @@ async def _ask(request: HttpRequest, conversation: uuid.UUID | None) -> HttpResp
 def _open(here: Engine, request: HttpRequest, conversation: uuid.UUID | None) -> tuple[User, Opened]:
     """All of a send's database work in one go on one thread."""
     user = gate.signed_in(request)
-    if conversation is not None:
-        gate.own_conversation(request, conversation)
     question = body.question(request, conversation)
     if not here.draining:
         return user, here.opener.open(user, question, queued=here.supervisor.is_full)

@@ -1,0 +1,56 @@
+"""httpx over aiohttp, whose C parser halves the price of a token, with two of its habits mended.
+
+aiohttp's reader throws away what has arrived once the connection is cut, and what belongs to a closed session
+or connection raises a bare RuntimeError.
+"""
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import httpx
+from httpx_aiohttp import AiohttpTransport
+
+CONNECTIONS = 2_000  # more than there are live runs
+READ = 16_384  # bytes at most from one read; one this long leaves more behind it
+
+
+class Transport(AiohttpTransport):  # type: ignore[misc]  # it is not typed
+    """Nothing of the environment, no cookies, no redirects. Its session begins with the first request."""
+
+    def __init__(self) -> None:
+        super().__init__(client=_session)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = await super().handle_async_request(request)
+        except RuntimeError as error:
+            raise httpx.ConnectError("the client is closed") from error
+        response.stream = Stream(response.stream._aiohttp_response)
+        return response
+
+
+class Stream(httpx.AsyncByteStream):
+    """The bytes of one answer, all of them, however it ends."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        content = self._response.content
+        try:
+            while chunk := await content.read(READ):
+                yield chunk
+        except (aiohttp.ClientError, OSError, RuntimeError) as error:
+            # It raises before it hands out what it holds; without its exception it hands it out.
+            content.set_exception(None)  # type: ignore[arg-type]
+            if rest := content.read_nowait():
+                yield rest
+            raise httpx.ReadError(type(error).__name__) from error
+
+    async def aclose(self) -> None:
+        self._response.close()
+
+
+def _session() -> aiohttp.ClientSession:
+    connector = aiohttp.TCPConnector(limit=CONNECTIONS, ssl=httpx.create_ssl_context(trust_env=False))
+    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)

@@ -1,0 +1,81 @@
+"""More runs than a process may have at once wait their turn, and can be stopped while they wait."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from django.test import override_settings
+
+from chat.engine import supervisor
+from chat.engine.database import in_database
+from chat.engine.engine import Engine
+from chat.engine.live import Live
+from chat.engine.turn import Question
+from chat.models import Run, User
+from tests.fake_workers_ai import Fake
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest_asyncio.fixture
+async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
+    """An engine that runs one reply at a time."""
+    monkeypatch.setattr(supervisor, "LIVE_RUNS", 1)
+    account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token"}
+    base = f"{fake.url}/client/v4"
+    with override_settings(CLOUDFLARE_API_BASE_URL=base, DEFAULT_MODEL="", **account):
+        made = Engine()
+    await made.start()
+    yield made
+    await made.drain(0)
+
+
+async def ask(here: Engine, user: User, content: str) -> tuple[Run, Live]:
+    question = Question(content=content, client_key=uuid.uuid4())
+    opened = await in_database(here.opener.open, user, question, queued=here.supervisor.is_full)
+    return opened.run, await here.launch(opened)
+
+
+async def ended(live: Live) -> str:
+    async with asyncio.timeout(10):
+        while live.ending is None:
+            await live.changed()
+    return live.ending.status
+
+
+async def status(run: Run) -> str:
+    return (await in_database(Run.objects.get, pk=run.pk)).status
+
+
+async def test_a_run_waits_for_a_place_and_says_so(here: Engine) -> None:
+    alice = await in_database(User.objects.create_user, "alice")
+    first, live_first = await ask(here, alice, "fake: words tokens=20 delay=0.05")
+    second, live_second = await ask(here, alice, "hello")
+    assert await status(second) == "queued"
+    assert not live_second.text
+    assert await ended(live_first) == "complete"
+    assert await ended(live_second) == "complete"
+    assert (await status(first), await status(second)) == ("complete", "complete")
+    assert (await in_database(Run.objects.get, pk=second.pk)).started is not None
+
+
+async def test_a_run_that_waits_can_be_stopped_and_calls_nobody(here: Engine, fake: Fake) -> None:
+    alice = await in_database(User.objects.create_user, "alice")
+    _, live_first = await ask(here, alice, "fake: words tokens=20 delay=0.05")
+    second, live_second = await ask(here, alice, "hello")
+    here.supervisor.stop(second.pk)
+    assert await ended(live_second) == "stopped"
+    assert await ended(live_first) == "complete"
+    assert len([call for call in fake.calls if "/ai/run/" in call["path"]]) == 1
+
+
+async def test_a_run_stopped_before_its_first_step_ends_stopped(here: Engine) -> None:
+    alice = await in_database(User.objects.create_user, "alice")
+    question = Question(content="hello", client_key=uuid.uuid4())
+    opened = await in_database(here.opener.open, alice, question, queued=False)
+    live = await here.launch(opened)
+    here.supervisor.stop(opened.run.pk)
+    assert await ended(live) == "stopped"
+    assert await status(opened.run) == "stopped"

@@ -1,7 +1,6 @@
 """Real parts: a server on a free port, a database of each test's own, a fake of Cloudflare only."""
 
 import os
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import redis
 
 from tests.databases import POSTGRES, Database, Template
 from tests.fake_workers_ai import Fake
-from tests.server import Server
+from tests.server import Server, Servers
 
 REDIS = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
 
@@ -62,27 +61,10 @@ def database(template: Template, tmp_path: Path) -> Iterator[Database]:
 def servers(
     template: Template, database: Database, fake: Fake, tmp_path: Path
 ) -> Iterator[Callable[..., Server]]:
-    """Start servers on this test's database; each further one is another process, with its own data folder
-    where `apart` says so."""
-    made: list[Server] = []
-
-    def start(*, apart: bool = False, **env: str) -> Server:
-        folder = tmp_path / f"apart-{uuid.uuid4().hex}" if apart else tmp_path
-        folder.mkdir(exist_ok=True)
-        if not (folder / "static").exists():
-            template.static_for(folder)
-        upstream = {
-            "CLOUDFLARE_ACCOUNT_ID": "acc",
-            "CLOUDFLARE_API_TOKEN": "fake-token",
-            "CLOUDFLARE_API_BASE_URL": f"{fake.url}/client/v4",
-        }
-        server = Server(folder, database, SECRET_KEY=template.secret_key, **{**upstream, **env})
-        made.append(server)
-        return server.start()
-
-    yield start
-    for server in made:
-        server.end()
+    """Start servers on this test's database; each further one is another process."""
+    made = Servers(template, database, fake, tmp_path)
+    yield made.start
+    made.end()
 
 
 @pytest.fixture

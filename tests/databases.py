@@ -1,6 +1,7 @@
 """Fresh databases, copied from one that was migrated once: SQLite files and PostgreSQL databases."""
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -14,7 +15,13 @@ import psycopg
 from tests.people import SCRIPT
 
 ROOT = Path(__file__).parent.parent
-POSTGRES = os.environ.get("TEST_POSTGRES", "postgresql://root@127.0.0.1:5432/postgres")
+SETTINGS = re.findall(r"^#([A-Z_]+)=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE)
+POSTGRES = os.environ.get("TEST_POSTGRES", "postgresql:///postgres")
+
+
+def clean_environment(**settings: str) -> dict[str, str]:
+    """Only these settings; an empty one also silences a developer's `.env`."""
+    return dict.fromkeys(SETTINGS, "") | {"PATH": os.environ["PATH"], **settings}
 
 
 class Database:
@@ -52,12 +59,9 @@ class Template:
         self.folder = folder
         self.secret_key = uuid.uuid4().hex * 2
         self._database = self._empty("template")
-        env = {
-            "PATH": os.environ["PATH"],
-            "DATA_DIR": str(folder),
-            "DATABASE_URL": self._database.url,
-            "SECRET_KEY": self.secret_key,
-        }
+        env = clean_environment(
+            DATA_DIR=str(folder), DATABASE_URL=self._database.url, SECRET_KEY=self.secret_key
+        )
         for command in (
             ["migrate", "-v0"],
             ["shell", "-v0", "-c", SCRIPT],

@@ -1,7 +1,6 @@
 """The real server in a process of its own, and people who talk to it over HTTP."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -16,7 +15,8 @@ from typing import Any
 import httpx
 
 from chat.wire import sse
-from tests.databases import Database
+from tests.databases import Database, Template, clean_environment
+from tests.fake_workers_ai import Fake
 from tests.people import CSRF, SESSIONS
 
 ROOT = Path(__file__).parent.parent
@@ -38,13 +38,9 @@ class Server:
         self.database = database
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.env = {
-            "PATH": os.environ["PATH"],
-            "DATA_DIR": str(folder),
-            "PORT": str(self.port),
-            "DATABASE_URL": database.url,
-            **env,
-        }
+        self.env = clean_environment(
+            DATA_DIR=str(folder), PORT=str(self.port), DATABASE_URL=database.url, **env
+        )
         self.log = folder / f"server-{self.port}.log"
         self.process: subprocess.Popen[bytes] | None = None
         self._people: list[Person] = []
@@ -87,6 +83,33 @@ class Server:
         """Somebody in a browser of their own, closed with the server."""
         self._people.append(Person(self.url, name))
         return self._people[-1]
+
+
+class Servers:
+    """Starts servers on one database, with the fake as their Cloudflare."""
+
+    def __init__(self, template: Template, database: Database, fake: Fake, folder: Path) -> None:
+        self._template, self._database, self._fake, self._folder = template, database, fake, folder
+        self._made: list[Server] = []
+
+    def start(self, *, apart: bool = False, **env: str) -> Server:
+        """One more process; with a data folder of its own where `apart` says so."""
+        folder = self._folder / f"apart-{uuid.uuid4().hex}" if apart else self._folder
+        folder.mkdir(exist_ok=True)
+        if not (folder / "static").exists():
+            self._template.static_for(folder)
+        upstream = {
+            "CLOUDFLARE_ACCOUNT_ID": "acc",
+            "CLOUDFLARE_API_TOKEN": "fake-token",
+            "CLOUDFLARE_API_BASE_URL": f"{self._fake.url}/client/v4",
+        }
+        key = self._template.secret_key
+        self._made.append(Server(folder, self._database, SECRET_KEY=key, **{**upstream, **env}))
+        return self._made[-1].start()
+
+    def end(self) -> None:
+        for server in self._made:
+            server.end()
 
 
 class Person:

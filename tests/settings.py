@@ -2,27 +2,23 @@
 
 import atexit
 import os
-import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 from chatsite import env
-
-PATTERN = re.compile(r"^#([A-Z_]+)=", re.MULTILINE)
-POSTGRES = "postgresql:///postgres"  # over its socket, as the user who runs the tests
+from tests.databases import POSTGRES, SETTINGS
 
 folder = tempfile.mkdtemp(prefix="chat-tests-")
 atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
-postgres = os.environ.get("TEST_POSTGRES", POSTGRES)
-for setting in PATTERN.findall((env.BASE_DIR / ".env.example").read_text("utf-8")):
+for setting in SETTINGS:
     os.environ.pop(setting, None)
 env.FILE = Path(os.devnull)
 os.environ["DATA_DIR"] = folder
 if "--database=postgres" in sys.argv:
-    os.environ["DATABASE_URL"] = postgres
+    os.environ["DATABASE_URL"] = POSTGRES
 
 from chatsite.settings import *  # noqa: E402, F403 - only now that the environment is ours
 from chatsite.settings import DATABASES, STORAGES  # noqa: E402

@@ -71,6 +71,7 @@ def test_each_end_of_the_upstream_is_an_end_of_ours(server: Server, scenario: st
     assert stream.finished
     stored = server.database.rows(
         "SELECT r.status, r.error_code, m.text FROM chat_run r JOIN chat_message m ON m.id = r.message_id"
+        " ORDER BY r.created DESC LIMIT 1"
     )
     assert stored == [(status, code or "", stream.text)]
     assert "fake-token" not in server.log.read_text()
@@ -129,7 +130,8 @@ def test_a_parent_branches_the_conversation(server: Server, fake) -> None:
 
 
 def test_a_form_asks_and_is_answered_with_303_to_the_conversation(server: Server) -> None:
-    alice = server.person("alice")
+    alice, questions = server.person("alice"), "SELECT COUNT(*) FROM chat_message WHERE role = 'user'"
+    before = server.database.value(questions)
     form = {"content": "hello\r\nthere", "client_key": str(uuid.uuid4()), "csrfmiddlewaretoken": CSRF}
     answers = [alice.client.post("/c/", data=form) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [303, 303]
@@ -139,7 +141,7 @@ def test_a_form_asks_and_is_answered_with_303_to_the_conversation(server: Server
     assert "hello\nthere" in page.text.replace("\r", "")
     other = alice.client.post("/c/", data={**form, "content": "something else"})
     assert other.headers["Location"] != answers[0].headers["Location"]
-    assert server.database.value("SELECT COUNT(*) FROM chat_message WHERE role = 'user'") == 2
+    assert server.database.value(questions) == before + 2
 
 
 def test_older_messages_are_on_pages_before(server: Server) -> None:

@@ -54,21 +54,19 @@ def test_the_owner_may(server: Server, hers: dict[str, str], name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in ROUTES if "{" in ROUTES[name][1]])
 @pytest.mark.parametrize("who", ["bob", "carol", "root"])
 def test_a_stranger_gets_the_same_as_for_what_does_not_exist(
-    server: Server, hers, name: str, who: str
+    server: Server, hers, unchanged, name: str, who: str
 ) -> None:
     foreign = call(server, who, name, hers)
     missing = call(server, who, name, {"conversation": str(uuid.uuid4()), "run": str(uuid.uuid4())})
     assert foreign.status_code == missing.status_code == 404
     assert foreign.content == missing.content
     assert "secret" not in foreign.text
-    assert server.database.value("SELECT COUNT(*) FROM chat_message") == 2
-    assert server.database.value("SELECT COUNT(*) FROM chat_conversation WHERE deleted IS NOT NULL") == 0
 
 
 @pytest.mark.parametrize("who", ["", "dave"])
 @pytest.mark.parametrize("name", ROUTES)
 def test_who_is_signed_out_or_disabled_is_sent_to_the_login(
-    server: Server, hers, name: str, who: str
+    server: Server, hers, unchanged, name: str, who: str
 ) -> None:
     answer = call(server, who, name, hers)
     if name in PAGES:
@@ -78,7 +76,6 @@ def test_who_is_signed_out_or_disabled_is_sent_to_the_login(
         assert answer.status_code == 401
         assert answer.json()["error"]["code"] == "signed_out"
     assert "secret" not in answer.text
-    assert server.database.value("SELECT COUNT(*) FROM chat_message") == 2
 
 
 @pytest.mark.parametrize("name", ["conversation", "send", "stream", "stop", "delete"])

@@ -38,8 +38,8 @@ class Database:
             finally:
                 connection.commit()
                 connection.close()
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            cursor = connection.execute(sql)
+        with psycopg.connect(self.url, autocommit=True) as session:
+            cursor = session.execute(sql)
             return cursor.fetchall() if cursor.description else []
 
     def value(self, sql: str) -> Any:

@@ -1,5 +1,6 @@
 """The conversation cut to the model's window, and the reply's budget: what is sent always fits."""
 
+import re
 from dataclasses import dataclass
 
 from .catalogue import Model
@@ -13,6 +14,10 @@ SMALLEST_REPLY = 64  # tokens; with less room than this nothing is asked
 # UTF-8 bytes a token holds, cautiously: English has four, Chinese three, a small vocabulary fewer.
 BYTES_A_TOKEN = 3
 BYTES_A_LOCAL_TOKEN = 2
+# What holds several bytes a token; each other byte is one. A digit is one to many models; to a small
+# vocabulary so is nearly everything that is no word: with less caution, code and emoji do not fit.
+NO_DIGITS = re.compile(rb"[^0-9]+")
+WORDS = re.compile(rb" ?[A-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,5 +53,7 @@ def fit(messages: list[dict[str, str]], model: Model, reply: int | None = None) 
 
 def tokens(message: dict[str, str], model: Model) -> int:
     """How many tokens a message is at the most, estimated from its bytes."""
-    share = BYTES_A_LOCAL_TOKEN if model.local else BYTES_A_TOKEN
-    return MESSAGE - (-len(message["content"].encode("utf-8", "surrogatepass")) // share)
+    text = message["content"].encode("utf-8", "surrogatepass")
+    several, share = (WORDS, BYTES_A_LOCAL_TOKEN) if model.local else (NO_DIGITS, BYTES_A_TOKEN)
+    alone = len(several.sub(b"", text))
+    return MESSAGE + alone - (-(len(text) - alone) // share)

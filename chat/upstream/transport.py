@@ -14,7 +14,7 @@ CONNECTIONS = 2_000  # more than there are live runs
 READ = 16_384  # bytes at most from one read; one this long leaves more behind it
 
 
-class Transport(AiohttpTransport):  # type: ignore[misc]  # it is not typed
+class Transport(AiohttpTransport):
     """Nothing of the environment, no cookies, no redirects. Its session begins with the first request."""
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
 import { Composer, Outbox } from './composer.js';
 import { RunStream } from './stream.js';
-import { Follower, Reply, Turn, Words, copy, titleOf } from './transcript.js';
+import { Follower, Reply, Turn, Words, copy, identify, titleOf } from './transcript.js';
 
 const ANY_ID = '00000000-0000-0000-0000-000000000000'; // in place of an id in data-url-* attributes
 const LET_GO_AFTER = 10_000; // milliseconds hidden; on HTTP/1.1 all tabs of a site share six connections
@@ -158,7 +158,7 @@ class Chat {
   #meet(meta) {
     const { question, reply } = this.#turn;
     if (!this.#conversation && meta.conversation) this.#adopt(meta.conversation);
-    if (question) question.dataset.message = meta.user_message;
+    if (question) identify(question, meta.user_message);
     reply.identify(meta);
     reply.model = this.#modelName(meta.model);
   }
@@ -174,7 +174,8 @@ class Chat {
 
   #offerRetry(reply) {
     const question = reply.question;
-    if (!question) return;
+    // A page of older messages does not end with the reply that this question followed.
+    if (!question || location.search) return;
     const form = copy('retry-template');
     form.elements.content.value = question.querySelector('[data-part=text]').textContent;
     form.elements.parent.value = question.previousElementSibling?.dataset.message ?? '';

@@ -124,9 +124,8 @@ export class Reply {
 
   /** @param {{message: string, run: string}} meta */
   identify({ message, run }) {
-    this.#article.dataset.message = message;
+    identify(this.#article, message);
     this.#article.dataset.run = run;
-    this.#article.id = `m-${message}`;
   }
 
   append({ response, reasoning = '' }) {
@@ -225,6 +224,12 @@ export class Turn {
 /** A fresh node from one of the page's templates. */
 export function copy(template) {
   return document.getElementById(template).content.firstElementChild.cloneNode(true);
+}
+
+/** An article that the server has stored now gets the id and the anchor that it has in the server's page. */
+export function identify(article, message) {
+  article.dataset.message = message;
+  article.id = `m-${message}`;
 }
 
 /** The title that the server gives a conversation too: the question's first line, cut at a word. */

@@ -21,14 +21,14 @@ class Size:
 
     streams: int = 100
     tokens: int = 200
-    probes: int = 100
+    probes: int = 125
     rounds: int = 3
     held: int = 1000
     plateau: float = 6.0  # seconds
     viewers: int = 500
 
 
-QUICK = Size(tokens=100, probes=30, rounds=1, held=300, plateau=3.0, viewers=200)
+QUICK = Size(probes=40, rounds=1, held=300, plateau=3.0, viewers=200)
 
 
 def measure(size: Size) -> list[Line]:
@@ -41,12 +41,15 @@ def measure(size: Size) -> list[Line]:
 
     with Stage() as stage:
         with stage.server() as (_, process, chat):
-            ours = cost.cost(stage, process, chat, size.streams, size.tokens)
-            relay = cost.cost(stage, stage.relay, stage.relayed, size.streams, size.tokens)
+            ours = cost.cost(stage, process, chat, size.streams, size.tokens, size.rounds)
+            relay = cost.cost(stage, stage.relay, stage.relayed, size.streams, size.tokens, size.rounds)
             show(f"CPU: {size.streams} streams × {size.tokens} tokens, 50 a second", cost.lines(ours, relay))
             waits = [line for n in (1, 20, 100) for line in latency.behind(stage, chat, n, size.probes)]
             waits += latency.burst(stage, chat, 100, size.rounds)
-            show("Waiting: from the send to the first text, beyond the upstream's own time", waits)
+            show(
+                "Waiting: from the send to the first text, beyond the median of the fake asked directly",
+                waits,
+            )
         show("Many at once", capacity.held(stage, size.held, size.plateau))
         show("Watching", capacity.watched(stage, size.viewers))
         show(f"Starting: medians of {len(stage.idle)} starts", starts(stage))
@@ -67,7 +70,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(
         f"Python {platform.python_version()}, {os.cpu_count()} cores, which the server, the fake upstream "
-        "and the load client share: their work delays each other's."
+        f"and the load client share.\nLoad average before the start: {os.getloadavg()[0]:.2f}. "
+        "What else runs here makes the figures worse."
     )
     began = time.monotonic()
     try:

@@ -12,13 +12,14 @@ DELAY = 0.1  # seconds between two tokens
 STARTS = 100  # a second
 GAP_MARK, MEMORY_MARK, VIEWER_MARK = 300.0, 250.0, 40.0  # ms, MB, kB
 LOOK = 0.25  # seconds between two readings of the memory
-SILENCE = "fake: silent after=1"  # a run that says one word, and nothing for a minute
+SILENCE = "fake: hang after=1"  # a run that says one word, and nothing for a minute
+WARM_UP = 50  # viewers
 IDLING = 2.0  # seconds for which viewers are watched doing nothing
 
 
 def held(stage: Stage, streams: int, seconds: float) -> list[Line]:
     """All streams at 10 tokens a second, `seconds` of which all at the same time."""
-    job_tokens = round((streams / STARTS + seconds) / DELAY)
+    job_tokens = round((1.5 * streams / STARTS + seconds) / DELAY)
     with stage.server() as (_, process, chat):
         job = Job(chat, Words(job_tokens, DELAY), streams, over=streams / STARTS)
         before, threads, files = process.memory(), process.threads(), process.files()
@@ -60,7 +61,7 @@ def watched(stage: Stage, viewers: int) -> list[Line]:
     with stage.server() as (server, process, _):
         with server.person("alice").ask(SILENCE) as stream:
             run = stream.run
-        _watch(Viewer(server.url, run), viewers // 10, process)  # what the first viewers bring stays
+        _watch(Viewer(server.url, run), WARM_UP, process)  # what the first ones bring stays
         return _watch(Viewer(server.url, run), viewers, process)
 
 

@@ -1,8 +1,10 @@
 """CPU: what a token costs, and a send apart from its tokens."""
 
+import time
 from dataclasses import dataclass
+from statistics import median
 
-from .load import Job
+from .load import Job, Load
 from .process import Process
 from .stage import Stage
 from .table import Line
@@ -10,6 +12,9 @@ from .targets import Target, Words
 
 SEND_MARK, TOKEN_MARK = 5.0, 70.0  # ms, µs
 DELAY = 0.02  # seconds between two tokens
+SENDS = 50  # a second, when they are what is measured
+RAMP = 1.0  # seconds over which the streams begin, when tokens are
+MARGIN = 0.3  # seconds after the last one's first token, and before the first one's last
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,24 +24,35 @@ class Cost:
     send: float
     token: float
 
-    @classmethod
-    def of(cls, short: float, long: float, streams: int, tokens: int) -> "Cost":
-        """From the CPU of so many streams of one token, and of as many of `tokens` each."""
-        token = (long - short) / (streams * (tokens - 1))
-        return cls(short / streams - token, token)
+
+def cost(stage: Stage, process: Process, target: Target, streams: int, tokens: int, rounds: int) -> Cost:
+    """Measured at `process` while it answers; the median of so many rounds.
+
+    A token: while all streams run, and nothing begins or ends. A send: all of a reply of one token, its
+    beginning and its end, without what that token costs.
+    """
+    stage.complete(Job(target, Words(1), 10, over=0.2))
+    token = median(_token(stage, process, target, streams, tokens) for _ in range(rounds))
+    send = median(_send(stage, process, target, streams) for _ in range(rounds))
+    return Cost(send - token, token)
 
 
-def cost(stage: Stage, process: Process, target: Target, streams: int, tokens: int) -> Cost:
-    """Measured at `process` while it answers."""
+def _send(stage: Stage, process: Process, target: Target, sends: int) -> float:
+    before = process.cpu()
+    stage.complete(Job(target, Words(1, DELAY), sends, over=sends / SENDS))
+    return (process.cpu() - before) / sends
 
-    def cpu(job: Job) -> float:
-        before = process.cpu()
-        stage.complete(job)
-        return process.cpu() - before
 
-    cpu(Job(target, Words(1, DELAY), 10, over=0.2))
-    short, long = (cpu(Job(target, Words(n, DELAY), streams, over=streams / 50)) for n in (1, tokens))
-    return Cost.of(short, long, streams, tokens)
+def _token(stage: Stage, process: Process, target: Target, streams: int, tokens: int) -> float:
+    job = Job(target, Words(tokens, DELAY), streams, over=RAMP)
+    with Load(job) as load:
+        load.runs()
+        time.sleep(MARGIN)
+        before, began = process.cpu(), time.monotonic()
+        time.sleep(tokens * DELAY - RAMP - 2 * MARGIN)
+        spent, lasted = process.cpu() - before, time.monotonic() - began
+        stage.demand_whole(job, load.report())
+    return spent / (lasted / DELAY * streams)
 
 
 def lines(chat: Cost, relay: Cost) -> list[Line]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .cost import DELAY
+from .cost import DELAY, RAMP
 from .load import Job
 from .stage import Stage
 from .table import Line, percentile
@@ -10,20 +10,25 @@ from .targets import Target, Words
 from .transcript import Transcript
 
 SEND = Words(1, DELAY)
+REPLY = Words(50, DELAY)  # a second of writing
 ALONE_MARKS = (15.0, 50.0)  # ms: p50, p99 of sends one after the other while 100 streams run
 BURST_MARKS = (150.0, 300.0)  # ms: p50, p99 of 100 sends at once
 BURST_OVER = 0.2  # seconds
-PAUSE = 0.03  # seconds between two probes
+PAUSE = 0.02  # seconds between two probes
+PROBE = 0.07  # seconds from one to the next, about
+OURS = 4  # probes of the server for one of the fake
 
 
 def behind(stage: Stage, chat: Target, streams: int, probes: int) -> list[Line]:
     """Sends one after the other while `streams` replies are written at 50 tokens a second each."""
-    tokens = int(probes * 2 * (PAUSE + 0.04) / DELAY) + 50
+    tokens = round((probes * PROBE + RAMP) / DELAY)
+    probed = (*[chat] * OURS, stage.direct)
     job = Job(
-        chat, Words(tokens, DELAY), streams, over=streams / 50,
-        probed=(chat, stage.direct), probe=SEND, probes=probes, pause=PAUSE,
+        chat, Words(tokens, DELAY), streams, over=RAMP,
+        probed=probed, probe=SEND, rounds=probes // len(probed), pause=PAUSE,
     )  # fmt: skip
-    ours, direct = stage.complete(job).probes
+    *each, direct = stage.complete(job).probes
+    ours = [stream for streams in each for stream in streams]
     marks = ALONE_MARKS if streams >= 100 else None
     return added(f"first token added, {streams} streams running", ours, direct, marks)
 
@@ -33,8 +38,8 @@ def burst(stage: Stage, chat: Target, sends: int, rounds: int) -> list[Line]:
     ours: list[Transcript] = []
     direct: list[Transcript] = []
     for _ in range(rounds):
-        ours += stage.complete(Job(chat, SEND, sends, over=BURST_OVER)).crowd
-        direct += stage.complete(Job(stage.direct, SEND, sends, over=BURST_OVER)).crowd
+        ours += stage.complete(Job(chat, REPLY, sends, over=BURST_OVER)).crowd
+        direct += stage.complete(Job(stage.direct, REPLY, sends, over=BURST_OVER)).crowd
     return added(f"first token added, {sends} sends in {BURST_OVER} s", ours, direct, BURST_MARKS)
 
 

@@ -21,7 +21,7 @@ ONE_WORD = Words(1)
 class Job:
     """`streams` questions to one target, their starts spread over `over` seconds, read to their ends.
 
-    While they run, `probes` times one further question to each of `probed`, in turn, `pause` seconds apart.
+    While they run, `rounds` of one further question to each of `probed`, in turn, `pause` seconds apart.
     `hold`: the streams do not end by themselves; they are kept until the parent says so.
     """
 
@@ -31,7 +31,7 @@ class Job:
     over: float = 0.0
     probed: tuple[Target, ...] = ()
     probe: Words = ONE_WORD
-    probes: int = 0
+    rounds: int = 0
     pause: float = 0.05
     hold: bool = False
 
@@ -55,21 +55,26 @@ async def perform(job: Job, parent: Connection) -> Report:
         await asyncio.get_running_loop().run_in_executor(None, parent.poll, LONGEST)
         for recorder in crowd:
             recorder.close()
-    await asyncio.gather(*(recorder.ended for recorder in crowd))
-    return Report([recorder.read() for recorder in crowd], probes)
+    for recorders in (crowd, *probes):
+        await asyncio.gather(*(recorder.ended for recorder in recorders))
+    return Report(_read(crowd), [_read(recorders) for recorders in probes])
 
 
-async def _probe(job: Job, crowd: list[Recorder]) -> list[list[Transcript]]:
-    """One after the other, for as long as the whole crowd runs."""
-    found: list[list[Transcript]] = [[] for _ in job.probed]
-    for _ in range(job.probes):
-        for target, transcripts in zip(job.probed, found, strict=True):
+def _read(recorders: list[Recorder]) -> list[Transcript]:
+    return [recorder.read() for recorder in recorders]
+
+
+async def _probe(job: Job, crowd: list[Recorder]) -> list[list[Recorder]]:
+    """Each when the one before it has its first text, for as long as the whole crowd runs."""
+    found: list[list[Recorder]] = [[] for _ in job.probed]
+    for _ in range(job.rounds):
+        for target, recorders in zip(job.probed, found, strict=True):
             await asyncio.sleep(job.pause)
             if any(recorder.ended.done() for recorder in crowd):
                 return found
             recorder = await ask(target, job.probe)
-            await recorder.ended
-            transcripts.append(recorder.read())
+            await recorder.runs
+            recorders.append(recorder)
     return found
 
 

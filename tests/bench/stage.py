@@ -14,10 +14,11 @@ from .process import Process, serving
 from .targets import ACCOUNT, TOKEN, Chat, Words, WorkersAI
 
 SETTLING = 1.0  # seconds
+WARM_UP = 50  # questions at once, so that pools of threads are full
 
 
 class IncompleteError(Exception):
-    """A figure would be of answers that were not whole."""
+    """Streams broke off, or brought another text than they should."""
 
 
 class Stage:
@@ -45,7 +46,7 @@ class Stage:
 
     @contextmanager
     def server(self) -> Iterator[tuple[Server, Process, Chat]]:
-        """A server that was just started, warmed up with a few questions."""
+        """A server that was just started, and has answered some questions."""
         folder = self.folder / f"server-{len(self.cold_starts)}"
         folder.mkdir()
         self.template.static_for(folder)
@@ -65,7 +66,7 @@ class Stage:
             process = Process(server.process.pid)
             time.sleep(SETTLING)
             self.idle.append(process.memory())
-            self.complete(Job(Chat(server.url), Words(2, 0.02), streams=8, over=0.5))
+            self.complete(Job(Chat(server.url), Words(2), WARM_UP))
             yield server, process, Chat(server.url)
         finally:
             server.end()
@@ -73,9 +74,13 @@ class Stage:
     def complete(self, job: Job) -> Report:
         """Run a job whose every stream must bring the whole text."""
         report = run(job)
+        self.demand_whole(job, report)
+        return report
+
+    def demand_whole(self, job: Job, report: Report) -> None:
+        """Raises IncompleteError: a figure of broken streams would be none."""
         if failed := self.errors(job, report):
             raise IncompleteError(f"{failed} of {job.streams} streams from {job.target.url} were not whole")
-        return report
 
     def errors(self, job: Job, report: Report) -> int:
         """Streams of the crowd that did not end with `[DONE]` and the very text that the fake says."""

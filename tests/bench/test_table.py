@@ -2,7 +2,6 @@
 
 import math
 
-from .cost import Cost
 from .table import Line, percentile, table
 
 
@@ -11,14 +10,6 @@ def test_a_percentile_is_a_value_that_was_measured() -> None:
     assert (percentile(values, 0.5), percentile(values, 0.99), percentile(values, 1)) == (50, 99, 100)
     assert percentile([7.0], 0.5) == percentile([7.0], 0.99) == 7
     assert math.isnan(percentile([], 0.5))
-
-
-def test_the_cost_of_a_send_and_of_a_token_come_apart() -> None:
-    send, token = 0.004, 0.00006
-    short, long = (100 * (send + tokens * token) for tokens in (1, 200))
-    found = Cost.of(short, long, streams=100, tokens=200)
-    assert math.isclose(found.send, send)
-    assert math.isclose(found.token, token)
 
 
 def test_a_line_says_whether_its_mark_is_met() -> None:

@@ -1,12 +1,15 @@
-"""A real Chromium, and a browser window for whoever uses it."""
+"""A real Chromium, a browser window for whoever uses it, and one server for each file of tests."""
 
 import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect, sync_playwright
 
 from tests.conftest import missing
+from tests.databases import Database, Template
+from tests.e2e.network import Network
+from tests.fake_workers_ai import TOKEN, Fake
 from tests.people import SESSIONS
 from tests.server import Server
 
@@ -18,7 +21,9 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP foreign.test 127.0.0.1",
 ]
+PATIENCE = 15_000  # milliseconds; these machines are busy
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -28,34 +33,84 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="module")
+def fake() -> Iterator[Fake]:
+    """Cloudflare, on loopback."""
+    with Fake() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def database(template: Template, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    made = template.copy(tmp_path_factory.mktemp("database"))
+    yield made
+    made.drop()
+
+
+@pytest.fixture(scope="module")
+def server(
+    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """One server for a file of tests: each of them begins a conversation of its own."""
+    folder = tmp_path_factory.mktemp("server")
+    template.static_for(folder)
+    made = Server(
+        folder,
+        database,
+        SECRET_KEY=template.secret_key,
+        CLOUDFLARE_ACCOUNT_ID="acc",
+        CLOUDFLARE_API_TOKEN=TOKEN,
+        CLOUDFLARE_API_BASE_URL=fake.base_url,
+    )
+    yield made.start()
+    made.end()
+
+
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     path = shutil.which("chromium")
     if path is None:
         missing("Chromium", "install the package chromium")
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        # Playwright forbids the back-forward cache, which real browsers use.
+        browser = playwright.chromium.launch(
+            executable_path=path, args=FLAGS, ignore_default_args=["--disable-back-forward-cache"]
+        )
         yield browser
         browser.close()
 
 
 @pytest.fixture
 def window(chromium: Browser) -> Iterator[Callable[..., Page]]:
-    """Open a window for somebody: `window(server, "alice", width=390)`. Fails on any error in the console."""
+    """Open a window for somebody: `window(server, "alice", width=390)`.
+
+    Fails on an exception, a dialog or a breach of the content policy in any of its pages.
+    """
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
-    def open_window(server: Server, name: str = "", *, width: int = 1280, **options: object) -> Page:
+    def heard(said: ConsoleMessage) -> None:
+        if "Content Security" in said.text:
+            errors.append(said.text)
+
+    def met(dialog: Dialog) -> None:
+        errors.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def open_window(
+        server: Server | Network, name: str = "", *, width: int = 1280, **options: object
+    ) -> Page:
         context = chromium.new_context(
             base_url=server.url, viewport={"width": width, "height": 800}, **options
         )
         contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        context.on("weberror", lambda error: errors.append(str(error.error)))
+        context.on("console", heard)
+        context.on("dialog", met)
         if name in SESSIONS:
             context.add_cookies([{"name": "sessionid", "value": SESSIONS[name], "url": server.url}])
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda said: errors.append(said.text) if "Content Security" in said.text else None)
-        return page
+        return context.new_page()
 
     yield open_window
     for context in contexts:

@@ -9,10 +9,12 @@ from playwright.sync_api import Page, expect
 
 from chat.upstream import local
 from tests.conftest import missing
+from tests.e2e.chat_page import ChatPage, Window, text_of
 from tests.server import Server
 
 pytestmark = pytest.mark.local
 LONG = "Write a long story about a lighthouse keeper and the sea, with many details."
+AGAIN = "Now write a long story about a captain and her ship, with many details."
 NEW_PASSWORD = "a lighthouse by the sea"
 
 
@@ -41,58 +43,36 @@ def set_up(page: Page, server: Server) -> None:
     expect(page.get_by_role("textbox", name="Your message")).to_be_visible()
 
 
-def ask(page: Page, text: str) -> None:
-    box = page.get_by_role("textbox", name="Your message")
-    box.fill(text)
-    box.press("Enter")
-
-
-def reply_of(page: Page):
-    return page.locator("article.reply").last.locator("[data-part=text]")
-
-
-def wait_for_text(page: Page, length: int) -> str:
-    page.wait_for_function(
-        "length => [...document.querySelectorAll('article.reply [data-part=text]')].pop()"
-        "?.textContent.length >= length",
-        arg=length,
-    )
-    return reply_of(page).text_content() or ""
-
-
-def test_a_newcomer_asks_the_local_model_and_loses_nothing(home_server: Server, window) -> None:
+def test_a_newcomer_asks_the_local_model_and_loses_nothing(home_server: Server, window: Window) -> None:
     page = window(home_server)
     set_up(page, home_server)
+    chat = ChatPage(page)
 
-    ask(page, LONG)
-    first = wait_for_text(page, 40)
-    grown = wait_for_text(page, len(first) + 40)
+    chat.ask(LONG)
+    first = chat.grown_to(40)
+    grown = chat.grown_to(len(first) + 40)
     assert grown.startswith(first)
 
     page.reload()  # in the middle
-    after = wait_for_text(page, len(grown) + 20)
+    after = chat.grown_to(len(grown) + 20)
     assert after.startswith(grown)
 
-    tab = page.context.new_page()  # a second one, which follows
-    tab.goto(page.url)
-    there = wait_for_text(tab, len(after) + 20)
+    tab = chat.another_tab()  # which follows
+    there = tab.grown_to(len(after) + 20)
     assert there.startswith(after)
 
-    page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("Stopped.")).to_be_visible()
-    expect(tab.get_by_text("Stopped.")).to_be_visible()
-    stopped = reply_of(page).text_content()
-    assert reply_of(tab).text_content() == stopped
+    chat.stop.click()
+    stopped = chat.ended("stopped")
+    assert tab.ended("stopped") == stopped
 
-    ask(page, "Now write the numbers from 1 to 500 in words, each on a line of its own.")
-    shown = wait_for_text(page, 60)
+    chat.ask(AGAIN)
+    shown = chat.grown_to(60)
     time.sleep(0.5)  # so long may the database lag behind the screen
     home_server.kill()
     home_server.start()
     page.goto(page.url)
-    replies = page.locator("article.reply [data-part=text]")
-    expect(replies).to_have_count(2)
-    assert replies.first.text_content() == stopped
-    assert (replies.last.text_content() or "").startswith(shown)
+    expect(chat.replies).to_have_count(2)
+    assert chat.ended("interrupted").startswith(shown)
     expect(page.get_by_text("Cut off before its end.")).to_be_visible()
-    assert page.locator("article.question [data-part=text]").first.text_content() == LONG
+    assert text_of(chat.replies.first) == stopped
+    assert [text_of(asked) for asked in chat.questions.all()] == [LONG, AGAIN]

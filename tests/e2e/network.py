@@ -1,0 +1,76 @@
+"""The way between a browser and the server, which can break."""
+
+import asyncio
+import contextlib
+import threading
+
+PIECE = 65_536
+
+
+class Network:
+    """Passes every connection on to `port`, until it is cut or falls silent.
+
+    A browser that is `set_offline` only refuses new connections: what is open stays open, unlike in a tunnel.
+    """
+
+    def __init__(self, port: int) -> None:
+        self._target = port
+        self._open: set[asyncio.StreamWriter] = set()
+        self._down = self._silent = False
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="network", daemon=True)
+        self._thread.start()
+        self._server = asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(5)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    def cut(self) -> None:
+        """Everything that is open breaks, and nothing new gets through."""
+        self._down = True
+        self._break()
+
+    def silence(self) -> None:
+        """Connections open and stay so, and carry nothing any more: a dead router, a sleeping phone."""
+        self._silent = True
+
+    def mend(self) -> None:
+        """New connections get through again; what fell silent is gone."""
+        if self._silent:
+            self._break()
+        self._down = self._silent = False
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._server.close)
+        self._break()
+        asyncio.run_coroutine_threadsafe(self._server.wait_closed(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), self._loop).result(5)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(5)
+        self._loop.close()
+
+    def _break(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._abort(), self._loop).result(5)
+
+    async def _abort(self) -> None:
+        for writer in self._open:
+            writer.transport.abort()
+
+    async def _listen(self) -> asyncio.Server:
+        return await asyncio.start_server(self._serve, "127.0.0.1", 0)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._down:
+            writer.transport.abort()
+            return
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._target)
+        ends = {writer, far_writer}
+        self._open |= ends
+        await asyncio.gather(self._carry(reader, far_writer), self._carry(far_reader, writer))
+        self._open -= ends
+
+    async def _carry(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            while piece := await source.read(PIECE):
+                if not self._silent:
+                    target.write(piece)
+                    await target.drain()
+        target.close()

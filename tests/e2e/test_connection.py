@@ -1,0 +1,161 @@
+"""What happens to words on their way when the network, the server or the session goes away."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
+from tests.e2e.network import Network
+from tests.people import PASSWORD
+from tests.server import Server
+
+GOES_TO_DATABASE = 0.5  # seconds that the database may lag behind the screen
+
+
+@pytest.fixture
+def chat(window: Window, server: Server) -> ChatPage:
+    return ChatPage.open(window, server)
+
+
+@pytest.fixture
+def network(server: Server) -> Iterator[Network]:
+    made = Network(server.port)
+    yield made
+    made.close()
+
+
+def sign_in(page: Page, name: str) -> None:
+    page.get_by_label("Name or e-mail").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def end_sessions_of(page: Page, server: Server) -> None:
+    """As an administrator does, or time."""
+    key = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "sessionid")
+    server.database.rows(f"DELETE FROM django_session WHERE session_key = '{key}'")
+
+
+def times_asked(server: Server, text: str) -> int:
+    return server.database.value(f"SELECT count(*) FROM chat_message WHERE role = 'user' AND text = '{text}'")
+
+
+def test_a_server_that_died_while_it_streamed_is_found_again(chat: ChatPage, server: Server) -> None:
+    chat.ask(question("hang after=20"))
+    seen = chat.grown_to(len(words(20)))
+    time.sleep(GOES_TO_DATABASE)
+    server.kill()
+    expect(chat.page.get_by_text("The connection was lost. Resuming…")).to_be_visible()
+    server.start()
+    assert chat.ended("interrupted") == seen == words(20)
+    expect(chat.page.get_by_text("Cut off before its end.")).to_be_visible()
+    expect(chat.page.get_by_role("button", name="Try again")).to_be_visible()
+
+
+def test_a_question_asked_while_the_server_is_away_is_sent_when_it_is_back(
+    chat: ChatPage, server: Server
+) -> None:
+    server.kill()
+    chat.ask("Are you there?")
+    expect(chat.page.get_by_text("Not sent yet. Trying again…")).to_be_visible()
+    server.start()
+    assert chat.ended() == "You said: Are you there?"
+    assert times_asked(server, "Are you there?") == 1
+
+
+def test_a_question_whose_answer_got_lost_on_the_way_is_stored_once(chat: ChatPage, server: Server) -> None:
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    chat.page.route("**/c/", lose, times=1)
+    chat.ask("Was I heard?")
+    assert chat.ended() == "You said: Was I heard?"
+    assert times_asked(server, "Was I heard?") == 1
+
+
+def test_a_question_that_nobody_took_is_in_the_box_after_a_reload(chat: ChatPage, server: Server) -> None:
+    chat.page.route("**/c/", lambda route: None)
+    chat.ask("Hold on")
+    expect(chat.box).to_have_value("")
+    chat.page.reload()
+    expect(chat.box).to_have_value("Hold on")
+    chat.page.unroute_all()
+    chat.box.press("Enter")
+    assert chat.ended() == "You said: Hold on"
+    assert times_asked(server, "Hold on") == 1
+
+
+def test_a_broken_connection_is_resumed_where_it_was(window: Window, network: Network) -> None:
+    chat = ChatPage.open(window, network)
+    chat.ask(question("words tokens=100 delay=0.02"))
+    chat.grown_to(60)
+    network.cut()
+    expect(chat.page.get_by_text("The connection was lost. Resuming…")).to_be_visible()
+    network.mend()
+    assert chat.ended() == words(100)
+
+
+def test_a_connection_that_fell_silent_is_given_up_and_resumed(window: Window, network: Network) -> None:
+    page = window(network, "alice")
+    page.clock.install()
+    page.goto("/")
+    chat = ChatPage(page)
+    chat.ask(question("words tokens=150 delay=0.02"))
+    chat.grown_to(60)
+    network.silence()
+    page.clock.fast_forward(41_000)  # the server says something every 15 s
+    expect(page.get_by_text("The connection was lost. Resuming…")).to_be_visible()
+    network.mend()
+    assert chat.ended() == words(150)
+
+
+def test_a_question_asked_offline_is_sent_when_the_network_is_back(chat: ChatPage, server: Server) -> None:
+    chat.page.context.set_offline(True)
+    chat.ask("From the tunnel")
+    expect(chat.page.get_by_text("Not sent yet. Trying again…")).to_be_visible()
+    assert chat.page.evaluate("Object.values(localStorage)").count("From the tunnel") == 1
+    chat.page.context.set_offline(False)
+    assert chat.ended() == "You said: From the tunnel"
+    assert times_asked(server, "From the tunnel") == 1
+
+
+def test_signed_out_while_typing_the_text_waits_for_the_next_sign_in(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, "")
+    sign_in(chat.page, "carol")
+    chat.ask("Hello")
+    chat.ended()
+    end_sessions_of(chat.page, server)
+    chat.ask("Still here?")
+    expect(chat.notice).to_contain_text("You are signed out. What you wrote is kept.")
+    expect(chat.box).to_have_value("Still here?")
+    expect(chat.questions).to_have_count(1)
+    chat.notice.get_by_role("link", name="Sign in").click()
+    sign_in(chat.page, "carol")
+    expect(chat.box).to_have_value("Still here?")
+    chat.box.press("Enter")
+    assert chat.ended() == "You said: Still here?"
+    assert [text_of(asked) for asked in chat.questions.all()] == ["Hello", "Still here?"]
+    assert times_asked(server, "Still here?") == 1
+
+
+def test_signed_out_while_reading_the_page_says_so(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, "")
+    sign_in(chat.page, "carol")
+    chat.ask(question("words tokens=2000 delay=0.02"))
+    chat.grown_to(20)
+    end_sessions_of(chat.page, server)
+    expect(chat.notice).to_contain_text("You are signed out")
+    expect(chat.send).to_be_visible()
+
+
+def test_a_page_that_comes_back_from_the_browsers_cache_goes_on(chat: ChatPage) -> None:
+    chat.page.evaluate("addEventListener('pageshow', ({persisted}) => { window.kept = persisted; })")
+    chat.ask(question("words tokens=100 delay=0.02"))
+    chat.grown_to(60)
+    chat.page.goto("/healthz")
+    chat.page.go_back(wait_until="commit")  # there is no load: the page was never away
+    assert chat.ended() == words(100)
+    assert chat.page.evaluate("window.kept")

@@ -1,0 +1,75 @@
+"""Only a tab that is looked at keeps its connection: on HTTP/1.1 all tabs of a site share six."""
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, expect, sync_playwright
+
+from tests.conftest import missing
+from tests.e2e.chat_page import ChatPage, question, words
+from tests.e2e.conftest import FLAGS
+from tests.people import SESSIONS
+from tests.server import Server
+
+STARTS = 20.0  # seconds
+LISTENING = re.compile(r"DevTools listening on (\S+)")
+
+
+@pytest.fixture
+def tabs(server: Server, tmp_path: Path) -> Iterator[BrowserContext]:
+    """A browser as people have it: Playwright's own ones make every tab believe that it is in front."""
+    path = shutil.which("chromium")
+    if path is None:
+        missing("Chromium", "install the package chromium")
+    said = tmp_path / "chromium.log"
+    own = ["--headless=new", "--remote-debugging-port=0", f"--user-data-dir={tmp_path / 'profile'}"]
+    with said.open("wb") as log:
+        process = subprocess.Popen([path, *FLAGS, *own], stdout=log, stderr=log)
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.connect_over_cdp(address(said), no_defaults=True)
+            context = browser.contexts[0]
+            context.add_cookies([{"name": "sessionid", "value": SESSIONS["alice"], "url": server.url}])
+            yield context
+            browser.close()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def address(said: Path) -> str:
+    deadline = time.monotonic() + STARTS
+    while not (found := LISTENING.search(said.read_text())):
+        assert time.monotonic() < deadline, said.read_text()
+        time.sleep(0.05)
+    return found[1]
+
+
+def test_a_hidden_tab_lets_go_and_comes_back_to_the_whole_text(tabs: BrowserContext, server: Server) -> None:
+    page = tabs.new_page()
+    page.clock.install()
+    page.goto(server.url)
+    chat = ChatPage(page)
+    chat.ask(question("words tokens=400 delay=0.02"))
+    chat.grown_to(60)
+    let_go = []
+    page.on("requestfailed", lambda request: let_go.append(request.url))
+
+    tabs.new_page().bring_to_front()
+    page.wait_for_function("document.hidden", polling=50)
+    assert not let_go
+    page.clock.fast_forward(11_000)
+    page.wait_for_timeout(100)
+    assert [url.removeprefix(server.url) for url in let_go] == ["/c/"]
+    seen = chat.text
+    page.wait_for_timeout(500)
+    assert chat.text == seen != words(400)
+
+    page.bring_to_front()
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    assert chat.text == words(400)

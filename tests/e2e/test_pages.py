@@ -1,0 +1,156 @@
+"""Every page on a desk and on a phone: it fits, it can be used by everybody, and it keeps to itself."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.databases import Template
+from tests.e2e.accessibility import problems
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.people import CSRF
+from tests.server import Server
+
+WIDTHS = (1280, 390)
+PASSWORD = "a lighthouse by the sea"
+
+
+@pytest.fixture(scope="module")
+def fresh_server(template: Template, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Nobody has an account yet."""
+    folder = tmp_path_factory.mktemp("fresh")
+    template.static_for(folder)
+    database = template.copy(folder)
+    for table in ("django_session", "chat_user"):
+        database.rows(f"DELETE FROM {table}")
+    made = Server(folder, database, SECRET_KEY=template.secret_key)
+    yield made.start()
+    made.end()
+    database.drop()
+
+
+def visit(page: Page, address: str, status: int) -> None:
+    """Go there, and hold every answer on the way to the content policy and to our own origin."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    response = page.goto(address)
+    assert response is not None
+    assert response.status == status
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    page.wait_for_load_state("networkidle")
+    assert {urlsplit(url).netloc for url in asked} == {urlsplit(page.url).netloc}
+
+
+def look(page: Page) -> None:
+    """It fits at every width, and an audit finds nothing."""
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert problems(page) == []
+
+
+def wrong_password(page: Page) -> None:
+    page.get_by_label("Name or e-mail").fill("bob")
+    page.get_by_label("Password").fill("not this one")
+    page.get_by_role("button", name="Sign in").click()
+
+
+def test_signing_in_and_the_wrong_password(window: Window, server: Server) -> None:
+    page = window(server)
+    visit(page, "/accounts/login/?next=/", 200)
+    look(page)
+    wrong_password(page)
+    expect(page.get_by_role("alert")).to_have_text("The name or the password is wrong.")
+    expect(page.get_by_label("Name or e-mail")).to_have_value("bob")
+    look(page)
+
+
+def test_too_many_wrong_passwords(window: Window, server: Server) -> None:
+    client = server.person("nobody").client
+    for _ in range(10):
+        form = {"login": "bob", "password": "not this one", "csrfmiddlewaretoken": CSRF}
+        client.post("/accounts/login/", data=form)
+    page = window(server)
+    visit(page, "/accounts/login/", 200)
+    with page.expect_response("**/accounts/login/") as answer:
+        wrong_password(page)
+    assert answer.value.status == 429
+    expect(page.get_by_role("heading", name="Too many tries")).to_be_visible()
+    expect(page.get_by_text("Wait a quarter of an hour")).to_be_visible()
+    look(page)
+
+
+def test_a_page_that_is_not_there(window: Window, server: Server) -> None:
+    page = window(server, "alice")
+    visit(page, "/c/00000000-0000-4000-8000-000000000000/", 404)
+    look(page)
+    page.get_by_role("link", name="Back to the chat").click()
+    expect(ChatPage(page).box).to_be_visible()
+
+
+def test_a_name_that_the_server_does_not_answer_to(window: Window, server: Server) -> None:
+    page = window(server)
+    visit(page, f"http://foreign.test:{server.port}/", 400)
+    expect(page.get_by_text("ALLOWED_HOSTS")).to_have_count(1)
+    look(page)
+
+
+def test_another_refusal_says_nothing_about_hosts(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask("Hello")
+    chat.ended()
+    visit(chat.page, f"{chat.page.url}?before=nonsense", 400)
+    expect(chat.page.get_by_text("must be the UUID of a message")).to_be_visible()
+    expect(chat.page.get_by_text("ALLOWED_HOSTS")).to_have_count(0)
+
+
+def test_making_the_first_account(window: Window, fresh_server: Server) -> None:
+    found = re.search(r"/accounts/setup/\S+", fresh_server.log.read_text())
+    assert found
+    page = window(fresh_server)
+    visit(page, found[0], 200)
+    look(page)
+    page.get_by_label("Name", exact=True).fill("ada")
+    for field in ("Password", "The password again"):
+        page.get_by_label(field, exact=True).fill("short")
+    page.get_by_role("button", name="Make the account").click()
+    expect(page.get_by_text("too short")).to_be_visible()
+    look(page)
+    for field in ("Password", "The password again"):
+        page.get_by_label(field, exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Make the account").click()
+    expect(ChatPage(page).box).to_be_visible()
+    visit(page, found[0], 404)
+
+
+def test_an_empty_and_a_full_conversation(window: Window, server: Server) -> None:
+    page = window(server, "alice")
+    visit(page, "/", 200)
+    look(page)
+    chat = ChatPage(page)
+    chat.ask(question("reasoning", "a" * 300))
+    chat.ended()
+    chat.ask(question("status code=5007"))
+    chat.ended("failed")
+    look(page)
+    page.get_by_role("button", name="This conversation").click()
+    page.get_by_text("Delete this conversation").click()
+    expect(page.get_by_role("button", name="Delete")).to_be_visible()
+    look(page)
+
+
+def test_the_conversations_on_a_phone(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, width=390)
+    chat.ask("A question from the phone")
+    chat.ended()
+    link = chat.page.get_by_role("link", name="A question from the phone")
+    expect(link).to_be_hidden()
+    chat.page.get_by_role("button", name="Conversations").click()
+    expect(link).to_be_visible()
+    assert problems(chat.page) == []
+    chat.page.keyboard.press("Escape")
+    expect(link).to_be_hidden()

@@ -1,0 +1,66 @@
+"""Ask the fake through the client, and keep all that came back."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from chat.upstream.catalogue import Model
+from chat.upstream.client import Account, Client, Deadlines, Retries
+from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.reply import Reply
+from tests.fake_workers_ai import TOKEN, Fake
+
+MODEL = Model("@cf/zai-org/glm-4.7-flash", "GLM", window=131_072)
+THINKER = Model("@cf/qwen/qwq-32b", "QwQ", window=24_000, inline_reasoning=True)
+PATIENT = Deadlines()
+QUICK = Retries(base=0.02)
+
+
+@dataclass
+class Answer:
+    reply: Reply
+    text: str = ""
+    reasoning: str = ""
+    deltas: int = 0
+    error: UpstreamError | None = None
+
+    @property
+    def kind(self) -> Kind | None:
+        return self.error and self.error.kind
+
+
+def account(fake: Fake) -> Account:
+    return Account("acc", TOKEN, fake.base_url)
+
+
+@asynccontextmanager
+async def client(
+    fake: Fake, *, deadlines: Deadlines = PATIENT, retries: Retries = QUICK, bite: float = 0.01
+) -> AsyncIterator[Client]:
+    made = Client(account(fake), None, deadlines=deadlines, retries=retries, bite=bite)
+    try:
+        yield made
+    finally:
+        await made.aclose()
+
+
+async def ask(
+    made: Client, question: str, model: Model = MODEL, *, max_tokens: int = 500, affinity: str = ""
+) -> Answer:
+    messages = [{"role": "user", "content": question}]
+    answer = Answer(made.reply(messages, model, max_tokens=max_tokens, affinity=affinity))
+    try:
+        async with answer.reply as reply:
+            async for delta in reply:
+                answer.text += delta.text
+                answer.reasoning += delta.reasoning
+                answer.deltas += 1
+    except UpstreamError as error:
+        answer.error = error
+    return answer
+
+
+def runs(fake: Fake) -> list[dict[str, Any]]:
+    """The calls that asked a model."""
+    return [call for call in fake.calls if "/ai/run/" in call["path"]]

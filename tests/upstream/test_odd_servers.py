@@ -1,0 +1,180 @@
+"""Servers that do not keep to the rules: raw bytes from a socket."""
+
+import asyncio
+import gzip
+import time
+from contextlib import suppress
+
+import pytest
+
+from chat.upstream.client import Account, Client, Deadlines
+from chat.upstream.errors import Kind
+from tests.upstream.asking import QUICK, Answer, ask
+
+STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+SAID = b'data: {"response":"one "}\n\ndata: {"response":"two"}\n\n'
+FINISHED = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
+DONE = b"data: [DONE]\n\n"
+
+
+class Server:
+    """Answers every connection with these pieces and closes it, or keeps it open. `asked` counts them."""
+
+    def __init__(self, pieces: tuple[bytes, ...], pause: float = 0.0, stay: bool = False) -> None:
+        self._pieces, self._pause, self._stay = pieces, pause, stay
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.asked = 0
+
+    async def __aenter__(self) -> "Server":
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        port = self._server.sockets[0].getsockname()[1]
+        self.account = Account("acc", "token", f"http://127.0.0.1:{port}/client/v4")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._tasks.add(asyncio.ensure_future(self._answer(reader, writer)))
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        self.asked += 1
+        try:
+            for piece in self._pieces:
+                writer.write(piece)
+                await asyncio.sleep(self._pause)
+            while self._stay and await reader.read(1024):
+                continue
+        except ConnectionError:
+            return  # the client had enough
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+
+async def answered(*pieces: bytes, pause: float = 0.0, stay: bool = False) -> tuple[Answer, int]:
+    """What the client makes of them, and how often it asked."""
+    async with Server(pieces, pause, stay) as server:
+        made = Client(server.account, None, retries=QUICK, deadlines=Deadlines(3, 3, 9), bite=0.01)
+        answer = await ask(made, "hello")
+        await made.aclose()
+        return answer, server.asked
+
+
+async def test_a_body_that_ends_with_its_connection_is_read() -> None:
+    answer, _ = await answered(STREAM + b"\r\n" + SAID + DONE)
+    assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
+
+
+async def test_without_done_and_reason_such_an_end_is_no_end() -> None:
+    answer, _ = await answered(STREAM + b"\r\n" + SAID)
+    assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, False)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+async def test_bytes_may_come_in_any_pieces(size: int) -> None:
+    whole = STREAM + b"\r\n" + 'data: {"response":"Grüße 🧑‍🚀 世界"}\r\n\r\n'.encode() + DONE
+    answer, _ = await answered(*(whole[i : i + size] for i in range(0, len(whole), size)))
+    assert (answer.text, answer.error) == ("Grüße 🧑‍🚀 世界", None)
+
+
+async def test_compression_that_nobody_asked_for_is_undone() -> None:
+    answer, _ = await answered(STREAM + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(SAID + DONE))
+    assert (answer.text, answer.error) == ("one two", None)
+
+
+async def test_garbage_in_place_of_compression_is_an_error() -> None:
+    answer, calls = await answered(STREAM + b"Content-Encoding: gzip\r\n\r\nno gzip at all")
+    assert (answer.text, calls) == ("", 3)
+    assert answer.kind in {Kind.INTERRUPTED, Kind.UNAVAILABLE}
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"",
+        b"\x00\x01\x02\r\n\r\n",
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"HTTP/1.1 abc\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+    ],
+)
+async def test_what_is_no_http_is_unavailable(garbage: bytes) -> None:
+    answer, calls = await answered(garbage)
+    assert (answer.kind, calls) == (Kind.UNAVAILABLE, 3)
+
+
+async def test_an_error_whose_body_is_cut_keeps_its_status() -> None:
+    answer, calls = await answered(b'HTTP/1.1 401 No\r\nContent-Length: 999\r\n\r\n{"errors":[{"co')
+    assert (answer.kind, calls) == (Kind.AUTH, 1)
+
+
+async def test_an_error_without_an_end_is_not_waited_for() -> None:
+    began = time.monotonic()
+    answer, _ = await answered(b"HTTP/1.1 403 No\r\n\r\n" + b"x" * 200_000, stay=True)
+    assert answer.kind is Kind.NOT_PERMITTED
+    assert time.monotonic() - began < 2
+
+
+async def test_a_connection_that_stays_open_behind_done_is_left() -> None:
+    began = time.monotonic()
+    answer, _ = await answered(STREAM + b"\r\n" + SAID + DONE, stay=True)
+    assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
+    assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.1])
+async def test_behind_the_finish_reason_nothing_is_waited_for_long(
+    pause: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chat.upstream.reply.LAST_FRAMES", 0.3)
+    began = time.monotonic()
+    answer, _ = await answered(STREAM + b"\r\n", SAID, FINISHED, pause=pause, stay=True)
+    assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
+    assert time.monotonic() - began < 1.5
+
+
+async def test_a_cut_behind_the_finish_reason_cuts_nothing() -> None:
+    body = SAID + FINISHED
+    chunk = b"%x\r\n%b\r\n" % (len(body), body)
+    answer, _ = await answered(STREAM + b"Transfer-Encoding: chunked\r\n\r\n" + chunk)
+    assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
+
+
+async def test_the_last_event_may_lack_its_blank_line() -> None:
+    answer, _ = await answered(STREAM + b"\r\n" + SAID + b"data: [DONE]")
+    assert (answer.text, answer.reply.complete) == ("one two", True)
+
+
+async def test_headers_of_any_size_are_not_kept() -> None:
+    answer, _ = await answered(STREAM + b"X-Big: " + b"x" * 1_000_000 + b"\r\n\r\n" + SAID + DONE)
+    assert answer.kind is Kind.UNAVAILABLE
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "accepted"),
+    [
+        (b"200 OK", b"<html>log in to the hotel</html>", None),
+        (b"200 OK", b'{"result":null}', None),
+        (b"200 OK", b'{"result":{"status":"disabled"}}', False),
+        (b"401 No", b"{}", False),
+        (b"400 No", b"{}", False),
+        (b"429 No", b"{}", None),
+        (b"503 No", b"{}", None),
+        (b"302 No", b"", None),
+    ],
+)
+async def test_a_token_is_called_bad_only_by_cloudflare(
+    status: bytes, body: bytes, accepted: bool | None
+) -> None:
+    whole = b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n%b" % (status, len(body), body)
+    async with Server((whole,)) as server:
+        made = Client(server.account, None)
+        assert await made.verify() is accepted
+        await made.aclose()
+        assert 1 <= server.asked <= 2

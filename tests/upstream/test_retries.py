@@ -1,0 +1,141 @@
+"""Asking again before the first token, and the deadlines that hold for all tries together."""
+
+import time
+from itertools import pairwise
+
+import pytest
+
+from chat.upstream.client import Deadlines, Retries
+from chat.upstream.errors import Kind
+from tests.fake_workers_ai import Fake
+from tests.upstream.asking import ask, client, runs
+
+
+@pytest.mark.parametrize(
+    ("scenario", "kind", "calls"),
+    [
+        ("status code=3040", Kind.BUSY, 3),
+        ("status code=3007", Kind.TIMEOUT, 3),
+        ("status code=7009", Kind.UNAVAILABLE, 3),
+        ("status code=1 http=500", Kind.UNAVAILABLE, 3),
+        ("status code=1 http=502", Kind.UNAVAILABLE, 3),
+        ("status code=3036", Kind.QUOTA, 1),
+        ("status code=4006", Kind.QUOTA, 1),
+        ("status code=3021", Kind.THROTTLED, 1),
+        ("status code=2003", Kind.THROTTLED, 1),
+        ("status code=10000", Kind.AUTH, 1),
+        ("status code=7003", Kind.AUTH, 1),
+        ("status code=5021", Kind.TOO_LONG, 1),
+        ("status code=3006", Kind.TOO_LONG, 1),
+        ("status code=5006", Kind.INVALID, 1),
+        ("status code=5007", Kind.UNKNOWN_MODEL, 1),
+        ("status code=5035", Kind.NOT_PERMITTED, 1),
+        ("status code=2016", Kind.BLOCKED, 1),
+        ("status code=2021", Kind.CREDITS, 1),
+    ],
+)
+async def test_only_what_may_pass_is_asked_again_and_twice_at_most(
+    fake: Fake, scenario: str, kind: Kind, calls: int
+) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, f"fake: {scenario}")
+    assert (answer.kind, len(runs(fake))) == (kind, calls)
+
+
+@pytest.mark.parametrize("fails", [1, 2])
+@pytest.mark.parametrize("how", ["code=3040", "http=503 code=1", "drop=1"])
+async def test_a_passing_failure_is_never_seen(fake: Fake, fails: int, how: str) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, f"fake: flaky fails={fails} key=a {how}")
+    assert (answer.text.strip(), answer.error) == ("word1 word2 word3 word4 word5", None)
+    assert len(runs(fake)) == 1 + fails
+
+
+async def test_the_third_failure_is_told(fake: Fake) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, "fake: flaky fails=3 key=b")
+    assert (answer.kind, len(runs(fake))) == (Kind.BUSY, 3)
+
+
+async def test_the_wait_that_upstream_names_is_kept(fake: Fake) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, "fake: flaky fails=1 key=c retry_after=1")
+    first, second = (call["started"] for call in runs(fake))
+    assert 1.0 <= second - first < 2.0
+    assert answer.error is None
+
+
+async def test_a_wait_beyond_fifteen_seconds_is_left_to_the_person(fake: Fake) -> None:
+    async with client(fake, retries=Retries()) as made:
+        began = time.monotonic()
+        answer = await ask(made, "fake: status code=3040 retry_after=16")
+    assert time.monotonic() - began < 1.0
+    assert (answer.kind, len(runs(fake))) == (Kind.BUSY, 1)
+    assert answer.error is not None
+    assert answer.error.retry_after == 16
+
+
+async def test_pauses_grow_and_differ(fake: Fake) -> None:
+    async with client(fake, retries=Retries(base=0.2)) as made:
+        for _ in range(3):
+            await ask(made, "fake: status code=3040")
+    starts = [call["started"] for call in runs(fake)]
+    pauses = [after - before for before, after in pairwise(starts)]
+    firsts, seconds = pauses[0::3], pauses[1::3]
+    assert all(0.02 <= pause < 0.35 for pause in firsts)
+    assert all(0.04 <= pause < 0.55 for pause in seconds)
+    assert len({round(pause, 3) for pause in firsts}) > 1
+
+
+async def test_no_pause_begins_that_the_deadline_would_cut(fake: Fake) -> None:
+    async with client(fake, deadlines=Deadlines(first_token=0.5)) as made:
+        answer = await ask(made, "fake: status code=3040 retry_after=5")
+    assert (answer.kind, len(runs(fake))) == (Kind.BUSY, 1)
+
+
+async def test_nobody_there_is_unavailable_after_two_more_tries() -> None:
+    fake = Fake()
+    fake.close()
+    async with client(fake) as made:
+        answer = await ask(made, "hello")
+    assert answer.kind is Kind.UNAVAILABLE
+    assert not answer.reply.request_id
+
+
+async def test_a_closed_client_says_so(fake: Fake) -> None:
+    async with client(fake) as made:
+        await ask(made, "fake: words tokens=1")
+    answer = await ask(made, "fake: words tokens=1")
+    assert (answer.kind, len(runs(fake))) == (Kind.UNAVAILABLE, 1)
+
+
+# Deadlines.
+
+
+@pytest.mark.parametrize(
+    ("scenario", "deadlines"),
+    [
+        ("hang before=headers", Deadlines(first_token=0.3)),
+        ("hang", Deadlines(first_token=0.3)),
+        ("comments_only delay=0.02", Deadlines(first_token=0.3)),
+        ("hang after=2", Deadlines(between_tokens=0.3)),
+        ("words tokens=1000 delay=0.05", Deadlines(whole=0.3)),
+        ("status code=3040 retry_after=0", Deadlines(first_token=0.3)),
+    ],
+)
+async def test_no_reply_outlives_its_deadlines(fake: Fake, scenario: str, deadlines: Deadlines) -> None:
+    async with client(fake, deadlines=deadlines) as made:
+        began = time.monotonic()
+        answer = await ask(made, f"fake: {scenario}")
+    assert time.monotonic() - began < 1.5
+    assert answer.kind is (Kind.BUSY if "3040" in scenario else Kind.TIMEOUT)
+    if answer.kind is Kind.TIMEOUT:
+        assert len(runs(fake)) == 1
+        fake.wait_for(lambda calls: calls[0]["closed_by_client"])
+
+
+async def test_a_steady_reply_outlives_the_deadline_between_tokens(fake: Fake) -> None:
+    deadlines = Deadlines(first_token=0.8, between_tokens=0.8)
+    async with client(fake, deadlines=deadlines) as made:
+        answer = await ask(made, "fake: words tokens=15 delay=0.1")
+    assert (answer.text.count("word"), answer.error) == (15, None)

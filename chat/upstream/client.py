@@ -8,7 +8,8 @@ import httpx
 
 from .catalogue import Model
 from .local import LocalModel
-from .reply import Deadlines, Reply, Retries
+from .patience import Deadlines, Retries
+from .reply import Reply
 from .request import Account, Request, to_local, to_workers_ai
 from .transport import Transport
 

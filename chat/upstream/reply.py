@@ -5,7 +5,6 @@ import json
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -17,32 +16,16 @@ from chat.wire.frames import Delta, FrameError, Reader
 from chat.wire.usage import Usage
 
 from .errors import Kind, UpstreamError, from_payload, from_response
+from .patience import Deadlines, Retries
 from .request import Request
 from .transport import READ
 
 LONGEST_ERROR = 65_536  # bytes of an error's body that are read
+SLOWEST_ERROR = 5.0  # seconds in which they have to come
 LONGEST_JSON = 4_000_000  # bytes of a whole JSON answer
 LAST_FRAMES = 5.0  # seconds for what follows the finish reason: the usage and [DONE]
 LAST_BYTES = 0.05  # seconds for the body's end behind [DONE], so that the connection can be kept
 BROKEN = (httpx.HTTPError, aiohttp.ClientError, OSError)
-
-
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """Seconds, measured on what the model says: bytes that carry no token are no sign of life."""
-
-    first_token: float = 120.0
-    between_tokens: float = 60.0
-    whole: float = 600.0
-
-
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """At most `most`, after a random pause of up to `base` seconds, doubled each time; `longest` in all."""
-
-    most: int = 2
-    base: float = 2.0
-    longest: float = 15.0
 
 
 class Reply:
@@ -63,6 +46,7 @@ class Reply:
         bite: float,
     ) -> None:
         self.request_id = ""
+        self.log_id = ""  # AI Gateway's name for it
         self._http = http
         self._request = request
         self._max_tokens = max_tokens
@@ -75,6 +59,7 @@ class Reply:
         self._spoke = False
         self._tries = 0
         self._paused = 0.0
+        self._streams = True
         self._new_attempt()
 
     @property
@@ -152,7 +137,7 @@ class Reply:
             return None
         pause = error.retry_after
         if pause is None:
-            pause = random.uniform(0.1, 1) * self._retries.base * 2**self._tries
+            pause = random.uniform(0.25, 1) * self._retries.base * 2**self._tries
         if self._paused + pause > self._retries.longest or self._loop.time() + pause > self._deadline():
             return None
         self._tries += 1
@@ -185,7 +170,7 @@ class Reply:
         if self._http.is_closed:
             raise _final(UpstreamError(Kind.UNAVAILABLE, detail="the client is closed"))
         # Half a surrogate pair, which UTF-8 cannot carry, becomes the escape that JSON has for it.
-        body = sse.dumps(request.body).encode("utf-8", "backslashreplace")
+        body = sse.dumps(request.body | {"stream": self._streams}).encode("utf-8", "backslashreplace")
         headers = {"Content-Type": "application/json", **request.headers}
         response = await self._http.send(
             self._http.build_request("POST", request.url, headers=headers, content=body), stream=True
@@ -196,23 +181,33 @@ class Reply:
             response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
         )
         self.request_id = response.headers.get("cf-ray", "")
+        self.log_id = response.headers.get("cf-aig-log-id", "")
         if response.is_success:
             return response
-        body = await _body(self._chunks, LONGEST_ERROR)
+        raise await self._refusal(response)
+
+    async def _refusal(self, response: httpx.Response) -> UpstreamError:
+        body = await _body(self._chunks, LONGEST_ERROR, SLOWEST_ERROR)
         error = from_response(response.status_code, response.headers, body)
         error.request_id = error.request_id or self.request_id
         if response.is_redirect:
             # Never followed: the token would go with it.
             error = _final(UpstreamError(Kind.UNAVAILABLE, status=response.status_code))
-        raise error
+        return error
 
     async def _read_json(self) -> Delta | None:
-        """A whole answer to a request for a stream, as some models and filters give it."""
+        """A whole answer to a request for a stream, as some models and filters give it.
+
+        Some give an empty one, and give the real one when they are not asked for a stream.
+        """
         try:
             body = json.loads(await _body(self._chunks, LONGEST_JSON))
         except (ValueError, RecursionError):
             raise UpstreamError(Kind.UNAVAILABLE, detail="an answer that is no JSON") from None
         delta = self._reader.read_json(body)
+        if self._streams and not delta and not self._reader.tool_calls:
+            self._streams = False
+            raise UpstreamError(Kind.UNAVAILABLE, retry_after=0.0, detail="an empty answer")
         self._over = self._reader.done = True
         return delta or None
 
@@ -282,12 +277,13 @@ def _final(error: UpstreamError) -> UpstreamError:
     return error
 
 
-async def _body(chunks: AsyncIterator[bytes], most: int) -> bytes:
-    """As much of the body as comes; of an error the beginning says enough."""
-    body = b""
-    with suppress(*BROKEN):
-        async for chunk in chunks:
-            body += chunk
-            if len(body) > most:
-                break
-    return body[:most]
+async def _body(chunks: AsyncIterator[bytes], most: int, seconds: float | None = None) -> bytes:
+    """As much of the body as comes, within these limits; of an error the beginning says enough."""
+    body = bytearray()
+    with suppress(*BROKEN):  # the timeout's TimeoutError is an OSError
+        async with asyncio.timeout(seconds):
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > most:
+                    break
+    return bytes(body[:most])

@@ -25,6 +25,8 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Request:
+    """`body` without `stream`, which is the reply's own matter."""
+
     url: str
     headers: dict[str, str]
     body: dict[str, Any]
@@ -41,7 +43,7 @@ def to_workers_ai(
     if affinity:
         headers["x-session-affinity"] = affinity
     url = f"{account.base_url}/accounts/{account.account_id}/ai/run/{model.id}"
-    return Request(url, headers, {"messages": messages, "stream": True, "max_tokens": max_tokens})
+    return Request(url, headers, {"messages": messages, "max_tokens": max_tokens})
 
 
 def to_local(url: str, key: str, messages: list[dict[str, str]], model: Model, max_tokens: int) -> Request:
@@ -51,7 +53,6 @@ def to_local(url: str, key: str, messages: list[dict[str, str]], model: Model, m
     body = {
         "model": model.id,
         "messages": messages,
-        "stream": True,
         "stream_options": {"include_usage": True},
         "max_tokens": max_tokens,
         **LOCAL_SAMPLING,

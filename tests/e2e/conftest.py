@@ -7,9 +7,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect, sync_playwright
 
 from tests.conftest import missing
-from tests.databases import Database, Template
 from tests.e2e.network import Network
-from tests.fake_workers_ai import TOKEN, Fake
+from tests.file_server import database, fake, server  # noqa: F401 - fixtures of every file here
 from tests.people import SESSIONS
 from tests.server import Server
 
@@ -30,39 +29,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "/e2e/" in str(item.path):
             item.add_marker(pytest.mark.browser)
-
-
-@pytest.fixture(scope="module")
-def fake() -> Iterator[Fake]:
-    """Cloudflare, on loopback."""
-    with Fake() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def database(template: Template, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    made = template.copy(tmp_path_factory.mktemp("database"))
-    yield made
-    made.drop()
-
-
-@pytest.fixture(scope="module")
-def server(
-    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    """One server for a file of tests: each of them begins a conversation of its own."""
-    folder = tmp_path_factory.mktemp("server")
-    template.static_for(folder)
-    made = Server(
-        folder,
-        database,
-        SECRET_KEY=template.secret_key,
-        CLOUDFLARE_ACCOUNT_ID="acc",
-        CLOUDFLARE_API_TOKEN=TOKEN,
-        CLOUDFLARE_API_BASE_URL=fake.base_url,
-    )
-    yield made.start()
-    made.end()
 
 
 @pytest.fixture(scope="module")

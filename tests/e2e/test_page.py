@@ -103,7 +103,8 @@ def test_a_failed_reply_says_why_and_can_be_tried_again(chat: ChatPage, server: 
     ("scenario", "status", "sentence", "text"),
     [
         ("length tokens=5", "truncated", "The reply reached its greatest length.", words(5)),
-        ("cut after=3 how=abrupt", "interrupted", KEPT, words(3)),
+        ("cut after=3", "interrupted", KEPT, words(3)),
+        ("cut after=3 how=abrupt", "interrupted", "The connection to the model was lost", words(3)),
         ("instream_error after=3 code=3040", "failed", "", words(3)),
     ],
 )

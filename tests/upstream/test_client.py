@@ -105,6 +105,8 @@ async def test_an_answer_without_a_word_is_no_reply(fake: Fake, shape: str) -> N
         assert (answer.kind, len(runs(fake))) == (Kind.BUSY, 3)
     else:
         assert (answer.text, answer.error) == ("", None)
+        # A whole answer may be there where a stream is not.
+        assert [call["body"]["stream"] for call in runs(fake)] == [True, False]
 
 
 async def test_several_tokens_of_one_read_are_one_delta(fake: Fake) -> None:

@@ -186,15 +186,21 @@ async def test_a_start_that_is_cancelled_serves_the_next_one(model: LocalModel) 
 @pytest.mark.local
 async def test_closing_it_ends_what_it_writes(model: LocalModel) -> None:
     made = Client(None, model, retries=QUICK)
-    asking = asyncio.create_task(ask(made, "Count to one thousand.", model.model, max_tokens=3_000))
-    await model.start()
-    await asyncio.sleep(0.5)
-    began = time.monotonic()
-    await asyncio.to_thread(model.close)
-    answer = await asyncio.wait_for(asking, 5)
+    messages = [{"role": "user", "content": "Write a long story about the sea."}]
+    async with made.reply(messages, model.model, max_tokens=3_000) as reply:
+        await anext(reply)
+        began = time.monotonic()
+        await asyncio.to_thread(model.close)
+        with pytest.raises(UpstreamError) as cut:
+            await read_on(reply)
     await made.aclose()
     assert time.monotonic() - began < 5
-    assert answer.kind in {Kind.INTERRUPTED, Kind.UNAVAILABLE}
+    assert cut.value.kind is Kind.INTERRUPTED
+
+
+async def read_on(reply: Reply) -> None:
+    async for _ in reply:
+        continue
 
 
 @pytest.mark.local

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import pytest
 
+from chat.upstream import reply
 from chat.upstream.client import Account, Client, Deadlines
 from chat.upstream.errors import Kind
 from tests.upstream.asking import QUICK, Answer, ask
@@ -112,6 +113,25 @@ async def test_what_is_no_http_is_unavailable(garbage: bytes) -> None:
 async def test_an_error_whose_body_is_cut_keeps_its_status() -> None:
     answer, calls = await answered(b'HTTP/1.1 401 No\r\nContent-Length: 999\r\n\r\n{"errors":[{"co')
     assert (answer.kind, calls) == (Kind.AUTH, 1)
+
+
+async def test_an_error_that_never_comes_whole_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reply, "SLOWEST_ERROR", 0.1)
+    began = time.monotonic()
+    answer, calls = await answered(b'HTTP/1.1 403 No\r\nContent-Length: 99\r\n\r\n{"err', stay=True)
+    assert (answer.kind, calls) == (Kind.NOT_PERMITTED, 1)
+    assert time.monotonic() - began < 2
+
+
+async def test_a_streams_empty_answer_is_asked_for_whole() -> None:
+    empty = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{"result":{}}'
+    answer, calls = await answered(empty)
+    assert (answer.text, answer.error, calls) == ("", None, 2)
+
+
+async def test_a_gateways_names_for_a_reply_are_kept() -> None:
+    answer, _ = await answered(STREAM + b"cf-ray: ray\r\ncf-aig-log-id: log\r\n\r\n" + SAID + DONE)
+    assert (answer.reply.request_id, answer.reply.log_id) == ("ray", "log")
 
 
 async def test_an_error_without_an_end_is_not_waited_for() -> None:

@@ -5,33 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.databases import Database, Template
+from tests.databases import Database
 from tests.fake_workers_ai import Fake
-from tests.server import Server, Servers
-
-
-@pytest.fixture(scope="module")
-def fake() -> Iterator[Fake]:
-    made = Fake()
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
-def database(template: Template, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    made = template.copy(tmp_path_factory.mktemp("database"))
-    yield made
-    made.drop()
-
-
-@pytest.fixture(scope="module")
-def server(
-    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
-    yield made.start()
-    made.end()
-
+from tests.file_server import database, fake, server  # noqa: F401 - fixtures of every file here
 
 TABLES = ("chat_conversation", "chat_message", "chat_run", "chat_runchunk")
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog,
 
 from tests.conftest import missing
 from tests.e2e.network import Network
-from tests.file_server import database, fake, server  # noqa: F401 - fixtures of every file here
+from tests.file_server import database, fake, server
 from tests.people import SESSIONS
 from tests.server import Server
 

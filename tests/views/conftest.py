@@ -7,7 +7,7 @@ import pytest
 
 from tests.databases import Database
 from tests.fake_workers_ai import Fake
-from tests.file_server import database, fake, server  # noqa: F401 - fixtures of every file here
+from tests.file_server import database, fake, server
 
 TABLES = ("chat_conversation", "chat_message", "chat_run", "chat_runchunk")
 

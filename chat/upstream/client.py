@@ -15,6 +15,7 @@ from .transport import Transport
 
 __all__ = ["Account", "Client", "Deadlines", "Retries"]
 
+DEADLINES, RETRIES = Deadlines(), Retries()
 BITE = 0.04  # seconds between two reads of a reply
 CONNECT, WRITE = 10.0, 10.0  # seconds; how long a reply may take is the reply's own matter
 VERIFY = 5.0  # seconds for both addresses together
@@ -29,8 +30,8 @@ class Client:
         account: Account | None,
         local: LocalModel | None,
         *,
-        deadlines: Deadlines = Deadlines(),
-        retries: Retries = Retries(),
+        deadlines: Deadlines = DEADLINES,
+        retries: Retries = RETRIES,
         bite: float = BITE,
     ) -> None:
         self._account = account

@@ -12,8 +12,7 @@ from .targets import Target, Words
 
 SEND_MARK, TOKEN_MARK = 5.0, 70.0  # ms, µs
 DELAY = 0.02  # seconds between two tokens
-SENDS = 50  # a second, when they are what is measured
-RAMP = 1.0  # seconds over which the streams begin, when tokens are
+RAMP = 1.0  # seconds over which the streams begin
 MARGIN = 0.3  # seconds after the last one's first token, and before the first one's last
 
 
@@ -39,7 +38,7 @@ def cost(stage: Stage, process: Process, target: Target, streams: int, tokens: i
 
 def _send(stage: Stage, process: Process, target: Target, sends: int) -> float:
     before = process.cpu()
-    stage.complete(Job(target, Words(1, DELAY), sends, over=sends / SENDS))
+    stage.complete(Job(target, Words(1, DELAY), sends, over=RAMP))
     return (process.cpu() - before) / sends
 
 

@@ -14,8 +14,9 @@ import pytest
 
 from chat.upstream import budget, local
 from chat.upstream.client import Client
-from chat.upstream.errors import Kind
+from chat.upstream.errors import Kind, UpstreamError
 from chat.upstream.local import LocalModel
+from chat.upstream.reply import Reply
 from tests.conftest import missing
 from tests.upstream.asking import QUICK, ask
 from tests.upstream.gguf_files import STRING, UINT32, gguf

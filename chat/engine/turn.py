@@ -21,6 +21,7 @@ from .refusal import Busy, Conflict, Malformed, Missing, TooLong
 from .supervisor import Prompt
 
 LEAF = "leaf"  # the parent of a turn that names none: where the conversation stands
+ATTEMPTS = 3  # to store a turn that others keep getting in the way of
 LONGEST_PATH = 4_000  # messages looked at for a prompt; more fit into no window
 
 
@@ -66,19 +67,18 @@ class Opener:
 
         Raises Missing, Busy, Conflict, Malformed (unknown model) and TooLong; then nothing is stored.
         """
-        if earlier := self.find(user, question):
-            return earlier
-        try:
-            with transaction.atomic():
-                return self._store(user, question, queued)
-        except IntegrityError:
-            # Somebody was faster: the same key from another tab, or another turn in this conversation.
+        for _ in range(ATTEMPTS):
             if earlier := self.find(user, question):
                 return earlier
-            if question.conversation is None:
-                raise
-            _refuse_where_busy(question.conversation)
-            raise
+            try:
+                with transaction.atomic():
+                    return self._store(user, question, queued)
+            except IntegrityError:
+                # Somebody was faster: the same key from another tab, or another turn in this
+                # conversation, whose run may be over by now.
+                if question.conversation:
+                    _refuse_where_busy(question.conversation)
+        raise Busy("Too much is sent to this conversation at once. Try again.")
 
     def find(self, user: User, question: Question) -> Opened | None:
         """The turn that this key made, if any. Raises Conflict where it was made of something else."""

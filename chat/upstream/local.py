@@ -97,8 +97,8 @@ class LocalModel:
             "key": self.key,
             "window": self.model.window,
             "conversations": CONVERSATIONS,
-            # Its threads wait for each other in a spin. On two busy cores one thread wrote 27 to 61 tokens a
-            # second, two wrote 3 to 9.
+            # Its threads wait for each other in a spin. On two cores with other work, one thread wrote 13 to
+            # 61 tokens a second and two wrote 3 to 27; one is left to the web server.
             "threads": max(1, _cores() - 1),
         }
 

@@ -68,10 +68,8 @@ class Hub:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._tasks and hasattr(self._layer, "flush"):
-            await _quietly(
-                self._layer.close_pools() if hasattr(self._layer, "close_pools") else self._layer.flush()
-            )
+        if self._tasks:
+            await _quietly(self._layer.flush())  # closes its connections
 
     def watch(self, run: uuid.UUID, owner: str, at: Position) -> None:
         """Ask the owner of a run for its text from `at` on; renewed while a mirror of it is open."""

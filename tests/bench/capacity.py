@@ -10,6 +10,8 @@ from .targets import Viewer, Words
 
 DELAY = 0.1  # seconds between two tokens
 STARTS = 100  # a second
+RAMP = 1.5  # times as long as the starts should take: a busy machine needs longer
+THREADS_MARK = 8  # those of pools that were not full yet; no stream has its own
 GAP_MARK, MEMORY_MARK, VIEWER_MARK = 300.0, 250.0, 40.0  # ms, MB, kB
 LOOK = 0.25  # seconds between two readings of the memory
 SILENCE = "fake: hang after=1"  # a run that says one word, and nothing for a minute
@@ -18,22 +20,19 @@ IDLING = 2.0  # seconds for which viewers are watched doing nothing
 
 
 def held(stage: Stage, streams: int, seconds: float) -> list[Line]:
-    """All streams at 10 tokens a second, `seconds` of which all at the same time."""
-    job_tokens = round((1.5 * streams / STARTS + seconds) / DELAY)
+    """All streams at 10 tokens a second, for `seconds` at least all at the same time."""
+    tokens = round((RAMP * streams / STARTS + seconds) / DELAY)
     with stage.server() as (_, process, chat):
-        job = Job(chat, Words(job_tokens, DELAY), streams, over=streams / STARTS)
+        job = Job(chat, Words(tokens, DELAY), streams, over=streams / STARTS)
         before, threads, files = process.memory(), process.threads(), process.files()
         with Load(job) as load:
             load.runs()
             more_threads, more_files = process.threads() - threads, process.files() - files
             actors = {"server": process, "fake": stage.fake, "load client": load.process}
-            spent, running = {name: -actor.cpu() for name, actor in actors.items()}, time.monotonic()
+            busy = busyness(actors, seconds)
             peak = process.memory()
             while not load.over(LOOK):
                 peak = max(peak, process.memory())
-                if time.monotonic() - running < seconds:
-                    busy = {name: spent[name] + actor.cpu() for name, actor in actors.items()}
-                    lasted = time.monotonic() - running
             report = load.report()
     gaps = plateau_gaps(report)
     return [
@@ -43,10 +42,25 @@ def held(stage: Stage, streams: int, seconds: float) -> list[Line]:
         Line("  gap between two frames, p99", percentile(gaps, 0.99) * 1e3, "ms", GAP_MARK),
         Line("  memory", peak, "MB", MEMORY_MARK),
         Line("  memory a generating stream", (peak - before) * 1e3 / streams, "kB"),
-        Line("  threads more than idle", more_threads, ""),
+        Line("  threads more than idle", more_threads, "", THREADS_MARK),
         Line("  file descriptors a stream", more_files / streams, ""),
-        *(Line(f"  cores busy: {name}", cpu / lasted, "") for name, cpu in busy.items()),
+        *busy,
     ]
+
+
+def busyness(actors: dict[str, Process], seconds: float) -> list[Line]:
+    """How the cores are shared in the next `seconds`."""
+    server, began = actors["server"], time.monotonic()
+    waited = server.waited()
+    spent = {name: actor.cpu() for name, actor in actors.items()}
+    time.sleep(seconds)
+    lasted = time.monotonic() - began
+    lines = [
+        Line(f"  cores busy: {name}", (actor.cpu() - spent[name]) / lasted, "")
+        for name, actor in actors.items()
+    ]
+    starved = (server.waited() - waited) / lasted * 100
+    return [*lines, Line("  time in which the server's loop had no core", starved, "%")]
 
 
 def plateau_gaps(report: Report) -> list[float]:
@@ -79,7 +93,7 @@ def _watch(target: Viewer, viewers: int, process: Process) -> list[Line]:
                 "kB",
                 VIEWER_MARK,
             ),
-            Line("  threads more", process.threads() - threads, "", 0),
+            Line("  threads more", process.threads() - threads, "", THREADS_MARK),
             Line("  file descriptors a viewer", (process.files() - files) / viewers, ""),
             Line("  CPU of them all", spent / IDLING * 100, "% of a core"),
         ]

@@ -25,6 +25,13 @@ class Process:
         fields = self._read("stat").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
+    def waited(self) -> float:
+        """Seconds for which its first thread, the event loop's, could have run and had no core.
+
+        https://docs.kernel.org/scheduler/sched-stats.html
+        """
+        return int(self._read("schedstat").split()[1]) / 1e9
+
     def memory(self) -> float:
         """Resident memory, MB (10⁶ bytes)."""
         return self._status("VmRSS") * 1024 / 1e6

@@ -47,9 +47,12 @@ class LimitedRequest(WebRequest):
     """Refuses a body over the limit while it comes in, before it is kept anywhere."""
 
     flow: Flow | None = None
-    _parsePOSTFormSubmission = False  # Django reads forms; Twisted would read them a first time
     _refused = False
     _received = 0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._parsePOSTFormSubmission = False  # Django reads forms; Twisted would read them a first time
 
     def gotLength(self, length: int | None) -> None:
         too_long = length is not None and length > LONGEST_BODY

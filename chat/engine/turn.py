@@ -15,9 +15,10 @@ from chat.upstream.catalogue import Catalogue, Model, UnknownModel
 from chat.upstream.errors import UpstreamError
 from chat.wire import sse
 
+from .database import writing
 from .live import About
 from .mirror import about
-from .refusal import Busy, Conflict, Malformed, Missing, TooLong
+from .refusal import Busy, Conflict, Malformed, Missing, Refusal, TooLong
 from .supervisor import Prompt
 
 LEAF = "leaf"  # the parent of a turn that names none: where the conversation stands
@@ -68,14 +69,16 @@ class Opener:
         Raises Missing, Busy, Conflict, Malformed (unknown model) and TooLong; then nothing is stored.
         """
         for _ in range(ATTEMPTS):
-            if earlier := self.find(user, question):
-                return earlier
             try:
-                with transaction.atomic():
+                with writing(), transaction.atomic():
                     return self._store(user, question, queued)
-            except IntegrityError:
-                # Somebody was faster: the same key from another tab, or another turn in this
+            except (IntegrityError, Refusal) as error:
+                # The same key was sent before; or somebody was faster with another turn in this
                 # conversation, whose run may be over by now.
+                if earlier := self.find(user, question):
+                    return earlier
+                if isinstance(error, Refusal):
+                    raise
                 if question.conversation:
                     _refuse_where_busy(question.conversation)
         raise Busy("Too much is sent to this conversation at once. Try again.")

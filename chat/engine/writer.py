@@ -17,7 +17,7 @@ from django.utils import timezone
 from chat.models import Run, RunChunk
 from chat.models.run_chunk import REASONING, TEXT
 
-from .database import DatabaseThreads
+from .database import DatabaseThreads, writing
 from .ending import Ending
 from .live import Live
 
@@ -159,7 +159,7 @@ def save(batch: Batch, worker: uuid.UUID) -> Verdict:
 
     Text of a run that is no longer ours (swept, or deleted with its owner) is left out: it would be refused.
     """
-    with transaction.atomic():
+    with writing(), transaction.atomic():
         rows = dict(Run.objects.live().filter(worker_id=worker).values_list("pk", "stop_requested"))
         if batch.begun:
             Run.objects.filter(pk__in=batch.begun, status=Run.Status.QUEUED, worker_id=worker).update(

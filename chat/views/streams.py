@@ -1,6 +1,7 @@
 """Answers that stream: the same frames to whoever asks for a run, and whenever."""
 
 import uuid
+from collections.abc import AsyncIterator
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -10,6 +11,17 @@ from chat.engine.live import Live
 from chat.engine.position import Position
 from chat.engine.viewer import Viewer
 from chat.models import User
+
+
+class EventStream(StreamingHttpResponse):
+    """Hands a viewer's frames on as they are, without Django's two generators around each of them."""
+
+    def __init__(self, viewer: Viewer) -> None:
+        self._frames = viewer.frames()
+        super().__init__(self._frames, content_type="text/event-stream")
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._frames
 
 
 def stream(
@@ -22,7 +34,7 @@ def stream(
     if live.ending is not None and position == live.end._replace(done=True):
         return _labelled(HttpResponse(status=204), live.about.run, live.about.conversation)
     viewer = Viewer(engine.viewers, live, position, session=session, user=user.pk, password=user.password)
-    response = StreamingHttpResponse(viewer.frames(), content_type="text/event-stream")
+    response = EventStream(viewer)
     response["Cache-Control"] = "no-cache, no-transform"
     response["X-Accel-Buffering"] = "no"
     response["Content-Encoding"] = "identity"

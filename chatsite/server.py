@@ -108,7 +108,7 @@ class ChatServer(daphne.server.Server):
         *args: Any,
         on_stop: Callable[[], Awaitable[None]],
         on_hurry: Callable[[], None],
-        on_listen: Callable[[], None],
+        on_listen: Callable[[], object],
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, signal_handlers=False, server_name="", **kwargs)

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextvars
-import logging
 import os
 import socket
 import uuid
@@ -29,8 +28,6 @@ from .writer import Writer
 PING = 15.0  # seconds of silence after which a stream carries a comment
 HOUSEKEEPING = 0.25  # seconds
 FAREWELL = 3.0  # seconds for open streams to take their last frames
-
-logger = logging.getLogger(__name__)
 
 
 class Engine:

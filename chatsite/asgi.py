@@ -4,18 +4,21 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import django
 from asgiref.sync import ThreadSensitiveContext
 from django.conf import settings
-from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
-django = get_asgi_application()
+django.setup(set_prefix=False)
 
 from chat.engine.engine import engine, shut_down  # noqa: E402 - only after Django is set up
+from chatsite.handler import Handler  # noqa: E402
+
+handle = Handler()
 
 # Django gives each request a thread for as long as it lasts, which for a stream is minutes: 100 open
-# streams had 102 threads, so they have 6. Views that stream do their database work in the engine's threads
-# and need theirs for Django's signals only. The others, which may keep a thread busy, keep one each.
+# streams had 102 threads, so they have 6. Views that stream do their database work in the engine's threads.
+# The others, which may keep a thread busy, keep one each.
 SHARED = [ThreadPoolExecutor(1, thread_name_prefix=f"requests-{number}") for number in range(4)]
 OWN_THREAD = ("/admin/", "/accounts/")
 
@@ -26,11 +29,11 @@ async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
     elif scope["type"] != "http":
         raise ValueError(f"There is nothing here that speaks {scope['type']}.")
     elif scope["path"].startswith(OWN_THREAD):
-        await django(scope, receive, send)
+        await handle(scope, receive, send)
     else:
         idlest = min(SHARED, key=lambda pool: pool._work_queue.qsize())
         async with ThreadSensitiveContext(executor=idlest):
-            await django(scope, receive, send)
+            await handle.without_threads(scope, receive, send)
 
 
 async def _lifespan(receive: Any, send: Any) -> None:

@@ -5,7 +5,7 @@ import re
 
 LINE = "{asctime} {levelname} {name}: {message}"
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-SETUP_LINK = re.compile(r"(/accounts/setup/)[^/\s\"']+")
+ONE_TIME_LINK = re.compile(r"(/accounts/(?:setup|invite|reset/[^/\s\"']+)/)[^/\s\"']+")
 
 
 def escape(text: str) -> str:
@@ -14,14 +14,14 @@ def escape(text: str) -> str:
 
 
 class LineFormatter(logging.Formatter):
-    """Escapes each line, indents the lines of a traceback, and leaves out the token of a set-up link."""
+    """Escapes each line, indents the lines of a traceback, and leaves out the token of a one-time link."""
 
     def __init__(self) -> None:
         super().__init__(LINE, style="{")
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """The record's own line."""
-        return SETUP_LINK.sub(r"\1…", escape(super().formatMessage(record)))
+        return ONE_TIME_LINK.sub(r"\1…", escape(super().formatMessage(record)))
 
     def formatException(self, ei: object) -> str:
         """The traceback, indented so that none of its lines can pass for a record."""
@@ -33,5 +33,5 @@ class LineFormatter(logging.Formatter):
 
 
 def _indented(text: str) -> str:
-    lines = SETUP_LINK.sub(r"\1…", text).split("\n")
+    lines = ONE_TIME_LINK.sub(r"\1…", text).split("\n")
     return "\n".join("    " + escape(line) for line in lines)

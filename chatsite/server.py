@@ -71,6 +71,7 @@ class LimitedRequest(WebRequest):
 
     def process(self) -> Any:
         if not self._refused:
+            self.requestHeaders.removeHeader(b"upgrade")  # there are no WebSockets here: chatsite/leaner.py
             return super().process()
         self.finish()
         self.channel.loseConnection()
@@ -93,6 +94,9 @@ class LimitedFactory(daphne.http_protocol.HTTPFactory):
         protocol = super().buildProtocol(addr)
         protocol.requestFactory = LimitedRequest
         return protocol
+
+    def log(self, request: Any) -> None:
+        """Nothing: Twisted would make a line of its own for each request, and throw it away."""
 
 
 daphne.server.HTTPFactory = (

@@ -142,10 +142,12 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_DISABLE_ACCESS_LOG = True  # a log in is a line of the log stream, not a row for ever
+AXES_ENABLE_ADMIN = False  # three tables that nobody would look for under this name
 AXES_SENSITIVE_PARAMETERS = ["username", "login", "csrfmiddlewaretoken", "next"]
 AXES_VERBOSE = False
 
 # Browsers. The __Host- prefix makes a browser refuse the cookie from a subdomain or over plain http.
+SESSION_ENGINE = "chatsite.sessions"
 SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
 CSRF_COOKIE_NAME = "__Host-csrftoken" if HTTPS else "csrftoken"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
@@ -172,6 +174,7 @@ SILENCED_SYSTEM_CHECKS = [
 # Static files: hashed names, compressed once, served by WhiteNoise.
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
+WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site has any business with our files
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {

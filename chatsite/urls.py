@@ -2,15 +2,22 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
-from chat.views import access
+from chat.views import accounts, login, passwords
 
 urlpatterns = [
-    path("accounts/login/", access.login, name="login"),
-    path("accounts/logout/", access.logout, name="logout"),
-    path("accounts/setup/<str:token>/", access.setup, name="setup"),
-    path("admin/login/", access.admin_login),  # one way in, so that one throttle guards it
-    path("admin/logout/", access.logout),
+    path("accounts/login/", login.login, name="login"),
+    path("accounts/logout/", login.logout, name="logout"),
+    path("accounts/setup/<str:token>/", accounts.setup, name="setup"),
+    path("accounts/invite/<str:token>/", accounts.invite, name="invite"),
+    path("accounts/password/", passwords.change, name="password"),
+    path("accounts/password/changed/", passwords.changed, name="password_changed"),
+    path("accounts/reset/<str:uidb64>/<str:token>/", passwords.Reset.as_view(), name="reset"),
+    path("admin/login/", login.admin_login),  # one way in, so that one throttle guards it
+    path("admin/logout/", login.logout),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="password")),
+    path("admin/password_change/done/", RedirectView.as_view(pattern_name="password")),
     path("admin/", admin.site.urls),
     path("", include("chat.urls")),
 ]

@@ -25,8 +25,8 @@ def tokens_of(text: str) -> list[str]:
     return re.findall(r"\s*\S+|\s+$", text)
 
 
-def numbered(count: int) -> list[str]:
-    return ["word1", *(f" word{n}" for n in range(2, count + 1))][:count]
+def numbered(count: int, word: str = "word") -> list[str]:
+    return [f"{word}1", *(f" {word}{n}" for n in range(2, count + 1))][:count]
 
 
 def usage(prompt: int, completion: int) -> dict[str, object]:

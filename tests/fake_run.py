@@ -12,6 +12,8 @@ from tests import fake_frames as frames
 from tests.fake_http import Connection
 
 _LINE = re.compile(r"^\s*fake:\s*(\w+)(.*)$", re.MULTILINE)
+# What a call gets that goes on with a reply to a question with such a line.
+_THEN = re.compile(r"^\s*fake-then:\s*(\w+)(.*)$", re.MULTILINE)
 SCENARIOS: dict[str, Callable[..., Awaitable[None]]] = {}
 
 
@@ -28,6 +30,7 @@ class Run:
     headers: list[tuple[str, str]]
     port: int
     failures: Counter[str] = field(default_factory=Counter)
+    word: str = "word"  # of those that are counted
 
     @property
     def question(self) -> str:
@@ -37,6 +40,14 @@ class Run:
         if isinstance(last, list):
             return "".join(part.get("text", "") for part in last)
         return str(last)
+
+    @property
+    def continued(self) -> str:
+        """The question whose unfinished reply stands before the last message; "" where none does."""
+        messages = self.body.get("messages", [])
+        if [message.get("role") for message in messages[-3:]] != ["user", "assistant", "user"]:
+            return ""
+        return str(messages[-3]["content"])
 
     @property
     def prompt_tokens(self) -> int:
@@ -58,12 +69,14 @@ class Run:
     def tokens(self, count: int, text: str) -> list[str]:
         if text:
             return frames.tokens_of(text)
-        return frames.numbered(count) if count else frames.tokens_of(f"You said: {self.question}")
+        return frames.numbered(count, self.word) if count else frames.tokens_of(f"You said: {self.question}")
 
 
 async def play(run: Run) -> None:
     """Answers as the `fake:` line of the question says. Raises WrongScenario."""
     found = _LINE.search(run.question)
+    if found is None and (found := _THEN.search(run.continued)):
+        run.word = "more"
     name, given = ("words", "") if found is None else (found[1], found[2])
     scenario = SCENARIOS.get(name)
     if scenario is None:

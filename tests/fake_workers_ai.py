@@ -23,7 +23,8 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import unquote
 
-import tests.fake_scenarios  # noqa: F401 (fills the register that `play` looks into)
+import tests.fake_says
+import tests.fake_scenarios  # noqa: F401 (both fill the register that `play` looks into)
 from tests.fake_errors import error
 from tests.fake_http import Connection, Request
 from tests.fake_run import Run, WrongScenario, play

@@ -18,6 +18,7 @@ from chat.wire import sse
 from tests.databases import Database, Template, clean_environment
 from tests.fake_workers_ai import Fake
 from tests.people import CSRF, SESSIONS
+from tests.rendering.page import patched
 
 ROOT = Path(__file__).parent.parent
 READY = 20.0  # seconds; these machines are busy
@@ -133,14 +134,22 @@ class Person:
     @contextmanager
     def ask(self, content: str, path: str = "/c/", **fields: Any) -> Iterator["Stream"]:
         """A send and its open stream."""
-        body = {"content": content, "client_key": str(uuid.uuid4()), **fields}
+        with self.start(path, content=content, **fields) as stream:
+            yield stream
+
+    @contextmanager
+    def start(self, path: str, **fields: Any) -> Iterator["Stream"]:
+        """Any call that starts a run, and its open stream."""
+        body = {"client_key": str(uuid.uuid4()), **fields}
         with self.client.stream("POST", path, json=body) as response:
             yield Stream(response)
 
     @contextmanager
-    def follow(self, run: str, position: str = "") -> Iterator["Stream"]:
+    def follow(self, run: str, position: str = "", *, page: bool = False) -> Iterator["Stream"]:
+        """`page`: with the text rendered as HTML, too."""
         headers = {"Last-Event-ID": position} if position else {}
-        with self.client.stream("GET", f"/runs/{run}/stream/", headers=headers) as response:
+        path = f"/runs/{run}/stream/{'?html=1' if page else ''}"
+        with self.client.stream("GET", path, headers=headers) as response:
             yield Stream(response)
 
     def stop(self, run: str) -> httpx.Response:
@@ -157,6 +166,7 @@ class Stream:
         self.conversation = response.headers.get("X-Conversation-Id", "")
         self.text = ""
         self.reasoning = ""
+        self.blocks: list[str] = []  # of a page: the HTML so far
         self.position = ""
         self.meta: dict[str, Any] = {}
         self.done: dict[str, Any] | None = None
@@ -188,12 +198,14 @@ class Stream:
             self.meta = payload
         elif event.event == "reset":
             self.text = self.reasoning = ""
+            self.blocks.clear()
         elif event.event == "done":
             self.done = payload
         elif event.event == "problem":
             self.problems.append(payload)
         self.text += payload.get("response", "")
         self.reasoning += payload.get("reasoning", "")
+        self.blocks = patched(self.blocks, payload.get("html", []))
         return event
 
     def until(self, length: int) -> "Stream":

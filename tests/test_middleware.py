@@ -10,11 +10,11 @@ from django.contrib import messages
 from django.contrib.auth import alogin
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.test import AsyncClient, Client
-from django.urls import path
+from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 
 from chat.models import User
-from chatsite.middleware import HEADERS
+from chatsite.middleware import CSP, HEADERS, TRUSTED_TYPES
 
 DJANGO = [
     "django.middleware.security.SecurityMiddleware",
@@ -88,7 +88,14 @@ async def both(request: Any) -> HttpResponse:
     return HttpResponse(f"{name} {request.user.get_username()}")
 
 
+def transcript(request: HttpRequest) -> HttpResponse:
+    response = HttpResponse("a page without jQuery")
+    response.trusted_types = True  # type: ignore[attr-defined]
+    return response
+
+
 urlpatterns = [
+    path("admin/", include(([path("list/", plain), path("transcript/", transcript)], "admin"))),
     path("plain/", plain),
     path("form/", form),
     path("exempt/", csrf_exempt(form)),
@@ -280,6 +287,16 @@ async def test_every_response_says_what_a_browser_may_do(settings: Any) -> None:
         assert response["Cross-Origin-Opener-Policy"] == "same-origin"
         assert "unsafe" not in response["Content-Security-Policy"]
         assert "Access-Control-Allow-Origin" not in response
+
+
+async def test_only_pages_that_load_jquery_may_make_html_of_any_text(settings: Any) -> None:
+    async def policy(where: str) -> str:
+        return (await AsyncClient().get(where))["Content-Security-Policy"]
+
+    assert "require-trusted-types-for 'script'" in TRUSTED_TYPES
+    for where in ("/plain/", "/admin/transcript/", "/nowhere/", "/streamed/"):
+        assert await policy(where) == f"{CSP}; {TRUSTED_TYPES}"
+    assert await policy("/admin/list/") == CSP
 
 
 @pytest.mark.django_db(transaction=True)

@@ -180,6 +180,7 @@ def test_a_traceback_cannot_forge_a_record() -> None:
     assert "\x1b" not in "".join(lines)
 
 
-def test_a_set_up_token_is_not_logged() -> None:
-    assert "t0ken" not in log("Not Found: %s", "/accounts/setup/t0ken/")
-    assert "t0ken" not in log("It broke", error=ValueError("/accounts/setup/t0ken/ is odd"))
+@pytest.mark.parametrize("path", ["/accounts/setup/", "/accounts/invite/", "/accounts/reset/MQ/"])
+def test_the_token_of_a_one_time_link_is_not_logged(path: str) -> None:
+    assert "t0ken" not in log("Not Found: %s", f"{path}t0ken/")
+    assert "t0ken" not in log("It broke", error=ValueError(f"{path}t0ken/ is odd"))

@@ -1,6 +1,9 @@
 """Static files after `collectstatic`: hashed, compressed, and of one piece."""
 
+import os
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -11,6 +14,11 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.test import AsyncClient, override_settings
 
+from tests.conftest import missing
+
+ROOT = Path(__file__).parent.parent
+FIRST = ("sse", "stream", "composer", "transcript", "chat")  # loaded before anything is asked
+FIRST_BYTES = 12 * 1024
 STORAGE = {"staticfiles": {"BACKEND": "chatsite.storage.StaticStorage"}}
 HASHED = re.compile(r"\.[0-9a-f]{12}\.")
 COMMENT = re.compile(rb"/\*.*?\*/|^\s*//[^\n]*", re.DOTALL | re.MULTILINE)
@@ -62,6 +70,60 @@ def test_every_reference_leads_to_a_hashed_file(pattern: str, collected: Path) -
 def test_a_module_that_imports_another_is_seen(collected: Path) -> None:
     ours = [path for path in served(collected, "*.js") if path.parent == collected / "js"]
     assert any(references(path) for path in ours)
+
+
+def test_every_way_to_import_is_followed_and_what_only_looks_like_one_is_not(tmp_path: Path) -> None:
+    (tmp_path / "from/js").mkdir(parents=True)
+    (tmp_path / "from/js/b.js").write_text("// import './gone.js';\nexport const b = '// text';\n")
+    (tmp_path / "from/js/a.js").write_text(
+        "import { b } from './b.js';\nimport './b.js'; // import './gone.js';\nexport { b } from './b.js';\n"
+        "export const later = async () => (await import('./b.js')).b;\n"
+    )
+    folders = {"STATICFILES_DIRS": [tmp_path / "from"], "STATIC_ROOT": tmp_path / "to"}
+    with override_settings(STORAGES=settings.STORAGES | STORAGE, **folders):
+        call_command("collectstatic", interactive=False, verbosity=0)
+    [module] = [path for path in (tmp_path / "to/js").glob("a.*.js") if HASHED.search(path.name)]
+    loads = references(module)
+    assert len(loads) == 4
+    for name in loads:
+        assert HASHED.search(name)
+        assert (module.parent / name).read_text() == "export const b = '// text';\n"
+
+
+def test_an_older_file_than_the_one_that_is_there_is_served_all_the_same(tmp_path: Path) -> None:
+    source = tmp_path / "from/js/a.js"
+    source.parent.mkdir(parents=True)
+    folders = {"STATICFILES_DIRS": [tmp_path / "from"], "STATIC_ROOT": tmp_path / "to"}
+    with override_settings(STORAGES=settings.STORAGES | STORAGE, **folders):
+        for text in ("// one\nexport const a = 1;\n", "// two\nexport const a = 2;\n"):
+            source.write_text(text)
+            os.utime(source, (1, 1))  # as a package manager sets it
+            call_command("collectstatic", interactive=False, verbosity=0)
+        name = staticfiles_storage.stored_name("js/a.js")
+    assert (tmp_path / "to" / name).read_text() == "export const a = 2;\n"
+
+
+def test_what_the_page_loads_first_is_small(collected: Path) -> None:
+    def cost(name: str) -> int:
+        [twin] = [path for path in (collected / "js").glob(f"{name}.*.js.br") if HASHED.search(path.name)]
+        return twin.stat().st_size
+
+    sizes = {name: cost(name) for name in FIRST}
+    assert sum(sizes.values()) <= FIRST_BYTES, sizes
+
+
+def test_what_is_served_passes_the_tests_of_the_source(collected: Path, tmp_path: Path) -> None:
+    if shutil.which("node") is None:
+        missing("node", "install the package nodejs")
+    shutil.copytree(ROOT / "tests/js", tmp_path / "tests/js")
+    shutil.copytree(collected / "js", tmp_path / "static/js")
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    modules = sorted((tmp_path / "static/js").glob("*.js"))
+    tests = sorted((tmp_path / "tests/js").glob("*.test.mjs"))
+    for module in modules:
+        subprocess.run(["node", "--check", module], check=True, timeout=60)
+    done = subprocess.run(["node", "--test", *tests], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout
 
 
 def test_every_file_of_ours_has_a_smaller_twin(collected: Path) -> None:

@@ -11,7 +11,7 @@ from chat.wire.frames import Usage
 class Ending:
     """`code` and `message` say why a run failed; `status` is one of the ended `Run.Status`.
 
-    `seconds` from the question to the end.
+    `seconds` from the question to the end, `thinking_seconds` of them spent on the reasoning.
     """
 
     status: str
@@ -21,6 +21,7 @@ class Ending:
     request_id: str = ""
     usage: Usage | None = None
     seconds: float | None = None
+    thinking_seconds: float | None = None
 
     @classmethod
     def of(cls, run: Run) -> "Ending":
@@ -38,6 +39,7 @@ class Ending:
             run.request_id,
             usage,
             run.seconds,
+            run.thinking_seconds,
         )
 
     def columns(self) -> dict[str, Any]:
@@ -65,8 +67,14 @@ class Ending:
             "status": self.status,
             "finish_reason": self.finish_reason or None,
             "usage": self.usage.as_dict() if self.usage else None,
-            "seconds": round(self.seconds, 1) if self.seconds is not None else None,
+            "seconds": _rounded(self.seconds),
         }
+        if self.thinking_seconds is not None:
+            payload["thinking_seconds"] = _rounded(self.thinking_seconds)
         if self.code:
             payload |= {"code": self.code, "message": self.message}
         return payload
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 1)

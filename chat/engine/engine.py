@@ -18,10 +18,10 @@ from .hub import Hub
 from .lifeline import Lifeline
 from .live import Live
 from .mirror import Mirrors
+from .opening import Opened, Opener
 from .revocation import Revocation
 from .supervisor import Supervisor
 from .sweeper import Sweeper
-from .turn import Opened, Opener
 from .viewer import Viewers
 from .writer import Writer
 
@@ -114,7 +114,7 @@ class Engine:
             self.worker.channel = self.hub.channel  # stored with the next heartbeat
             await self.mirrors.poll()
             for viewer in list(self.viewers.open):
-                viewer.live.ping(PING)
+                viewer.feed.live.ping(PING)
 
 
 def _account() -> Account | None:

@@ -1,31 +1,31 @@
-"""A run's growing text in memory, and the pulse that tells its viewers.
-
-Viewers hold a position each and no queue: a slow one gets fewer, bigger frames, and memory is that of the
-text, however many watch. https://html.spec.whatwg.org/multipage/server-sent-events.html
-"""
+"""A run's growing text in memory: what its viewers are shown, and what is stored of it."""
 
 import asyncio
 import uuid
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 from chat.wire import sse
 
 from .ending import Ending
+from .feed import Feed, Plain
+from .page import Page
 from .position import Position
 
-PULSE = 0.03  # seconds between two wake-ups of the viewers; the first one is at once
-FRAME = 16_384  # code points of text, and of reasoning, in one frame at most
+F = TypeVar("F", bound=Feed)
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What `event: meta` says of a run."""
+    """What `event: meta` says of a run. `earlier` is the message's text before it, where it continues one."""
 
     run: uuid.UUID
     conversation: uuid.UUID
     message: uuid.UUID
     user_message: uuid.UUID
     model: str
+    earlier: str = ""
 
     def frame(self) -> bytes:
         payload = {
@@ -41,7 +41,10 @@ class About:
 
 
 class Live:
-    """One run's two texts. They only grow, but for `replace`: a mirror needs it after a crash elsewhere."""
+    """One run's two texts. They only grow, but for `replace`: a mirror needs it after a crash elsewhere.
+
+    Its viewers hang on two feeds, each made for the first who wants it: the plain text, and the page's HTML.
+    """
 
     def __init__(self, about: About) -> None:
         self.about = about
@@ -51,89 +54,62 @@ class Live:
         self.problem: bytes = b""
         self.problems = 0
         self.pings = 0
-        self.viewers = 0
-        self.last_pulse = asyncio.get_running_loop().time() - PULSE
-        self._changed = asyncio.Event()
-        self._timer: asyncio.TimerHandle | None = None
-        self._cached: tuple[Position, Position, bytes] | None = None
+        self._feeds: list[Feed] = []
+
+    @cached_property
+    def plain(self) -> Plain:
+        return self._add(Plain(self))
+
+    @cached_property
+    def page(self) -> Page:
+        return self._add(Page(self))
+
+    def _add(self, feed: F) -> F:
+        self._feeds.append(feed)
+        return feed
 
     @property
     def end(self) -> Position:
         return Position(len(self.text), len(self.reasoning))
 
+    @property
+    def viewers(self) -> int:
+        return sum(feed.viewers for feed in self._feeds)
+
     def append(self, text: str, reasoning: str = "") -> None:
         self.text += text
         self.reasoning += reasoning
-        self._touch()
+        for feed in self._feeds:
+            feed.touch()
 
     def replace(self, text: str, reasoning: str) -> None:
         """Take the database's text, which may be shorter than what a dead owner had sent."""
         if (text, reasoning) != (self.text, self.reasoning):
             self.text, self.reasoning = text, reasoning
-            self._cached = None
+            for feed in self._feeds:
+                feed.forget()
 
     def finish(self, ending: Ending) -> None:
         """Announce an ending that is stored already."""
         self.ending = ending
-        self.pulse()
+        for feed in self._feeds:
+            feed.end()
 
     def report(self, code: str, message: str, *, retryable: bool = True) -> None:
         """Say a problem once to those who watch now; the run goes on."""
         payload = {"response": "", "code": code, "message": message, "retryable": retryable}
         self.problem = sse.encode(sse.dumps(payload), event="problem")
         self.problems += 1
-        self.pulse()
+        self.wake()
 
     def ping(self, silence: float) -> None:
         """Let the viewers send a comment where nothing was said for `silence` seconds."""
-        now = asyncio.get_running_loop().time()
-        if now - self.last_pulse >= silence:
+        last = max((feed.last_pulse for feed in self._feeds), default=0.0)
+        if asyncio.get_running_loop().time() - last >= silence:
             self.pings += 1
-            self.pulse()
+            self.wake()
 
-    def pulse(self) -> None:
-        """Wake every viewer. Each has a future of its own in the event, so cancelling one hurts no other."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self.last_pulse = asyncio.get_running_loop().time()
-        self._changed.set()
-        self._changed.clear()
-
-    async def changed(self) -> None:
-        await self._changed.wait()
-
-    def frame(self, start: Position, end: Position) -> bytes:
-        """The frame that brings a viewer from `start` to `end`; encoded once for all who stand there."""
-        if self._cached and self._cached[0] == start and self._cached[1] == end:
-            return self._cached[2]
-        payload = {"response": self.text[start.text : end.text]}
-        if end.reasoning > start.reasoning:
-            payload["reasoning"] = self.reasoning[start.reasoning : end.reasoning]
-        frame = sse.encode(sse.dumps(payload), id=str(end))
-        self._cached = (start, end, frame)
-        return frame
-
-    def next_stop(self, start: Position) -> Position:
-        """How far one frame from `start` goes."""
-        return Position(
-            min(len(self.text), start.text + FRAME), min(len(self.reasoning), start.reasoning + FRAME)
-        )
-
-    def last_frames(self) -> bytes:
-        """`done` with its id, and `[DONE]`; only after `finish`."""
-        assert self.ending is not None
-        done = sse.encode(
-            sse.dumps(self.ending.payload()), event="done", id=str(self.end._replace(done=True))
-        )
-        return done + sse.DONE
-
-    def _touch(self) -> None:
-        if self._timer is not None:
-            return
-        loop = asyncio.get_running_loop()
-        wait = self.last_pulse + PULSE - loop.time()
-        if wait <= 0:
-            self.pulse()
-        else:
-            self._timer = loop.call_later(wait, self.pulse)
+    def wake(self) -> None:
+        """Have every viewer look, at once."""
+        for feed in self._feeds:
+            feed.pulse()

@@ -69,7 +69,8 @@ def about(run: Run) -> About:
     """`run` with its message loaded."""
     message: Message = run.message
     assert message.parent_id is not None
-    return About(run.pk, run.conversation_id, run.message_id, message.parent_id, run.model)
+    earlier = message.text[: run.text_start]
+    return About(run.pk, run.conversation_id, run.message_id, message.parent_id, run.model, earlier)
 
 
 class Mirrors:

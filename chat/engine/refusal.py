@@ -37,7 +37,7 @@ class Busy(Refusal):
 
 
 class Conflict(Refusal):
-    """The client key was used for something else."""
+    """The client key was used for something else, or this cannot be done with that message."""
 
     status, code = 409, "conflict"
 

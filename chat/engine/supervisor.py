@@ -17,6 +17,7 @@ from chat.upstream.errors import Kind, UpstreamError
 
 from .ending import Ending
 from .live import Live
+from .seam import Seam
 from .writer import Draft, Verdict, Writer
 
 LONGEST_REPLY = 400_000  # code points of text and of reasoning
@@ -63,7 +64,7 @@ class Supervisor:
         In an empty context: one inherited from a request ties each database call to that request's thread,
         which would then stay for as long as the run.
         """
-        draft = Draft(live, run)
+        draft = Draft(live, run, Seam(live.about.earlier))
         self.lives[run.pk] = live
         self._writer.add(draft)
         task = asyncio.get_running_loop().create_task(
@@ -119,12 +120,15 @@ class Supervisor:
             ending = Ending(Run.Status.FAILED, code="server", message=BROKEN)
         else:
             ending = task.result()
+        draft.live.append(draft.seam.close())
         self._writer.conclude(draft, ending)
 
     async def _generate(self, draft: Draft, prompt: Prompt) -> Ending:
         live = draft.live
+        room = LONGEST_REPLY - len(live.about.earlier)
         async with self._slots:
-            draft.begins = draft.run.status == Run.Status.QUEUED
+            if draft.run.status == Run.Status.QUEUED:
+                draft.began = timezone.now()
             reply = self._client.reply(
                 prompt.messages,
                 prompt.model,
@@ -134,13 +138,13 @@ class Supervisor:
             try:
                 async with reply:
                     async for delta in reply:
-                        if draft.first_token is None:
-                            draft.first_token = timezone.now()
+                        if draft.first_text is None:
+                            draft.hear(delta.text)
                         live.append(
-                            delta.text[: LONGEST_REPLY - len(live.text)],
+                            draft.seam.feed(delta.text)[: room - len(live.text)],
                             delta.reasoning[: LONGEST_REPLY - len(live.reasoning)],
                         )
-                        if max(live.end) >= LONGEST_REPLY:
+                        if len(live.text) >= room or len(live.reasoning) >= LONGEST_REPLY:
                             return Ending(Run.Status.TRUNCATED, "length", usage=reply.usage)
             except UpstreamError as error:
                 return _failure(error, begun=draft.first_token is not None)

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 
 from chat.wire import sse
 
-from .live import Live
+from .feed import Feed
 from .position import Position
 
 RESET = sse.encode('{"response":""}', event="reset")
@@ -44,7 +44,7 @@ class Viewers:
         """Tell everybody to reconnect, but for those whose run has ended: they see that first."""
         self.closing = True
         for viewer in list(self.open):
-            if not has_ended(viewer.live.about.run):
+            if not has_ended(viewer.feed.live.about.run):
                 viewer.dismiss()
 
     async def gone(self, timeout: float) -> None:
@@ -59,30 +59,32 @@ class Viewer:
     """What one stream sends: exactly the rest after `position`, or `reset` and everything."""
 
     def __init__(
-        self, viewers: Viewers, live: Live, position: Position, *, session: str, user: int, password: str
+        self, viewers: Viewers, feed: Feed, position: Position, *, session: str, user: int, password: str
     ) -> None:
-        self.live = live
+        self.feed = feed
         self.session = session
         self.user = user
         self.password = password
         self._viewers = viewers
         self._position = position._replace(done=False)
+        self._first = True
+        self._resumed = position > Position() or bool(feed.live.about.earlier)
         self._revoked = False
         self._dismissed = viewers.closing
 
     def revoke(self) -> None:
         """The right to watch is gone: say so and end, without `[DONE]`."""
         self._revoked = True
-        self.live.pulse()
+        self.feed.pulse()
 
     def dismiss(self) -> None:
         """The server is going away: say so and end; the run is kept."""
         self._dismissed = True
-        self.live.pulse()
+        self.feed.pulse()
 
     async def frames(self) -> AsyncGenerator[bytes, None]:
-        live = self.live
-        live.viewers += 1
+        feed, live = self.feed, self.feed.live
+        feed.join()
         self._viewers.open.add(self)
         pings, problems = live.pings, live.problems
         try:
@@ -94,8 +96,8 @@ class Viewer:
                 if frame := self._advance():
                     yield frame
                     continue
-                if live.ending is not None:
-                    yield live.last_frames()
+                if feed.over:
+                    yield feed.last_frames(self._position, resumed=self._resumed)
                     return
                 if self._dismissed:
                     yield RECONNECT
@@ -107,21 +109,22 @@ class Viewer:
                     pings = live.pings
                     yield sse.PING
                 else:
-                    await live.changed()
+                    await feed.changed()
         finally:
-            live.viewers -= 1
+            feed.leave()
             self._viewers.leave(self)
 
     def _advance(self) -> bytes:
         """The next frame of text, or b"" where there is none yet."""
-        live, start = self.live, self._position
+        live, start = self.feed.live, self._position
         if start.text > len(live.text) or start.reasoning > len(live.reasoning):
             if live.ending is None:
                 return b""  # ahead of what this process knows: wait
-            self._position = Position()
+            self._position, self._first = Position(), True
             return RESET
-        end = live.next_stop(start)
-        if end == start:
+        step = self.feed.advance(start, first=self._first)
+        if step is None:
             return b""
-        self._position = end
-        return live.frame(start, end)
+        self._first = False
+        self._position, frame = step
+        return frame

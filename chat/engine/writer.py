@@ -20,6 +20,7 @@ from chat.models.run_chunk import REASONING, TEXT
 from .database import DatabaseThreads, writing
 from .ending import Ending
 from .live import Live
+from .seam import Seam
 
 TICK = 0.4  # seconds; with the commit, text is stored within 0.5
 NOT_SAVED_AFTER = 10.0  # seconds an ending may fail to be stored before its viewers are told
@@ -34,12 +35,27 @@ class Draft:
 
     live: Live
     run: Run
+    seam: Seam
     saved_text: int = 0
     saved_reasoning: int = 0
-    begins: bool = False  # left the queue, and the row does not say so yet
+    began: datetime | None = None  # when it left the queue, as long as the row does not say so
     first_token: datetime | None = None
+    first_text: datetime | None = None
     ending: Ending | None = None
     ending_since: float = 0.0
+
+    def hear(self, text: str) -> None:
+        """Note when the first token came, and when the first that is no reasoning."""
+        if self.first_text is None:
+            now = timezone.now()
+            self.first_token = self.first_token or now
+            self.first_text = now if text else None
+
+    def thought_for(self, now: datetime) -> float | None:
+        """Seconds of reasoning, None where there was none."""
+        if not self.live.reasoning or self.first_token is None:
+            return None
+        return ((self.first_text or now) - self.first_token).total_seconds()
 
 
 @dataclass(slots=True)
@@ -82,7 +98,9 @@ class Writer:
 
     def conclude(self, draft: Draft, ending: Ending) -> None:
         """Store this ending now, then announce it to the viewers."""
-        draft.ending = replace(ending, seconds=(timezone.now() - draft.run.created).total_seconds())
+        now = timezone.now()
+        seconds = (now - draft.run.created).total_seconds()
+        draft.ending = replace(ending, seconds=seconds, thinking_seconds=draft.thought_for(now))
         draft.ending_since = asyncio.get_running_loop().time()
         self._kick.set()
 
@@ -95,12 +113,15 @@ class Writer:
         await asyncio.get_running_loop().run_in_executor(None, self._thread.close)
 
     async def _work(self) -> None:
-        failures = 0
+        loop, failures = asyncio.get_running_loop(), 0
+        due = loop.time() + TICK
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._kick.wait(), TICK)
+                await asyncio.wait_for(self._kick.wait(), due - loop.time())
             self._kick.clear()
-            if await self._flush():
+            tick = loop.time() >= due
+            due = loop.time() + TICK if tick else due
+            if await self._flush(tick=tick):
                 failures = 0
                 if self._stopping and not any(draft.ending for draft in self._drafts.values()):
                     return
@@ -111,10 +132,10 @@ class Writer:
                     return  # the next process finds these runs without an owner and keeps their chunks
                 await asyncio.sleep(RETRY_PAUSE)
 
-    async def _flush(self) -> bool:
+    async def _flush(self, *, tick: bool) -> bool:
         if not self._drafts:
             return True
-        batch = self._pending = self._pending or self._collect()
+        batch = self._pending = self._pending or self._collect(tick=tick)
         try:
             verdict = await self._thread(save, batch, self._worker)
         except DatabaseError as error:
@@ -127,15 +148,17 @@ class Writer:
         self._on_verdict(verdict)
         return True
 
-    def _collect(self) -> Batch:
+    def _collect(self, *, tick: bool) -> Batch:
+        """Endings are written at once; with them only what is due: text that waits may never need chunks."""
         batch = Batch()
         for run, draft in self._drafts.items():
             if draft.ending:
                 batch.endings.append(draft)
+            if draft.ending or not tick:
                 continue
             batch.going.add(run)
-            if draft.begins:
-                draft.begins = False
+            if draft.began:
+                draft.began = None
                 batch.begun.append(run)
             if text := draft.live.text[draft.saved_text :]:
                 batch.chunks.append(RunChunk(run_id=run, kind=TEXT, start=draft.saved_text, text=text))
@@ -160,15 +183,14 @@ def save(batch: Batch, worker: uuid.UUID) -> Verdict:
     Text of a run that is no longer ours (swept, or deleted with its owner) is left out: it would be refused.
     """
     with writing(), transaction.atomic():
-        rows = dict(Run.objects.live().filter(worker_id=worker).values_list("pk", "stop_requested"))
+        rows = _live_rows(worker) if batch.going else {}
         if batch.begun:
             Run.objects.filter(pk__in=batch.begun, status=Run.Status.QUEUED, worker_id=worker).update(
                 status=Run.Status.RUNNING, started=timezone.now()
             )
         # A commit whose answer was lost is repeated with the same rows, which are then there already.
-        RunChunk.objects.bulk_create(
-            [chunk for chunk in batch.chunks if chunk.run_id in rows], ignore_conflicts=True
-        )
+        if chunks := [chunk for chunk in batch.chunks if chunk.run_id in rows]:
+            RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
         endings = {draft.run.pk: _conclude(draft, worker) for draft in batch.endings}
     return Verdict(
         endings,
@@ -177,10 +199,19 @@ def save(batch: Batch, worker: uuid.UUID) -> Verdict:
     )
 
 
+def _live_rows(worker: uuid.UUID) -> dict[uuid.UUID, bool]:
+    """This process's live runs, and whether each is asked to stop."""
+    return dict(Run.objects.live().filter(worker_id=worker).values_list("pk", "stop_requested"))
+
+
 def _conclude(draft: Draft, worker: uuid.UUID) -> Ending:
     assert draft.ending is not None
     live, columns = draft.live, draft.ending.columns()
-    if draft.run.conclude(live.text, live.reasoning, worker=worker, first_token=draft.first_token, **columns):
+    columns |= {"first_token": draft.first_token, "first_text": draft.first_text}
+    if draft.began:
+        columns["started"] = draft.began
+    columns["has_chunks"] = bool(draft.saved_text or draft.saved_reasoning)
+    if draft.run.conclude(live.text, live.reasoning, worker=worker, **columns):
         return draft.ending
     theirs = Run.objects.filter(pk=draft.run.pk).first()
     return Ending.of(theirs) if theirs else Ending(Run.Status.INTERRUPTED)

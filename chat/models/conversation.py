@@ -27,6 +27,8 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
 
 class Conversation(models.Model):
+    """`active_leaf` ends the branch that is shown; `seen` is when the owner last saw its reply."""
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="conversations")
     title = models.CharField(max_length=TITLE_LENGTH)
@@ -35,6 +37,7 @@ class Conversation(models.Model):
     active_leaf = models.ForeignKey("Message", models.SET_NULL, null=True, blank=True, related_name="+")
     created = models.DateTimeField(default=timezone.now, editable=False)
     updated = models.DateTimeField(default=timezone.now)
+    seen = models.DateTimeField(default=timezone.now)
     deleted = models.DateTimeField(null=True, blank=True)
 
     objects = ConversationQuerySet.as_manager()

@@ -2,7 +2,8 @@
 
 import uuid
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from django.db import connection, models
 from django.utils import timezone
@@ -16,6 +17,17 @@ class Step(NamedTuple):
     length: int
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message of a branch stands among its versions: `index` from 1, of `count`."""
+
+    id: uuid.UUID
+    index: int
+    count: int
+    previous: uuid.UUID | None
+    next: uuid.UUID | None
+
+
 # One indexed look-up a step, so a path costs what it is long, whatever else the tree holds.
 PATH = """
 WITH RECURSIVE path(id, parent_id, depth) AS (
@@ -27,8 +39,48 @@ WITH RECURSIVE path(id, parent_id, depth) AS (
 SELECT m.id, m.role, LENGTH(m.text) FROM path JOIN chat_message m ON m.id = path.id ORDER BY path.depth
 """
 
+# A branch and in how many versions each of its messages exists. The first questions of a conversation have no
+# parent; COALESCE keeps the planner from looking through those of all conversations.
+BRANCH = """
+WITH RECURSIVE path(id, parent_id, conversation_id, depth) AS (
+    SELECT id, parent_id, conversation_id, 0 FROM chat_message WHERE id = %s
+    UNION ALL
+    SELECT m.id, m.parent_id, m.conversation_id, path.depth + 1
+    FROM chat_message m JOIN path ON m.id = path.parent_id WHERE path.depth + 1 < %s
+), siblings(id, parent_id, created) AS (
+    SELECT m.id, m.parent_id, m.created FROM path JOIN chat_message m ON m.parent_id = path.parent_id
+    UNION ALL
+    SELECT m.id, NULL, m.created FROM path JOIN chat_message m ON m.conversation_id = path.conversation_id
+    WHERE path.parent_id IS NULL AND COALESCE(m.parent_id, m.conversation_id) = path.conversation_id
+), versions(id, number, total, previous, next) AS (
+    SELECT id, ROW_NUMBER() OVER version, COUNT(*) OVER (PARTITION BY parent_id),
+        LAG(id) OVER version, LEAD(id) OVER version
+    FROM siblings WINDOW version AS (PARTITION BY parent_id ORDER BY created, id)
+)
+SELECT versions.* FROM path JOIN versions ON versions.id = path.id ORDER BY path.depth
+"""
+
+# From a message down to where its branch ends: at each step the child last picked or made. Parents cannot
+# change, so there is no circle; the limit is for a log that somebody else wrote into.
+LEAF_BELOW = """
+WITH RECURSIVE down(id, depth) AS (
+    SELECT id, 0 FROM chat_message WHERE id = %s
+    UNION ALL
+    SELECT (
+        SELECT c.id FROM chat_message c WHERE c.parent_id = down.id
+        ORDER BY COALESCE(c.picked, c.created) DESC, c.id DESC LIMIT 1
+    ), depth + 1 FROM down WHERE down.id IS NOT NULL AND depth < %s
+)
+SELECT id FROM down WHERE id IS NOT NULL ORDER BY depth DESC LIMIT 1
+"""
+DEEPEST = 100_000  # messages from the first question down
+
 
 class MessageQuerySet(models.QuerySet["Message"]):
+    def of(self, user: Any) -> "MessageQuerySet":
+        """Messages this person may see: those of their own conversations that are not deleted."""
+        return self.filter(conversation__user_id=user.pk, conversation__deleted=None)
+
     def path(self, leaf: uuid.UUID, limit: int) -> Iterator[Step]:
         """From `leaf` up to the root, at most `limit` messages, newest first."""
         key = Message._meta.pk
@@ -37,24 +89,51 @@ class MessageQuerySet(models.QuerySet["Message"]):
             for id_, role, length in cursor.fetchall():
                 yield Step(key.to_python(id_), role, length)
 
+    def branch(self, leaf: uuid.UUID, limit: int) -> list[Place]:
+        """Like `path`, with each message's place among its versions."""
+        key = Message._meta.pk
+        with connection.cursor() as cursor:
+            cursor.execute(BRANCH, [key.get_db_prep_value(leaf, connection), limit])
+            return [
+                Place(key.to_python(id_), index, count, key.to_python(previous), key.to_python(next_))
+                for id_, index, count, previous, next_ in cursor.fetchall()
+            ]
+
+    def leaf_below(self, message: uuid.UUID) -> uuid.UUID:
+        """The end of the branch on which `message` was last read or written."""
+        key = Message._meta.pk
+        with connection.cursor() as cursor:
+            cursor.execute(LEAF_BELOW, [key.get_db_prep_value(message, connection), DEEPEST])
+            return key.to_python(cursor.fetchone()[0])
+
 
 class Message(models.Model):
+    """`picked` is when its author last chose it among its versions."""
+
     class Role(models.TextChoices):
         USER = "user"
         ASSISTANT = "assistant"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    conversation = models.ForeignKey("Conversation", models.CASCADE, related_name="messages")
+    conversation = models.ForeignKey(
+        "Conversation",
+        models.CASCADE,
+        related_name="messages",
+        db_index=False,  # the index below begins with it
+    )
     parent = models.ForeignKey("self", models.CASCADE, null=True, blank=True, related_name="children")
     role = models.CharField(max_length=9, choices=Role.choices)
     text = models.TextField(default="", blank=True)
     reasoning = models.TextField(default="", blank=True)
     model = models.CharField(max_length=200, default="", blank=True)
     created = models.DateTimeField(default=timezone.now, editable=False)
+    picked = models.DateTimeField(null=True, blank=True)
 
     objects = MessageQuerySet.as_manager()
 
     class Meta:
+        # Finds the first questions of a conversation without a look at the others' rows, which hold texts.
+        indexes = [models.Index(fields=["conversation", "parent"], name="message_by_conversation")]
         constraints = [
             models.CheckConstraint(condition=models.Q(role__in=["user", "assistant"]), name="message_role"),
             models.CheckConstraint(condition=~models.Q(parent=models.F("id")), name="message_not_own_parent"),

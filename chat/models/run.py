@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from .message import Message
 from .run_chunk import RunChunk
+from .statements import update
 
 LIVE = ("queued", "running")
 ENDED = ("complete", "stopped", "interrupted", "truncated", "failed")
@@ -69,6 +70,7 @@ class Run(models.Model):
     created = models.DateTimeField(default=timezone.now, editable=False)
     started = models.DateTimeField(null=True, blank=True)
     first_token = models.DateTimeField(null=True, blank=True)
+    first_text = models.DateTimeField(null=True, blank=True)
     finished = models.DateTimeField(null=True, blank=True)
 
     objects = RunQuerySet.as_manager()
@@ -107,6 +109,14 @@ class Run(models.Model):
         }
 
     @property
+    def thinking_seconds(self) -> float | None:
+        """From the first token of the reasoning to the first of the text, or to the end."""
+        if not self.reasoning_length or not self.first_token:
+            return None
+        until = self.first_text or self.finished
+        return (until - self.first_token).total_seconds() if until else None
+
+    @property
     def seconds(self) -> float | None:
         """From the question to the reply's end."""
         return (self.finished - self.created).total_seconds() if self.finished else None
@@ -122,30 +132,35 @@ class Run(models.Model):
             reasoning[reasoning_start : reasoning_start + self.reasoning_length],
         )
 
-    def conclude(self, text: str, reasoning: str, *, worker: uuid.UUID, status: str, **outcome: Any) -> bool:
-        """End the run once: write its text into the message and drop its chunks.
+    def conclude(
+        self,
+        text: str,
+        reasoning: str,
+        *,
+        worker: uuid.UUID,
+        status: str,
+        has_chunks: bool = True,
+        **outcome: Any,
+    ) -> bool:
+        """End the run once: write its text into the message and drop its chunks, if it has any.
 
         Guarded by owner and state, so of two who try (a zombie and the sweeper) one wins. Says whether it
         was this call. To be called inside a transaction.
         """
-        won = (
-            Run.objects.live()
-            .filter(pk=self.pk, worker_id=worker)
-            .update(
-                status=status,
-                text_length=len(text),
-                reasoning_length=len(reasoning),
-                finished=timezone.now(),
-                **outcome,
-            )
-        )
-        if not won:
+        outcome |= {
+            "status": status,
+            "text_length": len(text),
+            "reasoning_length": len(reasoning),
+            "finished": timezone.now(),
+        }
+        if not update(Run, outcome, id=self.pk, worker_id=worker, status=LIVE):
             return False
         if self.text_start or self.reasoning_start:
             Message.objects.filter(pk=self.message_id).update(
                 text=Concat(F("text"), Value(text)), reasoning=Concat(F("reasoning"), Value(reasoning))
             )
-        elif text or reasoning:  # the message is empty yet; plain values spare a quarter of an ending's cost
-            Message.objects.filter(pk=self.message_id).update(text=text, reasoning=reasoning)
-        RunChunk.objects.filter(run_id=self.pk).delete()
+        elif text or reasoning:  # the message is empty yet
+            update(Message, {"text": text, "reasoning": reasoning}, id=self.message_id)
+        if has_chunks:
+            RunChunk.objects.filter(run_id=self.pk).delete()
         return True

@@ -22,9 +22,20 @@ class AccountManager(UserManager["User"]):
         found = self.alias(address=Lower("email")).filter(Q(username=login) | Q(address=Lower(Value(login))))
         return min(found, key=lambda user: (user.username == login) == ("@" in login), default=None)
 
+    def is_last_administrator(self: Self, user: "User") -> bool:
+        """Whether `user` can open the admin with all rights, and nobody else can.
+
+        Call it in the transaction that takes that away: of two who demote each other the second one waits
+        here, and sees what the first one did.
+        """
+        able = self.select_for_update().filter(**dict.fromkeys(User.ADMINISTRATOR, True)).order_by("pk")
+        return list(able.values_list("pk", flat=True)) == [user.pk]
+
 
 class User(AbstractUser):
     """Django's user with an e-mail address that belongs to one person only, in whatever case."""
+
+    ADMINISTRATOR = ("is_active", "is_staff", "is_superuser")  # all three, to administer
 
     objects: ClassVar[AccountManager] = AccountManager()
 
@@ -37,3 +48,13 @@ class User(AbstractUser):
                 violation_error_message="Another account has this e-mail address.",
             ),
         ]
+
+    def replace_password(self, password: str) -> bool:
+        """Store another password, unless the one this object was read with was replaced meanwhile.
+
+        Only that column is written: whoever is disabled at the same moment stays disabled. Every session that
+        began with the old password ends.
+        """
+        before = self.password
+        self.set_password(password)
+        return bool(User.objects.filter(pk=self.pk, password=before).update(password=self.password))

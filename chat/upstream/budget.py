@@ -29,18 +29,18 @@ class Fit:
     dropped: int
 
 
-def fit(messages: list[dict[str, str]], model: Model, reply: int | None = None) -> Fit:
+def fit(messages: list[dict[str, str]], model: Model, reply: int | None = None, *, needed: int = 1) -> Fit:
     """Leave out the oldest turns until the rest and a reply of `reply` tokens fit into the window.
 
-    Never the system prompt nor the last message; what is left begins with a question. Raises UpstreamError
-    (too long) where those two alone do not fit.
+    Never the system prompt nor the last `needed` messages; what is left begins with a question. Raises
+    UpstreamError (too long) where those alone do not fit.
     """
     system = messages[:1] if messages[0]["role"] == "system" else []
     turns = messages[len(system) :]
     wanted = min(reply or model.max_output or REPLY, model.max_output or REPLY, model.window // SHARE)
     room = model.window - wanted - sum(tokens(message, model) for message in system)
-    kept = len(turns) - 1
-    room -= tokens(turns[kept], model)
+    kept = max(0, len(turns) - needed)
+    room -= sum(tokens(turn, model) for turn in turns[kept:])
     if room + wanted < min(wanted, SMALLEST_REPLY):
         raise UpstreamError(Kind.TOO_LONG)
     while kept > 0 and room >= (cost := tokens(turns[kept - 1], model)):

@@ -11,13 +11,12 @@ from .local import LocalModel
 from .patience import Deadlines, Retries
 from .reply import Reply
 from .request import Account, Request, to_local, to_workers_ai
-from .transport import Transport
+from .transport import HEADERS, TIMEOUT, Transport
 
 __all__ = ["Account", "Client", "Deadlines", "Retries"]
 
 DEADLINES, RETRIES = Deadlines(), Retries()
 BITE = 0.04  # seconds between two reads of a reply
-CONNECT, WRITE = 10.0, 10.0  # seconds; how long a reply may take is the reply's own matter
 VERIFY = 5.0  # seconds for both addresses together
 REFUSED = {400, 401, 403, 404}  # what a token that is not accepted gets
 
@@ -39,13 +38,13 @@ class Client:
         self._deadlines = deadlines
         self._retries = retries
         self._bite = bite
+        self._transport = Transport()
         self._http = httpx.AsyncClient(
-            transport=Transport(),
-            timeout=httpx.Timeout(connect=CONNECT, write=WRITE, pool=CONNECT, read=None),
+            transport=self._transport,
+            timeout=TIMEOUT,
             # One person's cookie must never go out with another's question.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            # Compression buffers whole blocks and visibly delays tokens.
-            headers={"Accept-Encoding": "identity", "User-Agent": "chat"},
+            headers=HEADERS,
             follow_redirects=False,
             trust_env=False,
         )
@@ -64,7 +63,7 @@ class Client:
             return to_workers_ai(self._account, messages, model, max_tokens, affinity)
 
         return Reply(
-            self._http,
+            self._transport,
             request,
             max_tokens=max_tokens,
             inline_reasoning=model.inline_reasoning,

@@ -18,7 +18,7 @@ from chat.wire.usage import Usage
 from .errors import Kind, UpstreamError, from_payload, from_response
 from .patience import Deadlines, Retries
 from .request import Request
-from .transport import READ
+from .transport import READ, Transport
 
 LONGEST_ERROR = 65_536  # bytes of an error's body that are read
 SLOWEST_ERROR = 5.0  # seconds in which they have to come
@@ -31,12 +31,13 @@ BROKEN = (httpx.HTTPError, aiohttp.ClientError, OSError)
 class Reply:
     """`async with client.reply(…) as reply: async for delta in reply: …`
 
-    Raises UpstreamError. Leaving the block closes the socket, which is what stops the model.
+    Raises UpstreamError; for a deadline that has passed on leaving the block. Leaving it closes the socket,
+    which is what stops the model.
     """
 
     def __init__(
         self,
-        http: httpx.AsyncClient,
+        http: Transport,
         request: Callable[[], Awaitable[Request]],
         *,
         max_tokens: int,
@@ -80,28 +81,34 @@ class Reply:
         return self._reader.finish_reason
 
     async def __aenter__(self) -> Self:
+        # One for the whole reply, put off with each delta: one for each cost a tenth of what a token costs.
+        self._timeout = asyncio.timeout_at(self._deadline())
+        await self._timeout.__aenter__()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._close()
+    ) -> bool:
+        try:
+            await self._timeout.__aexit__(kind, error, trace)
+        except TimeoutError:
+            if not self.complete:
+                raise UpstreamError(Kind.TIMEOUT) from None
+            return True
+        finally:
+            await self._close()
+        return False
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Delta:
-        try:
-            async with asyncio.timeout_at(self._deadline()) as self._timeout:
-                delta = await self._next()
-        except TimeoutError:
-            if self.complete:
-                raise StopAsyncIteration from None
-            raise UpstreamError(Kind.TIMEOUT) from None
+        delta = await self._next()
         if delta is None:
             raise StopAsyncIteration
         self._spoke = True
         self._last = self._loop.time()
+        self._timeout.reschedule(self._deadline())
         return delta
 
     def _deadline(self) -> float:
@@ -167,18 +174,15 @@ class Reply:
 
     async def _open(self) -> httpx.Response:
         request = await self._request()
-        if self._http.is_closed:
+        if self._http.closed:
             raise _final(UpstreamError(Kind.UNAVAILABLE, detail="the client is closed"))
         # Half a surrogate pair, which UTF-8 cannot carry, becomes the escape that JSON has for it.
         body = sse.dumps(request.body | {"stream": self._streams}).encode("utf-8", "backslashreplace")
-        headers = {"Content-Type": "application/json", **request.headers}
-        response = await self._http.send(
-            self._http.build_request("POST", request.url, headers=headers, content=body), stream=True
-        )
-        self._response = response
+        self._response = response = await self._http.post(request.url, request.headers, body)
+        assert isinstance(response.stream, httpx.AsyncByteStream)
         # A relay may compress although we asked it not to.
         self._chunks = (
-            response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+            response.aiter_bytes() if "content-encoding" in response.headers else aiter(response.stream)
         )
         self.request_id = response.headers.get("cf-ray", "")
         self.log_id = response.headers.get("cf-aig-log-id", "")

@@ -47,7 +47,11 @@ def to_workers_ai(
 
 
 def to_local(url: str, key: str, messages: list[dict[str, str]], model: Model, max_tokens: int) -> Request:
-    """llama.cpp's server speaks OpenAI's API. Its prompt cache makes a conversation's next turn quick."""
+    """llama.cpp's server speaks OpenAI's API. Its prompt cache makes a conversation's next turn quick.
+
+    It goes on with a last message that is the model's own, and refuses that to a model which may think first:
+    https://github.com/ggml-org/llama.cpp/pull/15404
+    """
     if messages[0]["role"] != "system":
         messages = [LOCAL_SYSTEM, *messages]
     body = {
@@ -57,4 +61,6 @@ def to_local(url: str, key: str, messages: list[dict[str, str]], model: Model, m
         "max_tokens": max_tokens,
         **LOCAL_SAMPLING,
     }
+    if messages[-1]["role"] == "assistant":
+        body["chat_template_kwargs"] = {"enable_thinking": False}
     return Request(f"{url}/v1/chat/completions", {"Authorization": f"Bearer {key}"}, body)

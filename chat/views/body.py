@@ -1,107 +1,103 @@
-"""What a call carries: JSON, also when labelled as an event stream, or a form. Checked field by field."""
+"""What a call asks for, as its fields say it."""
 
-import json
 import uuid
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.http import HttpRequest, UnreadablePostError
-from django.http.multipartparser import MultiPartParserError
+from django.http import HttpRequest
 
-from chat.engine.refusal import Malformed, TooLong, WrongType
-from chat.engine.turn import LEAF, Question
+from chat.engine.refusal import Malformed, TooLong
+from chat.engine.turn import LEAF, Continuation, Edit, Question, Regeneration
+from chat.models.conversation import TITLE_LENGTH
+from chat.models.feedback import LONGEST_REASON
 
+from . import fields
 from .errors import is_form
 
 LONGEST_QUESTION = 200_000  # code points
 LONGEST_SYSTEM = 20_000  # code points
 LONGEST_MODEL = 200
-JSON_TYPES = ("application/json", "text/event-stream")
+LONGEST_BODY = 1_048_576  # bytes, so never a title's own limit
+THUMBS = {"up": True, "down": False, "none": None}
 
 
 def question(request: HttpRequest, conversation: uuid.UUID | None) -> Question:
-    """The question of a send. Raises Malformed, TooLong and WrongType."""
-    fields = _form(request) if is_form(request) else _json(request)
-    known = {"content", "client_key", "model", "system"} | ({"parent"} if conversation else set())
-    if unknown := sorted(set(fields) - known):
-        raise Malformed(f"There is no field “{unknown[0][:100]}”. There are: {', '.join(sorted(known))}.")
-    content = _text(fields, "content", LONGEST_QUESTION, required=True)
-    assert content is not None
+    """The question of a send. Raises Malformed, TooLong and WrongType, like everything here."""
+    more = ["parent"] if conversation else []
+    sent = fields.read(request, "content", "client_key", "model", "system", *more)
+    content = _content(sent)
     return Question(
         content=content,
-        client_key=_key(fields, content, from_form=is_form(request)),
+        client_key=_client_key(request, sent, content),
         conversation=conversation,
-        parent=_field(fields, "parent", _uuid) if "parent" in fields else LEAF,
-        model=_text(fields, "model", LONGEST_MODEL) or None,
-        system=_text(fields, "system", LONGEST_SYSTEM),
+        parent=fields.key(sent, "parent") if "parent" in sent else LEAF,
+        model=_model(sent),
+        system=fields.text(sent, "system", LONGEST_SYSTEM),
     )
 
 
-def _json(request: HttpRequest) -> dict[str, Any]:
-    if request.content_type not in JSON_TYPES:
-        raise WrongType("Send JSON (Content-Type: application/json) or an HTML form.")
-    try:
-        fields = json.loads(request.body)
-    except RequestDataTooBig as error:
-        raise TooLong("This is longer than 1 MiB. Send less.") from error
-    except (ValueError, RecursionError, UnreadablePostError) as error:
-        raise Malformed("This is not JSON.") from error
-    if not isinstance(fields, dict):
-        raise Malformed("Send a JSON object.")
-    return fields
+def edit(request: HttpRequest, message: uuid.UUID) -> Edit:
+    """The question that is to stand beside the question `message`."""
+    sent = fields.read(request, "content", "client_key", "model", "system")
+    content = _content(sent)
+    key = _client_key(request, sent, f"edit {message} {content}")
+    return Edit(message, content, key, _model(sent), fields.text(sent, "system", LONGEST_SYSTEM))
 
 
-def _form(request: HttpRequest) -> dict[str, Any]:
-    try:
-        fields: dict[str, Any] = request.POST.dict()
-        if request.FILES:
-            raise Malformed("Files are not taken here.")
-    except RequestDataTooBig as error:
-        raise TooLong("This is longer than 1 MiB. Send less.") from error
-    except (MultiPartParserError, TooManyFieldsSent, TooManyFilesSent, UnreadablePostError) as error:
-        raise Malformed("This form cannot be read.") from error
-    fields.pop("csrfmiddlewaretoken", None)
-    # A form has no null: an empty field says the same.
-    for name in ("client_key", "parent", "model"):
-        if fields.get(name) == "":
-            fields[name] = None
-    return fields
+def regeneration(request: HttpRequest, message: uuid.UUID) -> Regeneration:
+    sent = fields.read(request, "client_key", "model", required=False)
+    model = _model(sent)
+    return Regeneration(message, _client_key(request, sent, f"regenerate {message} {model}"), model)
 
 
-def _text(fields: Mapping[str, Any], name: str, longest: int, *, required: bool = False) -> str | None:
-    value = fields.get(name)
-    if value is None and not required:
-        return None
-    if not isinstance(value, str):
-        raise Malformed(f"“{name}” must be text.")
-    value = value.replace("\r\n", "\n")
-    if required and not value.strip():
-        raise Malformed(f"“{name}” is empty. Write something.")
-    if len(value) > longest:
-        raise TooLong(f"“{name}” has {len(value):,} characters; {longest:,} are the most that can be sent.")
-    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise Malformed(f"“{name}” holds characters that are no text.")
-    return value
+def continuation(request: HttpRequest, message: uuid.UUID) -> Continuation:
+    sent = fields.read(request, "client_key", required=False)
+    return Continuation(message, _client_key(request, sent, f"continue {message}"))
 
 
-def _key(fields: Mapping[str, Any], content: str, *, from_form: bool) -> uuid.UUID:
-    """The client's key, or a new one. A form's stays while its page does, so its content counts too."""
-    key = _field(fields, "client_key", _uuid) or uuid.uuid4()
-    return uuid.uuid5(key, content) if from_form else key
+def feedback(request: HttpRequest) -> tuple[bool | None, str]:
+    """`{"thumb": "up" | "down" | "none", "reason"?}`: whether it is up, or None, and why."""
+    sent = fields.read(request, "thumb", "reason")
+    thumb = sent.get("thumb")
+    if not isinstance(thumb, str) or thumb not in THUMBS:
+        raise Malformed(f"“thumb” must be one of: {', '.join(THUMBS)}.")
+    return THUMBS[thumb], (fields.text(sent, "reason", LONGEST_REASON) or "").strip()
 
 
-def _field(fields: Mapping[str, Any], name: str, read: Callable[[Any], uuid.UUID]) -> uuid.UUID | None:
-    value = fields.get(name)
-    if value is None:
-        return None
-    try:
-        return read(value)
-    except ValueError as error:
-        raise Malformed(f"“{name}” must be a UUID.") from error
+def title(request: HttpRequest) -> str:
+    """A conversation's new title, in one line."""
+    sent = fields.read(request, "title")
+    line = " ".join((fields.text(sent, "title", LONGEST_BODY, required=True) or "").split())
+    if len(line) > TITLE_LENGTH:
+        raise TooLong(f"The title has {len(line):,} characters; {TITLE_LENGTH} are the most.")
+    return line
 
 
-def _uuid(value: Any) -> uuid.UUID:
-    if not isinstance(value, str):
-        raise ValueError("not a string")
-    return uuid.UUID(value)
+def settings(request: HttpRequest) -> dict[str, str]:
+    """What is to change of a conversation's `model` and `system`."""
+    sent = fields.read(request, "model", "system")
+    found = {"model": _model(sent), "system": fields.text(sent, "system", LONGEST_SYSTEM)}
+    changed = {name: value for name, value in found.items() if value is not None}
+    if not changed:
+        raise Malformed("Send “model”, “system” or both.")
+    return changed
+
+
+def nothing(request: HttpRequest) -> None:
+    """A call whose address says it all."""
+    fields.read(request, required=False)
+
+
+def _content(sent: dict[str, Any]) -> str:
+    content = fields.text(sent, "content", LONGEST_QUESTION, required=True)
+    assert content is not None
+    return content
+
+
+def _model(sent: dict[str, Any]) -> str | None:
+    return fields.text(sent, "model", LONGEST_MODEL) or None
+
+
+def _client_key(request: HttpRequest, sent: dict[str, Any], asked: str) -> uuid.UUID:
+    """The client's key, or a new one. A form's stays while its page does, so what is asked counts too."""
+    key = fields.key(sent, "client_key") or uuid.uuid4()
+    return uuid.uuid5(key, asked) if is_form(request) else key

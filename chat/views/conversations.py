@@ -1,19 +1,78 @@
 """What can be done with a conversation as a whole."""
 
 import uuid
+from collections.abc import Callable
+from typing import Any
 
+from django.db import transaction
+from django.db.models import Max
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 
-from chat.engine.database import in_database
-from chat.engine.engine import engine
-from chat.models import Run
+from chat.engine.database import in_database, writing
+from chat.engine.engine import Engine, engine
+from chat.engine.refusal import Malformed, Missing
+from chat.models import Conversation, Run
+from chat.upstream.catalogue import UnknownModel
 
-from . import gate
+from . import body, gate
 from .errors import is_form
-from .messages import HttpResponseSeeOther
+from .see_other import HttpResponseSeeOther, to_conversation
+
+
+@gate.takes("POST")
+async def rename(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
+    """Give it another title, which stays until the next one; its place in the list stays too."""
+    return await _change(request, conversation, lambda here: {"title": body.title(request)})
+
+
+@gate.takes("POST")
+async def settings(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
+    """Choose the model and the instructions that hold from the next turn on."""
+    return await _change(request, conversation, lambda here: _settings(here, request))
+
+
+def _settings(here: Engine, request: HttpRequest) -> dict[str, str]:
+    changed = body.settings(request)
+    try:
+        here.catalogue.get(changed.get("model", here.catalogue.default.id))
+    except UnknownModel as error:
+        raise Malformed("There is no such model here. Choose another one.") from error
+    return changed
+
+
+async def _change(
+    request: HttpRequest, conversation: uuid.UUID, read: Callable[[Engine], dict[str, str]]
+) -> HttpResponseBase:
+    """Store what `read` finds in the request, and nothing else of the conversation."""
+    here = await engine()
+
+    def change() -> dict[str, str]:
+        found = gate.own_conversation(request, conversation)
+        changed = read(here)
+        with writing():
+            Conversation.objects.filter(pk=found.pk).update(**changed)
+        return changed
+
+    return _answer(request, conversation, **await in_database(change))
+
+
+@gate.takes("POST")
+async def seen(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
+    """Its owner has seen the reply that is shown now."""
+    await in_database(_seen, request, conversation)
+    return _answer(request, conversation)
+
+
+def _seen(request: HttpRequest, conversation: uuid.UUID) -> None:
+    """As of the moment the reply ended, so that no other server's clock matters. Never goes back."""
+    found = gate.own_conversation(request, conversation)
+    ended = Run.objects.filter(message=found.active_leaf_id).aggregate(ended=Max("finished"))["ended"]
+    if ended and ended > found.seen:
+        with writing():
+            Conversation.objects.filter(pk=found.pk, seen__lt=ended).update(seen=ended)
 
 
 @gate.takes("POST")
@@ -24,14 +83,36 @@ async def delete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseB
     for run in live:
         here.stop(run)
     if is_form(request):
-        return HttpResponseSeeOther(reverse("chat:home"))
-    return JsonResponse({"conversation": str(conversation), "deleted": True})
+        return HttpResponseSeeOther(f"{reverse('chat:home')}?deleted={conversation}")
+    return _answer(request, conversation, deleted=True)
 
 
 def _delete(request: HttpRequest, conversation: uuid.UUID) -> list[Run]:
     found = gate.own_conversation(request, conversation)
-    found.deleted = timezone.now()
-    found.save(update_fields=["deleted"])
-    live = list(Run.objects.live().filter(conversation=found).select_related("worker"))
-    Run.objects.live().filter(conversation=found).update(stop_requested=True)
+    with writing(), transaction.atomic():
+        Conversation.objects.filter(pk=found.pk).update(deleted=timezone.now())
+        live = list(Run.objects.live().filter(conversation=found).select_related("worker"))
+        if live:
+            Run.objects.live().filter(conversation=found).update(stop_requested=True)
     return live
+
+
+@gate.takes("POST")
+async def undelete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
+    """Take back a deletion; where there was none, nothing changes."""
+    await in_database(_undelete, request, conversation)
+    return _answer(request, conversation, deleted=False)
+
+
+def _undelete(request: HttpRequest, conversation: uuid.UUID) -> None:
+    mine = Conversation.objects.filter(pk=conversation, user=gate.signed_in(request))
+    if not mine.exists():
+        raise Missing("There is no such conversation.")
+    with writing():
+        mine.exclude(deleted=None).update(deleted=None)
+
+
+def _answer(request: HttpRequest, conversation: uuid.UUID, **changed: Any) -> HttpResponseBase:
+    if is_form(request):
+        return to_conversation(conversation)
+    return JsonResponse({"conversation": str(conversation), **changed})

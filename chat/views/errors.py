@@ -34,7 +34,7 @@ FOREIGN_HOST = (
     "This server does not answer to the name it was called by. Whoever runs it can add the name to the "
     "setting ALLOWED_HOSTS, or write the site's address into SITE_URL, and start it again."
 )
-NO_PAGES = ("/runs/", "/v1/", "/client/")
+NO_PAGES = ("/runs/", "/messages/", "/models/", "/v1/", "/client/")
 NO_CSRF = (
     "This form is too old, or it was sent from another site. Load the page again and repeat what you did."
 )
@@ -45,12 +45,19 @@ def is_form(request: HttpRequest) -> bool:
     return request.content_type in ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
+def is_part(request: HttpRequest) -> bool:
+    """Whether our own page asks for a part of one."""
+    return request.headers.get("X-Requested-With") == "fetch"
+
+
 def wants_json(request: HttpRequest) -> bool:
     """Whether a program asks: by what it sends, by what it accepts, or by calling what has no page.
 
     Many programs accept "*/*", so a call that is neither a form nor a page answers them in JSON.
     """
     if request.content_type in ("application/json", "text/event-stream"):
+        return True
+    if is_part(request):
         return True
     accept = request.headers.get("Accept", "")
     if "text/html" in accept:

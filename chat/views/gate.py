@@ -1,5 +1,6 @@
 """The gatekeepers: who is asking, and may they have this? Each runs in a database thread."""
 
+import re
 import uuid
 from collections.abc import Callable, Coroutine
 from functools import wraps
@@ -10,11 +11,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpR
 from django.http.response import HttpResponseBase
 
 from chat.engine.refusal import Missing, Refusal, SignedOut
-from chat.models import Conversation, Run, User
+from chat.models import Conversation, Message, Run, User
 
 from .errors import refuse, wants_json
 
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
+ON_A_CONVERSATION = re.compile(r"/c/[0-9a-f-]{36}/(?!undelete/)")
 PAGES = (400, 404, 413, 429, 503)  # statuses that have a page of their own
 
 
@@ -31,6 +33,14 @@ def own_conversation(request: HttpRequest, conversation: uuid.UUID) -> Conversat
     found = Conversation.objects.of(signed_in(request)).filter(pk=conversation).first()
     if found is None:
         raise Missing("There is no such conversation.")
+    return found
+
+
+def own_message(request: HttpRequest, message: uuid.UUID) -> Message:
+    """Raises SignedOut and Missing."""
+    found = Message.objects.of(signed_in(request)).filter(pk=message).first()
+    if found is None:
+        raise Missing("There is no such message.")
     return found
 
 
@@ -81,6 +91,6 @@ def to_login(request: HttpRequest) -> HttpResponseRedirect:
     """To the login page and back; a send comes back to the page it was typed on."""
     path = request.get_full_path()
     if request.method == "POST":
-        path = request.path.removesuffix("messages/").removesuffix("delete/")
-        path = "/" if path == "/c/" or path.startswith("/runs/") else path
+        written_on = ON_A_CONVERSATION.match(request.path)
+        path = written_on[0] if written_on else "/"
     return redirect_to_login(path)

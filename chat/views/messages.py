@@ -1,53 +1,79 @@
-"""Asking: a send stores the turn, launches its run, and answers with the run's stream."""
+"""Asking: each call that starts a run stores its turn, launches the run, and answers with its stream."""
 
+import asyncio
 import uuid
+from collections.abc import Callable
+from functools import partial
 
-from django.http import HttpRequest, HttpResponseRedirect
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import reverse
 
 from chat.engine.database import in_database
 from chat.engine.engine import Engine, engine
+from chat.engine.live import Live
+from chat.engine.opening import Opened
 from chat.engine.refusal import Draining
-from chat.engine.turn import Opened
+from chat.engine.turn import Turn
 from chat.models import User
 
 from . import body, gate
 from .errors import is_form
+from .see_other import to_conversation
 from .streams import stream
-
-
-class HttpResponseSeeOther(HttpResponseRedirect):
-    status_code = 303
 
 
 @gate.takes("POST")
 async def begin(request: HttpRequest) -> HttpResponseBase:
     """A new conversation and its first turn."""
-    return await _ask(request, None)
+    return await _ask(request, partial(body.question, conversation=None))
 
 
 @gate.takes("POST")
 async def send(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """A further turn."""
-    return await _ask(request, conversation)
+    return await _ask(request, partial(body.question, conversation=conversation))
 
 
-async def _ask(request: HttpRequest, conversation: uuid.UUID | None) -> HttpResponseBase:
+@gate.takes("POST")
+async def edit(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """A question on a new branch, beside the one that is edited."""
+    return await _ask(request, partial(body.edit, message=message))
+
+
+@gate.takes("POST")
+async def regenerate(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """Another version of a reply."""
+    return await _ask(request, partial(body.regeneration, message=message))
+
+
+@gate.takes("POST")
+async def go_on(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """More of a reply that was cut short."""
+    return await _ask(request, partial(body.continuation, message=message))
+
+
+async def _ask(request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> HttpResponseBase:
     here = await engine()
-    user, opened = await in_database(_open, here, request, conversation)
-    live = await here.launch(opened)
+    # Shielded: whoever hangs up between the two would leave a stored turn that nobody answers.
+    user, live = await asyncio.shield(_start(here, request, read))
     if is_form(request):
-        return HttpResponseSeeOther(reverse("chat:conversation", args=[live.about.conversation]))
-    return stream(here, live, user, request.session.session_key or "")
+        return to_conversation(live.about.conversation)
+    return stream(here, live, user, request)
 
 
-def _open(here: Engine, request: HttpRequest, conversation: uuid.UUID | None) -> tuple[User, Opened]:
+async def _start(
+    here: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]
+) -> tuple[User, Live]:
+    user, opened = await in_database(_open, here, request, read)
+    return user, await here.launch(opened)
+
+
+def _open(here: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> tuple[User, Opened]:
     """All of a send's database work in one go on one thread."""
     user = gate.signed_in(request)
-    question = body.question(request, conversation)
+    turn = read(request)
     if not here.draining:
-        return user, here.opener.open(user, question, queued=here.supervisor.is_full)
-    if earlier := here.opener.find(user, question):
+        return user, here.opener.open(user, turn, queued=here.supervisor.is_full)
+    if earlier := here.opener.find(user, turn):
         return user, earlier
     raise Draining("The server is restarting. Try again in a moment.", retry_after=5)

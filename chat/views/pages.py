@@ -6,16 +6,15 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import reverse
 
 from chat.engine.database import in_database
 from chat.engine.engine import Engine, engine
 from chat.engine.refusal import Malformed, Missing, SignedOut
 from chat.models import Conversation, Message, User
+from chat.upstream.catalogue import UnknownModel
 
-from . import gate, thread
-
-LISTED = 200  # conversations in the sidebar
+from . import gate, listing, thread
+from .errors import is_part
 
 
 @gate.takes("GET", "HEAD")
@@ -34,7 +33,7 @@ def _home(here: Engine, request: HttpRequest) -> HttpResponse:
     try:
         user = gate.signed_in(request)
     except SignedOut:
-        return gate.to_login(request)
+        return _to_login(request)
     return _page(here, request, user, None, thread.Thread([], None, None))
 
 
@@ -42,9 +41,16 @@ def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpRes
     try:
         found = gate.own_conversation(request, key)
     except SignedOut:
-        return gate.to_login(request)
+        return _to_login(request)
     shown = thread.read(found, _before(request, found))
     return _page(here, request, gate.signed_in(request), found, shown)
+
+
+def _to_login(request: HttpRequest) -> HttpResponse:
+    """A page leads there; a part of one, fetched by the page, is refused."""
+    if is_part(request):
+        raise SignedOut("You are signed out. Sign in to go on.")
+    return gate.to_login(request)
 
 
 def _before(request: HttpRequest, conversation: Conversation) -> Message | None:
@@ -67,27 +73,33 @@ def _page(
     names = {model.id: model.name for model in here.catalogue}
     for item in shown.items:
         item["model_name"] = names.get(item["model"], item["model"])
+    listed = listing.read(user, listing.zone(request), current=current)
     context: dict[str, Any] = {
         "conversation": current,
         "thread": shown.items,
         "older_url": f"?before={shown.older}" if shown.older else "",
         "live_run": shown.live_run or "",
-        "conversations": _conversations(user, current),
+        "listing": listed,
+        "deleted": None if current else _just_deleted(request, user),
         "models": [{"id": key, "name": name} for key, name in names.items()],
-        "current_model": current.model if current else here.catalogue.default.id,
+        "current_model": _model(here, current.model if current else listed.model),
         "form_key": uuid.uuid4(),
     }
     return render(request, "chat/page.html", context)
 
 
-def _conversations(user: User, current: Conversation | None) -> list[dict[str, Any]]:
-    listed = Conversation.objects.of(user).order_by("-updated").values_list("pk", "title")[:LISTED]
-    return [
-        {
-            "id": key,
-            "title": title,
-            "url": reverse("chat:conversation", args=[key]),
-            "current": current is not None and key == current.pk,
-        }
-        for key, title in listed
-    ]
+def _model(here: Engine, wanted: str) -> str:
+    """The model last used, while this site still offers it."""
+    try:
+        return here.catalogue.get(wanted).id
+    except UnknownModel:
+        return here.catalogue.default.id
+
+
+def _just_deleted(request: HttpRequest, user: User) -> Conversation | None:
+    """What the page offers to take back: `?deleted=` is where the form that deletes leads to."""
+    try:
+        key = uuid.UUID(request.GET.get("deleted", ""))
+    except ValueError:
+        return None
+    return Conversation.objects.filter(user=user, pk=key).exclude(deleted=None).first()

@@ -4,7 +4,6 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.urls import reverse
 
 from chat.engine.database import in_database
 from chat.engine.engine import engine
@@ -14,7 +13,7 @@ from chat.models import Run, User
 
 from . import gate
 from .errors import is_form
-from .messages import HttpResponseSeeOther
+from .see_other import to_conversation
 from .streams import stream as stream_of
 
 
@@ -24,7 +23,7 @@ async def stream(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
     here = await engine()
     user, found, position = await in_database(_find, request, run)
     live = await here.follow(found)
-    return stream_of(here, live, user, request.session.session_key or "", position)
+    return stream_of(here, live, user, request, position)
 
 
 def _find(request: HttpRequest, run: uuid.UUID) -> tuple[User, Run, Position]:
@@ -49,7 +48,7 @@ async def stop(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
     found = await in_database(_request_stop, request, run)
     here.stop(found)
     if is_form(request):
-        return HttpResponseSeeOther(reverse("chat:conversation", args=[found.conversation_id]))
+        return to_conversation(found.conversation_id)
     return HttpResponse(status=202)
 
 

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import AsyncIterator
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from chat.engine.engine import Engine
@@ -25,15 +25,19 @@ class EventStream(StreamingHttpResponse):
 
 
 def stream(
-    engine: Engine, live: Live, user: User, session: str, position: Position = Position()
+    engine: Engine, live: Live, user: User, request: HttpRequest, position: Position = Position()
 ) -> HttpResponseBase:
     """`text/event-stream` of what follows `position`; 204 for who has seen `done` already.
+
+    With `?html=1` its frames carry the text rendered as well.
 
     204 is what makes a browser's EventSource stop asking.
     """
     if live.ending is not None and position == live.end._replace(done=True):
         return _labelled(HttpResponse(status=204), live.about.run, live.about.conversation)
-    viewer = Viewer(engine.viewers, live, position, session=session, user=user.pk, password=user.password)
+    feed = live.page if request.GET.get("html") == "1" else live.plain
+    session = request.session.session_key or ""
+    viewer = Viewer(engine.viewers, feed, position, session=session, user=user.pk, password=user.password)
     response = EventStream(viewer)
     response["Cache-Control"] = "no-cache, no-transform"
     response["X-Accel-Buffering"] = "no"

@@ -4,8 +4,10 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
+from chat.engine.plan import can_continue
 from chat.engine.position import Position
 from chat.models import Conversation, Message, Run
+from chat.models.message import Place
 
 PAGE = 50  # messages shown at once
 
@@ -20,54 +22,71 @@ class Thread:
 
 
 def read(conversation: Conversation, before: Message | None = None) -> Thread:
-    """The newest page of the active branch, or the page that ends just before `before`."""
+    """The newest page of the active branch, or the page that ends just before `before`.
+
+    A fixed number of queries, whatever there is to show.
+    """
     leaf = before.parent_id if before else conversation.active_leaf_id
-    steps = list(Message.objects.path(leaf, PAGE + 1)) if leaf else []
-    ids = [step.id for step in reversed(steps[:PAGE])]
-    found = Message.objects.in_bulk(ids)
+    places = list(reversed(Message.objects.branch(leaf, PAGE + 1))) if leaf else []
+    shown = places[-PAGE:]
+    ids = [place.id for place in shown]
+    found = Message.objects.select_related("feedback").in_bulk(ids)
     runs: dict[uuid.UUID, Run] = {}
     for run in Run.objects.filter(message_id__in=ids).order_by("created"):
         runs[run.message_id] = run
-    items = [_item(found[id_], runs.get(id_)) for id_ in ids]
-    _offer_retry(items, found)
+    items = [
+        _item(found[place.id], place, runs.get(place.id), is_leaf=place is shown[-1] and before is None)
+        for place in shown
+    ]
     live = next((run.pk for run in runs.values() if run.is_live), None)
-    return Thread(items, ids[0] if len(steps) > PAGE else None, live)
+    return Thread(items, ids[0] if len(places) > PAGE else None, live)
 
 
-def _item(message: Message, run: Run | None) -> dict[str, Any]:
-    item: dict[str, Any] = {
+def _item(message: Message, place: Place, run: Run | None, *, is_leaf: bool) -> dict[str, Any]:
+    """`text` and `reasoning` are those of all the message's runs, `position` is that of the last one's."""
+    text, reasoning = run.texts() if run and run.is_live else ("", "")
+    feedback = getattr(message, "feedback", None)
+    return {
         "id": message.pk,
         "role": message.role,
-        "text": message.text,
-        "reasoning": message.reasoning,
+        "text": message.text + text,
+        "reasoning": message.reasoning + reasoning,
         "model": message.model,
         "created": message.created,
-        "run": None,
+        "run": _run(run, Position(len(text), len(reasoning))) if run else None,
+        "versions": _versions(place),
+        "feedback": None if feedback is None else "up" if feedback.up else "down",
+        "reason": feedback.reason if feedback else "",
+        "can": {
+            "edit": message.role == Message.Role.USER,
+            "regenerate": message.role == Message.Role.ASSISTANT,
+            "continue": run is not None and is_leaf and can_continue(message, run),
+        },
     }
-    if run is None:
-        return item
-    text, reasoning = run.texts() if run.is_live else ("", "")
-    item["text"] += text
-    item["reasoning"] += reasoning
-    item["run"] = {
+
+
+def _run(run: Run, position: Position) -> dict[str, Any]:
+    return {
         "id": run.pk,
         "status": run.status,
         "live": run.is_live,
-        "position": str(Position(len(text), len(reasoning))),
+        "position": str(position),
         "message": run.error_message,
         "code": run.error_code,
-        "retryable": run.status in (Run.Status.FAILED, Run.Status.INTERRUPTED),
         "finish_reason": run.finish_reason,
         "usage": run.usage,
         "seconds": run.seconds,
+        "thinking_seconds": run.thinking_seconds,
     }
-    return item
 
 
-def _offer_retry(items: list[dict[str, Any]], found: dict[uuid.UUID, Message]) -> None:
-    """What the Retry of a reply sends: the same question again, beside the first one."""
-    for item in items:
-        if item["run"] and item["run"]["retryable"]:
-            asked = found.get(found[item["id"]].parent_id)  # type: ignore[arg-type]
-            if asked is not None:
-                item["retry"] = {"content": asked.text, "parent": asked.parent_id}
+def _versions(place: Place) -> dict[str, Any] | None:
+    """None where there is only the one."""
+    if place.count < 2:
+        return None
+    return {
+        "index": place.index,
+        "count": place.count,
+        "previous": place.previous,
+        "next": place.next,
+    }

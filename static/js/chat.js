@@ -1,57 +1,72 @@
 import { Composer, Outbox } from './composer.js';
 import { RunStream } from './stream.js';
-import { Follower, Reply, Turn, Words, copy, identify, titleOf } from './transcript.js';
+import { Follower, Page, Reply, Turn, copy, furnish, identify, titleOf } from './transcript.js';
 
-const ANY_ID = '00000000-0000-0000-0000-000000000000'; // in place of an id in data-url-* attributes
+const SHORTCUTS = { KeyO: 'fresh', KeyS: 'fold', Escape: 'box' }; // with Ctrl and Shift; Escape with Shift alone
 const LET_GO_AFTER = 10_000; // milliseconds hidden; on HTTP/1.1 all tabs of a site share six connections
 
+/** What modules that are loaded on demand may use: `page`, `thread`, `composer`, `busy`, `begin`, `swap`, `say`. */
 class Chat {
-  #page;
-  #words;
+  page;
+  composer;
+  thread = document.getElementById('thread');
   #outbox;
-  #composer;
   #follower;
-  #thread = document.getElementById('thread');
   #stream = null;
   #turn = null;
+  #sidebar = null;
 
   constructor(page) {
-    this.#page = page;
-    this.#words = new Words(page);
-    this.#outbox = Outbox.open(page.dataset.user);
+    this.page = page;
+    this.#outbox = Outbox.open(page.user);
     this.#follower = new Follower(document.getElementById('jump'));
-    this.#composer = new Composer(document.getElementById('composer'), this.#outbox, this.#draftName, {
+    this.composer = new Composer(document.getElementById('composer'), this.#outbox, this.#draftName, {
       send: (text) => this.#ask(text),
       stop: () => this.#stop(),
-      resized: () => this.#follower.follow(),
+      editLast: () => this.#editLast(),
+      resized: () => this.hold(),
     });
   }
 
   start() {
-    this.#thread.addEventListener('submit', (event) => this.#retry(event));
+    for (const type of ['click', 'submit']) this.thread.addEventListener(type, (event) => this.#act(event));
     document.getElementById('sign-out').addEventListener('submit', () => this.#outbox.purge());
     document.getElementById('model')?.addEventListener('change', () => this.#introduce());
     this.#comeAndGo();
+    this.#liveBeside();
     this.#goToEnd();
-    this.#composer.focus();
-    const live = this.#thread.querySelector('[data-status=running], [data-status=queued]');
-    if (live) this.#resume(live);
+    this.composer.focus();
+    this.arrived();
   }
 
-  get #conversation() {
-    return this.#page.dataset.conversation;
+  /** Is a reply on its way here? */
+  get busy() {
+    return this.#stream !== null;
+  }
+
+  /** While a reply is on its way nothing else can be asked for; the buttons stay where they are, and say so. */
+  enable(root = this.thread) {
+    const disabled = String(this.busy);
+    for (const button of root.querySelectorAll('[data-turn]')) {
+      if (button.ariaDisabled !== disabled) button.ariaDisabled = disabled;
+    }
+  }
+
+  /** The thread holds articles from the server that were not there before. */
+  arrived() {
+    furnish(this.thread);
+    this.enable();
+    const live = this.thread.querySelector('[data-status=running], [data-status=queued]');
+    if (live && !this.busy) this.#resume(live);
+    if (this.thread.querySelector('.older')) import('./history.js').then(({ watch }) => watch(this));
   }
 
   get #draftName() {
-    return this.#conversation || 'new';
-  }
-
-  #url(name, id = '') {
-    return this.#page.getAttribute(`data-url-${name}`).replace(ANY_ID, id);
+    return this.page.conversation || 'new';
   }
 
   #goToEnd() {
-    if (location.hash) return;
+    if (location.hash) return this.#follower.release();
     history.scrollRestoration = 'manual';
     this.#follower.jump();
   }
@@ -59,137 +74,191 @@ class Chat {
   /** The empty page says who answers. */
   #introduce() {
     const name = document.getElementById('answers');
-    if (name) name.textContent = this.#modelName(this.#composer.model);
+    if (name) name.textContent = this.page.modelName(this.composer.model);
   }
 
-  #modelName(id) {
-    const options = Array.from(document.getElementById('model')?.options ?? []);
-    return options.find((option) => option.value === id)?.text ?? this.#page.dataset.modelName;
+  /** The page has changed its height: its end stays in view for who reads there. */
+  hold() {
+    this.#follower.follow();
   }
 
-  // Asking
+  // Doing
+
+  /** What `[data-action]` in the thread does is loaded when it is first done; without that, forms are just sent. */
+  #act(event) {
+    const element = event.target.closest('[data-action], .copy');
+    if (!element || (event.type === 'click' && element.matches('form'))) return;
+    event.preventDefault();
+    if (element.matches('.copy')) import('./clipboard.js').then(({ copyCode }) => copyCode(this.page, element));
+    else import('./actions.js').then(({ act }) => act(this, element), () => sent(element));
+  }
+
+  #editLast() {
+    const edits = this.thread.querySelectorAll('.question [data-action=edit]');
+    if (!this.busy && edits.length) edits[edits.length - 1].click();
+  }
+
+  /**
+   * Puts a freshly fetched page of this conversation in place of the thread, without a jump.
+   * @param {string} html
+   * @param {string} message  the id of the message that stays where it is; none: the topmost in view
+   * @returns {Promise<HTMLElement|null>} that message's article
+   */
+  async swap(html, message) {
+    const { swap } = await import('./history.js');
+    return swap(this, html, message);
+  }
 
   #ask(content) {
-    if (this.#stream) return;
-    this.#composer.hold();
-    const question = this.#show('question', content);
-    this.#send({ content }, { question, typed: true });
+    if (this.busy) return;
+    this.composer.hold();
+    this.begin({ body: { content }, question: content, typed: true });
   }
 
-  /** The same question again, beside the failed turn, which gives way once the server has the new one. */
-  #retry(event) {
-    const form = event.target;
-    event.preventDefault();
-    if (this.#stream) return;
-    const failed = form.closest('article');
-    const content = form.elements.content.value;
-    const replaced = [failed.previousElementSibling, failed];
-    const question = this.#show('question', content);
-    this.#send({ content, parent: form.elements.parent.value || null }, { question, replaced });
+  /**
+   * Asks the server for a reply and streams it.
+   * @param {object} wanted
+   * @param {string} [wanted.url]  none: the next turn of this conversation
+   * @param {object} wanted.body  what is sent, beside the key (and, in the next turn, the model)
+   * @param {string} [wanted.question]  shown at once
+   * @param {HTMLElement} [wanted.reply]  the article that goes on; none: a new one at the end
+   * @param {Element[]} [wanted.replaced]  articles that give way once the server has it
+   * @returns {Promise<boolean>} whether the server took it
+   */
+  begin({ url, body, question, reply, replaced = [], typed = false, keepFocus = false }) {
+    if (this.busy) return Promise.resolve(false);
+    this.say('');
+    const moved = replaced.some((article) => article.contains(document.activeElement));
+    return new Promise((settle) => {
+      const request = this.#request(url, body);
+      const asked = question === undefined ? null : this.#show('question', question);
+      const shown = reply ? this.#replyIn(reply) : this.#newReply(request.body.model);
+      const goesOn = Boolean(reply);
+      this.#turn = new Turn({ reply: shown, goesOn, question: asked, replaced, typed, request, settle });
+      if (moved && !keepFocus) this.composer.focus();
+      this.#follower.jump();
+      this.#open().send(request.url, request.body);
+    });
   }
 
-  #send(message, shown) {
-    this.#say('');
-    const reply = this.#replyIn(this.#show('reply'));
-    reply.model = this.#modelName(this.#composer.model);
-    this.#turn = new Turn({ reply, ...shown });
-    this.#follower.jump();
-    const url = this.#conversation ? this.#url('send', this.#conversation) : this.#url('new');
-    const body = { ...message, model: this.#composer.model };
-    const client_key = this.#outbox.keyFor(this.#draftName, { url, ...body });
-    this.#open().send(url, { ...body, client_key });
+  #request(url, message) {
+    const { conversation } = this.page;
+    const next = conversation ? this.page.url('send', conversation) : this.page.url('new');
+    const wanted = url ? { url, body: message } : { url: next, body: { model: this.composer.model, system: this.composer.system, ...message } };
+    const client_key = this.#outbox.keyFor(this.#draftName, { url: wanted.url, ...wanted.body });
+    return { url: `${wanted.url}?html=1`, body: { ...wanted.body, client_key } };
   }
 
   #resume(article) {
     this.#turn = new Turn({ reply: this.#replyIn(article) });
     this.#turn.accept();
     this.#announce('replying');
+    this.#mark('replying');
     this.#open().follow(this.#turn.reply.run, this.#turn.reply.position);
   }
 
   #open() {
-    this.#composer.busy = 'live';
+    this.composer.busy = 'live';
     this.#stream = new RunStream({
-      urls: { stream: (run) => this.#url('stream', run), stop: (run) => this.#url('stop', run) },
-      token: this.#composer.token,
-      on: this.#handlers(this.#turn.reply),
+      urls: { stream: (run) => `${this.page.url('stream', run)}?html=1`, stop: (run) => this.page.url('stop', run) },
+      token: this.page.token,
+      on: this.#handlers(),
     });
+    this.enable();
     return this.#stream;
   }
 
   #stop() {
-    this.#composer.busy = 'stopping';
+    this.composer.busy = 'stopping';
     this.#stream?.stop();
   }
 
   // Hearing
 
-  #handlers(reply) {
+  #handlers() {
     return {
       accepted: () => this.#accepted(),
       busy: () => this.#busy(),
-      open: () => reply.remark(''),
+      open: () => this.#reply.remark(''),
       meta: (meta) => this.#meet(meta),
-      text: (piece) => reply.append(piece),
-      reset: () => reply.reset(),
-      problem: ({ message }) => reply.remark(message),
-      waiting: () => reply.remark(this.#words.say(this.#turn.accepted ? 'resuming' : 'sending-again')),
+      text: (piece) => this.#reply.append(piece),
+      reset: () => this.#reply.reset(),
+      problem: ({ message }) => this.#reply.remark(message),
+      waiting: () => this.#reply.remark(this.page.say(this.#waiting)),
       done: (done) => this.#done(done),
       end: (outcome) => this.#end(outcome),
     };
   }
 
+  get #reply() {
+    return this.#turn.reply;
+  }
+
+  get #waiting() {
+    if (this.#turn.accepted) return 'resuming';
+    return navigator.onLine ? 'sending-again' : 'queued';
+  }
+
   #accepted() {
     this.#turn.accept();
     this.#outbox.release(this.#draftName);
-    if (this.#turn.typed) this.#composer.accepted();
+    if (this.#turn.typed) this.composer.accepted();
     this.#announce('replying');
   }
 
   /** Another window asked first. Its reply is shown here, and this question goes back into the box. */
   #busy() {
-    this.#turn.withdraw();
-    if (this.#turn.typed) this.#composer.giveBack();
-    this.#turn.accepted = true;
+    const { typed } = this.#turn;
+    this.#giveBack();
+    this.#turn = new Turn({ reply: this.#newReply() });
+    this.#turn.accept();
     this.#announce('replying');
-    this.#say('busy', this.#link('show-all', location.href));
+    this.say(typed ? 'busy-kept' : 'busy', this.#link('show-all', location.href));
   }
 
   #meet(meta) {
     const { question, reply } = this.#turn;
-    if (!this.#conversation && meta.conversation) this.#adopt(meta.conversation);
+    if (!this.page.conversation && meta.conversation) this.#adopt(meta.conversation);
     if (question) identify(question, meta.user_message);
+    this.#mark('replying');
     reply.identify(meta);
-    reply.model = this.#modelName(meta.model);
+    reply.model = this.page.modelName(meta.model);
   }
 
   #done(done) {
-    const { reply } = this.#turn;
-    if (!reply.live) return;
-    reply.finish(done);
-    if (['failed', 'interrupted'].includes(done.status)) this.#offerRetry(reply);
+    if (!this.#reply.live) return;
+    this.#reply.finish(done);
     this.#announce(done.status === 'complete' ? 'finished' : 'ended');
-    this.#follower.follow();
   }
 
-  #offerRetry(reply) {
-    const question = reply.question;
-    // A page of older messages does not end with the reply that this question followed.
-    if (!question || location.search) return;
-    const form = copy('retry-template');
-    form.elements.content.value = question.querySelector('[data-part=text]').textContent;
-    form.elements.parent.value = question.previousElementSibling?.dataset.message ?? '';
-    reply.add(form);
-  }
-
-  #end(outcome) {
+  async #end(outcome) {
+    if (this.#lacksSession(outcome) && (await this.#signIn())) return;
     const turn = this.#turn;
     this.#stream = this.#turn = null;
-    this.#composer.busy = '';
+    this.composer.busy = '';
+    this.enable();
+    if (outcome.kind === 'done') this.#mark('');
     if (outcome.kind === 'done') this.#settle(turn.reply);
     else if (turn.accepted) this.#lose(turn.reply, outcome);
     else this.#takeBack(turn, outcome);
     this.#follower.follow();
+  }
+
+  /** It has ended; or somebody signed in in another tab, which made this page's token worthless: tried once. */
+  #lacksSession({ kind, status }) {
+    return kind === 'signed-out' || (status === 403 && !this.#turn.renewed);
+  }
+
+  /** The session has ended: the same person signs in right here, and what was going on goes on. */
+  async #signIn() {
+    this.#turn.renewed = true;
+    const { position } = this.#stream;
+    const { signIn } = await import('./signin.js').catch(() => ({}));
+    if (!(await signIn?.(this.page))) return false;
+    const { accepted, reply, request } = this.#turn;
+    if (accepted) this.#open().follow(reply.run, position);
+    else this.#open().send(request.url, request.body);
+    return true;
   }
 
   /** The run had ended before this page heard so, with nothing left to say. */
@@ -198,71 +267,125 @@ class Chat {
   }
 
   #lose(reply, outcome) {
-    reply.leave(outcome.error?.message || this.#words.say('lost'));
+    reply.leave(outcome.error?.message || this.page.say('lost'));
     this.#explain(outcome);
   }
 
   #takeBack(turn, outcome) {
-    turn.withdraw();
-    turn.reply.remove();
-    if (turn.typed) this.#composer.giveBack();
+    this.#turn = turn;
+    this.#giveBack();
+    this.#turn = null;
     // The next try of a refused message is a new send, unless signing in was all it lacked.
     if (outcome.kind === 'refused') this.#outbox.release(this.#draftName);
     this.#explain(outcome);
     this.#announce('');
   }
 
+  #giveBack() {
+    this.#turn.withdraw();
+    if (this.#turn.typed) this.composer.giveBack();
+  }
+
   #explain({ kind, status, error }) {
     if (kind === 'signed-out') {
       const next = encodeURIComponent(location.pathname);
-      this.#say('signed-out', this.#link('sign-in', `${this.#url('login')}?next=${next}`));
-    } else if (status === 403) this.#say('outdated', this.#link('reload', location.href));
-    else if (kind === 'refused') this.#notice(error.message || this.#words.say('refused'));
-    else if (kind === 'unreachable') this.#say(navigator.onLine ? 'unreachable' : 'offline');
+      this.say('signed-out', this.#link('sign-in', `${this.page.url('login')}?next=${next}`));
+    } else if (status === 403) this.say('outdated', this.#link('reload', location.href));
+    else if (kind === 'refused') this.#refuse(error);
+    else if (kind === 'unreachable') this.say('unreachable');
+  }
+
+  #refuse({ message, retry_after: seconds }) {
+    this.#notice(message || this.page.say('refused'));
+    const notice = document.getElementById('notice');
+    if (seconds) import('./countdown.js').then(({ countDown }) => countDown(this.page, notice, seconds));
   }
 
   // The page
 
   #show(kind, text = '') {
     const article = copy(`${kind}-template`);
-    article.querySelector('[data-part=text]').append(text);
-    this.#thread.append(article);
+    article.querySelector('[data-part=text]').textContent = text;
+    this.thread.append(article);
     return article;
   }
 
+  /** The latest reply alone has room to grow into; see `.fresh` in chat.css. */
+  #newReply(model) {
+    for (const article of this.thread.querySelectorAll('.fresh')) article.classList.remove('fresh');
+    const article = this.#show('reply');
+    article.classList.add('fresh');
+    const reply = this.#replyIn(article);
+    reply.model = this.page.modelName(model);
+    return reply;
+  }
+
   #replyIn(article) {
-    return new Reply(article, this.#words, () => this.#follower.follow());
+    return new Reply(article, this.page, () => this.#follower.follow());
   }
 
   /** A new conversation has its address now; Back leads away from it, not to its empty page. */
   #adopt(conversation) {
-    const address = this.#url('conversation', conversation);
+    const address = this.page.url('conversation', conversation);
     const title = titleOf(this.#turn.question?.querySelector('[data-part=text]').textContent ?? '');
-    this.#page.dataset.conversation = conversation;
+    this.page.conversation = conversation;
     history.replaceState(null, '', address);
-    this.#composer.moveTo(conversation, this.#url('send', conversation));
-    this.#page.querySelector('h1').textContent = title;
+    this.composer.moveTo(conversation, this.page.url('send', conversation));
     document.title = title;
-    this.#list(address, title);
-    document.getElementById('delete').action = this.#url('delete', conversation);
-    document.getElementById('menu-button').hidden = false;
+    this.#beside((sidebar) => sidebar.adopt(conversation, address, title));
   }
 
-  #list(address, title) {
-    const list = document.getElementById('conversations');
-    document.querySelector('#sidebar [aria-current]')?.removeAttribute('aria-current');
-    const known = list.querySelector(`a[href="${address}"]`);
-    const item = known?.closest('li') ?? copy('conversation-template');
-    const link = item.querySelector('a');
-    if (!known) link.textContent = title;
-    link.href = address;
-    link.ariaCurrent = 'page';
-    list.prepend(item);
-    list.hidden = false;
+  // Beside the thread
+
+  /** The sidebar and the header come to life when they are first used, or have something to tell. */
+  #liveBeside() {
+    const parts = document.querySelectorAll('#sidebar, .bar');
+    const come = () => document.hidden || this.#beside(() => {});
+    for (const type of ['pointerover', 'focusin', 'toggle']) {
+      for (const part of parts) part.addEventListener(type, come, { once: true });
+    }
+    document.addEventListener('visibilitychange', come);
+    document.addEventListener('click', (event) => this.#use(event));
+    document.addEventListener('keydown', (event) => this.#press(event));
+    if (document.querySelector('#sidebar :is([data-state], [data-unseen]), #toast form')) come();
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    const zone = `tz=${timeZone}`;
+    // A page that has changed a cookie is not kept for the way back to it.
+    if (!document.cookie.includes(zone)) document.cookie = `${zone};path=/;max-age=31536000;samesite=lax`;
   }
 
-  #say(name, link) {
-    this.#notice(name && this.#words.say(name), link);
+  #beside(then, otherwise = () => {}) {
+    const loading = (this.#sidebar ??= import('./sidebar.js').then(({ Sidebar }) => new Sidebar(this.page)));
+    loading.then(then, () => {
+      this.#sidebar = null;
+      otherwise();
+    });
+  }
+
+  #mark(state) {
+    const { conversation } = this.page;
+    this.#beside((sidebar) => sidebar.mark(conversation, state));
+  }
+
+  #use(event) {
+    const opener = event.target.closest('[data-opens]');
+    if (!opener) return;
+    event.preventDefault();
+    const plainly = () => opener.popoverTargetElement?.togglePopover();
+    this.#beside((sidebar) => sidebar.open(opener), plainly);
+  }
+
+  #press(event) {
+    const { code, ctrlKey, metaKey, shiftKey } = event;
+    const name = shiftKey && (ctrlKey || metaKey || code === 'Escape') && SHORTCUTS[code];
+    if (!name) return;
+    event.preventDefault();
+    this.#beside((sidebar) => sidebar.press(name));
+  }
+
+  /** A sentence above the box, by its name; '' takes it away. */
+  say(name, link) {
+    this.#notice(name && this.page.say(name), link);
   }
 
   #notice(sentence, link) {
@@ -273,13 +396,13 @@ class Chat {
   #link(name, href) {
     const link = document.createElement('a');
     link.href = href;
-    link.textContent = this.#words.say(name);
+    link.textContent = this.page.say(name);
     return link;
   }
 
   /** Boundaries only: a screen reader that gets every word of a stream can read nothing else. */
   #announce(name) {
-    const sentence = name && this.#words.say(name, { model: this.#turn?.reply.model });
+    const sentence = name && this.page.say(name, { model: this.#turn?.reply.model });
     document.getElementById('status').textContent = sentence;
   }
 
@@ -296,7 +419,25 @@ class Chat {
     addEventListener('pageshow', ({ persisted }) => persisted && this.#stream?.resume());
     addEventListener('online', () => this.#stream?.hurry());
     looked();
+    this.#lineUpAndDown();
+  }
+
+  /** Without a network one goes on writing; what is sent waits until there is one. */
+  #lineUpAndDown() {
+    const banner = document.getElementById('offline');
+    const changed = (event) => {
+      banner.hidden = navigator.onLine;
+      if (event) document.getElementById('status').textContent = navigator.onLine ? '' : banner.textContent;
+    };
+    for (const type of ['online', 'offline']) addEventListener(type, changed);
+    changed();
   }
 }
 
-new Chat(document.getElementById('chat')).start();
+/** What a page without scripts would do. */
+function sent(element) {
+  if (element.type === 'submit') element.form.requestSubmit(element);
+  else element.submit?.();
+}
+
+new Chat(new Page(document.getElementById('chat'))).start();

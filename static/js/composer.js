@@ -100,7 +100,7 @@ export class Composer {
   #saved;
   #timer = 0;
 
-  /** @param {{send: (text: string) => void, stop: () => void, resized: () => void}} on */
+  /** @param {{send: (text: string) => void, stop: () => void, editLast: () => void, resized: () => void}} on */
   constructor(form, outbox, conversation, on) {
     this.#form = form;
     this.#box = form.elements.content;
@@ -111,6 +111,8 @@ export class Composer {
     form.noValidate = true;
     this.#saved = outbox.draft(conversation);
     this.#box.value ||= this.#saved;
+    const { system } = form.elements;
+    if (system) system.value ||= outbox.draft('system');
     this.#listen();
     this.#fit();
   }
@@ -122,6 +124,11 @@ export class Composer {
   /** @returns {string|undefined} undefined where the page offers no choice */
   get model() {
     return this.#form.elements.model?.value;
+  }
+
+  /** @returns {string|undefined} the instructions that go with the first question of a conversation */
+  get system() {
+    return this.#form.elements.system?.value || undefined;
   }
 
   /** @param {''|'live'|'stopping'} state */
@@ -171,9 +178,10 @@ export class Composer {
       else this.#send();
     });
     this.#box.addEventListener('keydown', (event) => {
-      if (!sends(event, touch())) return;
+      const doing = this.#meant(event);
+      if (!doing) return;
       event.preventDefault();
-      if (!this.busy) this.#send();
+      doing();
     });
     this.#box.addEventListener('input', () => {
       this.#fit();
@@ -182,6 +190,15 @@ export class Composer {
     });
     addEventListener('pagehide', () => this.#save());
     document.addEventListener('visibilitychange', () => this.#save());
+  }
+
+  /** @returns {(() => void)|undefined} what a key does here, beside writing */
+  #meant(event) {
+    if (sends(event, touch())) return () => this.busy || this.#send();
+    if (event.isComposing) return undefined;
+    if (event.key === 'Escape' && this.busy) return this.#on.stop;
+    if (event.key === 'ArrowUp' && !this.#box.value) return this.#on.editLast;
+    return undefined;
   }
 
   #send() {

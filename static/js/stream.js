@@ -54,6 +54,11 @@ export class RunStream {
     this.#base = timings.retry;
   }
 
+  /** Behind what was told last: whence another stream of the same run goes on. */
+  get position() {
+    return this.#position;
+  }
+
   /** Sends a message and follows its reply. `body.client_key` makes every repetition harmless. */
   send(url, body) {
     this.#message = { url, body: JSON.stringify(body) };
@@ -117,6 +122,8 @@ export class RunStream {
     this.#connection.close();
     if (this.#ended || this.#paused || asked === null || (this.#stopping && !this.#run)) return;
     const delay = asked + this.#jitter();
+    // What failed for want of any network says nothing about the server: a message waits until there is one.
+    if (globalThis.navigator?.onLine === false) this.#tries = Math.min(this.#tries, this.#timings.sends - 1);
     this.#on.waiting?.(delay);
     await this.#sleep(delay);
   }

@@ -8,7 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from . import capacity, cost, latency
+from . import capacity, cost, hold, latency, opening
 from .stage import IncompleteError, Stage
 from .table import Line, percentile, table
 
@@ -52,6 +52,8 @@ def measure(size: Size) -> list[Line]:
             )
         show("Many at once", capacity.held(stage, size.held, size.plateau))
         show("Watching", capacity.watched(stage, size.viewers))
+        show("Opening", opening.opened(stage))
+        show("Rendering", list(hold.holds()))
         show(f"Starting: medians of {len(stage.idle)} starts", starts(stage))
     return found
 

@@ -29,13 +29,13 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """Our server: a logged-in person asks in a new conversation, as the page does."""
+    """Our server: a logged-in person asks in a new conversation, as the page does: with the text rendered."""
 
     url: str
 
     def request(self, question: Words) -> bytes:
         body = {"content": str(question), "client_key": str(uuid.uuid4())}
-        return _request("POST", f"{self.url}/c/", _person(), body)
+        return _request("POST", f"{self.url}/c/?html=1", _person(), body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +84,5 @@ def _request(method: str, url: str, headers: dict[str, str], body: object = None
         **headers,
     }
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-    return f"{method} {address.path} HTTP/1.1\r\n{head}\r\n".encode() + content
+    path = f"{address.path}?{address.query}" if address.query else address.path
+    return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + content

@@ -23,13 +23,13 @@ class ChatPage:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.box = page.get_by_role("textbox", name="Your message")
+        self.box = page.get_by_role("textbox", name="Your message", exact=True)
         self.notice = page.locator("#notice")
         self.questions = page.locator("article.question")
         self.replies = page.locator("article.reply")
         self.reply = self.replies.last
-        self.stop = page.get_by_role("button", name="Stop")
-        self.send = page.get_by_role("button", name="Send")
+        self.stop = page.get_by_role("button", name="Stop", exact=True)
+        self.send = page.get_by_role("button", name="Send", exact=True)
         self.jump = page.get_by_role("button", name="Jump to latest")
 
     @classmethod
@@ -43,7 +43,10 @@ class ChatPage:
 
     def ask(self, text: str) -> None:
         self.box.fill(text)
-        self.box.press("Enter")
+        if self.page.evaluate("matchMedia('(pointer: coarse)').matches"):
+            self.send.tap()
+        else:
+            self.box.press("Enter")
 
     def another_tab(self) -> "ChatPage":
         """The same address in a second tab of the same browser."""

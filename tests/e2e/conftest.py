@@ -56,7 +56,7 @@ def window(chromium: Browser) -> Iterator[Callable[..., Page]]:
     errors: list[str] = []
 
     def heard(said: ConsoleMessage) -> None:
-        if "Content Security" in said.text:
+        if "Content Security" in said.text or "requires 'Trusted" in said.text:
             errors.append(said.text)
 
     def met(dialog: Dialog) -> None:

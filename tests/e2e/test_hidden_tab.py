@@ -65,7 +65,7 @@ def test_a_hidden_tab_lets_go_and_comes_back_to_the_whole_text(tabs: BrowserCont
     assert not let_go
     page.clock.fast_forward(11_000)
     page.wait_for_timeout(100)
-    assert [url.removeprefix(server.url) for url in let_go] == ["/c/"]
+    assert [url.removeprefix(server.url) for url in let_go] == ["/c/?html=1"]
     seen = chat.text
     page.wait_for_timeout(500)
     assert chat.text == seen != words(400)

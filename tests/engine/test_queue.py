@@ -41,7 +41,7 @@ async def ask(here: Engine, user: User, content: str) -> tuple[Run, Live]:
 async def ended(live: Live) -> str:
     async with asyncio.timeout(10):
         while live.ending is None:
-            await live.changed()
+            await live.plain.changed()
     return live.ending.status
 
 

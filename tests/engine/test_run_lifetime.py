@@ -1,9 +1,11 @@
 """Invariant 1: a run is a task of the server. Viewers come and go; only stop ends it."""
 
+import socket
 import time
 
 import pytest
 
+from tests.people import CSRF, SESSIONS
 from tests.server import Server
 
 pytestmark = pytest.mark.database
@@ -72,3 +74,25 @@ def test_a_stopped_run_can_be_asked_to_stop_again(server: Server) -> None:
         stream.to_end()
     assert alice.stop(stream.run).status_code == 202
     assert status_of(server, stream.run) == "complete"
+
+
+def test_whoever_hangs_up_right_after_sending_is_answered_all_the_same(server: Server) -> None:
+    """Also between the storing of the turn and the launch of its run."""
+    alice = server.person("alice")
+    alice.get("/readyz")
+    for number in range(40):
+        body = b'{"content": "hello"}'
+        head = (
+            "POST /c/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            f"Cookie: sessionid={SESSIONS['alice']}; csrftoken={CSRF}\r\nX-CSRFToken: {CSRF}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", server.port)) as caller:
+            caller.sendall(head.encode() + body)
+            time.sleep(number / 4_000)
+    deadline = time.monotonic() + 10
+    unfinished = "SELECT COUNT(*) FROM chat_run WHERE status IN ('queued', 'running')"
+    while server.database.value(unfinished) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert server.database.value(unfinished) == 0
+    assert server.database.value("SELECT COUNT(*) FROM chat_run WHERE status = 'complete'") > 5

@@ -257,6 +257,35 @@ test('a message that nobody takes goes back after some tries, all with the same 
     assert.equal(calls.length, TIMINGS.sends);
   }));
 
+test('without any network a message waits for as long as that takes, and is given up by the person alone', () =>
+  serving([...Array(8).fill(refusing(502)), streaming(META, END, DONE)], async (root, calls) => {
+    const own = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+    Object.defineProperty(globalThis, 'navigator', { value: { onLine: false }, configurable: true });
+    try {
+      const { stream, heard } = listening(root);
+      await stream.send(`${root}/c/`, BODY);
+      assert.equal(heard.end.kind, 'done');
+      assert.equal(calls.length, 9);
+    } finally {
+      if (own) Object.defineProperty(globalThis, 'navigator', own);
+      else delete globalThis.navigator;
+    }
+  }));
+
+test('where a stream stands is where another one of the same run goes on', () =>
+  serving([
+    streaming(META, frame('a', '3'), frame('', '', 'problem', { code: 'signed_out' })),
+    streaming(META, frame('b', '4'), END, DONE),
+  ], async (root, calls) => {
+    const first = listening(root);
+    await first.stream.follow(RUN, '2');
+    assert.equal(first.stream.position, '3');
+    const second = listening(root);
+    await second.stream.follow(RUN, first.stream.position);
+    assert.equal(second.heard.text, 'b');
+    assert.equal(calls[1].headers['last-event-id'], '3');
+  }));
+
 test('a run is followed for as long as it takes', () =>
   serving([...Array(8).fill(refusing(502)), streaming(META, END, DONE)], async (root, calls) => {
     const { stream, heard } = listening(root);

@@ -85,6 +85,7 @@ async def test_a_hundred_and_fifty_replies_stream_at_once(fake: Fake) -> None:
         )
     assert [answer.error for answer in answers] == [None] * 150
     assert all(answer.text.count("word") == 20 for answer in answers)
+    await asyncio.to_thread(fake.wait_for, all_ended)
     starts, ends = ([call[at] for call in runs(fake)] for at in ("started", "ended"))
     assert max(starts) < min(ends)
 

@@ -8,8 +8,22 @@ import pytest
 from tests.databases import Database
 from tests.fake_workers_ai import Fake
 from tests.file_server import database, fake, server
+from tests.server import Person, Server
 
 TABLES = ("chat_conversation", "chat_message", "chat_run", "chat_runchunk")
+
+
+@pytest.fixture
+def alice(server: Server) -> Person:
+    return server.person("alice")
+
+
+@pytest.fixture
+def hers(alice: Person) -> str:
+    """A conversation of alice's."""
+    with alice.ask("hello") as stream:
+        stream.to_end()
+    return stream.conversation
 
 
 @pytest.fixture

@@ -1,101 +1,156 @@
-"""Each address for its owner, a stranger, an anonymous visitor and a disabled user."""
+"""Each address for each role and method: the table in rights.py, walked."""
 
-import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
+import httpx
 import pytest
-from django.urls import get_resolver
 
-from tests.server import Server
+from tests.databases import Database
+from tests.people import SESSIONS
+from tests.server import Person, Server
+from tests.views.objects import SECRET, Turn, address, ask, ask_and_delete, never, routes
+from tests.views.rights import ADMIN_LOGIN, ALL, LOGIN, ROLES, ROWS, SAFE, Row
+from tests.views.stored import everything
 
 pytestmark = pytest.mark.database
 
-# address: method, and what the owner gets
-ROUTES = {
-    "home": ("GET", "/", 200),
-    "conversation": ("GET", "/c/{conversation}/", 200),
-    "new": ("POST", "/c/", 200),
-    "send": ("POST", "/c/{conversation}/messages/", 200),
-    "stream": ("GET", "/runs/{run}/stream/", 200),
-    "stop": ("POST", "/runs/{run}/stop/", 202),
-    "delete": ("POST", "/c/{conversation}/delete/", 200),
-}
-FOR_EVERYBODY = {"healthz", "readyz"}
-PAGES = {"home", "conversation"}
+WHATS = ("own", "deleted", "missing")
+UNUSED = {route: set(ALL.split()) for route in {row.route for row in ROWS}}
+for listed in ROWS:
+    UNUSED[listed.route] -= set(listed.methods.split())
 
 
-def test_every_address_has_a_row_here() -> None:
-    names = {
-        pattern.name
-        for include in get_resolver().url_patterns
-        if getattr(include, "namespace", "") == "chat"
-        for pattern in include.url_patterns
+def test_every_address_has_a_row_and_every_row_an_address() -> None:
+    assert routes() == set(UNUSED)
+
+
+@pytest.fixture(scope="module")
+def people(server: Server) -> dict[str, Person]:
+    return {role: server.person(role) for role in ROLES}
+
+
+@pytest.fixture(scope="module")
+def turns(people: dict[str, Person], database: Database) -> dict[str, Turn]:
+    """What calls that are refused, or only look, are about."""
+    alice, dave = people["alice"], str(database.value("SELECT id FROM chat_user WHERE username = 'dave'"))
+    return {
+        "own": replace(ask(alice), person=dave),
+        "deleted": replace(ask_and_delete(alice), person=dave),
+        "missing": never(),
     }
-    assert names == set(ROUTES) | FOR_EVERYBODY
+
+
+def told(answer: httpx.Response, turn: Turn) -> str:
+    """A status, and where it leads if it does, with … for the caller's own words."""
+    where = answer.headers.get("Location", "").split("?")[0]
+    for key in vars(turn).values():
+        where = where.replace(key, "…")
+    return f"{answer.status_code} {where}".strip()
 
 
 @pytest.fixture
-def hers(server: Server) -> dict[str, str]:
-    with server.person("alice").ask("a secret of alice") as stream:
-        stream.to_end()
-    return {"conversation": stream.conversation, "run": stream.run}
+def leaver(database: Database, server: Server) -> Iterator[Any]:
+    """A copy of somebody's session, for those who sign out."""
+
+    def copy(role: str) -> Person:
+        person = server.person("")
+        if role in SESSIONS:
+            key = f"leaving{role}".ljust(32, "x")
+            database.rows(
+                f"INSERT INTO django_session SELECT '{key}', session_data, expire_date "
+                f"FROM django_session WHERE session_key = '{SESSIONS[role]}'"
+            )
+            person.client.cookies.set("sessionid", key)
+        return person
+
+    yield copy
+    database.rows("DELETE FROM django_session WHERE session_key LIKE 'leaving%'")
 
 
-def call(server: Server, who: str, name: str, ids: dict[str, str]):
-    method, path, _ = ROUTES[name]
-    body = {"content": "hello"} if name in ("new", "send") else None
-    return server.person(who).client.request(method, path.format(**ids), json=body)
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_each_role_gets_what_its_row_says(row: Row, people, turns, database: Database, leaver) -> None:
+    wrong: list[str] = []
+    before = everything(database)
+    for method, role, what in calls(row, quiet=True):
+        answer = people[role].client.request(method, address(row, turns[what]), json=row.body)
+        wrong += check(row, method, role, what, told(answer, turns[what]))
+        assert SECRET not in answer.text or row.answer(role, what) == "200"
+    assert row.records or everything(database) == before
+    for method, role, what in calls(row, quiet=False):
+        turn = fresh(what, people["alice"]) if row.fresh else turns[what]
+        person = leaver(role) if row.signs_out else people[role]
+        answer = person.client.request(method, address(row, turn), json=row.body)
+        wrong += check(row, method, role, what, told(answer, turn))
+    assert wrong == []
 
 
-@pytest.mark.parametrize("name", ROUTES)
-def test_the_owner_may(server: Server, hers: dict[str, str], name: str) -> None:
-    assert call(server, "alice", name, hers).status_code == ROUTES[name][2]
+def calls(row: Row, *, quiet: bool) -> Iterator[tuple[str, str, str]]:
+    """Method, role and object of each call that is `quiet`, refused or a mere look, or of each that acts."""
+    for method in row.methods.split():
+        for role in ROLES:
+            for what in WHATS if row.about and method in ("GET", "POST") else WHATS[:1]:
+                if (method in SAFE.split() or row.answer(role, what)[0] == "4") is quiet:
+                    yield method, role, what
 
 
-@pytest.mark.parametrize("name", [name for name in ROUTES if "{" in ROUTES[name][1]])
-@pytest.mark.parametrize("who", ["bob", "carol", "root"])
-def test_a_stranger_gets_the_same_as_for_what_does_not_exist(
-    server: Server, hers, unchanged, name: str, who: str
-) -> None:
-    foreign = call(server, who, name, hers)
-    missing = call(server, who, name, {"conversation": str(uuid.uuid4()), "run": str(uuid.uuid4())})
-    assert foreign.status_code == missing.status_code == 404
-    assert foreign.content == missing.content
-    assert "secret" not in foreign.text
+def fresh(what: str, alice: Person) -> Turn:
+    return {"own": ask, "deleted": ask_and_delete, "missing": lambda _: never()}[what](alice)
 
 
-@pytest.mark.parametrize("who", ["", "dave"])
-@pytest.mark.parametrize("name", ROUTES)
-def test_who_is_signed_out_or_disabled_is_sent_to_the_login(
-    server: Server, hers, unchanged, name: str, who: str
-) -> None:
-    answer = call(server, who, name, hers)
-    if name in PAGES:
-        assert answer.status_code == 302
-        assert answer.headers["Location"].startswith("/accounts/login/?next=/")
-    else:
-        assert answer.status_code == 401
-        assert answer.json()["error"]["code"] == "signed_out"
-    assert "secret" not in answer.text
+def check(row: Row, method: str, role: str, what: str, got: str) -> list[str]:
+    expected = row.answer(role, what)
+    return [] if got == expected else [f"{method} {role or 'nobody'} {what}: {got}, not {expected}"]
 
 
-@pytest.mark.parametrize("name", ["conversation", "send", "stream", "stop", "delete"])
-def test_what_its_owner_deleted_is_gone(server: Server, hers, name: str) -> None:
-    assert call(server, "alice", "delete", hers).status_code == 200
-    assert call(server, "alice", name, hers).status_code == 404
-    assert hers["conversation"] not in server.person("alice").get("/").text
+@pytest.mark.parametrize("route", [route for route, methods in sorted(UNUSED.items()) if methods])
+def test_what_no_row_names_is_no_method(route: str, people, turns, database: Database) -> None:
+    row = next(row for row in ROWS if row.route == route)
+    before = everything(database)
+    for method in UNUSED[route]:
+        for role in ROLES:
+            answer = people[role].client.request(method, address(row, turns["own"]), json=row.body)
+            assert answer.status_code == 405, f"{method} {role}"
+    assert everything(database) == before
 
 
-def test_deleting_stops_what_is_being_written(server: Server, fake) -> None:
-    alice = server.person("alice")
+@pytest.mark.parametrize("row", [row for row in ROWS if row.about], ids=str)
+def test_a_strangers_object_and_a_missing_one_get_the_same_bytes(row: Row, people, turns) -> None:
+    """Everything but the caller's own words: what differed would tell which objects there are."""
+    for role in ROLES:
+        if row.answer(role, "own") not in ("404", "403", LOGIN, ADMIN_LOGIN):
+            continue
+        seen = [bytes_of(people[role], row, turn) for turn in turns.values()]
+        assert seen[0] == seen[1] == seen[2], role
+
+
+def bytes_of(person: Person, row: Row, turn: Turn) -> tuple[str, bytes, dict[str, str]]:
+    answer = person.client.request(row.methods.split()[0], address(row, turn), json=row.body)
+    headers = {
+        name: value for name, value in answer.headers.items() if name not in ("date", "expires", "location")
+    }
+    return told(answer, turn), answer.content, headers
+
+
+def test_what_its_owner_deleted_is_listed_nowhere(people, turns) -> None:
+    for path in ("/", "/conversations/"):
+        page = people["alice"].get(path).text
+        assert turns["own"].conversation in page
+        assert turns["deleted"].conversation not in page
+
+
+def test_deleting_stops_what_is_being_written(people) -> None:
+    alice = people["alice"]
     with alice.ask("fake: words tokens=400 delay=0.05") as stream:
         stream.until(10)
-        assert server.person("alice").post(f"/c/{stream.conversation}/delete/").status_code == 200
+        assert alice.post(f"/c/{stream.conversation}/delete/").status_code == 200
         stream.to_end()
+    assert stream.done is not None
     assert stream.done["status"] == "stopped"
 
 
-@pytest.mark.parametrize("who", ["", "alice", "dave"])
-def test_everybody_may_ask_how_the_server_is(server: Server, who: str) -> None:
-    person = server.person(who)
-    assert person.get("/healthz").json() == {"status": "alive"}
-    assert person.get("/readyz").json() == {"status": "ready"}
+def test_who_is_signed_out_is_told_so(people, turns) -> None:
+    for who in ("", "dave"):
+        answer = people[who].post(f"/c/{turns['own'].conversation}/messages/", {"content": "hello"})
+        assert answer.json()["error"]["code"] == "signed_out"

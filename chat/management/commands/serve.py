@@ -109,7 +109,7 @@ async def _greet(say: Callable[[str], None]) -> None:
     """The address, the set-up link while it is owed, who answers, and whether the token is good."""
     from chat.engine.database import in_database
     from chat.engine.engine import engine
-    from chat.views.access import setup_url
+    from chat.views.accounts import setup_url
 
     here = await engine()
     say(f"The chat is at {settings.SITE_URL}/")

@@ -1,29 +1,27 @@
-"""Log in, log out, and the set-up link with which the first person makes the administrator's account."""
+"""Log in and log out, as a page for people and as JSON for a page whose session ran out."""
 
 from threading import Lock
-from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.contrib import auth
 from django.contrib.auth import authenticate
-from django.contrib.auth.forms import BaseUserCreationForm
 from django.contrib.auth.views import redirect_to_login
-from django.core.validators import MaxLengthValidator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.vary import vary_on_headers
 
 from chat.backends import client_address, throttled_name
-from chat.models.setup import SetupLink
+from chat.forms import LONGEST_PASSWORD
 from chat.models.user import User
-from chat.views.errors import refuse
+from chat.views.errors import refuse, wants_json
 
-LONGEST_PASSWORD = 1024  # characters; the hash costs the same, the request does not
 WRONG = "The name or the password is wrong."
 LOCKED_OUT = "There were too many wrong passwords. Wait a quarter of an hour, then try again."
 # Attempts on one name from one address go one after the other: at once they would all be counted too late.
@@ -47,41 +45,62 @@ class LoginForm(forms.Form):
     )
 
 
-class SetupForm(BaseUserCreationForm):
-    """The first account: a name, an address if there is one, twice a password that satisfies the rules."""
-
-    class Meta(BaseUserCreationForm.Meta):
-        model = User
-        fields = ("username", "email")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["password1"].validators.append(MaxLengthValidator(LONGEST_PASSWORD))
-
-
 @never_cache
+@vary_on_headers("Accept")
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def login(request: HttpRequest) -> HttpResponse:
-    """Log in and go on to `next`; who is logged in already goes to the chat."""
+    """Log in and go on to `next`; who is logged in already goes to the chat.
+
+    A program gets `{"user": id or null, "csrf": token}`: GET says who is logged in here, perhaps by another
+    tab, with a token that fits the cookie of now. 401 `wrong_password`, 429 `throttled` with `retry_after`.
+    """
     if request.user.is_authenticated:
-        return redirect(settings.LOGIN_REDIRECT_URL)
-    form = LoginForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        user = _attempt(request, **form.cleaned_data)
+        return _signed_in(request)
+    form = LoginForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        user = attempt(request, **form.cleaned_data)
         if user is not None:
             auth.login(request, user)
-            return redirect(_next(request))
-        if getattr(request, "axes_locked_out", False):
-            return refuse(request, 429, LOCKED_OUT, retry_after=settings.AXES_COOLOFF_TIME.total_seconds())
+            return _signed_in(request, _next(request))
+        if locked_out(request):
+            return refuse_locked_out(request)
         form.add_error(None, WRONG)
-    return render(request, "registration/login.html", {"form": form, "next": _next(request, default="")})
+    return _ask(request, form)
 
 
-def _attempt(request: HttpRequest, login: str, password: str) -> Any:
+def attempt(request: HttpRequest, login: str, password: str) -> User | None:
+    """The person of this name and password. A failure counts in the throttle, see `locked_out`."""
     key = throttled_name(request, {"username": login}), client_address(request)
     with TURNS[hash(key) % len(TURNS)]:
-        return authenticate(request, username=login, password=password)
+        user = authenticate(request, username=login, password=password)
+    return user if isinstance(user, User) else None
+
+
+def locked_out(request: HttpRequest) -> bool:
+    """Whether the attempt in this request was one too many."""
+    return bool(getattr(request, "axes_locked_out", False))
+
+
+def refuse_locked_out(request: HttpRequest) -> HttpResponse:
+    return refuse(request, 429, LOCKED_OUT, retry_after=settings.AXES_COOLOFF_TIME.total_seconds())
+
+
+def _ask(request: HttpRequest, form: LoginForm) -> HttpResponse:
+    """The form, empty or with what was wrong."""
+    if not wants_json(request):
+        return render(request, "registration/login.html", {"form": form, "next": _next(request, default="")})
+    if request.method == "POST":
+        return refuse(request, 401, WRONG, code="wrong_password")
+    return _who(request)
+
+
+def _signed_in(request: HttpRequest, target: str = settings.LOGIN_REDIRECT_URL) -> HttpResponse:
+    return _who(request) if wants_json(request) else redirect(target)
+
+
+def _who(request: HttpRequest) -> HttpResponse:
+    return JsonResponse({"user": request.user.pk, "csrf": get_token(request)})
 
 
 def _next(request: HttpRequest, default: str = settings.LOGIN_REDIRECT_URL) -> str:
@@ -111,27 +130,3 @@ def admin_login(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return refuse(request, 403)
     return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
-
-
-@never_cache
-@sensitive_post_parameters("password1", "password2")
-@require_http_methods(["GET", "HEAD", "POST"])
-def setup(request: HttpRequest, token: str) -> HttpResponse:
-    """Make the administrator's account with the one-time link, and log in; any other token is a 404."""
-    if not SetupLink.objects.is_open(token):
-        raise Http404
-    form = SetupForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
-        user = SetupLink.objects.claim(token, data["username"], data["email"], data["password1"])
-        if user is None:
-            raise Http404  # somebody was quicker
-        auth.login(request, user)
-        return redirect(settings.LOGIN_REDIRECT_URL)
-    return render(request, "accounts/setup.html", {"form": form})
-
-
-def setup_url() -> str:
-    """The whole address of the set-up link while it is owed, else an empty text. Reads the database."""
-    link = SetupLink.objects.owed()
-    return settings.SITE_URL + reverse("setup", args=[link.token]) if link else ""

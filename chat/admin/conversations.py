@@ -1,0 +1,153 @@
+"""Conversations of everybody, for those with the right to review them."""
+
+import uuid
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from chat.engine.database import writing
+from chat.models import Conversation, Run
+
+from . import transcript
+from .filters import DeletedFilter, ModelFilter, OwnerFilter, StateFilter, ThumbsFilter
+from .listing import Listing, Order, matching
+from .log import LogAdmin, has_nul
+from .moments import day, moment
+from .readings import record
+
+LIST = "admin:chat_conversation_changelist"
+FILTERS = "_changelist_filters"  # Django's name of what the list was narrowed to, in the links out of it
+
+
+@admin.register(Conversation)
+class ConversationAdmin(LogAdmin):
+    """The list never shows what was said but in titles; opening a conversation is what is recorded."""
+
+    list_display = [
+        "heading", "person", "named", "messages", "tokens", "state", "thumbs", "begun", "latest", "gone"
+    ]  # fmt: skip
+    list_filter = [StateFilter, ThumbsFilter, "updated", ModelFilter, OwnerFilter, DeletedFilter]
+    list_select_related = ["user"]
+    ordering = ["-updated"]
+    search_fields = ["title"]  # shows the box; what is searched, `matching` says
+    search_help_text = _('Titles, people by name or e-mail, and what was said. "A phrase" goes in quotes.')
+
+    @admin.display(description=_("title"), ordering="title")
+    def heading(self, obj: Any) -> SafeString:
+        return format_html("<bdi>{}</bdi>", obj.title)
+
+    @admin.display(description=_("person"), ordering="user__username")
+    def person(self, obj: Any) -> SafeString:
+        return format_html('<a href="?owner={}"><bdi>{}</bdi></a>', obj.user_id, obj.user.username)
+
+    @admin.display(description=_("model"), ordering="model")
+    def named(self, obj: Any) -> str:
+        return transcript.model_name(obj.model)
+
+    @admin.display(description=_("messages"))
+    def messages(self, obj: Any) -> int:
+        return obj.facts.messages
+
+    @admin.display(description=_("tokens in / out"))
+    def tokens(self, obj: Any) -> str:
+        return f"{obj.facts.prompt_tokens:,} / {obj.facts.completion_tokens:,}"
+
+    @admin.display(description=_("last reply"))
+    def state(self, obj: Any) -> str:
+        return Run.Status(obj.facts.state).label if obj.facts.state else "–"
+
+    @admin.display(description=_("thumbs"))
+    def thumbs(self, obj: Any) -> str:
+        given = [(obj.facts.up, _("up")), (obj.facts.down, _("down"))]
+        return ", ".join(f"{number} {word}" for number, word in given if number) or "–"
+
+    @admin.display(description=_("created"), ordering="created")
+    def begun(self, obj: Any) -> str:
+        return day(obj.created)
+
+    @admin.display(description=_("updated"), ordering="updated")
+    def latest(self, obj: Any) -> str:
+        return moment(obj.updated)
+
+    @admin.display(description=_("deleted"), ordering="deleted")
+    def gone(self, obj: Any) -> str:
+        return day(obj.deleted)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        """A transcript asks for the order only: what stands before and after it."""
+        match = request.resolver_match
+        return Listing if match and f"admin:{match.url_name}" == LIST else Order
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet, search_term: str
+    ) -> tuple[QuerySet, bool]:
+        return matching(queryset, search_term), False
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """The transcript. A GET that writes, the only one: that a reviewer looked is recorded as it happens.
+
+        The row and what is shown come from one transaction; without the row nothing is shown. Who may not
+        review gets 403 for what exists and for what does not.
+        """
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        try:
+            key, leaf, before = uuid.UUID(object_id), _message(request, "leaf"), _message(request, "before")
+            with writing(), transaction.atomic():
+                found = Conversation.objects.select_related("user").get(pk=key)
+                shown = transcript.read(found, leaf, before)
+                record(request, found)
+        except (ValueError, LookupError, Conversation.DoesNotExist):
+            raise Http404 from None
+        context = self._way(request, key) | {"conversation": found, "transcript": shown, "leaf": leaf}
+        response = TemplateResponse(request, "admin/chat/conversation/transcript.html", context)
+        response.trusted_types = True  # type: ignore[attr-defined]
+        return response
+
+    def _way(self, request: HttpRequest, key: uuid.UUID) -> dict[str, Any]:
+        """The links out: to the list as it was, and to the conversations before and after in it."""
+        filters = request.GET.get(FILTERS, "")
+        kept = urlencode({FILTERS: filters}) if filters else ""
+        previous, following = self._neighbours(request, filters, key)
+        return {
+            "kept": kept,
+            "list_url": reverse(LIST) + (f"?{filters}" if filters else ""),
+            "previous": previous,
+            "next": following,
+        }
+
+    def _neighbours(
+        self, request: HttpRequest, filters: str, key: uuid.UUID
+    ) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+        asked, request.GET = request.GET, QueryDict(filters)
+        try:
+            if has_nul(request.GET):
+                return None, None
+            order: Any = self.get_changelist_instance(request)
+            return order.neighbours(key)
+        except (IncorrectLookupParameters, SuspiciousOperation):
+            return None, None
+        finally:
+            request.GET = asked
+
+
+def _message(request: HttpRequest, name: str) -> uuid.UUID | None:
+    written = request.GET.get(name)
+    return uuid.UUID(written) if written else None

@@ -1,0 +1,111 @@
+"""By what a reviewer narrows the list of conversations down."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.admin import SimpleListFilter
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Conversation, Feedback, Run, User
+
+from .transcript import model_name
+
+PEOPLE = 30  # offered by name; everybody else is found by the search, or by the link in the list
+Choices = list[tuple[str, Any]]
+
+LAST_STATE = Subquery(
+    Run.objects.filter(conversation=OuterRef("pk")).order_by("-created", "-pk").values("status")[:1]
+)
+
+
+class ChoiceFilter(SimpleListFilter):
+    """One of the choices offered, or everything; a made-up value finds nothing instead of everything."""
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        chosen = self.value()
+        if chosen is None:
+            return queryset
+        if chosen not in dict(self.lookup_choices):
+            return queryset.none()
+        return self.narrowed(queryset, chosen)
+
+    def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
+        """What is left of `queryset` by that choice."""
+        raise NotImplementedError
+
+
+class StateFilter(ChoiceFilter):
+    """As in the list's column: how the latest run of the conversation ended, or that it lives."""
+
+    title = _("state of the last reply")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [*Run.Status.choices]
+
+    def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
+        return queryset.alias(last_state=LAST_STATE).filter(last_state=chosen)
+
+
+class ThumbsFilter(ChoiceFilter):
+    """Whether any reply in it was given a thumb."""
+
+    title = _("thumbs")
+    parameter_name = "thumbs"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("down", _("Down")), ("up", _("Up")), ("none", _("None"))]
+
+    def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
+        # Thumbs are few: one list of their conversations costs less than a look at every message.
+        judged = Feedback.objects.values("message__conversation")
+        if chosen == "none":
+            return queryset.exclude(pk__in=judged)
+        return queryset.filter(pk__in=judged.filter(up=chosen == "up"))
+
+
+class ModelFilter(ChoiceFilter):
+    """The model a conversation is set to now."""
+
+    title = _("model")
+    parameter_name = "model"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        names: Iterable[str] = Conversation.objects.order_by("model").values_list("model", flat=True)
+        return [(name, model_name(name)) for name in names.distinct()]  # type: ignore[attr-defined]
+
+    def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
+        return queryset.filter(model=chosen)
+
+
+class OwnerFilter(ChoiceFilter):
+    """The first people by name, and whoever is chosen."""
+
+    title = _("person")
+    parameter_name = "owner"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        talked = User.objects.filter(Exists(Conversation.objects.filter(user=OuterRef("pk"))))
+        people = list(talked.order_by("username").values_list("pk", "username")[:PEOPLE])
+        chosen = str(request.GET.get(self.parameter_name, ""))
+        if chosen.isdecimal() and int(chosen) not in dict(people):
+            people += User.objects.filter(pk=int(chosen)).values_list("pk", "username")
+        return [(str(key), name) for key, name in people]
+
+    def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
+        return queryset.filter(user_id=int(chosen))
+
+
+class DeletedFilter(ChoiceFilter):
+    """A conversation that its owner deleted stays in the log."""
+
+    title = _("deleted by its owner")
+    parameter_name = "deleted"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("no", _("No")), ("yes", _("Yes"))]
+
+    def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
+        return queryset.filter(deleted__isnull=chosen == "no")

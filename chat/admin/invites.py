@@ -1,0 +1,83 @@
+"""Invitations: made here, shown once, revoked by deleting them."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Invite
+
+from .moments import moment
+
+
+@admin.register(Invite)
+class InviteAdmin(admin.ModelAdmin):
+    """Whoever may add an invitation sees all of them, and may take back those that are still open."""
+
+    list_display = ("for_whom", "state", "made_by", "made")
+    list_select_related = ("made_by", "used_by")
+    list_per_page = 50
+    ordering = ("-created",)
+    actions = None
+
+    @admin.display(description=_("for whom"), ordering="note")
+    def for_whom(self, obj: Invite) -> str:
+        return str(obj)
+
+    @admin.display(description=_("state"))
+    def state(self, obj: Invite) -> str:
+        """Open until when, used by whom, or over."""
+        if obj.used is not None:
+            who = obj.used_by.get_username() if obj.used_by else "?"
+            return _("used by %(who)s on %(when)s") % {"who": who, "when": moment(obj.used)}
+        words = _("open until %(when)s") if obj.is_open else _("expired on %(when)s")
+        return words % {"when": moment(obj.expires)}
+
+    @admin.display(description=_("made"), ordering="created")
+    def made(self, obj: Invite) -> str:
+        return moment(obj.created)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        return ("note",) if obj is None else ("for_whom", "state", "made_by", "made")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        return () if obj is None else self.get_fields(request, obj)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_add_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody: there is nothing to change about a link."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A used invitation says who let whom in; that stays."""
+        return self.has_add_permission(request) and (obj is None or obj.used is None)
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """One at a time: each link has to be copied before the next one is made."""
+        more = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        return super().add_view(request, form_url, {**(extra_context or {}), **more})
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Draw the token, which is kept for the answer only."""
+        obj.made_by = request.user
+        request.drawn_token = obj.draw()  # type: ignore[attr-defined]
+        super().save_model(request, obj, form, change)
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
+        """Show the link. Only its digest is stored, so this page cannot be had again."""
+        token = request.drawn_token  # type: ignore[attr-defined]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("The invitation"),
+            "invite": obj,
+            "until": moment(obj.expires),
+            "link": settings.SITE_URL + reverse("invite", args=[token]),
+            "opts": self.opts,
+        }
+        return TemplateResponse(request, "admin/chat/invite/link.html", context)

@@ -1,0 +1,105 @@
+"""The list of conversations: found by a search, in order, with what is said of each.
+
+A page costs the same number of queries however long it is: what stands beside a title is asked for once for
+the whole page, and not for conversations that are not on it.
+"""
+
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.http import HttpRequest
+from django.utils.text import smart_split, unescape_string_literal
+
+from chat.models import Conversation, Feedback, Message, Run, User
+
+from .filters import LAST_STATE
+
+QUOTES = str.maketrans("“”„", '"""')  # what phones and people write
+
+
+@dataclass(slots=True)
+class Facts:
+    """What the list says of one conversation. `state` is its latest run's status, empty if it has none."""
+
+    messages: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    state: str = ""
+    up: int = 0
+    down: int = 0
+
+
+def facts_of(keys: Iterable[uuid.UUID]) -> dict[uuid.UUID, Facts]:
+    """Those of a page of conversations, in four queries."""
+    facts = {key: Facts() for key in keys}
+    within = {"conversation__in": facts}
+    messages = Message.objects.filter(**within).values_list("conversation").annotate(number=Count("*"))
+    for key, number in messages:
+        facts[key].messages = number
+    tokens = {"asked": Sum("prompt_tokens", default=0), "said": Sum("completion_tokens", default=0)}
+    for key, asked, said in Run.objects.filter(**within).values_list("conversation").annotate(**tokens):
+        facts[key].prompt_tokens, facts[key].completion_tokens = asked, said
+    for key, state in Conversation.objects.filter(pk__in=facts).values_list("pk", LAST_STATE):
+        facts[key].state = state or ""
+    for key, up, down in _thumbs(facts):
+        facts[key].up, facts[key].down = up, down
+    return facts
+
+
+def _thumbs(keys: Iterable[uuid.UUID]) -> Iterable[Any]:
+    given = Feedback.objects.filter(message__conversation__in=keys).values_list("message__conversation")
+    return given.annotate(ups=Count("pk", filter=Q(up=True)), downs=Count("pk", filter=Q(up=False)))
+
+
+def matching(conversations: QuerySet, words: str) -> QuerySet:
+    """Conversations in which each word, or “quoted phrase”, is in the title, its owner's names or a message.
+
+    Subqueries instead of joins: no conversation comes twice, so nothing has to be made distinct.
+    """
+    for text in _terms(words):
+        named = User.objects.filter(Q(username__icontains=text) | Q(email__icontains=text))
+        said = Message.objects.filter(conversation=OuterRef("pk"), text__icontains=text)
+        found: Any = Q(title__icontains=text) | Q(user__in=named) | Exists(said)
+        with suppress(ValueError):
+            found |= Q(pk=uuid.UUID(text))  # pasted from an address
+        conversations = conversations.filter(found)
+    return conversations
+
+
+def _terms(words: str) -> Iterator[str]:
+    for word in smart_split(words.translate(QUOTES)):
+        quoted = len(word) > 2 and word[0] in "\"'" and word[0] == word[-1]
+        yield unescape_string_literal(word) if quoted else word
+
+
+class Listing(ChangeList):
+    """Django's list, with the facts on each conversation of the page."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list: Any = list(self.result_list)
+        facts = facts_of(conversation.pk for conversation in self.result_list)
+        for conversation in self.result_list:
+            conversation.facts = facts[conversation.pk]
+
+
+class Order(ChangeList):
+    """The whole of what the filters let through, in the list's order, and no page of it."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        """Nothing is shown, so nothing is counted or read."""
+
+    def neighbours(self, key: uuid.UUID) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+        """The conversations before and after that one; none where it is not in the list."""
+        keys: Iterator[uuid.UUID] = self.queryset.values_list("pk", flat=True).iterator()
+        before = None
+        for found in keys:
+            if found == key:
+                return before, next(keys, None)
+            before = found
+        return None, None

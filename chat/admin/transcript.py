@@ -1,0 +1,147 @@
+"""A conversation as a reviewer reads it: one branch, a page of it, and the way to all others."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from chat.models import Conversation, Feedback, Message, Run
+from chat.upstream.catalogue import bundled
+
+from .tree import Tree
+
+PAGE = 100  # messages shown at once
+Newest = Literal[""]
+NEWEST: Newest = ""  # the newest page is the one before nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message with its whole text, also of a reply that is being written; its runs oldest first."""
+
+    message: Message
+    text: str
+    reasoning: str
+    runs: list[Run]
+    versions: list[uuid.UUID]
+    feedback: Feedback | None
+
+    @property
+    def state(self) -> str:
+        """How its latest attempt ended, or `queued` or `running`; of a question it is empty."""
+        return self.runs[-1].status if self.runs else ""
+
+    @property
+    def model(self) -> str:
+        return model_name(self.message.model)
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """Tokens over all branches, and dollars where every model's price is known."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: float | None
+
+    @property
+    def asked(self) -> str:
+        return f"{self.prompt_tokens:,}"
+
+    @property
+    def said(self) -> str:
+        return f"{self.completion_tokens:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A page of a branch. `older` and `newer` are values for `before`, None where there is no such page."""
+
+    entries: list[Entry]
+    messages: int
+    branches: int
+    on_branch: int
+    active: bool
+    older: uuid.UUID | None
+    newer: uuid.UUID | Newest | None
+    bill: Bill = field(repr=False)
+
+
+def read(conversation: Conversation, leaf: uuid.UUID | None, before: uuid.UUID | None) -> Transcript:
+    """The newest page of a branch, or the page that ends just before `before`.
+
+    The branch is the one through `leaf`, else the one its owner sees. Raises LookupError if a message is not
+    there.
+    """
+    shape = Message.objects.filter(conversation=conversation).order_by("created", "pk")
+    tree = Tree(shape.values_list("pk", "parent_id", "created", "picked"))
+    active = _active(conversation, tree)
+    branch = tree.through(leaf) if leaf else active
+    if (leaf and leaf not in tree) or (before and before not in branch):
+        raise LookupError("There is no such message on this branch.")
+    end = branch.index(before) if before else len(branch)
+    start = max(0, end - PAGE)
+    return Transcript(
+        entries=_entries(tree, branch[start:end]),
+        messages=len(tree),
+        branches=tree.ends,
+        on_branch=len(branch),
+        active=branch == active,
+        older=branch[start] if start else None,
+        newer=_newer(branch, end),
+        bill=_bill(conversation),
+    )
+
+
+def _active(conversation: Conversation, tree: Tree) -> list[uuid.UUID]:
+    leaf = conversation.active_leaf_id
+    return tree.branch(leaf) if leaf is not None and leaf in tree else tree.through(None)
+
+
+def _newer(branch: list[uuid.UUID], end: int) -> uuid.UUID | Newest | None:
+    if end == len(branch):
+        return None
+    return branch[end + PAGE] if end + PAGE < len(branch) else NEWEST
+
+
+def _entries(tree: Tree, keys: list[uuid.UUID]) -> list[Entry]:
+    found = Message.objects.select_related("feedback").in_bulk(keys)
+    runs = defaultdict(list)
+    for run in Run.objects.filter(message__in=keys).order_by("created"):
+        runs[run.message_id].append(run)
+    return [_entry(tree, found[key], runs[key]) for key in keys if key in found]
+
+
+def _entry(tree: Tree, message: Message, runs: list[Run]) -> Entry:
+    text, reasoning = message.text, message.reasoning
+    if runs and runs[-1].is_live:
+        more, thoughts = runs[-1].texts()
+        text, reasoning = text + more, reasoning + thoughts
+    judged = getattr(message, "feedback", None)
+    return Entry(message, text, reasoning, runs, tree.versions(message.pk), judged)
+
+
+def _bill(conversation: Conversation) -> Bill:
+    used = conversation.runs.values_list("model", "prompt_tokens", "completion_tokens")
+    counted = [(model, asked or 0, said or 0) for model, asked, said in used]
+    return Bill(sum(row[1] for row in counted), sum(row[2] for row in counted), dollars(counted))
+
+
+def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
+    """What tokens (model, in, out) cost; None where a model used has no known price."""
+    prices = {model.id: (model.price_in, model.price_out) for model in bundled()}
+    total = 0.0
+    for model, asked, said in used:
+        price_in, price_out = prices.get(model, (None, None))
+        if price_in is None or price_out is None:
+            if asked or said:
+                return None
+            continue
+        total += (asked * price_in + said * price_out) / 1_000_000
+    return total
+
+
+def model_name(key: str) -> str:
+    """What people call the model; of one that is not in the bundled list its id."""
+    return next((model.name for model in bundled() if model.id == key), key)

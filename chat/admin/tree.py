@@ -1,0 +1,53 @@
+"""The shape of a conversation: which message answers which, without their texts."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+
+Row = tuple[uuid.UUID, uuid.UUID | None, datetime, datetime | None]
+
+
+class Tree:
+    """All messages of a conversation, from rows (id, parent, created, picked), oldest first."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._parent: dict[uuid.UUID, uuid.UUID | None] = {}
+        self._chosen: dict[uuid.UUID, datetime] = {}
+        self._versions: dict[uuid.UUID | None, list[uuid.UUID]] = defaultdict(list)
+        for key, parent, created, picked in rows:
+            self._parent[key] = parent
+            self._chosen[key] = max(created, picked or created)
+            self._versions[parent].append(key)
+
+    def __contains__(self, key: uuid.UUID) -> bool:
+        return key in self._parent
+
+    def __len__(self) -> int:
+        return len(self._parent)
+
+    @property
+    def ends(self) -> int:
+        """How many branches there are."""
+        return sum(key not in self._versions for key in self._parent)
+
+    def versions(self, key: uuid.UUID) -> list[uuid.UUID]:
+        """The message and its siblings, oldest first."""
+        return self._versions[self._parent[key]]
+
+    def branch(self, leaf: uuid.UUID) -> list[uuid.UUID]:
+        """From the root to `leaf`. A circle, which the log forbids, would end where it closes."""
+        path: dict[uuid.UUID, None] = {}
+        key: uuid.UUID | None = leaf
+        while key in self._parent and key not in path:
+            path[key] = None
+            key = self._parent[key]
+        return list(reversed(path))
+
+    def through(self, key: uuid.UUID | None) -> list[uuid.UUID]:
+        """The branch through a message, or any: on to where its author would go, who sees the last choice."""
+        path = dict.fromkeys(self.branch(key) if key else [])
+        while (following := self._versions.get(key)) and not path.keys() & following:
+            key = max(following, key=self._chosen.__getitem__)
+            path[key] = None
+        return list(path)

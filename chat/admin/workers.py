@@ -1,0 +1,59 @@
+"""The server processes that lived, and what each is writing now."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Case, Count, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce, Now
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import Run, Worker
+from chat.models.worker import DEAD_AFTER
+
+from .log import LogAdmin
+from .moments import moment
+
+LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().values("worker")
+
+
+@admin.register(Worker)
+class WorkerAdmin(LogAdmin):
+    list_display = ["name", "alive", "replying", "begun", "heard"]
+    list_display_links = None
+    ordering = ["-beat"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        """Whether a heart beats is for the database's clock to say: hosts' clocks may differ."""
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                beats=Case(When(beat__gte=Now() - DEAD_AFTER, then=Value(True)), default=Value(False)),
+                live=Coalesce(Subquery(LIVE_RUNS.annotate(number=Count("*")).values("number")), 0),
+            )
+        )
+
+    @admin.display(description=_("process"), ordering="host")
+    def name(self, obj: Worker) -> str:
+        return str(obj)
+
+    @admin.display(description=_("alive"), boolean=True)
+    def alive(self, obj: Any) -> bool:
+        return obj.beats
+
+    @admin.display(description=_("replies being written"))
+    def replying(self, obj: Any) -> int:
+        return obj.live
+
+    @admin.display(description=_("started"), ordering="started")
+    def begun(self, obj: Worker) -> str:
+        return moment(obj.started)
+
+    @admin.display(description=_("last heard of"), ordering="beat")
+    def heard(self, obj: Worker) -> str:
+        return moment(obj.beat)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The list says it all."""
+        return obj is None and super().has_view_permission(request)

@@ -1,0 +1,100 @@
+"""Opening a turn: its messages, and the run that is to write the reply, stored in one transaction."""
+
+import uuid
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from chat.models import Conversation, Run, User
+from chat.models.statements import insert, update
+from chat.upstream.catalogue import Catalogue
+
+from .database import writing
+from .live import About
+from .mirror import about
+from .plan import Plan, Planner, refuse_where_busy
+from .refusal import Busy, Conflict, Missing, Refusal
+from .supervisor import Prompt
+from .turn import Question, Turn
+
+CHANGED_BY_A_TURN = ("active_leaf_id", "updated", "model", "system")
+ATTEMPTS = 3  # to store a turn that others keep getting in the way of
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A stored turn. `prompt` is None where the key had been used before: its run has been launched then."""
+
+    run: Run
+    about: About
+    prompt: Prompt | None
+
+
+class Opener:
+    """Stores turns for one process."""
+
+    def __init__(self, worker: uuid.UUID, catalogue: Catalogue) -> None:
+        self._worker = worker
+        self._planner = Planner(catalogue)
+
+    def open(self, user: User, turn: Turn, *, queued: bool) -> Opened:
+        """Store the turn once, however often its key is sent.
+
+        Raises Missing, Busy, Conflict, Malformed (unknown model) and TooLong; then nothing is stored.
+        """
+        for _ in range(ATTEMPTS):
+            try:
+                with writing(), transaction.atomic():
+                    return self._store(user, turn, self._planner.plan(user, turn), queued)
+            except (IntegrityError, Refusal) as error:
+                # The same key was sent before; or somebody was faster with another turn in this
+                # conversation, whose run may be over by now.
+                if earlier := self.find(user, turn):
+                    return earlier
+                if isinstance(error, Refusal):
+                    raise
+                if isinstance(turn, Question) and turn.conversation:
+                    refuse_where_busy(turn.conversation)
+        raise Busy("Too much is sent to this conversation at once. Try again.")
+
+    def find(self, user: User, turn: Turn) -> Opened | None:
+        """The turn that this key made, if any. Raises Conflict where it was made of something else."""
+        runs = Run.objects.select_related("message", "worker", "conversation")
+        run = runs.filter(user=user, client_key=turn.client_key).first()
+        if run is None:
+            return None
+        if run.conversation.deleted:
+            raise Missing("This conversation was deleted.")
+        if run.fingerprint != turn.fingerprint:
+            raise Conflict("This key was used for something else. Send it with a new one.")
+        return Opened(run, about(run), None)
+
+    def _store(self, user: User, turn: Turn, plan: Plan, queued: bool) -> Opened:
+        conversation, reply, prompt = plan.conversation, plan.reply, plan.prompt
+        # Each row is written once, whichever refers to which: foreign keys are checked at the commit.
+        conversation.active_leaf = reply
+        conversation.updated = now = timezone.now()
+        if conversation._state.adding:
+            insert(conversation)
+        else:
+            changes = {name: getattr(conversation, name) for name in CHANGED_BY_A_TURN}
+            update(Conversation, changes, id=conversation.pk)
+        if plan.added:
+            insert(*plan.added)
+        run = Run(
+            user=user,
+            conversation=conversation,
+            message=reply,
+            worker_id=self._worker,
+            client_key=turn.client_key,
+            fingerprint=turn.fingerprint,
+            model=prompt.model.id,
+            max_tokens=prompt.max_tokens,
+            text_start=len(reply.text),
+            reasoning_start=len(reply.reasoning),
+            status=Run.Status.QUEUED if queued else Run.Status.RUNNING,
+            started=None if queued else now,
+        )
+        insert(run)
+        return Opened(run, about(run), prompt)

@@ -1,0 +1,21 @@
+"""What a person thinks of a reply: a thumb, and why if they say so."""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+LONGEST_REASON = 1_000  # code points
+
+
+class Feedback(models.Model):
+    message = models.OneToOneField("Message", models.CASCADE, related_name="feedback")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    up = models.BooleanField()
+    reason = models.CharField(max_length=LONGEST_REASON, default="", blank=True)
+    updated = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = "feedback"
+
+    def __str__(self) -> str:
+        return "up" if self.up else "down"

@@ -1,0 +1,74 @@
+"""Inserts and updates whose SQL is made once: what each send runs.
+
+Django's compiler makes the SQL of a query anew with each call, for several times what the database takes to
+run it: a third of all that a send cost. Values go through the models' fields as they do there, so a row reads
+the same however it was written. Signals of models are not sent; nobody here listens to any.
+"""
+
+from functools import cache
+from typing import Any
+
+from django.db import connections
+from django.db.models import Field, Model
+
+
+def insert(*rows: Model) -> None:
+    """New rows of one model, in one statement. Raises IntegrityError."""
+    model, here = type(rows[0]), connections["default"]
+    fields = model._meta.concrete_fields
+    values = [field.get_db_prep_save(getattr(row, field.attname), here) for row in rows for field in fields]
+    with here.cursor() as cursor:
+        cursor.execute(_insert(model, len(rows)), values)
+    for row in rows:
+        row._state.adding, row._state.db = False, here.alias
+
+
+def update(model: type[Model], changes: dict[str, Any], **where: Any) -> int:
+    """Changes columns, named as the model's attributes (`user_id`), of the rows `where` columns have these
+    values, or one of a tuple of them. Returns how many rows that were."""
+    here = connections["default"]
+    wanted = {name: value if isinstance(value, tuple) else (value,) for name, value in where.items()}
+    named = [*changes.items(), *((name, value) for name, several in wanted.items() for value in several)]
+    values = [_field(model, name).get_db_prep_save(value, here) for name, value in named]
+    conditions = tuple((name, len(several)) for name, several in wanted.items())
+    with here.cursor() as cursor:
+        cursor.execute(_update(model, tuple(changes), conditions), values)
+        return cursor.rowcount
+
+
+@cache
+def _insert(model: type[Model], rows: int) -> str:
+    columns = [_column(model, field.attname) for field in model._meta.concrete_fields]
+    row = f"({_placeholders(len(columns))})"
+    return f"INSERT INTO {_table(model)} ({', '.join(columns)}) VALUES {', '.join([row] * rows)}"  # noqa: S608
+
+
+@cache
+def _update(model: type[Model], changed: tuple[str, ...], where: tuple[tuple[str, int], ...]) -> str:
+    changes = ", ".join(f"{_column(model, name)} = %s" for name in changed)
+    conditions = " AND ".join(
+        f"{_column(model, name)} IN ({_placeholders(several)})" for name, several in where
+    )
+    return f"UPDATE {_table(model)} SET {changes} WHERE {conditions}"  # noqa: S608
+
+
+def _table(model: type[Model]) -> str:
+    return _quoted(model._meta.db_table)
+
+
+def _column(model: type[Model], name: str) -> str:
+    return _quoted(str(_field(model, name).column))
+
+
+def _field(model: type[Model], name: str) -> "Field[Any, Any]":
+    field = model._meta.get_field(name)
+    assert isinstance(field, Field)
+    return field
+
+
+def _quoted(name: str) -> str:
+    return connections["default"].ops.quote_name(name)
+
+
+def _placeholders(several: int) -> str:
+    return ", ".join(["%s"] * several)

@@ -1,0 +1,66 @@
+"""What a text has defined so far: the destinations of `[label]` and the footnotes of `[^label]`."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pyromark import Markdown, Options
+
+from .characters import visible
+
+OPTIONS = (
+    Options.ENABLE_TABLES | Options.ENABLE_TASKLISTS | Options.ENABLE_FOOTNOTES | Options.ENABLE_STRIKETHROUGH
+)
+EXPANDED = (
+    100_000  # characters of destinations that one parsing inserts; the parser has a limit of its own, too
+)
+
+Link = tuple[str, str]  # destination, title
+
+_PARSER = Markdown(options=OPTIONS)
+_MENTIONED = re.compile(r"\[\^([^\]\s]+)\]")
+
+
+class Definitions:
+    """Grows with the blocks that are closed, for those that follow. The first of a name counts."""
+
+    def __init__(self) -> None:
+        self._links: dict[str, Link] = {}
+        self._footnotes: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._links or self._footnotes)
+
+    def learn(self, source: str, footnotes: Iterable[str]) -> None:
+        """Remember what closed blocks, and the lines between them, define."""
+        if "]:" in source:
+            for label, link in _PARSER.reference_definitions(visible(source)).items():
+                self._links.setdefault(_same(label), (link["dest"], link["title"] or ""))
+        for label in footnotes:
+            self._footnotes.setdefault(_same(label), label)
+
+    def parser(self) -> Markdown:
+        """A parser, for one parsing, that knows the links."""
+        return Markdown(options=OPTIONS, broken_link_callback=self._resolver()) if self._links else _PARSER
+
+    def preamble(self, source: str) -> str:
+        """What to put before a text so that the footnotes exist which it mentions."""
+        if not self._footnotes or "[^" not in source:
+            return ""
+        mentioned = {_same(label) for label in _MENTIONED.findall(source)} & self._footnotes.keys()
+        return "".join(f"[^{self._footnotes[label]}]: .\n\n" for label in mentioned) + "***\n\n"
+
+    def _resolver(self) -> Callable[[Any], Link | None]:
+        left = EXPANDED
+
+        def resolve(link: dict[str, Any]) -> Link | None:
+            nonlocal left
+            found = self._links.get(_same(link["reference"]))
+            left -= len(found[0]) if found else 0
+            return found if left >= 0 else None
+
+        return resolve
+
+
+def _same(label: str) -> str:
+    return " ".join(label.casefold().split())

@@ -1,0 +1,109 @@
+"""Code as HTML, coloured by pygments in eight colours."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from html import escape
+from time import thread_time
+
+from pygments.lexer import DelegatingLexer, Lexer
+from pygments.lexers import find_lexer_class_by_name
+from pygments.token import Token, _TokenType
+from pygments.util import ClassNotFound
+
+LONGEST = 50_000  # characters; a longer fence stays plain
+# Nobody reads such lines or gaps, and some lexers take seconds for one of them.
+_ENDLESS = re.compile(r"[^\n]{1000}|\s{300}")
+CACHED = 128  # fences
+# Many lexers take time by the square of some texts (5,000 times “a\\n” is three seconds of C#). What is not
+# done in eight times the usual pace stays plain.
+PACE = 20e-6  # seconds of processor time for a character
+SLOWEST = 0.05  # seconds more, for the noise in short ones
+
+# The classes are explained beside their colours, in the section “code” of chat.css.
+CLASSES = {
+    Token: "",
+    Token.Comment: "c",
+    Token.Comment.Preproc: "p",
+    Token.Keyword: "k",
+    Token.Keyword.Type: "t",
+    Token.Keyword.Constant: "n",
+    Token.Operator.Word: "k",
+    Token.Literal.String: "s",
+    Token.Literal.String.Interpol: "",
+    Token.Literal.Number: "n",
+    Token.Name.Builtin: "t",
+    Token.Name.Class: "t",
+    Token.Name.Exception: "t",
+    Token.Name.Function: "f",
+    Token.Name.Decorator: "p",
+    Token.Name.Variable: "p",
+    Token.Name.Tag: "k",
+    Token.Name.Attribute: "f",
+    Token.Name.Constant: "n",
+    Token.Name.Entity: "n",
+    Token.Generic.Heading: "k",
+    Token.Generic.Subheading: "k",
+    Token.Generic.Prompt: "c",
+    Token.Generic.Deleted: "d",
+    Token.Generic.Inserted: "i",
+    Token.Generic.Output: "",
+}
+
+
+def highlighted(code: str, language: str) -> str:
+    """The code as HTML: plain where the language is not known, or the code is too long."""
+    if not language or len(code) > LONGEST or _ENDLESS.search(code):
+        return escape(code, quote=False)
+    return _coloured(code, language)
+
+
+@lru_cache(CACHED)
+def _coloured(code: str, language: str) -> str:
+    out: list[str] = []
+    pieces: list[str] = []
+    current, length = "", 0
+    for kind, value in _tokens(code, language):
+        length += len(value)
+        if (name := _class(kind)) != current and not value.isspace():
+            out.append(_span("".join(pieces), current))
+            pieces, current = [], name
+        pieces.append(value)
+    return "".join([*out, _span("".join(pieces), current), escape(code[length:], quote=False)])
+
+
+def _tokens(code: str, language: str) -> Iterator[tuple[_TokenType, str]]:
+    """The tokens of the code from its beginning on, as many as there is time for."""
+    lexer = _lexer(code, language)
+    if lexer is None:
+        return
+    until = thread_time() + SLOWEST + PACE * len(code)
+    expected = 0
+    for count, (position, kind, value) in enumerate(lexer.get_tokens_unprocessed(code)):
+        if position != expected or (count % 16 == 0 and thread_time() > until):
+            return
+        expected += len(value)
+        yield kind, value
+
+
+def _span(code: str, name: str) -> str:
+    shown = escape(code, quote=False)
+    return f'<span class="{name}">{shown}</span>' if name and code else shown
+
+
+@lru_cache
+def _class(kind: _TokenType) -> str:
+    while kind not in CLASSES:
+        kind = kind.parent
+    return CLASSES[kind]
+
+
+def _lexer(code: str, language: str) -> Lexer | None:
+    try:
+        found = find_lexer_class_by_name(language)
+    except ClassNotFound:
+        return None
+    if issubclass(found, DelegatingLexer):  # it reads everything before it gives the first token
+        return None
+    lexer: Lexer = found(stripnl=False, ensurenl=False, startinline="<?" not in code)
+    return lexer

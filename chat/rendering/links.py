@@ -1,0 +1,101 @@
+"""Links: which are followed, which host they lead to, and where a plain text holds one."""
+
+import re
+from html import escape
+
+LONGEST = 2_000  # characters of an address; a longer one is no link
+STOPS = r"\s<>\"`\u3000-\u303f\uff00-\uffef"  # CJK punctuation ends an address, too
+
+_FOLLOWED = re.compile(r"https?://[^/?#\\]|mailto:.", re.IGNORECASE)
+_AUTHORITY = re.compile(r"https?://([^/?#\\]*)", re.IGNORECASE)  # a browser reads “\” as “/”
+_NAMED = r"((?:[\w-]+\.)+(?:com|org|net|gov|edu))|(?:https?://(?:www\.)?|www\.)((?:[\w-]+\.)+[a-z]+)"
+_CLAIMED = re.compile(rf"\s*(?:{_NAMED})(?=[/:?#\s]|$)", re.IGNORECASE)
+_BARE = re.compile(
+    rf"(?<![A-Za-z0-9_/.:@-])(?:https?://(?=[^\W_]|\[)|www\.(?=[^\W_]))[^{STOPS}]{{1,{LONGEST}}}"
+    r"|(?<![A-Za-z0-9._+-])[A-Za-z0-9._+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+"
+)
+_ENTITY = re.compile(r"&[A-Za-z0-9]{1,31};$")
+_TRAILING = "?!.,:;*_~'\""
+
+
+def address(destination: str) -> str | None:
+    """The destination as it may stand in a link: http, https and mailto; None for every other and for
+    relative ones, which would lead into this application."""
+    if len(destination) > LONGEST or not _FOLLOWED.match(destination):
+        return None
+    return "".join(f"%{ord(c):02X}" if c <= " " or c == "\\" else c for c in destination)
+
+
+def host(address: str) -> str:
+    """The host that a browser would ask; for an e-mail address that address."""
+    found = _AUTHORITY.match(address)
+    if found is None:
+        return address.removeprefix("mailto:")
+    return found[1].rpartition("@")[2].lower()
+
+
+def misleads(text: str, address: str) -> bool:
+    """Whether a link's text looks like an address at another host than that which it leads to."""
+    claimed = _CLAIMED.match(text)
+    if claimed is None or address.lower().startswith("mailto:"):
+        return False
+    name = (claimed[1] or claimed[2]).lower().removeprefix("www.")
+    return not f".{host(address).partition(':')[0]}".endswith(f".{name}")
+
+
+def opening(address: str, kind: str = "", title: str = "") -> str:
+    extra = f' class="{kind}"' if kind else ""
+    if title:
+        extra += f' title="{escape(title)}"'
+    return f'<a href="{escape(address)}"{extra} target="_blank">'
+
+
+def shown_host(address: str) -> str:
+    return f'<span class="host">({escape(host(address), quote=False)})</span>'
+
+
+def linked(text: str) -> str:
+    """The text as HTML, with bare web and e-mail addresses as links (GitHub's extended autolinks)."""
+    if "://" not in text and "www." not in text and "@" not in text:
+        return escape(text, quote=False)
+    out, done = [], 0
+    for match in _BARE.finditer(text):
+        shown, destination = _found(match[0])
+        target = address(destination)
+        if target is None:
+            continue
+        out += [
+            escape(text[done : match.start()], quote=False),
+            opening(target),
+            escape(shown, quote=False),
+            "</a>",
+        ]
+        done = match.start() + len(shown)
+    return "".join([*out, escape(text[done:], quote=False)])
+
+
+def _found(words: str) -> tuple[str, str]:
+    """The words that are an address, and where that leads: nowhere for “www.x”."""
+    if words.startswith(("http://", "https://")):
+        shown = _without_trailing(words)
+        return shown, shown
+    if words.startswith("www."):
+        shown = _without_trailing(words)
+        return shown, f"http://{shown}" if "." in shown[4:] else ""
+    return words, "" if words[-1] in "-_" else f"mailto:{words}"
+
+
+def _without_trailing(shown: str) -> str:
+    """Without the punctuation of the sentence around it, and without a bracket that was opened before it."""
+    end, surplus = len(shown), shown.count(")") - shown.count("(")
+    while end:
+        last = shown[end - 1]
+        if last == ";" and (entity := _ENTITY.search(shown, max(0, end - 33), end)):
+            end = entity.start()
+        elif last in _TRAILING:
+            end -= 1
+        elif last == ")" and surplus > 0:
+            end, surplus = end - 1, surplus - 1
+        else:
+            break
+    return shown[:end]

@@ -1,0 +1,103 @@
+"""Markdown as sanitised HTML, one element for each top-level block.
+
+CommonMark with GitHub's tables, task lists, strikethrough, footnotes and bare links. HTML in a text is shown
+as text, an image as a link to it: nothing that a model writes makes a browser ask another host.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Self
+
+from .characters import visible
+from .definitions import Definitions
+from .sanitise import clean
+from .writer import Writer
+
+_CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
+# The cells that the parser adds to short rows: half a million of them may come of a short text.
+_PADDING = ({"Start": "TableCell"}, {"End": "TableCell"})
+
+
+@dataclass(slots=True)
+class Block:
+    """A top-level block. Offsets are in code points: `start` and `end` at beginnings of lines, `sure` behind
+    the line that decided that the block begins."""
+
+    html: str
+    start: int
+    sure: int
+    end: int
+    footnotes: tuple[str, ...] = ()  # the labels that it defines
+    open_fence: str | None = None  # the language, where it is a fence that the end of the text left open
+    apart: bool = True  # it can be parsed without the block before it
+
+    def moved(self, by: int) -> Self:
+        return replace(self, start=self.start + by, sure=self.sure + by, end=self.end + by)
+
+
+def render(text: str, anchors: str = "") -> list[str]:
+    """Sanitised HTML of each top-level block of a Markdown text, in order: exactly one root element each.
+
+    `anchors`: prefix that keeps this text's footnotes apart from those of others on the page.
+    """
+    return [block.html for block in parse(text, anchors)]
+
+
+def parse(
+    text: str, anchors: str = "", known: Definitions | None = None, *, growing: bool = False
+) -> Iterator[Block]:
+    """The blocks of a text. `known` is what the text before it has defined; `growing`: more is to come."""
+    known = known or Definitions()
+    shown = _CARRIAGE_RETURN.sub("\n", visible(text))
+    preamble = known.preamble(shown)
+    source = (preamble + shown).encode()
+    writer = Writer(source, anchors, growing=growing)
+    code_points = _code_points(source)
+    begin = 0
+    for event, span in known.parser().events_with_range(preamble + shown, merge_text=True):
+        if span["start"] == span["end"] and event in _PADDING:
+            continue
+        if writer.between:
+            begin = span["start"]
+        writer.write(event, span)
+        if writer.between:
+            html, footnotes = writer.taken()
+            lines = _lines(source, begin, span["end"], deciding=2 if event == {"End": "Table"} else 1)
+            start, sure, end = (code_points(at) - len(preamble) for at in lines)
+            if start >= 0:
+                apart = event == {"End": "CodeBlock"} or _is_apart(source, begin)
+                yield Block(clean(html), start, sure, end, footnotes, writer.open_fence, apart)
+
+
+def _lines(source: bytes, begin: int, end: int, deciding: int) -> tuple[int, int, int]:
+    """Where the first line of a block begins, where those end that decide that it begins, and where its last
+    one ends. (A list's range may reach into the indentation of the line after it, a fence's stops before its
+    line break. A paragraph's last line becomes the head of a table by the line after it.)"""
+    sure = begin
+    for _ in range(deciding):
+        sure = source.find(b"\n", sure) + 1 or len(source) + 1
+    last = begin + len(source[begin:end].rstrip()) - 1
+    return source.rfind(b"\n", 0, begin) + 1, sure, source.find(b"\n", last) + 1 or len(source)
+
+
+def _is_apart(source: bytes, begin: int) -> bool:
+    """Whether a block begins where it would by itself: a footnote that begins as deep as the contents of the
+    one before it ends that one, but without that one its line would be code."""
+    indentation = source[source.rfind(b"\n", 0, begin) + 1 : begin]
+    return len(indentation) < 4 and b"\t" not in indentation
+
+
+def _code_points(source: bytes) -> Callable[[int], int]:
+    """Turns byte offsets, asked for in ascending order, into code points."""
+    if source.isascii():
+        return int
+    done = counted = 0
+
+    def counting(offset: int) -> int:
+        nonlocal done, counted
+        counted += len(source[done:offset].decode())
+        done = offset
+        return counted
+
+    return counting

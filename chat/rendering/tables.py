@@ -1,0 +1,55 @@
+"""HTML of tables."""
+
+from functools import partial
+from html import escape
+from typing import Any, ClassVar
+
+from pyromark.event import Range
+
+from .elements import Elements
+
+WIDEST = 100  # columns; a wider table is shown as it was typed
+
+_HEAD_END = "</tr></thead><tbody>"
+
+
+class Tables(Elements):
+    """Writes tables that can scroll, aligned by classes."""
+
+    def __init__(self, source: bytes) -> None:
+        super().__init__(source)
+        self._aligned: tuple[str, ...] = ()  # the sides of the columns
+        self._column = 0
+
+    def _table(self, aligned: tuple[str, ...], span: Range) -> None:
+        if len(aligned) > WIDEST:
+            return self._as_typed(span)
+        self._aligned = aligned
+        return self._open(f'<div class="table"{self._container}><table>', "</tbody></table></div>")
+
+    def _as_typed(self, span: Range) -> None:
+        text = escape(self._source[span["start"] : span["end"]].decode(), quote=False)
+        self._caught = []
+        self._ends.append(partial(self._release, f'<p class="html" dir="auto">{text}</p>'))
+
+    def _head(self, _: None, span: Range) -> None:
+        self._column = 0
+        self._open("<thead><tr>", _HEAD_END)
+
+    def _row(self, _: None, span: Range) -> None:
+        self._column = 0
+        self._open("<tr>", "</tr>")
+
+    def _cell(self, _: None, span: Range) -> None:
+        side = self._aligned[self._column]
+        self._column += 1
+        name = "th" if self._ends[-1] == _HEAD_END else "td"
+        aligned = "" if side == "None" else f' class="{side.lower()}"'
+        self._open(f"<{name}{aligned}{self._auto}>", f"</{name}>")
+
+    TABLES: ClassVar[dict[str, Any]] = {
+        "Table": _table,
+        "TableHead": _head,
+        "TableRow": _row,
+        "TableCell": _cell,
+    }

@@ -1,0 +1,149 @@
+"""HTML of the parser's events, block by block. It is not yet sanitised."""
+
+from functools import partial
+from html import escape
+from typing import Any, ClassVar
+
+from pyromark.event import Range
+
+from .characters import visible_code
+from .figure import figure, is_closed, language_of
+from .highlight import highlighted
+from .inline import Inline
+from .sanitise import DEEPEST
+from .tables import Tables
+
+Event = Any  # a word, or a dictionary of one word and what it says: see pyromark.event
+
+SHIFT = 2  # a heading stands below that of its message
+
+ELEMENTS = {
+    "Emphasis": ("<em>", "</em>"),
+    "Strong": ("<strong>", "</strong>"),
+    "Strikethrough": ("<del>", "</del>"),
+    "HtmlBlock": ('<p class="html" dir="auto">', "</p>"),
+}
+
+
+class Writer(Inline, Tables):
+    """Writes one top-level block after the other.
+
+    `growing`: more is to come. A fence that is open at the end stays plain then: it would be coloured anew
+    with every word.
+    """
+
+    def __init__(self, source: bytes, anchors: str, *, growing: bool) -> None:
+        super().__init__(source, anchors, growing=growing)
+        self._growing = growing
+        self._footnotes: list[str] = []  # the labels defined in this block
+        self.open_fence: str | None = None  # the language of the last block, where it is an open fence
+
+    @property
+    def between(self) -> bool:
+        """Whether a block is complete."""
+        return not self._ends
+
+    def taken(self) -> tuple[str, tuple[str, ...]]:
+        """The complete block's HTML, and the labels of the footnotes that it defines."""
+        html, footnotes = "".join(self._out), tuple(self._footnotes)
+        self._out.clear()
+        self._footnotes.clear()
+        return html, footnotes
+
+    def write(self, event: Event, span: Range) -> None:
+        name, value = _split(event)
+        if name == "Start":
+            self._start(value, span)
+        elif name == "End":
+            self._end(span)
+        elif self._caught is not None:
+            self._caught.append(value if isinstance(value, str) else " ")
+        else:
+            self.SINGLE[name](self, value, span)
+
+    def _start(self, element: Event, span: Range) -> None:
+        name, details = _split(element)
+        if not self._ends:
+            self._begin(span)
+        if self._caught is not None or len(self._ends) >= DEEPEST:
+            self._ends.append("")
+        elif name in ELEMENTS:
+            self._open(*ELEMENTS[name])
+        else:
+            self.STARTS[name](self, details, span)
+
+    def _end(self, span: Range) -> None:
+        self._close_honoured()
+        end = self._ends.pop()
+        if isinstance(end, str):
+            self._out.append(end)
+        else:
+            end(span)
+
+    def _paragraph(self, _: None, span: Range) -> None:
+        self._open("<p>" if self._ends else '<p dir="auto">', "</p>")
+
+    def _heading(self, details: dict[str, Any], span: Range) -> None:
+        name = f"h{min(6, int(details['level'][1]) + SHIFT)}"
+        self._open(f"<{name}{self._textual}>", f"</{name}>")
+
+    def _rule(self, _: None, span: Range) -> None:
+        self._out.append("<hr>")
+
+    def _quote(self, _: None, span: Range) -> None:
+        self._open(f"<blockquote{self._textual}>", "</blockquote>")
+
+    def _list(self, first: int | None, span: Range) -> None:
+        name = "ul" if first is None else "ol"
+        start = "" if first in (None, 1) else f' start="{first}"'
+        self._open(f"<{name}{start}{'' if self._ends else self._direction}>", f"</{name}>")
+
+    def _item(self, _: None, span: Range) -> None:
+        """Without a direction, for its marker would leave the list: the style sheet turns the text alone."""
+        self._open("<li>", "</li>")
+
+    def _task(self, done: bool, span: Range) -> None:
+        for place in range(len(self._out))[-2:]:  # the item's start, perhaps with a paragraph's after it
+            if self._out[place].startswith("<li"):
+                self._out[place] = self._out[place].replace("<li", '<li class="task"', 1)
+        self._out.append(f'<span class="box">{"☑" if done else "☐"}</span> ')
+
+    def _footnote(self, label: str, span: Range) -> None:
+        self._footnotes.append(label)
+        name = f'<span class="label">{escape(label, quote=False)}</span>'
+        start = f'<div class="footnote" id="{self._anchor(label)}"{self._container}>'
+        self._open(f"{start}{name}<div>", "</div></div>")
+
+    def _code(self, kind: Event, span: Range) -> None:
+        self._caught = []
+        self._ends.append(partial(self._end_code, None if kind == "Indented" else kind["Fenced"]))
+
+    def _end_code(self, info: str | None, span: Range) -> None:
+        code = visible_code("".join(self._caught or ()))
+        language = language_of(info or "")
+        source = self._source[span["start"] : span["end"]]
+        grows = self._growing and span["end"] == len(self._source)
+        is_open = grows and (info is None or not is_closed(source))
+        self.open_fence = language if is_open and info is not None and self.between else None
+        shown = escape(code, quote=False) if is_open else highlighted(code, language)
+        self._release(figure(language, shown), span)
+
+    SINGLE: ClassVar[dict[str, Any]] = {**Inline.INLINE, "Rule": _rule, "TaskListMarker": _task}
+    STARTS: ClassVar[dict[str, Any]] = {
+        **Inline.LINKS,
+        **Tables.TABLES,
+        "Paragraph": _paragraph,
+        "Heading": _heading,
+        "BlockQuote": _quote,
+        "List": _list,
+        "Item": _item,
+        "FootnoteDefinition": _footnote,
+        "CodeBlock": _code,
+    }
+
+
+def _split(event: Event) -> tuple[str, Any]:
+    if isinstance(event, str):
+        return event, None
+    [item] = event.items()
+    return item

@@ -1,0 +1,42 @@
+"""What a person thinks of a reply."""
+
+import uuid
+
+from django.db import transaction
+from django.http import HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from chat.engine.database import in_database, writing
+from chat.engine.refusal import Conflict
+from chat.models import Feedback, Message
+
+from . import body, gate
+from .errors import is_form
+from .see_other import to_conversation
+
+
+@gate.takes("POST")
+async def feedback(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """A thumb up or down, with a reason or without, or none any more."""
+    found, up, reason = await in_database(_rate, request, message)
+    if is_form(request):
+        return to_conversation(found.conversation_id, message)
+    thumb = "none" if up is None else "up" if up else "down"
+    return JsonResponse({"message": str(message), "thumb": thumb, "reason": reason})
+
+
+def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, str]:
+    user, message = gate.signed_in(request), gate.own_message(request, key)
+    up, reason = body.feedback(request)
+    if message.role != Message.Role.ASSISTANT:
+        raise Conflict("Only a reply can be rated.")
+    with writing(), transaction.atomic():
+        if up is None:
+            Feedback.objects.filter(message=message).delete()
+            return message, None, ""
+        Feedback.objects.update_or_create(
+            message=message,
+            defaults={"user": user, "up": up, "reason": reason, "updated": timezone.now()},
+        )
+    return message, up, reason

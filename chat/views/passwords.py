@@ -1,0 +1,86 @@
+"""A new password: one's own by the current one, or by a link from the administrator."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import auth
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_safe
+
+from chat.forms import ChangePasswordForm, NewPasswordForm
+from chat.models.user import User
+from chat.views.accounts import dead_link
+from chat.views.login import attempt, locked_out, refuse_locked_out
+
+WRONG = "This is not your current password."
+
+
+@never_cache
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def change(request: HttpRequest) -> HttpResponse:
+    """Change one's own password. This session goes on, every other one of this person ends.
+
+    A wrong current password counts as at the login: who got hold of a session cannot try them all.
+    """
+    assert isinstance(request.user, User)
+    form = ChangePasswordForm(request.user, request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        # By the address, if there is one: a name that imitates somebody's address would find that person.
+        login = request.user.email or request.user.username
+        user = attempt(request, login, form.cleaned_data["current"])
+        if user == request.user:
+            return _changed(request, user, form.cleaned_data["new_password1"])
+        if locked_out(request):
+            return refuse_locked_out(request)
+        form.add_error("current", WRONG)
+    return render(request, "accounts/password.html", {"form": form})
+
+
+def _changed(request: HttpRequest, user: User, password: str) -> HttpResponse:
+    if not user.replace_password(password):
+        return redirect(settings.LOGIN_URL)  # another change came first and ended this session
+    update_session_auth_hash(request, user)
+    return redirect("password_changed")
+
+
+@never_cache
+@require_safe
+@login_required
+def changed(request: HttpRequest) -> HttpResponse:
+    """Say that it was done."""
+    return render(request, "accounts/password_changed.html")
+
+
+class Reset(PasswordResetConfirmView):
+    """Choose a password with a link from the administrator, and log in.
+
+    Django's view puts the token into the session and goes on to an address without it, so that neither the
+    history nor a Referer holds it. A link that is wrong, used, too old, or of a disabled person is a 404.
+    """
+
+    form_class = NewPasswordForm
+    template_name = "accounts/reset.html"
+    user: User | None
+
+    def get_user(self, uidb64: str) -> User | None:
+        user = super().get_user(uidb64)
+        return user if user is not None and user.is_active else None
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        del self.request.session[INTERNAL_RESET_SESSION_TOKEN]
+        assert self.user is not None
+        if not self.user.replace_password(form.cleaned_data["new_password1"]):
+            return dead_link(self.request)  # somebody was quicker
+        auth.login(self.request, self.user)
+        return redirect(settings.LOGIN_REDIRECT_URL)
+
+    def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
+        return super().render_to_response(context, **options) if self.validlink else dead_link(self.request)

@@ -1,0 +1,68 @@
+import { announce, complain, forget, post } from './answers.js';
+import { pageOf, regenerate, textOf } from './branches.js';
+import { copyText } from './clipboard.js';
+
+const SHOWN = 2_000; // milliseconds that a button says that it did it
+
+/** What each button under a message does, by its `data-action`. */
+const DEEDS = {
+  copy,
+  select,
+  regenerate,
+  continue: goOn,
+  edit: (...what) => import('./edit.js').then(({ open }) => open(...what)),
+  save: (...what) => import('./edit.js').then(({ save }) => save(...what)),
+  cancel: (...what) => import('./edit.js').then(({ cancel }) => cancel(...what)),
+  feedback: (...what) => import('./feedback.js').then(({ rate }) => rate(...what)),
+  reason: (...what) => import('./feedback.js').then(({ explain }) => explain(...what)),
+  dismiss: (...what) => import('./feedback.js').then(({ dismiss }) => dismiss(...what)),
+  models: (...what) => import('./others.js').then(({ offer }) => offer(...what)),
+};
+
+/**
+ * @param {object} chat  chat.js's controller
+ * @param {HTMLElement} element  the button that was pressed, or the form that was sent
+ */
+export async function act(chat, element) {
+  const article = element.closest('article');
+  forget(article);
+  const asks = 'turn' in element.dataset;
+  if (asks && chat.busy) return complain(article, chat.page.say('wait'));
+  if (!asks && element.ariaDisabled === 'true') return;
+  try {
+    await DEEDS[element.dataset.action](chat, element);
+  } catch (error) {
+    console.warn(error);
+    complain(article, chat.page.say('not-done'));
+  }
+}
+
+/** The Markdown of a reply, which only the server has; a question as it was typed. */
+async function copy(chat, button) {
+  const article = button.closest('article');
+  const source = chat.page.url('source', article.dataset.message);
+  if (!(await copyText(fetch(source).then(textOf)))) return complain(article, chat.page.say('not-copied'));
+  announce(chat.page.say('copied'));
+  button.dataset.done = '';
+  setTimeout(() => delete button.dataset.done, SHOWN);
+}
+
+/** Walks to another version; the focus stays on the side that was pressed. */
+async function select(chat, button) {
+  const { target, side } = button.dataset;
+  const taken = await post(chat, button.closest('article'), chat.page.url('select', target));
+  if (!taken) return;
+  const article = await chat.swap(await pageOf(chat), target);
+  const walker = article?.querySelector('.versions');
+  walker?.querySelector(`[data-side=${side}]`).focus({ preventScroll: true });
+  announce(walker?.ariaLabel ?? '');
+}
+
+/** More of the same reply, by the model that began it. */
+async function goOn(chat, button) {
+  const reply = button.closest('article');
+  const url = chat.page.url('continue', reply.dataset.message);
+  const going = chat.begin({ url, body: { model: undefined }, reply });
+  chat.composer.focus();
+  if (!(await going)) button.focus();
+}

@@ -1,0 +1,37 @@
+/**
+ * Calls the server for what was done with a message.
+ * @returns {Promise<object|null>} its JSON; null: it refused, and why stands under the message
+ */
+export async function post(chat, article, url, body = {}) {
+  const response = await chat.page.post(url, body).catch(() => null);
+  const said = (await response?.json().catch(() => null)) ?? {};
+  if (response?.ok) return said;
+  if (response?.status === 401 && (await signedIn(chat))) return post(chat, article, url, body);
+  complain(article, said.error?.message || chat.page.say('not-done'));
+  return null;
+}
+
+async function signedIn(chat) {
+  const { signIn } = await import('./signin.js');
+  return signIn(chat.page);
+}
+
+/** Under the message that it is about, and read out. */
+export function complain(article, sentence) {
+  forget(article);
+  const trouble = document.createElement('p');
+  trouble.className = 'trouble';
+  trouble.role = 'alert';
+  article.append(trouble);
+  trouble.textContent = sentence;
+  trouble.scrollIntoView({ block: 'nearest' });
+}
+
+export function forget(article) {
+  article?.querySelector('.trouble')?.remove();
+}
+
+/** What a screen reader says. */
+export function announce(sentence) {
+  document.getElementById('status').textContent = sentence;
+}

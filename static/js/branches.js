@@ -1,0 +1,45 @@
+import { nodesOf } from './transcript.js';
+
+/** Another version of a reply, by the model that the page is set to. */
+export async function regenerate(chat, button) {
+  const reply = button.closest('article');
+  const url = chat.page.url('regenerate', reply.dataset.message);
+  const taken = await replace(chat, reply, { url, body: { model: chat.composer.model } });
+  if (!taken) button.focus();
+}
+
+/**
+ * A turn on a new branch: this article and all that follow give way to it.
+ * @param {object} turn  what `chat.begin` takes
+ * @returns {Promise<boolean>} whether the server took it
+ */
+export async function replace(chat, article, turn) {
+  const articles = Array.from(chat.thread.querySelectorAll('.message'));
+  const replaced = articles.slice(articles.indexOf(article));
+  const taken = await chat.begin({ ...turn, replaced });
+  if (taken) await recount(chat).catch((error) => console.warn('How many versions there are:', error));
+  return taken;
+}
+
+/** Only the server knows how many versions there are now. The new messages are the last ones. */
+async function recount(chat) {
+  const fresh = Array.from(nodesOf(await pageOf(chat)).querySelectorAll('#thread .message'));
+  const shown = Array.from(chat.thread.querySelectorAll('.message'));
+  for (const back of [-1, -2]) {
+    const walker = fresh.at(back)?.querySelector('.versions');
+    if (walker) shown.at(back)?.querySelector('.versions').replaceWith(walker);
+  }
+  chat.enable();
+}
+
+/** @returns {Promise<string>} this conversation's page as the server has it now */
+export async function pageOf(chat) {
+  const address = chat.page.url('conversation', chat.page.conversation);
+  return textOf(await fetch(address, { headers: { Accept: 'text/html' } }));
+}
+
+/** A sign-in page is an answer too. */
+export function textOf(response) {
+  if (!response.ok || response.redirected) throw new Error(`${response.status} ${response.url}`);
+  return response.text();
+}

@@ -1,0 +1,18 @@
+/**
+ * Says under a notice how long it still holds, and takes the notice away when it does not any more.
+ * A screen reader is told once, by the notice: a number that changes each second would be read each second.
+ */
+export function countDown(page, notice, seconds) {
+  const left = document.createElement('span');
+  left.ariaHidden = 'true';
+  notice.append(' ', left);
+  const until = performance.now() + seconds * 1_000;
+  const tell = () => {
+    const rest = Math.ceil((until - performance.now()) / 1_000);
+    if (!left.isConnected) return;
+    if (rest <= 0) return notice.replaceChildren();
+    left.textContent = page.say('again-in', { time: page.seconds(rest, 0) });
+    setTimeout(tell, 500);
+  };
+  tell();
+}

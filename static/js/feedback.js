@@ -1,0 +1,62 @@
+import { announce, post } from './answers.js';
+import { copy } from './transcript.js';
+
+/** A thumb, or its taking back: the button's value says which. It shows at once, and goes back if refused. */
+export async function rate(chat, button) {
+  const article = button.closest('article');
+  const before = article.querySelector('[data-thumb][aria-pressed=true]')?.dataset.thumb ?? 'none';
+  const thumb = button.value;
+  show(article, thumb);
+  const taken = await send(chat, article, { thumb });
+  if (!taken) return show(article, before);
+  article.querySelector('.why')?.remove();
+  if (thumb !== 'none') ask(article, thumb);
+  announce(chat.page.say(thumb === 'none' ? 'taken-back' : 'thanks'));
+}
+
+/** Why it is good or bad: said if somebody likes to, never asked for in the way of anything. */
+export async function explain(chat, form) {
+  const article = form.closest('article');
+  const thumb = form.elements.thumb.value;
+  const taken = await send(chat, article, { thumb, reason: form.elements.reason.value });
+  if (!taken) return;
+  const button = dismiss(chat, form);
+  if (taken.reason) button.title = `${button.ariaLabel}: ${taken.reason}`;
+  announce(chat.page.say('thanks'));
+}
+
+export function dismiss(chat, element) {
+  const article = element.closest('article');
+  article.querySelector('.why').remove();
+  const button = article.querySelector('[data-thumb][aria-pressed=true]');
+  button.focus();
+  return button;
+}
+
+function send(chat, article, body) {
+  return post(chat, article, chat.page.url('feedback', article.dataset.message), body);
+}
+
+function show(article, thumb) {
+  for (const button of article.querySelectorAll('[data-thumb]')) {
+    const pressed = button.dataset.thumb === thumb;
+    button.ariaPressed = String(pressed);
+    button.value = pressed ? 'none' : button.dataset.thumb;
+    button.title = button.ariaLabel; // a new thumb has no reason yet
+  }
+}
+
+function ask(article, thumb) {
+  const form = copy('why-template');
+  const line = form.elements.reason;
+  form.elements.thumb.value = thumb;
+  line.id = `why-${article.dataset.message}`;
+  form.querySelector('label').htmlFor = line.id;
+  line.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    form.querySelector('[data-action=dismiss]').click();
+  });
+  article.append(form);
+  form.scrollIntoView({ block: 'nearest' });
+}

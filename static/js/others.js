@@ -1,0 +1,78 @@
+import { regenerate } from './branches.js';
+
+const STEPS = { ArrowDown: 1, ArrowUp: -1 };
+const EDGE = 8; // pixels between the menu and its button, and the edge of the window
+
+/** A menu of the models that could answer instead. Who is chosen answers from then on, as the server has it. */
+export function offer(chat, button) {
+  const menu = document.createElement('div');
+  Object.assign(menu, { className: 'others', popover: 'auto', role: 'menu', ariaLabel: button.ariaLabel });
+  const said = button.closest('article').querySelector('[data-part=model]').textContent;
+  for (const { value, text } of document.getElementById('model').options) {
+    menu.append(itemOf(value, text, text === said));
+  }
+  menu.addEventListener('click', ({ target }) => choose(chat, button, menu, target.dataset.model));
+  menu.addEventListener('keydown', (event) => walk(event, Array.from(menu.children)));
+  menu.addEventListener('toggle', ({ newState }) => newState === 'closed' && close(menu, button));
+  button.ariaExpanded = 'true';
+  document.body.append(menu);
+  menu.showPopover();
+  place(menu, button.getBoundingClientRect());
+  (menu.querySelector('[aria-current]') ?? menu.firstElementChild).focus({ preventScroll: true });
+}
+
+function itemOf(model, name, current) {
+  const item = document.createElement('button');
+  Object.assign(item, { type: 'button', role: 'menuitem', tabIndex: -1, textContent: name });
+  item.dataset.model = model;
+  if (current) item.ariaCurrent = 'true';
+  return item;
+}
+
+function choose(chat, button, menu, model) {
+  if (!model) return;
+  menu.hidePopover();
+  const choice = document.getElementById('model');
+  choice.value = model;
+  choice.dispatchEvent(new Event('change', { bubbles: true }));
+  regenerate(chat, button);
+}
+
+function close(menu, button) {
+  button.ariaExpanded = 'false';
+  if (menu.contains(document.activeElement)) button.focus({ preventScroll: true });
+  menu.remove();
+}
+
+function walk(event, items) {
+  if (event.key === 'Tab') return event.currentTarget.hidePopover();
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const names = items.map(({ textContent }) => textContent);
+  const next = items[step(event.key, names, items.indexOf(document.activeElement))];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
+/**
+ * Where a key leads in a menu: arrows go round, a letter leads to the next name that begins with it.
+ * @returns {number} -1: nowhere
+ */
+export function step(key, names, at) {
+  if (key in STEPS) return (at + STEPS[key] + names.length) % names.length;
+  if (key === 'Home') return 0;
+  if (key === 'End') return names.length - 1;
+  if (!/^\S$/u.test(key)) return -1;
+  const begins = names.map((name) => name.toLowerCase().startsWith(key.toLowerCase()));
+  const after = begins.indexOf(true, at + 1);
+  return after < 0 ? begins.indexOf(true) : after;
+}
+
+/** Above its button where that has more room; it moves with the page, as the button does. */
+function place({ style, offsetWidth, offsetHeight }, button) {
+  const above = button.top > innerHeight - button.bottom;
+  const top = above ? Math.max(EDGE, button.top - offsetHeight - EDGE) : button.bottom + EDGE;
+  const left = Math.max(EDGE, Math.min(button.left, innerWidth - offsetWidth - EDGE));
+  style.top = `${scrollY + top}px`;
+  style.left = `${scrollX + left}px`;
+}

@@ -1,0 +1,108 @@
+import { Outbox } from './composer.js';
+import { Doings } from './doings.js';
+import { setState, titleOf } from './item.js';
+import { List } from './list.js';
+import { part } from './saving.js';
+import { nodesOf } from './transcript.js';
+
+const LOOK_EVERY = 5_000; // milliseconds at least between two looks at the list, and only while the page is seen
+const AHEAD = '300px'; // so far before its end the list grows
+const FORMS = [['rename', 'rename'], ['delete', 'delete'], ['instruct', 'settings']]; // each with its address
+
+/** The conversations beside the page, kept as the server has them. Loaded when it is first used. */
+export class Sidebar {
+  #page;
+  #list;
+  #doings;
+  #timer = 0;
+  #looked = -LOOK_EVERY;
+  #unseen; // the open conversation holds a finished reply that nobody has looked at
+
+  /** @param {import('./transcript.js').Page} page */
+  constructor(page) {
+    this.#page = page;
+    this.#list = new List(page);
+    this.#doings = new Doings(page, this.#list, () => this.#look());
+    this.#unseen = this.#list.root.querySelector('[data-unseen]') !== null;
+    this.#grow();
+    document.addEventListener('visibilitychange', () => this.#came());
+    addEventListener('pageshow', ({ persisted }) => persisted && this.#came());
+    this.#see();
+    this.#wait();
+  }
+
+  /** @param {HTMLElement} opener  what was used, with what it does in `data-opens` */
+  open(opener) {
+    return this.#doings.open(opener.dataset.opens, opener);
+  }
+
+  /** @param {'fresh'|'fold'|'box'} name */
+  press(name) {
+    return this.#doings.open(name);
+  }
+
+  /** A new conversation has its address and its title now. */
+  adopt(conversation, address, title) {
+    this.#list.raise(conversation, title);
+    this.#list.point(conversation);
+    this.#doings.entitle(conversation, title);
+    for (const [id, name] of FORMS) document.getElementById(id).action = this.#page.url(name, conversation);
+    document.getElementById('system').setAttribute('form', 'instruct');
+    Outbox.open(this.#page.user).keep('system', '');
+    document.getElementById('menu-button').hidden = false;
+  }
+
+  /** @param {''|'replying'} state  '': the reply has ended, and is seen as soon as the page is */
+  mark(conversation, state) {
+    const item = this.#list.find(conversation);
+    if (state && item) this.#list.raise(conversation, titleOf(item));
+    if (item && conversation !== this.#page.conversation) setState(this.#page, item, state);
+    this.#unseen = !state && conversation === this.#page.conversation;
+    this.#see();
+  }
+
+  /** A GET changes nothing, so this is how the server learns that a reply was seen. */
+  #see() {
+    if (!this.#unseen || document.hidden) return;
+    this.#unseen = false;
+    // Nobody hears of a failure: the mark stays until the next time.
+    this.#page.post(this.#page.url('seen', this.#page.conversation)).catch(() => {});
+  }
+
+  #came() {
+    this.#see();
+    if (!document.hidden && Date.now() - this.#looked >= LOOK_EVERY) this.#look();
+    else this.#wait();
+  }
+
+  async #look() {
+    this.#looked = Date.now();
+    const html = await part(this.#page.url('list')).catch(() => '');
+    // A box that somebody writes a title into stays where it is.
+    if (html && !this.#list.root.querySelector('.rename')) this.#list.update(nodesOf(html));
+    this.#wait();
+  }
+
+  #wait() {
+    clearTimeout(this.#timer);
+    if (!document.hidden && this.#list.replying) this.#timer = setTimeout(() => this.#look(), LOOK_EVERY);
+  }
+
+  /** Older ones come as the end of the list does. */
+  #grow() {
+    const { root } = this.#list;
+    const seen = new IntersectionObserver((entries) => this.#extend(entries), { root, rootMargin: AHEAD });
+    const watch = () => root.querySelectorAll('.earlier').forEach((link) => seen.observe(link));
+    new MutationObserver(watch).observe(root, { childList: true });
+    watch();
+  }
+
+  async #extend(entries) {
+    const link = entries.find(({ isIntersecting }) => isIntersecting)?.target;
+    if (!link || link.ariaBusy) return;
+    link.ariaBusy = 'true';
+    const html = await part(link.href).catch(() => '');
+    link.ariaBusy = null;
+    if (html && link.isConnected) this.#list.extend(nodesOf(html));
+  }
+}

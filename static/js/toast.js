@@ -1,0 +1,63 @@
+const STAYS = 12_000; // milliseconds; while the pointer or the focus is on it, time stands still
+
+/** What was just done, with a way to take it back. One at a time, above everything else. */
+export class Toast {
+  #box = document.getElementById('toast');
+  #timer = 0;
+  #left = () => {};
+
+  constructor() {
+    for (const type of ['pointerenter', 'focusin']) this.#box.addEventListener(type, () => clearTimeout(this.#timer));
+    for (const type of ['pointerleave', 'focusout']) this.#box.addEventListener(type, () => this.#wait());
+    this.#box.addEventListener('keydown', (event) => event.key === 'Escape' && this.close());
+    document.getElementById('sidebar').addEventListener('toggle', () => this.#stay());
+    if (this.#box.firstElementChild) this.#wait();
+  }
+
+  /**
+   * @param {HTMLElement|string} what
+   * @param {{focus?: HTMLElement, left?: () => void}} [then]  what in it gets the focus; who is told when it goes
+   */
+  show(what, { focus, left = () => {} } = {}) {
+    this.close();
+    this.#left = left;
+    this.#rise();
+    this.#box.replaceChildren(typeof what === 'string' ? sentence(what) : what);
+    focus?.focus();
+    this.#wait();
+  }
+
+  /** Above a drawer, which is in the top layer too; and within it, for a touch beside it closes it. */
+  #rise() {
+    this.#box.popover = 'manual';
+    (document.querySelector('#sidebar:popover-open') ?? document.body).append(this.#box);
+    this.#box.showPopover();
+  }
+
+  /** A drawer that closes leaves it where it is. */
+  #stay() {
+    if (this.#box.hasChildNodes() && this.#box.parentElement !== document.body) this.#rise();
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+    const focused = this.#box.contains(document.activeElement);
+    this.#box.replaceChildren();
+    if (this.#box.matches('[popover]')) this.#box.hidePopover();
+    if (focused) this.#left();
+    this.#left = () => {};
+  }
+
+  #wait() {
+    clearTimeout(this.#timer);
+    if (this.#box.matches(':hover, :focus-within')) return;
+    this.#timer = setTimeout(() => this.close(), STAYS);
+  }
+}
+
+function sentence(text) {
+  const paragraph = document.createElement('p');
+  paragraph.className = 'toast';
+  paragraph.textContent = text;
+  return paragraph;
+}

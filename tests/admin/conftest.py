@@ -1,0 +1,47 @@
+"""One server for each file of tests; and the admin without a server, for what is asked of the database."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from tests.admin import seed
+from tests.file_server import database, fake, server
+
+LIST = "/admin/chat/conversation/"
+
+
+@pytest.fixture
+def reviewer(db: None) -> Client:
+    """erin, who may view conversations and nothing else."""
+    erin = seed.person("erin")
+    erin.is_staff = True
+    erin.save()
+    erin.user_permissions.add(Permission.objects.get(codename="view_conversation"))
+    client = Client(REMOTE_ADDR="192.0.2.7")
+    client.force_login(erin)
+    return client
+
+
+@pytest.fixture
+def root(db: None) -> Client:
+    """Who may do everything that can be done."""
+    boss = seed.person("root")
+    boss.is_staff = boss.is_superuser = True
+    boss.save()
+    client = Client()
+    client.force_login(boss)
+    return client
+
+
+@pytest.fixture
+def listed(reviewer: Client) -> Callable[[str], list[str]]:
+    """The titles that the list shows for a query string, in order."""
+
+    def titles(query: str = "") -> list[str]:
+        answer = reviewer.get(f"{LIST}?{query}")
+        assert answer.status_code == 200, answer
+        return [conversation.title for conversation in answer.context["cl"].result_list]
+
+    return titles

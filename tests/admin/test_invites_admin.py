@@ -1,0 +1,97 @@
+"""Making, seeing and taking back invitations."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.utils import timezone
+
+from chat.models import Invite, User
+from tests.admin.test_people_admin import as_, root
+
+__all__ = ["root"]
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+LIST = "/admin/chat/invite/"
+LINK = re.compile(r'value="http://localhost:8000(/accounts/invite/[\w-]{43}/)"')
+
+
+@pytest.fixture
+def inviter() -> User:
+    """Staff whose only right is to invite."""
+    user = User.objects.create_user("inviter", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename="add_invite"))
+    return user
+
+
+@pytest.mark.parametrize("who", ["root", "inviter"])
+def test_the_link_is_shown_once_and_works(who: str, root: User, inviter: User) -> None:
+    client = as_(User.objects.get(username=who))
+    page = client.post(f"{LIST}add/", {"note": "Ada <b>Lovelace</b>"})
+    link = LINK.search(page.content.decode())
+    assert link
+    assert "Ada &lt;b&gt;Lovelace&lt;/b&gt;" in page.content.decode()
+    assert Client().get(link[1]).status_code == 200
+    invite = Invite.objects.get()
+    assert (invite.made_by.username, invite.note) == (who, "Ada <b>Lovelace</b>")
+    token = link[1].split("/")[-2]
+    assert token not in str(Invite.objects.values().get())
+    for url in (LIST, f"{LIST}{invite.pk}/change/", f"{LIST}{invite.pk}/history/", "/admin/"):
+        assert token not in client.get(url).content.decode()
+
+
+def test_the_list_says_what_became_of_each(root: User) -> None:
+    Invite.objects.issue(root, "open")
+    _, token = Invite.objects.issue(root, "used")
+    Invite.objects.claim(token, User(username="ada"))
+    expired, _ = Invite.objects.issue(root, "expired")
+    Invite.objects.filter(pk=expired.pk).update(created=timezone.now() - timedelta(days=8))
+    page = as_(root).get(LIST).content.decode()
+    states = re.findall(r'<td class="field-state">([a-z ]+) [\d: -]+</td>', page)
+    assert states == ["used by ada on", "open until", "expired on"]
+
+
+def test_taking_it_back_kills_the_link(inviter: User) -> None:
+    invite, token = Invite.objects.issue(inviter)
+    answer = as_(inviter).post(f"{LIST}{invite.pk}/delete/", {"post": "yes"})
+    assert answer.status_code == 302
+    assert Client().get(f"/accounts/invite/{token}/").status_code == 404
+
+
+def test_a_used_one_stays(root: User) -> None:
+    invite, token = Invite.objects.issue(root)
+    Invite.objects.claim(token, User(username="ada"))
+    assert as_(root).post(f"{LIST}{invite.pk}/delete/", {"post": "yes"}).status_code == 403
+    form = {"action": "delete_selected", "_selected_action": str(invite.pk), "post": "yes"}
+    as_(root).post(LIST, form)
+    assert Invite.objects.filter(pk=invite.pk).exists()
+
+
+def test_nothing_about_it_can_be_changed(root: User) -> None:
+    invite, _ = Invite.objects.issue(root, "Ada")
+    assert as_(root).post(f"{LIST}{invite.pk}/change/", {"note": "Eve"}).status_code == 403
+    assert Invite.objects.get().note == "Ada"
+
+
+def test_without_the_right_there_is_nothing(root: User) -> None:
+    invite, _ = Invite.objects.issue(root)
+    client = as_(User.objects.create_user("erin", is_staff=True))
+    for url in (LIST, f"{LIST}add/", f"{LIST}{invite.pk}/change/", f"{LIST}{invite.pk}/delete/"):
+        assert client.get(url).status_code == client.post(url, {"post": "yes"}).status_code == 403
+    assert Invite.objects.count() == 1
+
+
+def test_the_number_of_queries_does_not_grow_with_the_list(
+    root: User, django_assert_num_queries: Any
+) -> None:
+    client = as_(root)
+    Invite.objects.issue(root)
+    with django_assert_num_queries(5):
+        client.get(LIST)
+    for number in range(20):
+        _, token = Invite.objects.issue(root)
+        Invite.objects.claim(token, User(username=f"person-{number}"))
+    with django_assert_num_queries(5):
+        client.get(LIST)

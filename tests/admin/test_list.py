@@ -1,0 +1,163 @@
+"""The list of everybody's conversations: what it says, what it finds, what it costs."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from tests.admin import seed
+from tests.admin.conftest import LIST
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+Listed = Callable[[str], list[str]]
+
+
+def test_a_row_says_who_with_what_how_much_and_how_it_ended(reviewer: Client) -> None:
+    talk = seed.talk("alice", "On boats", 3, said="A secret.")
+    seed.judge(seed.messages_of(talk)[1], True)
+    seed.judge(seed.messages_of(talk)[3], False)
+    page = reviewer.get(LIST).content.decode()
+    for said in ("On boats", ">alice<", "GLM 4.7 Flash", ">6<", "3,000 / 60", "Complete", "1 up, 1 down"):
+        assert said in page
+    assert "2026-11-01<" in page
+    assert f'href="{LIST}{talk.pk}/change/"' in page
+
+
+def test_the_list_shows_nothing_of_what_was_said(reviewer: Client) -> None:
+    seed.talk(asked="My PIN is 4711", said="Keep 4711 to yourself", reasoning="4711 is a PIN")
+    assert "4711" not in reviewer.get(LIST).content.decode()
+    assert "4711" not in reviewer.get(f"{LIST}?q=PIN").content.decode()
+
+
+def test_what_its_owner_deleted_stays_and_says_so(reviewer: Client) -> None:
+    talk = seed.talk()
+    talk.deleted = seed.BEGUN + timedelta(days=1)
+    talk.save()
+    assert "2026-11-02<" in reviewer.get(LIST).content.decode()
+
+
+def queries(client: Client, address: str) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as counted:
+        assert client.get(address).status_code == 200
+    return len(counted)
+
+
+@pytest.mark.parametrize("query", ["", "q=boat", "state=complete&thumbs=none&deleted=no"])
+def test_the_number_of_queries_does_not_grow_with_the_list(reviewer: Client, query: str) -> None:
+    seed.talks("alice", [f"boat {n}" for n in range(5)], 2)
+    few = queries(reviewer, f"{LIST}?{query}")
+    for name in ("bob", "carol", "dora"):
+        seed.talks(name, [f"boat {n}" for n in range(15)], 4)
+    assert queries(reviewer, f"{LIST}?{query}") == few <= 16
+
+
+def test_a_page_has_fifty(listed: Listed) -> None:
+    seed.talks("alice", [f"talk {n}" for n in range(60)])
+    assert listed("")[0] == "talk 59"
+    assert len(listed("")) == 50
+    assert listed("p=2") == [f"talk {n}" for n in reversed(range(10))]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("sourdough", ["bread"]),  # a title
+        ("SOURDOUGH", ["bread"]),
+        ("alice", ["boats", "bread"]),  # a name
+        ("bob@example", ["cars"]),  # an e-mail address
+        ("rudder", ["boats"]),  # a question
+        ("keel", ["boats"]),  # a reply
+        ("keel rudder", ["boats"]),  # both, in different messages
+        ("keel alice", ["boats"]),
+        ("keel bob", []),
+        ('"the keel"', ["boats"]),  # a phrase
+        ("“the keel”", ["boats"]),
+        ('"keel the"', []),
+        ("100%", ["cars"]),  # letters, not a pattern
+        ("0%s", []),
+        ('"', []),
+    ],
+)
+def test_the_search_looks_at_titles_people_and_messages(listed: Listed, words: str, found: list[str]) -> None:
+    seed.talk("alice", "bread: sourdough")
+    seed.talk("alice", "boats", 2, asked="What is a rudder?", said="Not the keel, the rudder.")
+    seed.talk("bob", "cars", said="100% electric, 1000 s")
+    assert sorted(title.partition(":")[0] for title in listed(f"q={quote(words)}")) == found
+
+
+def test_the_search_takes_a_conversations_number_from_its_address(listed: Listed) -> None:
+    talk = seed.talk("alice", "this one")
+    seed.talk("alice", "another")
+    assert listed(f"q={talk.pk}") == ["this one"]
+
+
+def test_the_filter_by_state_is_about_the_last_run(listed: Listed) -> None:
+    seed.talk(title="failed", status="failed", error_code="busy")
+    mended = seed.talk(title="mended", status="failed")
+    seed.branch(seed.messages_of(mended)[0], mended)
+    assert listed("state=failed") == ["failed"]
+    assert listed("state=complete") == ["mended"]
+
+
+def test_the_filter_by_thumbs(listed: Listed) -> None:
+    for title, ups in (("good", [True]), ("bad", [False]), ("mixed", [True, False]), ("silent", [])):
+        talk = seed.talk(title=title, turns=2)
+        for up, reply in zip(ups, seed.messages_of(talk)[1::2], strict=False):
+            seed.judge(reply, up)
+    assert sorted(listed("thumbs=up")) == ["good", "mixed"]
+    assert sorted(listed("thumbs=down")) == ["bad", "mixed"]
+    assert listed("thumbs=none") == ["silent"]
+
+
+def test_the_filters_by_model_person_deletion_and_date(listed: Listed) -> None:
+    old = seed.talk("alice", "old", model="@cf/old")
+    new = seed.talk("bob", "new")
+    new.updated = new.deleted = timezone.now()
+    new.save()
+    assert listed("model=@cf/old") == ["old"]
+    assert listed(f"owner={old.user_id}") == ["old"]
+    assert listed("deleted=yes") == ["new"]
+    assert listed("deleted=no") == ["old"]
+    assert listed(f"updated__gte={quote(str(timezone.now() - timedelta(days=1)))}") == ["new"]
+
+
+def test_a_person_beyond_the_first_thirty_can_be_chosen(reviewer: Client, listed: Listed) -> None:
+    for n in range(31):
+        seed.talk(f"a{n:02}", f"of a{n:02}")
+    last = seed.talk("zoe", "of zoe")
+    assert ">zoe</a>" not in reviewer.get(LIST).content.decode().partition('id="changelist-filter"')[2]
+    assert listed(f"owner={last.user_id}") == ["of zoe"]
+
+
+@pytest.mark.parametrize(
+    "query", ["state=x", "thumbs=x", "model=x", "owner=x", "owner=9" + "9" * 30, "deleted=x", "q=%22%22%22"]
+)
+def test_a_made_up_choice_finds_nothing(listed: Listed, query: str) -> None:
+    seed.talk()
+    assert listed(query) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("q=%00", 400), ("state=%00", 400), ("title__contains=%00", 400),
+     ("model=x&model=%00", 400), ("updated__gte=x", 302), ("p=x", 200),
+     ("o=99.x", 200), ("user__password__startswith=p", 400), ("p=99", 200), ("_facets=1", 200)],
+)  # fmt: skip
+def test_an_odd_address_is_no_error_of_the_server(reviewer: Client, query: str, status: int) -> None:
+    seed.talk()
+    assert reviewer.get(f"{LIST}?{query}").status_code == status
+
+
+def test_titles_and_names_are_text(reviewer: Client) -> None:
+    seed.talk("<i>x</i>", "<img src=x onerror=alert(1)>")
+    page = reviewer.get(LIST).content.decode()
+    assert "<img src=x" not in page
+    assert "<bdi>&lt;img src=x onerror=alert(1)&gt;</bdi>" in page
+    assert "<bdi>&lt;i&gt;x&lt;/i&gt;</bdi>" in page

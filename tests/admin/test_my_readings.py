@@ -1,0 +1,69 @@
+"""The page on which a person sees who of the staff read their conversations."""
+
+import pytest
+
+from tests.admin.plant import plant
+from tests.server import Server
+
+pytestmark = pytest.mark.database
+
+
+def test_the_owner_sees_who_read_which_conversation(server: Server) -> None:
+    with server.person("alice").ask("Why <b>boats</b>?") as stream:
+        stream.to_end()
+    server.person("erin").get(f"/admin/chat/conversation/{stream.conversation}/change/")
+    page = server.person("alice").get("/readings/").text
+    assert f'<a href="/c/{stream.conversation}/" dir="auto">Why &lt;b&gt;boats&lt;/b&gt;?</a>' in page
+    assert "<bdi>erin</bdi>" in page
+    assert 'href="/readings/"' in server.person("alice").get("/").text
+    server.person("alice").post(f"/c/{stream.conversation}/delete/")
+    page = server.person("alice").get("/readings/").text
+    assert f"/c/{stream.conversation}/" not in page
+    assert "Why &lt;b&gt;boats&lt;/b&gt;?" in page
+
+
+def test_nobody_sees_what_was_read_of_others(server: Server) -> None:
+    with server.person("alice").ask("Only mine") as stream:
+        stream.to_end()
+    server.person("erin").get(f"/admin/chat/conversation/{stream.conversation}/change/")
+    for who in ("bob", "carol", "erin", "root"):
+        page = server.person(who).get("/readings/").text
+        assert "Only mine" not in page
+        assert "Nobody has." in page
+
+
+def test_many_readings_come_in_pages(server: Server) -> None:
+    plant(
+        server,
+        """
+from chat.models import Reading
+bob = person("bob")
+for n in range(60):
+    Reading.objects.create(reader_key=1, reader="erin", owner_key=bob.pk, owner="bob",
+        conversation=missing(), title=f"talk {n}.")
+""",
+    )
+    bob = server.person("bob")
+    page = bob.get("/readings/").text
+    assert [n for n in range(60) if f"talk {n}." in page] == list(range(10, 60))
+    older = page.partition('href="?before=')[2].partition('"')[0]
+    page = bob.get(f"/readings/?before={older}").text
+    assert [n for n in range(60) if f"talk {n}." in page] == list(range(10))
+    assert "?before=" not in page
+    assert "There are no earlier ones." in bob.get("/readings/?before=0").text
+
+
+@pytest.mark.parametrize("before", ["x", "-1", "", "9" * 19, "²", "%00"])
+def test_an_odd_number_is_malformed(server: Server, before: str) -> None:
+    assert server.person("alice").get(f"/readings/?before={before}").status_code == 400
+
+
+@pytest.mark.parametrize("who", ["", "dave"])
+def test_who_is_signed_out_is_sent_to_the_login(server: Server, who: str) -> None:
+    answer = server.person(who).get("/readings/")
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == "/accounts/login/?next=/readings/"
+
+
+def test_it_is_only_for_reading(server: Server) -> None:
+    assert server.person("alice").post("/readings/").status_code == 405

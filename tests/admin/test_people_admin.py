@@ -1,0 +1,190 @@
+"""Who may change whom in the admin, and what becomes of them."""
+
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from chat.models import User
+from tests.threads import at_once
+from tests.views.test_access import PASSWORD, log_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+NEW = "a lighthouse by the sea"
+
+
+@pytest.fixture
+def root() -> User:
+    return User.objects.create_superuser("root")
+
+
+@pytest.fixture
+def alice() -> User:
+    return User.objects.create_user("alice", "alice@example.org", PASSWORD)
+
+
+@pytest.fixture
+def carol() -> User:
+    """Staff who may look after people."""
+    carol = User.objects.create_user("carol", is_staff=True)
+    names = ["view_user", "add_user", "change_user", "delete_user", "change_group", "add_group", "view_group"]
+    carol.user_permissions.set(Permission.objects.filter(codename__in=names))
+    return carol
+
+
+def as_(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def address(user: User, page: str = "change") -> str:
+    return f"/admin/chat/user/{user.pk}/{page}/"
+
+
+def change(client: Client, user: User, **fields: Any) -> Any:
+    """Save the form as it stands, but for `fields`; None leaves a box unticked."""
+    user = User.objects.get(pk=user.pk)
+    form = {name: "on" for name in User.ADMINISTRATOR if getattr(user, name)}
+    form |= {"username": user.username, "email": user.email, **fields}
+    return client.post(address(user), {name: value for name, value in form.items() if value is not None})
+
+
+def test_disabling_somebody_ends_the_session_and_the_login_without_a_word(root: User, alice: User) -> None:
+    hers = as_(alice)
+    wrong = log_in(Client(), "alice", "wrong").content
+    assert change(as_(root), alice, is_active=None).status_code == 302
+    assert hers.get("/accounts/password/").status_code == 302
+    page = log_in(Client(), "alice", PASSWORD).content
+    assert b"The name or the password is wrong." in page
+    assert re.sub(rb'value="[^"]*"', b"", page) == re.sub(rb'value="[^"]*"', b"", wrong)
+    assert change(as_(root), alice, is_active="on").status_code == 302
+    assert log_in(Client(), "alice", PASSWORD).status_code == 302
+
+
+def test_an_address_belongs_to_one_person(root: User, alice: User) -> None:
+    page = change(as_(root), root, email="ALICE@Example.org")
+    assert page.context["adminform"].form.errors == {"email": ["Another account has this e-mail address."]}
+    assert change(as_(root), alice, email="Alice@example.org").status_code == 302
+
+
+@pytest.mark.parametrize("lost", User.ADMINISTRATOR)
+def test_the_last_administrator_stays_one(lost: str, root: User, alice: User, carol: User) -> None:
+    page = change(as_(root), root, **{lost: None})
+    assert page.status_code == 200
+    assert page.context["adminform"].form.errors.keys() == {lost}
+    assert "This is the last administrator" in page.content.decode()
+    root.refresh_from_db()
+    assert [getattr(root, name) for name in User.ADMINISTRATOR] == [True, True, True]
+
+
+@pytest.mark.parametrize("unable", User.ADMINISTRATOR)
+def test_one_who_cannot_administer_does_not_count(unable: str, root: User) -> None:
+    other = User.objects.create_superuser("other")
+    User.objects.filter(pk=other.pk).update(**{unable: False})
+    assert change(as_(root), root, is_active=None).status_code == 200
+    User.objects.filter(pk=other.pk).update(**{unable: True})
+    assert change(as_(root), root, is_active=None).status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_disable_each_other_at_once_leave_one(root: User) -> None:
+    other = User.objects.create_superuser("other")
+    both = [(as_(root), other), (as_(other), root)]
+    at_once(2, lambda: change(*both.pop(), is_active=None).status_code)
+    assert User.objects.filter(is_active=True).count() == 1
+
+
+class TestStaffWithoutAllRights:
+    def test_they_look_after_people(self, carol: User, alice: User) -> None:
+        assert change(as_(carol), alice, email="new@example.org", is_active=None).status_code == 302
+        alice.refresh_from_db()
+        assert (alice.email, alice.is_active) == ("new@example.org", False)
+
+    def test_they_give_nobody_rights(self, carol: User, alice: User) -> None:
+        group = Group.objects.create(name="others")
+        permission = str(Permission.objects.first().pk)
+        more = {
+            "is_staff": "on",
+            "is_superuser": "on",
+            "groups": str(group.pk),
+            "user_permissions": permission,
+        }
+        assert change(as_(carol), alice, **more).status_code == 302
+        alice.refresh_from_db()
+        assert (alice.is_staff, alice.is_superuser) == (False, False)
+        assert (alice.groups.count(), alice.user_permissions.count()) == (0, 0)
+
+    def test_they_make_people_without_rights(self, carol: User) -> None:
+        form = {"username": "new", "password1": NEW, "password2": NEW, "is_staff": "on", "is_superuser": "on"}
+        assert as_(carol).post("/admin/chat/user/add/", form).status_code == 302
+        new = User.objects.get(username="new")
+        assert (new.is_staff, new.is_superuser, new.check_password(NEW)) == (False, False, True)
+
+    @pytest.mark.parametrize("whose", ["root", "erin", "carol"])
+    def test_whoever_has_rights_is_out_of_their_reach(self, whose: str, root: User, carol: User) -> None:
+        User.objects.create_user("erin", is_staff=True)
+        user = User.objects.get(username=whose)
+        before = User.objects.filter(pk=user.pk).values().get()
+        client = as_(carol)
+        before["last_login"] = User.objects.get(pk=user.pk).last_login
+        assert change(client, user, email="taken@over.example").status_code == 403
+        assert client.post(address(user, "link")).status_code in (302, 403)
+        form = {"password1": NEW, "password2": NEW}
+        assert client.post(address(user, "password"), form).status_code in (302, 403)
+        assert User.objects.filter(pk=user.pk).values().get() == before
+
+    def test_groups_are_out_of_their_reach_too(self, carol: User) -> None:
+        group = Group.objects.create(name="others")
+        carol.groups.add(group)
+        form = {"name": "others", "permissions": str(Permission.objects.first().pk)}
+        assert as_(carol).post(f"/admin/auth/group/{group.pk}/change/", form).status_code == 403
+        assert as_(carol).post("/admin/auth/group/add/", form | {"name": "more"}).status_code == 403
+        assert group.permissions.count() == 0
+
+    def test_without_the_right_there_is_nothing(self, alice: User) -> None:
+        erin = User.objects.create_user("erin", is_staff=True)
+        client = as_(erin)
+        for page in ("change", "link", "password"):
+            assert client.get(address(alice, page)).status_code == 403
+        assert client.get("/admin/chat/user/").status_code == 403
+
+
+def test_a_superuser_gives_rights(root: User, alice: User) -> None:
+    group = Group.objects.create(name="others")
+    assert change(as_(root), alice, is_staff="on", groups=str(group.pk)).status_code == 302
+    alice.refresh_from_db()
+    assert (alice.is_staff, alice.groups.get()) == (True, group)
+
+
+def test_nobody_is_deleted(root: User, alice: User) -> None:
+    client = as_(root)
+    assert client.post(address(alice, "delete"), {"post": "yes"}).status_code == 403
+    form = {"action": "delete_selected", "_selected_action": str(alice.pk), "post": "yes"}
+    client.post("/admin/chat/user/", form)
+    assert User.objects.filter(pk=alice.pk).exists()
+
+
+def test_no_hash_is_shown(root: User, alice: User) -> None:
+    client = as_(root)
+    pages = [client.get(url).content.decode() for url in ("/admin/chat/user/", address(alice))]
+    assert all("alice" in page for page in pages)
+    assert not any("argon2" in page or alice.password[-8:] in page for page in pages)
+
+
+def test_the_number_of_queries_does_not_grow_with_the_list(root: User) -> None:
+    client = as_(root)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert client.get("/admin/chat/user/").status_code == 200
+        return len(captured)
+
+    few = queries()
+    for number in range(30):
+        User.objects.create_user(f"person-{number}")
+    assert queries() == few

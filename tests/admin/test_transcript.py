@@ -1,0 +1,193 @@
+"""A conversation as a reviewer reads it."""
+
+import re
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from chat.models import Message, Run, RunChunk, Worker
+from tests.admin import seed
+from tests.admin.conftest import LIST
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+LEAF = re.compile(r"\?leaf=([0-9a-f-]{36})")
+SHOWN = re.compile(r'<article [^>]*id="m-([0-9a-f-]{36})"')
+
+
+def read(client: Client, talk: object, query: str = "") -> str:
+    answer = client.get(f"{LIST}{talk.pk}/change/?{query}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def shown(page: str) -> list[uuid.UUID]:
+    return [uuid.UUID(key) for key in SHOWN.findall(page)]
+
+
+def test_it_says_what_was_said_and_all_about_it(reviewer: Client) -> None:
+    talk = seed.talk(
+        "alice", "On <boats>", asked="**Why** <b>?", said="Because **so**.", reasoning="Let me <think>",
+    )  # fmt: skip
+    talk.system, talk.deleted = "Be <brief>", seed.BEGUN + timedelta(days=3)
+    talk.save()
+    seed.judge(seed.messages_of(talk)[1], False, "Not <true>")
+    page = read(reviewer, talk)
+    assert "On &lt;boats&gt;" in page
+    assert "**Why** &lt;b&gt;?" in page  # as it was typed
+    assert "<strong>so</strong>" in page
+    for text in ("Let me &lt;think&gt;", "Be &lt;brief&gt;", "Not &lt;true&gt;", "Thumbs down"):
+        assert text in page
+    for fact in (
+        "GLM 4.7 Flash",
+        "alice@example.org",
+        "2026-11-04 09:00",
+        "1,000 in, 20 out",
+        "about $0.000068",
+    ):
+        assert fact in page
+    assert "2026-11-01T09:02:00+00:00" in page
+
+
+def test_a_failure_says_its_code_and_the_request_id(reviewer: Client) -> None:
+    talk = seed.talk(
+        said="", status="failed", error_code="busy", error_message="Too <busy>", request_id="req-77",
+        completion_tokens=None, finish_reason="",
+    )  # fmt: skip
+    page = read(reviewer, talk)
+    for text in ("Failed", "<code>busy</code>", "Too &lt;busy&gt;", "<code>req-77</code>"):
+        assert text in page
+
+
+def test_the_price_is_not_guessed(reviewer: Client) -> None:
+    assert "about $" not in read(reviewer, seed.talk(model="@cf/unknown"))
+
+
+def test_a_reply_that_is_being_written_shows_what_there_is(reviewer: Client) -> None:
+    talk = seed.talk(said="")
+    worker = Worker.objects.create(host="here", pid=1)
+    Run.objects.filter(conversation=talk).update(status="running", finished=None, worker=worker)
+    run = Run.objects.get(conversation=talk)
+    RunChunk.objects.create(run=run, kind="t", start=0, text="half a *repl")
+    page = read(reviewer, talk)
+    assert "half a *repl" in page
+    assert "Running" in page
+
+
+def test_the_page_runs_nothing(reviewer: Client) -> None:
+    answer = reviewer.get(f"{LIST}{seed.talk().pk}/change/")
+    assert b"<script" not in answer.content
+    assert b"style=" not in answer.content
+    assert "require-trusted-types-for 'script'" in answer["Content-Security-Policy"]
+    assert "require-trusted-types-for" not in reviewer.get(LIST)["Content-Security-Policy"]
+
+
+def test_the_branch_of_its_owner_is_shown_and_every_other_is_a_link_away(reviewer: Client) -> None:
+    talk = seed.talk(turns=2)
+    first, reply, second, _ = trunk = seed.messages_of(talk)
+    seed.branch(first, talk, asked="Edited")
+    seed.branch(reply, talk, turns=2, asked="Another second")
+    elsewhere = seed.branch(None, talk, asked="Another first")
+    seed.branch(elsewhere[1], talk, turns=3)
+    seed.branch(second, talk)
+    page = read(reviewer, talk)
+    assert shown(page) == [message.pk for message in trunk]
+    assert "another branch than the one its owner sees" not in page
+    seen, found = {""}, set(shown(page))
+    waiting = LEAF.findall(page)
+    while waiting:
+        if (leaf := waiting.pop()) in seen:
+            continue
+        seen.add(leaf)
+        page = read(reviewer, talk, f"leaf={leaf}")
+        assert uuid.UUID(leaf) in shown(page)
+        found |= set(shown(page))
+        waiting += LEAF.findall(page)
+    assert found == set(talk.messages.values_list("pk", flat=True))
+
+
+def test_a_fork_marks_the_version_that_is_shown(reviewer: Client) -> None:
+    talk = seed.talk()
+    other = seed.branch(None, talk, asked="Edited")
+    page = read(reviewer, talk, f"leaf={other[0].pk}")
+    assert shown(page) == [message.pk for message in other]
+    assert re.search(rf'leaf={other[0].pk}[^>]*aria-current="true">2<', page)
+    assert "another branch than the one its owner sees" in page
+
+
+def test_a_version_leads_on_to_what_its_author_chose_last(reviewer: Client) -> None:
+    talk = seed.talk()
+    question, old = seed.messages_of(talk)
+    newer = seed.branch(question, talk)[0]
+    Message.objects.filter(pk=old.pk).update(picked=newer.created + timedelta(days=1))
+    assert shown(read(reviewer, talk, f"leaf={question.pk}")) == [question.pk, old.pk]
+
+
+def test_a_long_conversation_comes_in_pages_of_a_hundred(reviewer: Client) -> None:
+    talk = seed.talk(turns=105)
+    keys = [message.pk for message in seed.messages_of(talk)]
+    page, pages = read(reviewer, talk, "_changelist_filters=q%3Da"), []
+    for _ in range(2):
+        pages.append(shown(page))
+        older = re.search(r'href="\?(before=[^"]*)">Older messages', page)
+        assert older
+        assert "_changelist_filters=q%3Da" in older[1]
+        page = read(reviewer, talk, older[1].replace("&amp;", "&"))
+    pages.append(shown(page))
+    assert [len(each) for each in pages] == [100, 100, 10]
+    assert [key for each in reversed(pages) for key in each] == keys
+    assert "Older messages" not in page
+    newer = re.search(r'href="\?([^"]*)">Newer messages', page)
+    assert newer
+    assert shown(read(reviewer, talk, newer[1].replace("&amp;", "&"))) == pages[1]
+
+
+@pytest.mark.parametrize(
+    "query", ["leaf={foreign}", "leaf={missing}", "leaf=x", "before={missing}", "before=x"]
+)
+def test_a_message_that_is_not_there_is_not_found(reviewer: Client, query: str) -> None:
+    talk, other = seed.talks("alice", ["one", "other"])
+    keys = {"foreign": seed.messages_of(other)[0].pk, "missing": seed.missing()}
+    assert reviewer.get(f"{LIST}{talk.pk}/change/?{query.format(**keys)}").status_code == 404
+
+
+@pytest.mark.parametrize("key", [uuid.uuid4(), "x", "_00"])
+def test_a_conversation_that_is_not_there_is_not_found(reviewer: Client, key: object) -> None:
+    assert reviewer.get(f"{LIST}{key}/change/").status_code == 404
+
+
+def test_next_and_previous_walk_the_list_as_it_was_filtered(reviewer: Client) -> None:
+    talks = seed.talks("alice", ["boat 1", "car", "boat 2", "boat 3"])
+    page = reviewer.get(f"{LIST}?q=boat&o=-8").content.decode()
+    link = re.search(rf'href="({LIST}{talks[3].pk}/change/[^"]*)"', page)
+    assert link
+    newest = reviewer.get(link[1].replace("&amp;", "&")).context
+    assert (newest["previous"], newest["next"]) == (None, talks[2].pk)
+    middle = reviewer.get(f"{LIST}{talks[2].pk}/change/?{newest['kept']}").context
+    assert (middle["previous"], middle["next"]) == (talks[3].pk, talks[0].pk)
+    assert middle["list_url"] == f"{LIST}?q=boat&o=-8"
+    outside = reviewer.get(f"{LIST}{talks[1].pk}/change/?{newest['kept']}").context
+    assert (outside["previous"], outside["next"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "filters",
+    ["updated__gte%3Dx", "user__password__contains%3Dx", "%253D%26%26", "p%3D9", "title__contains%3D%2500"],
+)
+def test_odd_filters_only_cost_the_way(reviewer: Client, filters: str) -> None:
+    talk = seed.talk()
+    assert reviewer.get(f"{LIST}{talk.pk}/change/?_changelist_filters={filters}").status_code == 200
+
+
+def test_the_number_of_queries_does_not_grow_with_the_conversation(reviewer: Client) -> None:
+    def queries(talk: object) -> int:
+        with CaptureQueriesContext(connection) as counted:
+            read(reviewer, talk)
+        return len(counted)
+
+    short = queries(seed.talk(turns=1))
+    seed.talks("bob", [f"talk {n}" for n in range(40)])
+    assert queries(seed.talk(turns=60)) == short <= 20

@@ -1,0 +1,125 @@
+"""A reply that was stopped or cut goes on, and nobody can see where."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
+from tests.e2e.ways import ALL, MOUSE, Way, delete, markup, named
+from tests.fake_says import says_line
+from tests.server import Server
+
+BEGUN = "# A plan\n\n1. Find **bread\n"
+REST = " and butter**\n2. Eat\n\n```python\nprint('bread')\n```\n\nThat is *all*.\n"
+
+
+def going_on(first: str, then: str) -> str:
+    """A question whose reply is `first`, and `then` once it is told to go on."""
+    return f"Make a plan.\nfake: {first}\n{then.replace('fake:', 'fake-then:')}"
+
+
+@ALL
+def test_a_stopped_reply_goes_on_where_it_stood(window: Window, server: Server, way: Way) -> None:
+    chat = ChatPage.open(window, server, **way.window)
+    chat.ask(going_on("words tokens=2000 delay=0.02", says_line(" and the end.", size=3, delay=0.01)))
+    chat.grown_to(60)
+    way.press(chat.stop)
+    begun = chat.ended("stopped")
+    way.press(named(chat.reply, "Continue"))
+    whole = chat.ended()
+    assert whole == f"{begun} and the end."
+    expect(chat.replies).to_have_count(1)
+    expect(named(chat.reply, "Continue")).to_have_count(0)
+    streamed = markup(chat.reply)
+    chat.page.reload()
+    assert text_of(chat.reply) == whole
+    assert markup(chat.reply) == streamed
+
+
+def test_a_reply_cut_by_its_length_goes_on_without_a_seam_in_the_middle_of_a_list(
+    window: Window, server: Server
+) -> None:
+    chat = ChatPage.open(window, server)
+    begun = says_line(BEGUN.rstrip("\n"), size=4, delay=0.005, reason="length")
+    chat.ask(going_on(begun.removeprefix("fake: "), says_line(REST, size=2, delay=0.01)))
+    chat.ended("truncated")
+    expect(chat.reply.get_by_text("The reply reached its greatest length.")).to_be_visible()
+    MOUSE.press(named(chat.reply, "Continue"))
+    chat.ended()
+    expect(chat.reply.locator("ol > li")).to_have_count(2)
+    expect(chat.reply.locator("strong")).to_have_text("bread and butter")
+    expect(chat.reply.locator("figure.code code")).to_contain_text("print('bread')")
+    streamed = markup(chat.reply)
+    chat.page.reload()
+    assert markup(chat.reply) == streamed
+
+
+def test_a_continuation_is_followed_by_a_second_tab_and_over_a_reload(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(going_on("length tokens=20", says_line(" more" * 200, size=5, delay=0.01)))
+    begun = chat.ended("truncated")
+    MOUSE.press(named(chat.reply, "Continue"))
+    chat.grown_to(len(begun) + 60)
+    tab = chat.another_tab()
+    chat.page.reload()
+    assert chat.ended() == tab.ended() == begun + " more" * 200
+    assert markup(chat.reply) == markup(tab.reply)
+
+
+def test_the_focus_goes_to_the_box_where_escape_and_stop_are(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(going_on("length tokens=20", says_line(" more" * 2000, size=5, delay=0.01)))
+    chat.ended("truncated")
+    button = named(chat.reply, "Continue")
+    button.focus()
+    chat.page.keyboard.press("Enter")
+    expect(chat.box).to_be_focused()
+    chat.stop.click()
+    chat.ended("stopped")
+    expect(button).to_be_visible()
+
+
+def test_only_the_last_reply_offers_to_go_on(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(question("length tokens=5"))
+    chat.ended("truncated")
+    expect(named(chat.reply, "Continue")).to_be_visible()
+    chat.ask("Thank you")
+    expect(chat.replies).to_have_count(2)
+    chat.ended()
+    expect(named(chat.replies.first, "Continue")).to_have_count(0)
+    chat.page.reload()
+    expect(named(chat.replies.first, "Continue")).to_have_count(0)
+
+
+def test_a_reply_that_cannot_go_on_stays_as_it_was(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(question("length tokens=5"))
+    chat.ended("truncated")
+    delete(chat)
+    MOUSE.press(named(chat.reply, "Continue"))
+    expect(chat.notice).not_to_be_empty()
+    assert chat.ended("truncated") == words(5)
+    expect(named(chat.reply, "Continue")).to_be_focused()
+
+
+@pytest.mark.parametrize("status", ["stopped", "truncated"])
+def test_tokens_and_seconds_are_those_the_server_shows_after_a_reload(
+    window: Window, server: Server, status: str
+) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(
+        going_on(
+            "length tokens=20" if status == "truncated" else "words tokens=2000 delay=0.02",
+            says_line(" more", size=5),
+        )
+    )
+    chat.grown_to(20)
+    if status == "stopped":
+        chat.stop.click()
+    chat.ended(status)
+    MOUSE.press(named(chat.reply, "Continue"))
+    chat.ended()
+    facts = chat.reply.locator("[data-part=facts]")
+    said = str(facts.text_content())
+    chat.page.reload()
+    expect(facts).to_have_text(said)

@@ -1,0 +1,75 @@
+"""The copy button of a code block: in what streamed, in what was loaded, with a clipboard and without."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.ways import reach
+from tests.fake_says import says_line
+from tests.server import Server
+
+CODE = 'def f():\n    return "<b>&amp;</b>"\n'
+TEXT = f"Look:\n\n```python\n{CODE}```\n\n- in a list\n\n  ```\n  nested\n  ```\n"
+NO_CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', { value: undefined })"  # as on plain http
+
+
+@pytest.fixture(params=[1280, 390])
+def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
+    return ChatPage.open(
+        window, server, width=request.param, permissions=["clipboard-read", "clipboard-write"]
+    )
+
+
+def button(chat: ChatPage, index: int = 0) -> Locator:
+    return chat.reply.locator("figure.code").nth(index).get_by_role("button", name="Copy")
+
+
+def pasted(chat: ChatPage) -> str:
+    chat.box.fill("")
+    chat.box.press("ControlOrMeta+v")
+    return chat.box.input_value()
+
+
+def test_code_is_copied_as_it_is_after_streaming_and_after_a_reload(chat: ChatPage) -> None:
+    chat.ask(f"Go on.\n{says_line(TEXT, size=9, delay=0.01)}")
+    chat.ended()
+    for copied in (button(chat), button(chat, 1)):
+        copied.click()
+        expect(chat.page.get_by_role("status")).to_have_text("Copied")
+    assert pasted(chat) == "nested\n"
+    chat.page.reload()
+    expect(chat.reply.locator("figure.code button")).to_have_count(2)
+    button(chat).click()
+    expect(chat.reply.locator("figure.code button").first).to_have_text("Copied")
+    assert pasted(chat) == CODE
+    expect(chat.reply.locator("figure.code button").first).to_have_text("Copy")
+
+
+def test_without_a_clipboard_code_is_copied_all_the_same_by_keyboard(chat: ChatPage) -> None:
+    chat.page.add_init_script(NO_CLIPBOARD)
+    chat.page.goto("/")
+    chat.ask(f"Go on.\n{says_line(TEXT)}")
+    chat.ended()
+    reach(button(chat))
+    chat.page.keyboard.press("Enter")
+    expect(chat.page.get_by_role("status")).to_have_text("Copied")
+    expect(chat.reply.locator("figure.code button").first).to_be_focused()
+    assert pasted(chat) == CODE
+
+
+def test_a_browser_that_refuses_is_said(chat: ChatPage) -> None:
+    chat.page.add_init_script(f"{NO_CLIPBOARD}; document.execCommand = () => false;")
+    chat.page.goto("/")
+    chat.ask(f"Go on.\n{says_line(TEXT)}")
+    chat.ended()
+    button(chat).click()
+    expect(chat.page.get_by_role("status")).to_have_text("Your browser did not let this be copied.")
+
+
+def test_the_focus_stays_on_the_button_when_its_fence_closes(chat: ChatPage) -> None:
+    text = f"```python\n{CODE * 20}```\n{'word ' * 60}"
+    chat.ask(f"Go on.\n{says_line(text, size=8, delay=0.03)}")
+    button(chat).focus()
+    expect(chat.reply.locator("figure.code span").first).to_be_attached()  # coloured: it is closed
+    expect(button(chat)).to_be_focused()
+    chat.ended()

@@ -1,0 +1,63 @@
+"""What was typed and not sent: kept for each conversation, until the server has it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.e2e.chat_page import ChatPage, Window
+from tests.server import Server
+
+
+@pytest.fixture(params=[1280, 390])
+def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
+    return ChatPage.open(window, server, width=request.param)
+
+
+def test_each_conversation_has_its_own_draft(chat: ChatPage) -> None:
+    chat.ask("The first one")
+    chat.ended()
+    first = chat.page.url
+    chat.box.fill("for the first")
+    chat.page.goto("/")
+    expect(chat.box).to_have_value("")
+    chat.box.fill("for a new one")
+    chat.page.goto(first)
+    expect(chat.box).to_have_value("for the first")
+    chat.page.reload()
+    expect(chat.box).to_have_value("for the first")
+    chat.page.goto("/")
+    expect(chat.box).to_have_value("for a new one")
+
+
+def test_what_is_typed_while_a_question_is_on_its_way_is_kept_with_it_if_it_is_refused(
+    chat: ChatPage,
+) -> None:
+    held: list[Route] = []
+    chat.page.route(re.compile(r"/c/\?html=1"), lambda route: held.append(route))
+    chat.ask("On its way")
+    expect(chat.box).to_have_value("")
+    chat.box.fill("and the next thought")
+    chat.page.wait_for_timeout(400)
+    assert chat.page.evaluate("Object.values(localStorage)").count("On its way\n\nand the next thought") == 1
+    held[0].fulfill(status=409, json={"error": {"code": "conflict", "message": "It has changed."}})
+    expect(chat.box).to_have_value("On its way\n\nand the next thought")
+
+
+def test_a_long_address_in_the_box_does_not_widen_a_phone(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, width=390, is_mobile=True, has_touch=True)
+    chat.box.fill(f"https://example.org/{'a' * 3_000}")
+    assert chat.page.evaluate("document.documentElement.scrollWidth") == 390
+    expect(chat.send).to_be_in_viewport(ratio=1)
+
+
+def test_signing_out_leaves_nothing_of_a_person_on_the_machine(chat: ChatPage) -> None:
+    chat.box.fill("a secret")
+    chat.page.reload()
+    expect(chat.box).to_have_value("a secret")
+    assert chat.page.evaluate("localStorage.length") > 0
+    chat.page.locator("#sign-out").evaluate(
+        "form => form.addEventListener('submit', (event) => event.preventDefault())"
+    )
+    chat.page.locator("#sign-out").evaluate("form => form.requestSubmit()")
+    assert "secret" not in str(chat.page.evaluate("Object.values(localStorage)"))

@@ -1,0 +1,154 @@
+"""A question is edited where it stands; what it was, and what followed, stays."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.chat_page import ChatPage, Window, question, text_of
+from tests.e2e.ways import ALL, MOUSE, Way, delete, named, walks
+from tests.server import Server
+
+COMPOSED = "key: 'Enter', bubbles: true, cancelable: true"
+
+
+@pytest.fixture
+def chat(window: Window, server: Server) -> ChatPage:
+    return asked(ChatPage.open(window, server), "First", "Second")
+
+
+def asked(chat: ChatPage, *questions: str) -> ChatPage:
+    for count, text in enumerate(questions, 1):
+        chat.ask(text)
+        expect(chat.replies).to_have_count(count)
+        chat.ended()
+    return chat
+
+
+def box(article: Locator) -> Locator:
+    return article.get_by_role("textbox", name="Edit your message")
+
+
+def opened(chat: ChatPage, at: int = 0) -> Locator:
+    """The box of one question, opened."""
+    MOUSE.press(named(chat.questions.nth(at), "Edit"))
+    return box(chat.questions.nth(at))
+
+
+@ALL
+def test_an_edited_question_replaces_what_followed_and_the_walker_brings_it_back(
+    window: Window, server: Server, way: Way
+) -> None:
+    chat = asked(ChatPage.open(window, server, **way.window), "First", "Second")
+    way.press(named(chat.questions.first, "Edit"))
+    expect(box(chat.questions.first)).to_be_focused()
+    expect(box(chat.questions.first)).to_have_value("First")
+    chat.page.keyboard.type(" of all")
+    if way.name == "finger":
+        way.press(named(chat.questions.first, "Save and send"))
+    else:
+        chat.page.keyboard.press("Enter")
+    expect(chat.questions).to_have_count(1)
+    assert chat.ended() == "You said: First of all"
+    walks(chat.questions.first, 2, 2)
+    way.press(named(chat.questions.first, "Previous version"))
+    expect(chat.questions).to_have_count(2)
+    assert [text_of(each) for each in chat.questions.all()] == ["First", "Second"]
+    walks(chat.questions.first, 1, 2)
+
+
+def test_the_next_question_follows_the_edited_one(chat: ChatPage) -> None:
+    opened(chat).fill("Anew")
+    named(chat.questions.first, "Save and send").click()
+    expect(chat.questions).to_have_count(1)
+    chat.ended()
+    chat.ask("And on")
+    expect(chat.replies).to_have_count(2)
+    assert chat.ended() == "You said: And on"
+    chat.page.reload()
+    assert [text_of(each) for each in chat.questions.all()] == ["Anew", "And on"]
+    walks(chat.questions.first, 2, 2)
+
+
+def test_escape_gives_the_question_back_and_the_focus_to_its_button(chat: ChatPage) -> None:
+    opened(chat).fill("Never mind")
+    chat.page.keyboard.press("Escape")
+    expect(box(chat.questions.first)).to_have_count(0)
+    expect(named(chat.questions.first, "Edit")).to_be_focused()
+    assert text_of(chat.questions.first) == "First"
+    expect(opened(chat)).to_have_value("First")
+
+
+def test_what_was_written_into_an_edit_outlives_a_reload_until_it_is_sent(chat: ChatPage) -> None:
+    opened(chat).fill("First, but longer")
+    chat.page.reload()
+    expect(opened(chat)).to_have_value("First, but longer")
+    chat.page.keyboard.press("Control+Enter")
+    expect(chat.questions).to_have_count(1)
+    chat.ended()
+    assert chat.page.evaluate("Object.keys(localStorage).filter(name => name.includes('edit-'))") == []
+
+
+def test_shift_and_enter_make_a_line_and_the_enter_of_an_input_method_sends_nothing(chat: ChatPage) -> None:
+    edit = opened(chat)
+    edit.press("Shift+Enter")
+    edit.press_sequentially("more")
+    for shape in ("isComposing: true", "keyCode: 229"):
+        edit.evaluate(f"box => box.dispatchEvent(new KeyboardEvent('keydown', {{{COMPOSED}, {shape}}}))")
+    expect(edit).to_have_value("First\nmore")
+    expect(chat.questions).to_have_count(2)
+
+
+def test_a_blank_edit_is_not_sent(chat: ChatPage) -> None:
+    edit = opened(chat)
+    edit.fill("  \n ")
+    named(chat.questions.first, "Save and send").click()
+    expect(edit).to_be_focused()
+    expect(chat.notice).to_be_empty()
+    expect(chat.questions).to_have_count(2)
+
+
+def test_an_edit_refused_in_a_busy_conversation_keeps_its_text(chat: ChatPage) -> None:
+    tab = chat.another_tab()
+    edit = opened(tab)
+    edit.fill("Mine instead")
+    chat.ask(question("words tokens=2000 delay=0.02"))
+    chat.grown_to(30)
+    edit.press("Enter")
+    expect(tab.notice).to_contain_text("Another reply is still being written")
+    expect(edit).to_have_value("Mine instead")
+    chat.stop.click()
+    chat.ended("stopped")
+    tab.ended("stopped")
+    edit.press("Enter")
+    expect(tab.questions).to_have_count(1)
+    assert tab.ended() == "You said: Mine instead"
+
+
+def test_an_edit_of_a_deleted_conversation_is_refused_in_words(chat: ChatPage) -> None:
+    tab = chat.another_tab()
+    edit = opened(tab)
+    edit.fill("Too late")
+    delete(chat)
+    edit.press("Enter")
+    expect(tab.notice).not_to_be_empty()
+    expect(edit).to_have_value("Too late")
+    expect(edit).to_be_focused()
+
+
+def test_while_a_reply_is_written_the_button_says_why_it_does_nothing(chat: ChatPage) -> None:
+    chat.ask(question("words tokens=2000 delay=0.02"))
+    chat.grown_to(30)
+    edit = named(chat.questions.first, "Edit")
+    expect(edit).to_have_attribute("aria-disabled", "true")
+    edit.focus()
+    chat.page.keyboard.press("Enter")
+    expect(chat.questions.first.get_by_role("alert")).to_contain_text("A reply is being written here")
+    expect(box(chat.questions.first)).to_have_count(0)
+    chat.stop.click()
+    chat.ended("stopped")
+    expect(edit).to_have_attribute("aria-disabled", "false")
+
+
+def test_the_arrow_up_in_the_empty_box_edits_the_last_question(chat: ChatPage) -> None:
+    chat.box.press("ArrowUp")
+    expect(box(chat.questions.last)).to_be_focused()
+    expect(box(chat.questions.last)).to_have_value("Second")

@@ -1,0 +1,122 @@
+"""What somebody thinks of a reply, in one press and, if they like, in a few words."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.test_connection import end_sessions_of, sign_in
+from tests.e2e.ways import ALL, MOUSE, Way, delete, named
+from tests.people import PASSWORD
+from tests.server import Server
+
+
+def replied(chat: ChatPage) -> ChatPage:
+    chat.ask("Hello")
+    chat.ended()
+    return chat
+
+
+@pytest.fixture
+def chat(window: Window, server: Server) -> ChatPage:
+    return replied(ChatPage.open(window, server))
+
+
+def pressed(chat: ChatPage, up: bool, down: bool) -> None:
+    expect(named(chat.reply, "Good reply")).to_have_attribute("aria-pressed", str(up).lower())
+    expect(named(chat.reply, "Bad reply")).to_have_attribute("aria-pressed", str(down).lower())
+
+
+def why(chat: ChatPage) -> Locator:
+    return chat.reply.get_by_role("textbox", name="Why? (optional)")
+
+
+@ALL
+def test_a_thumb_is_given_turned_and_taken_back(window: Window, server: Server, way: Way) -> None:
+    chat = replied(ChatPage.open(window, server, **way.window))
+    way.press(named(chat.reply, "Good reply"))
+    pressed(chat, up=True, down=False)
+    expect(why(chat)).to_be_visible()
+    expect(chat.page.get_by_role("status").filter(has_text="Thank you")).to_have_count(1)
+    chat.page.reload()
+    pressed(chat, up=True, down=False)
+    way.press(named(chat.reply, "Bad reply"))
+    expect(why(chat)).to_be_visible()
+    chat.page.reload()
+    pressed(chat, up=False, down=True)
+    way.press(named(chat.reply, "Bad reply"))
+    expect(chat.page.get_by_role("status").filter(has_text="Taken back")).to_have_count(1)
+    pressed(chat, up=False, down=False)
+    chat.page.reload()
+    pressed(chat, up=False, down=False)
+
+
+@ALL
+def test_a_reason_is_sent_from_under_the_reply_and_shown_again(
+    window: Window, server: Server, way: Way
+) -> None:
+    chat = replied(ChatPage.open(window, server, **way.window))
+    way.press(named(chat.reply, "Bad reply"))
+    if way.name == "keyboard":
+        for _ in range(6):
+            chat.page.keyboard.press("Tab")
+            if why(chat).evaluate("element => element === document.activeElement"):
+                break
+        chat.page.keyboard.type("It only repeats me")
+        chat.page.keyboard.press("Enter")
+    else:
+        why(chat).fill("It only repeats me")
+        way.press(named(chat.reply, "Send"))
+    expect(why(chat)).to_have_count(0)
+    expect(named(chat.reply, "Bad reply")).to_be_focused()
+    chat.page.reload()
+    pressed(chat, up=False, down=True)
+    expect(named(chat.reply, "Bad reply")).to_have_attribute("title", "Bad reply: It only repeats me")
+
+
+@pytest.mark.parametrize("how", ["Escape", "Close"])
+def test_the_question_why_goes_away_without_an_answer(chat: ChatPage, how: str) -> None:
+    MOUSE.press(named(chat.reply, "Good reply"))
+    why(chat).focus()
+    if how == "Escape":
+        chat.page.keyboard.press("Escape")
+    else:
+        named(chat.reply, "Close").click()
+    expect(why(chat)).to_have_count(0)
+    expect(named(chat.reply, "Good reply")).to_be_focused()
+    pressed(chat, up=True, down=False)
+
+
+def test_a_thumb_turns_while_a_reply_is_being_written(chat: ChatPage) -> None:
+    chat.ask("And\nfake: words tokens=2000 delay=0.02")
+    chat.grown_to(30)
+    first = chat.replies.first
+    MOUSE.press(named(first, "Good reply"))
+    expect(named(first, "Good reply")).to_have_attribute("aria-pressed", "true")
+    chat.stop.click()
+    chat.ended("stopped")
+    chat.page.reload()
+    expect(named(first, "Good reply")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_refused_thumb_goes_back_and_says_so_under_the_reply(chat: ChatPage) -> None:
+    MOUSE.press(named(chat.reply, "Good reply"))
+    expect(why(chat)).to_be_visible()
+    delete(chat)
+    MOUSE.press(named(chat.reply, "Bad reply"))
+    expect(chat.reply.get_by_role("alert")).not_to_be_empty()
+    pressed(chat, up=True, down=False)
+
+
+def test_the_thumb_of_somebody_signed_out_is_given_once_they_are_back(window: Window, server: Server) -> None:
+    page = window(server)
+    page.goto("/")
+    sign_in(page, "carol")
+    chat = replied(ChatPage(page))
+    end_sessions_of(page, server)
+    MOUSE.press(named(chat.reply, "Good reply"))
+    dialog = page.get_by_role("dialog", name="Sign in again")
+    dialog.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(why(chat)).to_be_visible()
+    page.reload()
+    pressed(chat, up=True, down=False)

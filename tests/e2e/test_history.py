@@ -1,0 +1,124 @@
+"""The newest messages first, older ones when the reader comes near them, and nothing jumps."""
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.seed import numbered, talk
+from tests.server import Server
+
+TOP_ONE = """() => {
+  const bar = document.querySelector('.bar').getBoundingClientRect().bottom;
+  const articles = [...document.querySelectorAll('article')];
+  const seen = articles.find((article) => article.getBoundingClientRect().bottom > bar + 40);
+  return [seen.id, Math.round(seen.getBoundingClientRect().top)];
+}"""
+PLACE = "id => Math.round(document.getElementById(id).getBoundingClientRect().top)"
+FIRST = "document.querySelector('article [data-part=text]').textContent"
+LONGEST_TASK = """() => {
+  window.longest = 0;
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
+  }).observe({ type: 'longtask' });
+}"""
+
+
+@pytest.fixture(scope="module")
+def address(server: Server) -> str:
+    return talk(server, "alice", numbered(120))
+
+
+@pytest.fixture(params=[1280, 390])
+def chat(request: pytest.FixtureRequest, window: Window, server: Server, address: str) -> ChatPage:
+    page = window(server, "alice", width=request.param)
+    page.goto(address)
+    return ChatPage(page)
+
+
+def test_the_newest_fifty_are_there_and_the_end_is_in_view(chat: ChatPage) -> None:
+    assert chat.questions.count() + chat.replies.count() == 50
+    expect(chat.reply.get_by_text("Message 120.")).to_be_in_viewport()
+
+
+def test_older_ones_come_while_scrolling_up_and_the_reader_stays_put(chat: ChatPage) -> None:
+    chat.page.locator("article").first.scroll_into_view_if_needed()
+    chat.page.mouse.move(350, 300)
+    chat.page.mouse.wheel(0, 300)
+    chat.page.wait_for_function("() => document.querySelectorAll('article').length >= 100")
+    for _ in range(40):
+        if chat.page.evaluate("document.querySelectorAll('article').length") == 120:
+            break
+        chat.page.mouse.wheel(0, -2_000)
+        chat.page.wait_for_timeout(60)
+    assert chat.page.evaluate(FIRST).startswith("Message 1.")
+    expect(chat.page.locator(".older")).to_have_count(0)
+    numbers = chat.page.evaluate(
+        "[...document.querySelectorAll('article')].map((a) => a.textContent.match(/Message (\\d+)/)[1] * 1)"
+    )
+    assert numbers == list(range(1, 121))
+
+
+def test_inserting_older_messages_moves_nothing_by_a_pixel(chat: ChatPage) -> None:
+    held: list[Route] = []
+    chat.page.route("**/*before=*", lambda route: held.append(route))
+    chat.page.evaluate("scrollTo(0, 700)")
+    while not held:
+        chat.page.wait_for_timeout(100)
+    seen, before = chat.page.evaluate(TOP_ONE)
+    held[0].continue_()
+    chat.page.wait_for_function("() => document.querySelectorAll('article').length >= 100")
+    chat.page.wait_for_timeout(300)
+    assert abs(chat.page.evaluate(PLACE, seen) - before) <= 1
+
+
+def test_the_link_does_it_by_keyboard_and_the_focus_goes_on_above(
+    window: Window, server: Server, address: str
+) -> None:
+    page = window(server, "alice")
+    page.add_init_script("window.IntersectionObserver = class { observe() {} disconnect() {} };")
+    page.goto(address)
+    older = page.get_by_role("link", name="Earlier messages")
+    older.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelectorAll('article').length === 100")
+    expect(older).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelectorAll('article').length === 120")
+    expect(page.locator("article").first).to_be_focused()
+    assert "before" not in page.url
+
+
+def test_a_page_that_did_not_come_is_asked_for_again_by_the_link(chat: ChatPage) -> None:
+    failed: list[str] = []
+
+    def fail(route: Route) -> None:
+        failed.append(route.request.url)
+        route.abort()
+
+    chat.page.route("**/*before=*", fail)
+    chat.page.evaluate("scrollTo(0, 0)")
+    older = chat.page.get_by_role("link", name="Earlier messages")
+    expect(older).to_have_attribute("data-failed", "true")
+    chat.page.wait_for_timeout(300)
+    assert len(failed) == 1
+    chat.page.unroute_all()
+    older.click()
+    chat.page.wait_for_function("() => document.querySelectorAll('article').length >= 100")
+
+
+def test_a_conversation_of_five_thousand_messages_is_fluent(window: Window, server: Server) -> None:
+    page = window(server, "alice")
+    page.goto(talk(server, "alice", numbered(5_000)))
+    chat = ChatPage(page)
+    page.evaluate(LONGEST_TASK)
+    page.mouse.move(400, 300)
+    for _ in range(60):
+        page.mouse.wheel(0, -3_000)
+        page.wait_for_timeout(30)
+    loaded = page.evaluate("document.querySelectorAll('article').length")
+    assert loaded >= 200
+    chat.box.press_sequentially("Still fluent?")
+    assert page.evaluate("window.longest") < 400  # this machine is busy; a freeze is longer
+    chat.box.press("Enter")
+    assert chat.ended() == "You said: Still fluent?"
+    expect(chat.reply).to_be_in_viewport()

@@ -1,0 +1,58 @@
+"""Without a network: one goes on writing, and what was sent goes out later."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.chat_page import ChatPage, Window, question, words
+from tests.server import Server
+
+
+@pytest.fixture(params=[1280, 390])
+def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
+    return ChatPage.open(window, server, width=request.param)
+
+
+def test_a_banner_says_so_and_goes_by_itself_while_writing_stays_possible(chat: ChatPage) -> None:
+    banner = chat.page.locator("#offline")
+    expect(banner).to_be_hidden()
+    chat.page.context.set_offline(True)
+    expect(banner).to_be_visible()
+    expect(chat.page.get_by_role("status")).to_contain_text("You are offline.")
+    chat.box.press_sequentially("Still writing")
+    expect(chat.box).to_have_value("Still writing")
+    chat.page.context.set_offline(False)
+    expect(banner).to_be_hidden()
+
+
+def test_a_question_waits_for_as_long_as_it_takes_and_is_sent_once(chat: ChatPage, server: Server) -> None:
+    chat.page.clock.install()
+    chat.page.context.set_offline(True)
+    chat.ask("A very long tunnel")
+    expect(chat.page.get_by_text("This is sent as soon as you are back.")).to_be_visible()
+    for _ in range(20):  # far more tries than a message gets from a server that answers
+        chat.page.clock.run_for(16_000)
+        chat.page.wait_for_timeout(50)
+    expect(chat.page.get_by_text("This is sent as soon as you are back.")).to_be_visible()
+    chat.page.context.set_offline(False)
+    assert chat.ended() == "You said: A very long tunnel"
+    asked = "SELECT count(*) FROM chat_message WHERE role = 'user' AND text = 'A very long tunnel'"
+    assert server.database.value(asked) >= 1
+    expect(chat.questions).to_have_count(1)
+
+
+def test_a_question_that_waits_can_be_taken_back(chat: ChatPage) -> None:
+    chat.page.context.set_offline(True)
+    chat.ask("On second thought")
+    expect(chat.page.get_by_text("This is sent as soon as you are back.")).to_be_visible()
+    chat.stop.click()
+    expect(chat.box).to_have_value("On second thought")
+    expect(chat.questions).to_have_count(0)
+
+
+def test_a_reply_goes_on_after_a_time_offline(chat: ChatPage) -> None:
+    chat.ask(question("words tokens=120 delay=0.02"))
+    chat.grown_to(60)
+    chat.page.context.set_offline(True)
+    chat.page.wait_for_timeout(300)
+    chat.page.context.set_offline(False)
+    assert chat.ended() == words(120)

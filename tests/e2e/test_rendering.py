@@ -1,0 +1,195 @@
+"""Replies as rendered Markdown: the same while they stream and after a reload, and nothing moves."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.chat_page import ChatPage, Window
+from tests.fake_says import says_line
+from tests.server import Server
+
+BLOCKS = """[...[...document.querySelectorAll('.reply [data-part=text]')].at(-1).children].map((block) => {
+  const clean = block.cloneNode(true);
+  for (const button of clean.querySelectorAll('.copy')) button.remove();
+  return clean.outerHTML;
+})"""
+SHIFTS = """() => {
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, startTime } of list.getEntries()) window.shifts.push([startTime, value]);
+  }).observe({ type: 'layout-shift', buffered: true });
+}"""
+
+EVERYTHING = """# A heading
+
+A paragraph with **bold**, `code`, a [link](https://example.org/), a [late one][late] and a note[^1]
+over two lines, <kbd>Ctrl</kbd>, H<sub>2</sub>O and <script>alert(1)</script>.
+
+- one
+  - nested
+- two
+
+1. loose
+
+2. with code:
+
+   ```sh
+   ls -l
+   ```
+
+- [x] done
+- [ ] open
+
+> quoted
+>
+> > twice
+
+| a | b |
+|:--|--:|
+| 1 | 2 |
+
+```python
+def f(x: int) -> str:
+    return f"{x}"  # a comment
+```
+
+    indented code
+
+---
+
+```
+never closed, and [late]: again
+
+[late]: https://example.org/late
+[^1]: The note, with `code`.
+"""
+CUT = """Ends in an open list
+
+- a
+- b [ref]
+
+[ref]: https://example.org/ref
+
+```js
+let x = `
+"""
+LATE = (
+    "See [this] and [that][].\n\nMore text.\n\n[this]: https://a.example/\n[that]: https://b.example/ 'T'\n"
+)
+PROSE = """Many words of a paragraph, one after the other; nothing else for a while, and an end.
+
+- an item of several words
+- **Bold** at first, then words that are plain & long enough
+
+> Said “at length”, with a [link](https://example.org/) before the last words of it.
+"""
+EMPTY = "\n\n   \n\n"
+EXAMPLES = json.loads((Path(__file__).parents[1] / "rendering/commonmark.json").read_text())["examples"]
+SPECIFICATION = "\n\n".join(markdown for markdown, _ in EXAMPLES[:200])
+
+
+@pytest.fixture(params=[1280, 390])
+def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
+    return ChatPage.open(window, server, width=request.param)
+
+
+def say(chat: ChatPage, text: str, **options: object) -> None:
+    chat.ask(f"Go on.\n{says_line(text, **options)}")
+
+
+def same_after_a_reload(chat: ChatPage) -> list[str]:
+    """The blocks that were streamed are those of the page."""
+    streamed = chat.page.evaluate(BLOCKS)
+    chat.page.reload()
+    loaded = chat.page.evaluate(BLOCKS)
+    assert streamed == loaded
+    return loaded
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "delay"),
+    [
+        (EVERYTHING, 3, 0.004),
+        (EVERYTHING, 61, 0.04),
+        (CUT, 1, 0.01),
+        (LATE, 9, 0.05),
+        (PROSE, 4, 0.04),
+        (EMPTY + "x", 1, 0.01),
+        (SPECIFICATION, 40, 0.005),
+    ],
+    ids=["everything", "in big pieces", "cut", "late", "prose", "empty", "specification"],
+)
+def test_what_streamed_is_what_a_reload_shows(
+    window: Window, server: Server, text: str, size: int, delay: float
+) -> None:
+    chat = ChatPage.open(window, server)
+    say(chat, text, size=size, delay=delay)
+    chat.ended()
+    assert same_after_a_reload(chat)
+
+
+def test_a_reload_in_the_middle_of_a_fence_shows_the_same_in_the_end(chat: ChatPage) -> None:
+    say(chat, EVERYTHING, size=2, delay=0.01)
+    chat.page.locator(".reply figure.code").last.wait_for()
+    chat.page.reload()
+    chat.ended()
+    assert len(same_after_a_reload(chat)) > 10
+
+
+def test_a_selection_in_a_finished_block_survives_the_stream(chat: ChatPage) -> None:
+    say(
+        chat,
+        "The first paragraph.\n\n" + "word " * 100 + "\n\n```py\n" + "x = 1\n" * 60 + "```\n",
+        size=5,
+        delay=0.02,
+    )
+    first = chat.page.locator(".reply .prose > p").first
+    expect(chat.page.locator(".reply .prose > p").nth(1)).to_be_visible()
+    first.evaluate("node => getSelection().selectAllChildren(node)")
+    chat.ended()
+    assert chat.page.evaluate("getSelection().toString().trim()") == "The first paragraph."
+    assert chat.page.evaluate("getSelection().anchorNode.isConnected")
+
+
+def test_nothing_moves_when_a_stream_ends_nor_when_a_page_is_loaded(chat: ChatPage) -> None:
+    chat.page.evaluate(SHIFTS)
+    say(chat, EVERYTHING, size=20, delay=0.02)
+    chat.ended()
+    chat.page.wait_for_timeout(300)
+    # Less than a pixel of one line: the last words may still have come within this time.
+    assert shifted(chat.page, "performance.now() - 800") < 0.0005
+    chat.page.reload()
+    chat.page.evaluate(SHIFTS)
+    chat.page.wait_for_timeout(300)
+    assert shifted(chat.page, "0") <= 0.02
+
+
+def shifted(page: Page, since: str) -> float:
+    found: float = page.evaluate(
+        f"window.shifts.reduce((sum, [at, value]) => at > {since} ? sum + value : sum, 0)"
+    )
+    return found
+
+
+def test_wide_things_scroll_inside_and_the_page_stays_as_narrow_as_a_phone(
+    window: Window, server: Server
+) -> None:
+    chat = ChatPage.open(window, server, width=320)
+    wide = "| " + " | ".join(f"column {n}" for n in range(20)) + " |\n|" + "--|" * 20 + "\n"
+    say(chat, f"{'w' * 400}\n\n{wide}\n```\n{'c' * 400}\n```\n\n# {'h' * 200}\n\n> `{'i' * 300}`")
+    chat.ended()
+    assert chat.page.evaluate("document.documentElement.scrollWidth") == 320
+    for part in ("pre", ".table"):
+        assert chat.page.locator(f".prose {part}").evaluate("node => node.scrollWidth > node.clientWidth")
+
+
+def test_the_picture_of_a_reply_is_a_link_and_fetches_nothing(chat: ChatPage) -> None:
+    asked: list[str] = []
+    chat.page.on("request", lambda request: asked.append(request.url))
+    say(chat, "![secret](https://foreign.test/?q=secret)\n\n<img src=https://foreign.test/2>")
+    chat.ended()
+    expect(chat.page.locator(".prose a.image")).to_have_text("secret (foreign.test)")
+    assert not [url for url in asked if "foreign.test" in url]
+    assert chat.page.locator(".prose img").count() == 0

@@ -1,0 +1,174 @@
+"""The review as a reviewer does it, and its owner's view of it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.admin.plant import plant
+from tests.e2e.accessibility import problems
+from tests.e2e.chat_page import Window
+from tests.server import Server
+
+LIST = "/admin/chat/conversation/"
+WIDTHS = (1280, 390)
+EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+SCRIPT = f"""
+EVIL = {EVIL!r}
+bread = talk("alice", "Sourdough while I am away", 2, asked="Can it rest?\\nFor {{n}} weeks?",
+    said="Into the **fridge**:\\n\\n- feed\\n- cool\\n\\n```python\\nrest({{n}})\\n```\\n\\n"
+        "| day | do |\\n|---|---|\\n| 1 | feed |",
+    reasoning="They ask about the cold.")
+bread.system = "You are a baker."
+bread.save()
+first, reply = messages_of(bread)[:2]
+judge(reply, False, "It forgot the flour.")
+branch(reply, bread, asked="And without a fridge?", said="", status="failed", error_code="busy",
+    error_message="The model is busy.", request_id="req-77", completion_tokens=None)
+talks("bob", ["Boats one", "Boats two", "Boats three"])
+talk(EVIL[:40], EVIL, asked=EVIL, said=EVIL + "\\n\\n[x](javascript:alert(3))", reasoning=EVIL)
+long = talk("bob", "A long one", 130)
+print(bread.pk, long.pk)
+"""
+
+
+@pytest.fixture(scope="module")
+def planted(server: Server) -> list[str]:
+    """The addresses of a conversation with all there is to see, and of a long one."""
+    return [f"{LIST}{key}/change/" for key in plant(server, SCRIPT)]
+
+
+def tab_to(page: Page, wanted: Locator, most: int = 40) -> None:
+    """Go there with the Tab key only."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if wanted.evaluate("(element) => element === document.activeElement"):
+            return
+    raise AssertionError(f"no Tab leads to {wanted}")
+
+
+def fits(page: Page) -> None:
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_by_keyboard_from_the_list_through_a_search_to_the_next_and_back(
+    window: Window, server: Server, planted: list[str]
+) -> None:
+    page = window(server, "erin")
+    page.goto(LIST)
+    tab_to(page, page.locator("#searchbar"))
+    page.keyboard.type("boats")
+    page.keyboard.press("Enter")
+    newest = page.get_by_role("link", name="Boats three")
+    expect(page.locator("#result_list tbody tr")).to_have_count(3)
+    tab_to(page, newest)
+    page.keyboard.press("Enter")
+    for title in ("Boats two", "Boats one"):
+        following = page.get_by_role("link", name="Next").first
+        tab_to(page, following, 5)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text(title)
+    expect(page.get_by_role("link", name="Next")).to_have_count(0)
+    tab_to(page, page.get_by_role("link", name="Previous").first, 5)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Boats two")
+    tab_to(page, page.get_by_role("link", name="All conversations").first, 5)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/conversation/\?q=boats$"))
+    expect(page.locator("#result_list tbody tr")).to_have_count(3)
+
+
+def test_a_transcript_is_easy_to_read_on_a_desk_and_on_a_phone(
+    window: Window, server: Server, planted: list[str]
+) -> None:
+    page = window(server, "erin")
+    scripts: list[str] = []
+    page.on("request", lambda request: scripts.append(request.resource_type))
+    page.goto(planted[0])
+    reply = page.locator("article.reply").first
+    expect(reply.locator("strong").filter(has_text="fridge")).to_be_visible()
+    expect(reply.locator("pre")).to_have_text("rest(1)\n")
+    expect(reply.get_by_role("table")).to_be_visible()
+    expect(page.locator("article.question").first).to_contain_text("Can it rest?\nFor 1 weeks?")
+    thoughts = page.get_by_text("They ask about the cold.").first
+    expect(thoughts).to_be_hidden()
+    page.get_by_text("Reasoning").first.click()
+    expect(thoughts).to_be_visible()
+    expect(page.get_by_text("It forgot the flour.")).to_be_visible()
+    page.get_by_text("System prompt").click()
+    expect(page.get_by_text("You are a baker.")).to_be_visible()
+    fits(page)
+    assert problems(page) == []
+    assert "script" not in scripts
+
+
+def test_the_branches_are_a_link_away(window: Window, server: Server, planted: list[str]) -> None:
+    page = window(server, "erin", width=390)
+    page.goto(planted[0])
+    versions = page.get_by_role("navigation", name="Versions of the message")
+    expect(versions.locator("[aria-current]")).to_have_text("1")
+    versions.get_by_role("link", name="2").click()
+    expect(versions.locator("[aria-current]")).to_have_text("2")
+    expect(page.get_by_text("And without a fridge?")).to_be_visible()
+    for text in ("The model is busy.", "busy", "req-77"):
+        expect(page.locator("article.reply").last.get_by_text(text, exact=True)).to_be_visible()
+    fits(page)
+    assert problems(page) == []
+    page.get_by_role("link", name="Show that one").click()
+    expect(page.get_by_text("For 2 weeks?")).to_be_visible()
+
+
+def test_a_long_conversation_is_paged(window: Window, server: Server, planted: list[str]) -> None:
+    page = window(server, "erin")
+    page.goto(planted[1])
+    for shown in (100, 100, 60):
+        expect(page.locator("article")).to_have_count(shown)
+        if shown == 100:
+            page.get_by_role("link", name="Older messages").click()
+    expect(page.get_by_text("Question 1?", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Newer messages").click()
+    expect(page.locator("article")).to_have_count(100)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_somebody_wrote_to_do_harm_is_shown_as_text(
+    window: Window, server: Server, planted: list[str], width: int
+) -> None:
+    page = window(server, "erin", width=width)
+    page.goto(f"{LIST}?q=onerror")
+    row = page.locator("#result_list tbody tr").filter(has_text=EVIL)
+    expect(row).to_contain_text(EVIL[:40])
+    expect(page.locator("#changelist-filter")).to_contain_text(EVIL[:40])
+    row.get_by_role("link", name=EVIL).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(EVIL)
+    expect(page.locator("article.question .text")).to_have_text(EVIL)
+    page.get_by_text("Reasoning").click()
+    expect(page.locator("article.reply .thoughts .text")).to_have_text(EVIL)
+    expect(page.locator("main :is(img, script, [onerror], a[href^=javascript])")).to_have_count(0)
+    fits(page)
+
+
+def test_the_lists_fit_on_a_desk_and_on_a_phone(window: Window, server: Server, planted: list[str]) -> None:
+    page = window(server, "root")
+    for model in ("conversation", "run", "worker", "reading"):
+        page.goto(f"/admin/chat/{model}/")
+        expect(page.locator("#changelist")).to_be_visible()
+        fits(page)
+
+
+def test_its_owner_sees_who_read_it(window: Window, server: Server, planted: list[str]) -> None:
+    window(server, "erin").goto(planted[0])
+    page = window(server, "alice")
+    page.goto("/")
+    page.get_by_role("link", name="Who read your chats").click()
+    expect(page.get_by_role("listitem").first).to_contain_text("erin · ")
+    fits(page)
+    assert problems(page) == []
+    page.get_by_role("link", name="Sourdough while I am away").first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Sourdough while I am away")
+    nobody = window(server, "carol")
+    nobody.goto("/readings/")
+    expect(nobody.get_by_text("Nobody has.")).to_be_visible()
+    assert problems(nobody) == []

@@ -1,0 +1,120 @@
+"""The end of the page stays in view for who reads there, and nobody else is moved."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.fake_says import says_line
+from tests.server import Server
+
+GAP = "document.documentElement.scrollHeight - innerHeight - scrollY"
+LONG = question("words tokens=4000 delay=0.003")
+
+
+@pytest.fixture(params=[1280, 390])
+def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
+    phone = {"has_touch": True, "is_mobile": True} if request.param == 390 else {}
+    return ChatPage.open(window, server, width=request.param, **phone)
+
+
+def grow(chat: ChatPage, more: int = 1_500) -> None:
+    chat.grown_to(len(chat.text) + more)
+
+
+def wheel(page: Page) -> None:
+    page.mouse.move(350, 300)
+    page.mouse.wheel(0, -600)
+
+
+def key(name: str) -> Callable[[Page], None]:
+    def press(page: Page) -> None:
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press(name)
+
+    return press
+
+
+def swipe(page: Page) -> None:
+    touch = page.context.new_cdp_session(page)
+    touch.send("Input.synthesizeScrollGesture", {"x": 200, "y": 300, "yDistance": 500, "speed": 3000})
+
+
+@pytest.mark.parametrize(
+    "up", [wheel, key("PageUp"), key("Home"), swipe], ids=["wheel", "PageUp", "Home", "swipe"]
+)
+def test_who_goes_up_stays_there_until_they_jump_to_the_end(
+    chat: ChatPage, up: Callable[[Page], None]
+) -> None:
+    chat.ask(LONG)
+    chat.grown_to(9_000)
+    up(chat.page)
+    expect(chat.jump).to_be_visible()
+    chat.page.wait_for_timeout(200)
+    place = chat.page.evaluate("scrollY")
+    grow(chat)
+    assert chat.page.evaluate("scrollY") == place
+    chat.jump.click()
+    expect(chat.jump).to_be_hidden()
+    grow(chat)
+    chat.page.wait_for_function(f"() => {GAP} < 120")
+    chat.stop.click()
+    chat.ended("stopped")
+
+
+def test_scrolling_down_to_the_end_takes_hold_again(chat: ChatPage) -> None:
+    chat.ask(LONG)
+    chat.grown_to(9_000)
+    wheel(chat.page)
+    expect(chat.jump).to_be_visible()
+    while chat.jump.is_visible():
+        chat.page.mouse.wheel(0, 2_000)
+        chat.page.wait_for_timeout(50)
+    grow(chat)
+    chat.page.wait_for_function(f"() => {GAP} < 120")
+
+
+def test_what_scrolls_inside_goes_first_and_lets_the_end_stay(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(LONG)
+    chat.grown_to(9_000)
+    chat.box.fill("\n".join(str(n) for n in range(60)))
+    box = chat.box.bounding_box()
+    assert box
+    chat.page.mouse.move(box["x"] + 20, box["y"] + 20)
+    chat.page.mouse.wheel(0, -100)
+    grow(chat)
+    chat.page.wait_for_function(f"() => {GAP} < 120")
+    expect(chat.jump).to_be_hidden()
+
+
+def test_zooming_and_sideways_scrolling_are_no_way_up(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(LONG)
+    chat.grown_to(9_000)
+    for how in ({"deltaY": -300, "ctrlKey": True}, {"deltaY": -10, "deltaX": -80}):
+        chat.page.dispatch_event("article.reply:last-of-type", "wheel", {**how, "bubbles": True})
+    grow(chat)
+    chat.page.wait_for_function(f"() => {GAP} < 120")
+
+
+def test_a_new_question_goes_near_the_top_and_its_reply_grows_below_it(chat: ChatPage) -> None:
+    chat.ask(f"Go on.\n{says_line('First. ' * 700)}")
+    chat.ended()
+    chat.ask(question("words tokens=60 delay=0.03"))
+    top = "[...document.querySelectorAll('.question')].at(-1).getBoundingClientRect().top"
+    chat.page.wait_for_function(f"() => {top} < 160")
+    before = chat.page.evaluate(top)
+    assert before >= 0
+    chat.ended()
+    assert chat.page.evaluate(top) == before
+    assert chat.page.evaluate(GAP) < 2
+
+
+def test_the_focus_stays_where_it_is_while_a_reply_comes(chat: ChatPage) -> None:
+    chat.ask(question("reasoning think=20 tokens=60 delay=0.02"))
+    expect(chat.reply.locator("summary")).to_be_visible()
+    chat.reply.locator("summary").focus()
+    chat.ended()
+    expect(chat.reply.locator("summary")).to_be_focused()

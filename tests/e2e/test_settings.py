@@ -1,0 +1,116 @@
+"""Instructions for a conversation."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.chat_page import Window
+from tests.e2e.shell_page import Shell, conversations, drop
+from tests.e2e.ways import ALL, KEYBOARD, MOUSE, Way
+from tests.server import Server
+
+DOT = "getComputedStyle(document.getElementById('instructions'), '::after').content !== 'none'"
+
+
+@pytest.fixture(autouse=True)
+def one(server: Server) -> str:
+    drop(server.database, "alice")
+    return conversations(server.database, "alice", ["Sailing"])[0]
+
+
+def opened(shell: Shell) -> Shell:
+    shell.press(shell.page.get_by_role("button", name="Instructions"))
+    expect(shell.instructions.get_by_role("textbox")).to_be_focused()
+    return shell
+
+
+def told(fake) -> list[str]:
+    return [m["content"] for m in fake.calls[-1]["body"]["messages"] if m["role"] == "system"]
+
+
+@ALL
+def test_instructions_are_saved_and_told_to_the_model(
+    window: Window, server: Server, one, fake, way: Way
+) -> None:
+    shell = Shell.open(window, server, way, f"/c/{one}/")
+    assert not shell.page.evaluate(DOT)
+    opened(shell)
+    shell.page.keyboard.type("Answer in one word.")
+    expect(shell.instructions.get_by_text("19 of 20000 characters")).to_be_visible()
+    shell.press(shell.instructions.get_by_role("button", name="Save"))
+    expect(shell.instructions).to_be_hidden()
+    assert shell.page.evaluate(DOT)
+    shell.chat.ask("Hello")
+    shell.chat.ended()
+    assert told(fake) == ["Answer in one word."]
+    shell.page.reload()
+    assert shell.page.evaluate(DOT)
+
+
+@ALL
+def test_a_new_chats_instructions_go_with_its_first_question(
+    window: Window, server: Server, fake, way: Way
+) -> None:
+    shell = opened(Shell.open(window, server, way))
+    shell.page.keyboard.type("Be kind.")
+    shell.page.keyboard.press("Control+Enter")
+    expect(shell.instructions).to_be_hidden()
+    shell.page.reload()
+    assert shell.page.evaluate(DOT)
+    opened(shell)
+    expect(shell.instructions.get_by_role("textbox")).to_have_value("Be kind.")
+    shell.page.keyboard.press("Escape")
+    if way.name == "keyboard":
+        expect(shell.page.get_by_role("button", name="Instructions")).to_be_focused()
+    shell.chat.ask("Hello")
+    shell.chat.ended()
+    assert told(fake) == ["Be kind."]
+    opened(shell)
+    shell.instructions.get_by_role("textbox").fill("Be short.")
+    shell.press(shell.instructions.get_by_role("button", name="Save"))
+    expect(shell.instructions).to_be_hidden()
+    shell.chat.ask("And now?")
+    shell.chat.ended()
+    assert told(fake) == ["Be short."]
+
+
+@pytest.mark.parametrize("ending", ["Escape", "Cancel"])
+def test_what_is_not_saved_is_not_kept(window: Window, server: Server, one, ending: str) -> None:
+    shell = opened(Shell.open(window, server, KEYBOARD, f"/c/{one}/"))
+    shell.page.keyboard.type("Nonsense")
+    if ending == "Escape":
+        shell.page.keyboard.press("Escape")
+    else:
+        shell.instructions.get_by_role("button", name="Cancel").click()
+    expect(shell.instructions).to_be_hidden()
+    opened(shell)
+    expect(shell.instructions.get_by_role("textbox")).to_have_value("")
+
+
+def test_instructions_that_cannot_be_saved_stay_in_the_box(window: Window, server: Server, one) -> None:
+    shell = opened(Shell.open(window, server, MOUSE, f"/c/{one}/"))
+    shell.page.route("**/settings/", lambda route: route.abort())
+    shell.page.keyboard.type("Be kind.")
+    shell.press(shell.instructions.get_by_role("button", name="Save"))
+    expect(shell.instructions.get_by_role("alert")).to_have_text("The server cannot be reached. Try again.")
+    shell.page.unroute_all()
+    shell.press(shell.instructions.get_by_role("button", name="Save"))
+    expect(shell.instructions).to_be_hidden()
+
+
+def test_without_javascript_instructions_are_saved_and_a_title_too(
+    window: Window, server: Server, one, fake
+) -> None:
+    page = window(server, "alice", java_script_enabled=False)
+    page.goto(f"/c/{one}/")
+    page.get_by_role("button", name="Instructions").click()
+    page.locator("#system").fill("Be kind.")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("textbox", name="Your message").fill("Hello")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
+    assert told(fake) == ["Be kind."]
+    page.get_by_role("button", name="This conversation", exact=True).click()
+    page.locator("#menu").get_by_text("Rename").click()
+    page.get_by_role("textbox", name="Title of this conversation").fill("Boats")
+    page.locator("#rename").get_by_role("button", name="Save").click()
+    expect(page.locator("h1")).to_have_text("Boats")

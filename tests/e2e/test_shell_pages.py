@@ -1,0 +1,92 @@
+"""The sidebar, the header and their dialogs are read, seen and reached by everybody, at every width."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.accessibility import problems
+from tests.e2e.chat_page import Window, question
+from tests.e2e.shell_page import Shell, conversations, drop
+from tests.e2e.ways import ALL, MOUSE, Way
+from tests.server import Server
+
+LONG = "A title that goes on and on until nobody would read it to its end, however wide the"
+RIGHT_TO_LEFT = "كيف أطبخ الكسكس المغربي على الطريقة التقليدية مع الخضار؟"
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+SHIFTS = """() => new Promise((settle) => {
+  new PerformanceObserver((list) => settle(list.getEntries().reduce((sum, { value }) => sum + value, 0)))
+    .observe({ type: 'layout-shift', buffered: true });
+  setTimeout(() => settle(0), 500);
+})"""
+
+
+@pytest.fixture
+def three(server: Server) -> list[str]:
+    drop(server.database, "alice")
+    return conversations(server.database, "alice", [LONG[:80], RIGHT_TO_LEFT, "Short"])
+
+
+def fine(shell: Shell) -> None:
+    assert problems(shell.page) == []
+    assert shell.page.evaluate(OVERFLOW) == 0
+
+
+@ALL
+def test_everything_around_the_thread_can_be_read(window: Window, server: Server, three, way: Way) -> None:
+    shell = Shell.open(window, server, way, f"/c/{three[0]}/")
+    fine(shell)
+    shell.press(shell.page.get_by_role("button", name="Model:"))
+    expect(shell.picker.get_by_role("radio").first).to_be_visible()
+    fine(shell)
+    shell.page.keyboard.press("Escape")
+    expect(shell.picker).to_be_hidden()
+    shell.press(shell.page.get_by_role("button", name="Instructions"))
+    expect(shell.instructions).to_be_visible()
+    fine(shell)
+    shell.page.keyboard.press("Escape")
+    expect(shell.instructions).to_be_hidden()
+    shell.do("Rename", "Short")
+    expect(shell.title_box).to_be_visible()
+    fine(shell)
+    shell.page.keyboard.press("Escape")
+    shell.do("Delete", "Short")
+    expect(shell.toast).not_to_be_empty()
+    fine(shell)
+
+
+@pytest.mark.parametrize("width", [320, 390, 800, 1280, 2560])
+def test_nothing_overflows_at_any_width(window: Window, server: Server, three, width: int) -> None:
+    page = window(server, "alice", width=width)
+    for path in (f"/c/{three[0]}/", f"/c/{three[1]}/", "/"):
+        page.goto(path)
+        assert page.evaluate(OVERFLOW) == 0
+        for control in page.locator(".bar > button:visible, .bar > h1, #pick").all():
+            box = control.bounding_box()
+            assert box
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+
+
+def test_an_empty_list_and_marks_are_read_too(window: Window, server: Server) -> None:
+    drop(server.database, "alice")
+    shell = Shell.open(window, server, MOUSE)
+    assert shell.titles() == []
+    fine(shell)
+    shell.chat.ask(question("words tokens=2000 delay=0.02"))
+    shell.chat.grown_to(20)
+    shell.page.goto("/")
+    expect(shell.item("Tell me something.")).to_have_attribute("data-state", "replying")
+    fine(shell)
+    shell.page.goto(str(shell.item("Tell me something.").get_by_role("link").get_attribute("href")))
+    shell.chat.stop.click()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_sidebar_and_the_header_move_nothing_as_they_come_to_life(
+    window: Window, server: Server, three, width: int
+) -> None:
+    page = window(server, "alice", width=width)
+    page.goto(f"/c/{three[0]}/")
+    page.locator("h1").hover()
+    page.get_by_role("button", name="Model:").hover()
+    expect(page.locator(".dotted").first).to_be_attached()
+    assert page.evaluate(SHIFTS) < 0.001

@@ -1,0 +1,184 @@
+"""The list of conversations: by date, renamed in place, deleted and taken back."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.chat_page import Window
+from tests.e2e.shell_page import Shell, conversations, drop
+from tests.e2e.ways import ALL, KEYBOARD, MOUSE, Way
+from tests.server import Server
+
+TITLES = ["Sailing", "Baking", "Packing"]
+
+
+@pytest.fixture
+def three(server: Server) -> list[str]:
+    """Alice's conversations: of today, of yesterday or the day before, and an older one."""
+    drop(server.database, "alice")
+    return conversations(server.database, "alice", TITLES)
+
+
+@ALL
+def test_a_conversation_is_renamed_in_its_place(window: Window, server: Server, three, way: Way) -> None:
+    shell = Shell.open(window, server, way)
+    shell.do("Rename", "Baking")
+    expect(shell.title_box).to_be_focused()
+    shell.page.keyboard.type("Bread  and <b>cake</b>")
+    shell.page.keyboard.press("Enter")
+    renamed = shell.item("Bread and <b>cake</b>").get_by_role("link")
+    expect(renamed).to_be_focused()
+    expect(shell.title_box).to_have_count(0)
+    assert shell.titles() == ["Sailing", "Bread and <b>cake</b>", "Packing"]
+    shell.page.reload()
+    shell.show_list()
+    assert shell.titles() == ["Sailing", "Bread and <b>cake</b>", "Packing"]
+
+
+@pytest.mark.parametrize("ending", ["Escape", "blank"])
+def test_a_rename_can_be_given_up(window: Window, server: Server, three, ending: str) -> None:
+    shell = Shell.open(window, server, KEYBOARD)
+    shell.reach(shell.item("Baking").get_by_role("link"))
+    shell.page.keyboard.press("F2")
+    expect(shell.title_box).to_have_value("Baking")
+    shell.title_box.fill("Other" if ending == "Escape" else "   ")
+    shell.page.keyboard.press("Escape" if ending == "Escape" else "Enter")
+    expect(shell.item("Baking").get_by_role("link")).to_be_focused()
+    shell.page.reload()
+    assert shell.titles() == TITLES
+
+
+def test_leaving_the_box_saves_a_title_and_an_input_method_does_not(
+    window: Window, server: Server, three
+) -> None:
+    shell = Shell.open(window, server, MOUSE)
+    shell.do("Rename", "Packing")
+    shell.title_box.fill("梱包")
+    shell.title_box.dispatch_event("keydown", {"key": "Enter", "isComposing": True, "bubbles": True})
+    expect(shell.title_box).to_be_visible()
+    shell.chat.box.click()
+    expect(shell.item("梱包")).to_be_visible()
+    expect(shell.chat.box).to_be_focused()
+    shell.page.reload()
+    assert shell.titles() == ["Sailing", "Baking", "梱包"]
+
+
+def test_a_title_that_cannot_be_saved_stays_in_its_box(window: Window, server: Server, three) -> None:
+    shell = Shell.open(window, server, KEYBOARD)
+    shell.page.route("**/rename/", lambda route: route.abort())
+    shell.do("Rename", "Baking")
+    shell.title_box.fill("Bread")
+    shell.page.keyboard.press("Enter")
+    shell.page.wait_for_function(
+        "() => document.querySelector('.rename').validationMessage.includes('reached')"
+    )
+    expect(shell.title_box).to_have_value("Bread")
+    shell.page.unroute_all()
+    shell.page.keyboard.press("Enter")
+    expect(shell.item("Bread").get_by_role("link")).to_be_focused()
+
+
+@ALL
+def test_the_open_conversations_title_is_renamed_in_the_header(
+    window: Window, server: Server, three, way: Way
+) -> None:
+    shell = Shell.open(window, server, way, f"/c/{three[0]}/")
+    shell.press(shell.heading.get_by_role("button", name="Sailing"))
+    shell.title_box.fill("Boats")
+    shell.page.keyboard.press("Enter")
+    expect(shell.heading.get_by_role("button", name="Boats")).to_be_focused()
+    expect(shell.page).to_have_title("Boats")
+    shell.show_list()
+    assert shell.titles() == ["Boats", "Baking", "Packing"]
+
+
+@ALL
+def test_a_deletion_is_taken_back(window: Window, server: Server, three, way: Way) -> None:
+    shell = Shell.open(window, server, way)
+    shell.do("Delete", "Baking")
+    expect(shell.toast).to_contain_text("Baking")
+    assert shell.titles() == ["Sailing", "Packing"]
+    undo = shell.toast.get_by_role("button", name="Undo")
+    if way.name == "keyboard":
+        expect(undo).to_be_focused()
+    shell.press(undo)
+    expect(shell.item("Baking").get_by_role("link")).to_be_focused()
+    expect(shell.toast).to_be_empty()
+    shell.page.reload()
+    shell.show_list()
+    assert shell.titles() == TITLES
+
+
+@ALL
+def test_deleting_the_open_conversation_leads_to_a_new_one_and_back(
+    window: Window, server: Server, three, way: Way
+) -> None:
+    shell = Shell.open(window, server, way, f"/c/{three[1]}/")
+    shell.press(shell.page.get_by_role("button", name="This conversation", exact=True))
+    shell.press(shell.page.get_by_text("Delete this conversation"))
+    expect(shell.heading).to_have_text("New chat")
+    expect(shell.page).to_have_url(re.compile(r"/$"))
+    assert "Baking" not in shell.list.inner_text()
+    shell.press(shell.toast.get_by_role("button", name="Undo"))
+    expect(shell.heading).to_have_text("Baking")
+
+
+def test_an_undo_stays_while_somebody_is_there_and_goes_afterwards(
+    window: Window, server: Server, three
+) -> None:
+    page = window(server, "alice")
+    page.clock.install()
+    page.goto("/")
+    shell = Shell(page, KEYBOARD)
+    shell.do("Delete", "Baking")
+    undo = shell.toast.get_by_role("button", name="Undo")
+    expect(undo).to_be_focused()
+    page.clock.fast_forward(60_000)
+    expect(undo).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(shell.item("Packing").get_by_role("link")).to_be_focused()
+    expect(shell.toast).to_be_empty()
+    Shell(page, MOUSE).do("Delete", "Packing")
+    page.mouse.move(800, 300)
+    expect(undo).to_be_visible()
+    page.clock.fast_forward(8_000)
+    expect(undo).to_be_visible()
+    page.clock.fast_forward(8_000)
+    expect(shell.toast).to_be_empty()
+
+
+def test_a_deletion_that_fails_is_said_and_undone(window: Window, server: Server, three) -> None:
+    shell = Shell.open(window, server, MOUSE)
+    shell.page.route("**/delete/", lambda route: route.abort())
+    shell.do("Delete", "Baking")
+    expect(shell.toast).to_have_text("The server cannot be reached. Try again.")
+    assert shell.titles() == TITLES
+
+
+def test_many_conversations_come_as_the_list_is_scrolled(window: Window, server: Server) -> None:
+    drop(server.database, "alice")
+    titles = [f"Number {n}" for n in range(450)]
+    conversations(server.database, "alice", titles, apart=timedelta(hours=9))
+    shell = Shell.open(window, server, MOUSE)
+    expect(shell.list.get_by_role("listitem")).to_have_count(200)
+    for count in (400, 450):
+        shell.list.hover()
+        shell.list.evaluate("list => list.scrollTo(0, list.scrollHeight)")
+        expect(shell.list.get_by_role("listitem")).to_have_count(count)
+    assert shell.titles() == titles
+    months = shell.list.get_by_role("heading").all_inner_texts()
+    assert len(months) == len(set(months))
+    expect(shell.list.get_by_role("link", name="Older conversations")).to_have_count(0)
+
+
+def test_older_conversations_are_a_link_without_javascript(window: Window, server: Server) -> None:
+    drop(server.database, "alice")
+    conversations(server.database, "alice", [f"Number {n}" for n in range(201)])
+    page = window(server, "alice", java_script_enabled=False)
+    page.goto("/")
+    expect(page.get_by_role("link", name="Number 200")).to_have_count(0)
+    page.get_by_role("link", name="Older conversations").click()
+    page.get_by_role("link", name="Number 200").click()
+    expect(page.get_by_role("heading", name="Number 200")).to_be_visible()

@@ -1,0 +1,151 @@
+"""The list says where a reply is being written or was not seen yet, and keeps itself up to date."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.chat_page import Window, question
+from tests.e2e.shell_page import HELD, Shell, conversations, drop, look
+from tests.e2e.ways import FINGER, KEYBOARD, MOUSE
+from tests.server import Server
+
+SLOWLY = "words tokens=2000 delay=0.02"
+
+
+@pytest.fixture(autouse=True)
+def empty(server: Server) -> None:
+    drop(server.database, "alice")
+
+
+def marked(item: Locator, state: str) -> None:
+    """By a dot and by words."""
+    words = {"replying": "is being answered", "unseen": "has a new reply"}
+    expect(item).to_have_attribute("data-state", state)
+    expect(item.get_by_role("link")).to_have_accessible_name(f"Tell me something. – {words[state]}")
+
+
+def unmarked(item: Locator) -> None:
+    expect(item).not_to_have_attribute("data-state", "replying")
+    expect(item).not_to_have_attribute("data-state", "unseen")
+
+
+@pytest.mark.parametrize("way", [MOUSE, FINGER], ids=lambda way: way.name)
+def test_a_reply_left_alone_is_marked_while_it_grows_and_until_it_is_seen(
+    window: Window, server: Server, way
+) -> None:
+    shell = Shell.open(window, server, way)
+    shell.chat.ask(question("words tokens=120 delay=0.05"))
+    shell.chat.grown_to(20)
+    shell.page.goto("/")
+    item = shell.item("Tell me something.")
+    shell.show_list()
+    marked(item, "replying")
+    marked(item, "unseen")  # without a reload
+    shell.page.reload()
+    shell.show_list()
+    marked(item, "unseen")
+    shell.press(item.get_by_role("link"))
+    shell.chat.ended()
+    shell.show_list()
+    unmarked(item)
+    shell.page.goto("/")
+    shell.show_list()
+    unmarked(item)
+
+
+def test_a_reply_that_ends_before_ones_eyes_is_seen(window: Window, server: Server) -> None:
+    shell = Shell.open(window, server, MOUSE)
+    with shell.page.expect_response("**/seen/") as seen:
+        shell.chat.ask("Hello")
+        shell.chat.ended()
+    assert seen.value.ok
+    shell.page.goto("/")
+    unmarked(shell.item("Hello"))
+
+
+def test_a_reply_that_ends_in_a_hidden_tab_is_seen_when_the_tab_is(window: Window, server: Server) -> None:
+    shell = Shell.open(window, server, MOUSE)
+    shell.chat.ask(question("words tokens=60 delay=0.02"))
+    shell.chat.grown_to(20)
+    calls: list[str] = []
+    shell.page.on("request", lambda request: calls.append(request.url))
+    look(shell.page, hidden=True)
+    shell.chat.ended()
+    assert not [url for url in calls if url.endswith("/seen/")]
+    with shell.page.expect_response("**/seen/"):
+        look(shell.page, hidden=False)
+
+
+def test_the_list_keeps_the_focus_and_an_open_box_while_it_is_updated(window: Window, server: Server) -> None:
+    conversations(server.database, "alice", ["Sailing", "Baking"])
+    shell = Shell.open(window, server, KEYBOARD)
+    other = Shell(shell.page.context.new_page(), KEYBOARD)
+    other.page.goto("/")
+    other.chat.ask(question(SLOWLY))
+    other.chat.grown_to(20)
+    link = shell.item("Baking").get_by_role("link")
+    shell.reach(link)
+    look(shell.page, hidden=True)
+    look(shell.page, hidden=False)
+    expect(shell.item("Tell me something.")).to_be_visible()
+    assert shell.titles()[1:] == ["Sailing", "Baking"]
+    assert link.evaluate(HELD)
+    shell.page.keyboard.press("F2")
+    shell.title_box.fill("Bre")
+    with shell.page.expect_response("**/conversations/"):
+        other.chat.stop.click()
+        other.chat.ended("stopped")
+    shell.page.keyboard.press("End")
+    shell.page.keyboard.type("ad")
+    expect(shell.title_box).to_have_value("Bread")
+    shell.page.keyboard.press("Enter")
+    expect(shell.item("Bread").get_by_role("link")).to_be_focused()
+    other.page.close()
+
+
+def test_a_new_conversation_and_one_that_goes_on_stand_first(window: Window, server: Server) -> None:
+    old = conversations(server.database, "alice", ["Sailing", "Baking", "Packing"])[2]
+    shell = Shell.open(window, server, MOUSE, f"/c/{old}/")
+    shell.chat.ask("Hello")
+    shell.chat.ended()
+    assert shell.titles() == ["Packing", "Sailing", "Baking"]
+    shell.page.get_by_role("link", name="New chat").click()
+    shell.chat.ask("A new subject")
+    shell.chat.has_address()
+    expect(shell.heading).to_have_text("A new subject")
+    assert shell.titles() == ["A new subject", "Packing", "Sailing", "Baking"]
+    expect(shell.item("A new subject").get_by_role("link")).to_have_attribute("aria-current", "page")
+    before = shell.list.inner_text()
+    shell.chat.ended()
+    shell.page.reload()
+    assert shell.list.inner_text() == before
+
+
+def test_the_browsers_time_zone_makes_the_days(window: Window, server: Server) -> None:
+    page = window(server, "alice", timezone_id="Pacific/Kiritimati")
+    page.goto("/")
+    assert {"tz": "Pacific/Kiritimati"}.items() <= {
+        c["name"]: c["value"] for c in page.context.cookies()
+    }.items()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_shortcuts_work_from_the_message_box(window: Window, server: Server, width: int) -> None:
+    old = conversations(server.database, "alice", ["Sailing"])[0]
+    page = window(server, "alice", width=width)
+    page.goto(f"/c/{old}/")
+    shell = Shell(page, KEYBOARD)
+    shown = shell.sidebar.is_visible()
+    page.keyboard.press("Control+Shift+S")
+    expect(shell.list).to_be_visible(visible=not shown)
+    if width == 1280:
+        page.reload()
+        expect(shell.list).to_be_hidden()
+        shell.press(page.get_by_role("button", name="Conversations", exact=True))
+        expect(shell.list).to_be_visible()
+        page.keyboard.press("Control+Shift+S")
+    page.keyboard.press("Control+Shift+S")
+    expect(shell.list).to_be_visible(visible=shown)
+    page.keyboard.press("Shift+Escape")
+    expect(shell.chat.box).to_be_focused()
+    page.keyboard.press("Control+Shift+O")
+    expect(shell.heading).to_have_text("New chat")

@@ -1,0 +1,158 @@
+"""Signing in again without leaving the page, so that one send makes one message."""
+
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.chat_page import Window, question, text_of, words
+from tests.e2e.shell_page import Shell
+from tests.e2e.test_connection import end_sessions_of, sign_in, times_asked
+from tests.e2e.ways import ALL, KEYBOARD, MOUSE, Way
+from tests.people import PASSWORD
+from tests.server import Server
+
+
+def left(window: Window, server: Server, way: Way, who: str = "carol") -> Shell:
+    """A page with a conversation, whose session has just ended."""
+    shell = Shell(window(server, "", **way.window), way)
+    shell.page.goto("/")
+    sign_in(shell.page, who)
+    if way.name != "finger":
+        expect(shell.chat.box).to_be_focused()  # the page's script is there
+    shell.chat.ask("Hello")
+    shell.chat.ended()
+    end_sessions_of(shell.page, server)
+    return shell
+
+
+def dialog(shell: Shell) -> Locator:
+    return shell.page.get_by_role("dialog", name="Sign in again")
+
+
+def enter(shell: Shell, password: str = PASSWORD) -> None:
+    """What somebody does who looks at the keyboard only."""
+    expect(dialog(shell).get_by_label("Password")).to_be_focused()
+    shell.page.keyboard.type(password)
+    shell.page.keyboard.press("Enter")
+
+
+@ALL
+def test_a_question_goes_out_once_after_signing_in_in_place(window: Window, server: Server, way: Way) -> None:
+    shell = left(window, server, way)
+    asked = f"Still here with a {way.name} of {way.width}?"
+    shell.chat.ask(asked)
+    form = dialog(shell)
+    expect(form.get_by_label("Password")).to_be_focused()
+    expect(form.get_by_label("Password")).to_have_attribute("autocomplete", "current-password")
+    expect(form.get_by_label("Name or e-mail")).to_have_value("carol")
+    expect(form.get_by_label("Name or e-mail")).to_have_attribute("autocomplete", "username")
+    shell.page.keyboard.type(PASSWORD)
+    if way.name == "keyboard":
+        shell.page.keyboard.press("Enter")
+    else:
+        shell.press(form.get_by_role("button", name="Sign in"))
+    expect(form).to_be_hidden()
+    assert shell.chat.ended() == f"You said: {asked}"
+    assert times_asked(server, asked) == 1
+    assert [text_of(one) for one in shell.chat.questions.all()] == ["Hello", asked]
+    if way.name != "finger":
+        expect(shell.chat.box).to_be_focused()
+    shell.chat.ask("And again")  # with the new token
+    assert shell.chat.ended() == "You said: And again"
+
+
+def test_a_wrong_password_is_said_and_can_be_typed_again(window: Window, server: Server) -> None:
+    shell = left(window, server, KEYBOARD)
+    shell.chat.ask("Once more")
+    form = dialog(shell)
+    enter(shell, "not it")
+    expect(form.get_by_role("alert")).to_have_text("The name or the password is wrong.")
+    expect(form.get_by_label("Password")).to_be_focused()
+    enter(shell)  # over the wrong one, which is selected
+    assert shell.chat.ended() == "You said: Once more"
+
+
+def test_too_many_wrong_passwords_are_said(window: Window, server: Server) -> None:
+    shell = left(window, server, KEYBOARD, "bob")
+    shell.chat.ask("Let me in")
+    form = dialog(shell)
+    for _ in range(11):
+        expect(form.get_by_label("Password")).to_be_focused()
+        form.get_by_label("Password").fill("not it")
+        with shell.page.expect_response("**/accounts/login/"):
+            shell.page.keyboard.press("Enter")
+        expect(form.get_by_role("alert")).not_to_be_empty()
+    expect(form.get_by_role("alert")).to_contain_text("too many wrong passwords")
+
+
+def test_escape_gives_up_and_the_text_is_in_the_box(window: Window, server: Server) -> None:
+    shell = left(window, server, KEYBOARD)
+    shell.chat.ask("Perhaps later")
+    expect(dialog(shell)).to_be_visible()
+    shell.page.keyboard.press("Escape")
+    expect(dialog(shell)).to_be_hidden()
+    expect(shell.chat.box).to_have_value("Perhaps later")
+    expect(shell.chat.box).to_be_focused()
+    expect(shell.chat.notice).to_contain_text("You are signed out")
+    shell.chat.box.press("Enter")
+    enter(shell)
+    assert shell.chat.ended() == "You said: Perhaps later"
+    assert times_asked(server, "Perhaps later") == 1
+
+
+def test_somebody_else_who_signs_in_gets_a_page_of_their_own(window: Window, server: Server) -> None:
+    shell = left(window, server, MOUSE)
+    shell.chat.ask("Between us")
+    form = dialog(shell)
+    form.get_by_label("Name or e-mail").fill("alice")
+    form.get_by_label("Password").fill(PASSWORD)
+    form.get_by_role("button", name="Sign in").click()
+    expect(shell.page.get_by_text("There is no such conversation.")).to_be_visible()
+    assert times_asked(server, "Between us") == 0
+
+
+def test_who_signed_in_in_another_tab_is_not_asked(window: Window, server: Server) -> None:
+    shell = left(window, server, MOUSE)
+    tab = shell.page.context.new_page()
+    tab.goto("/")
+    sign_in(tab, "carol")
+    expect(tab.get_by_role("textbox", name="Your message")).to_be_visible()
+    shell.chat.ask("I am back already")
+    expect(shell.chat.replies).to_have_count(2)
+    assert shell.chat.ended() == "You said: I am back already"
+    expect(dialog(shell)).to_have_count(0)
+
+
+def test_a_reply_that_was_being_followed_goes_on(window: Window, server: Server) -> None:
+    shell = left(window, server, KEYBOARD)
+    shell.chat.ask(question("words tokens=600 delay=0.02"))
+    enter(shell)
+    shell.chat.grown_to(30)
+    end_sessions_of(shell.page, server)
+    expect(dialog(shell)).to_be_visible()
+    enter(shell)
+    assert shell.chat.ended() == words(600)
+
+
+def test_a_rename_asks_for_the_password_too_and_is_then_done(window: Window, server: Server) -> None:
+    shell = left(window, server, KEYBOARD)
+    shell.reach(shell.heading.get_by_role("button"))
+    shell.page.keyboard.press("F2")
+    shell.page.keyboard.press("Enter")
+    shell.title_box.fill("Renamed later")
+    shell.page.keyboard.press("Enter")
+    expect(dialog(shell)).to_be_visible()
+    enter(shell)
+    expect(shell.heading.get_by_role("button", name="Renamed later")).to_be_focused()
+    shell.page.reload()
+    expect(shell.heading).to_have_text("Renamed later")
+
+
+def test_a_server_that_is_away_is_said_in_the_dialog(window: Window, server: Server) -> None:
+    shell = left(window, server, KEYBOARD)
+    shell.chat.ask("Is anybody there?")
+    expect(dialog(shell)).to_be_visible()
+    shell.page.route("**/accounts/login/", lambda route: route.abort())
+    enter(shell)
+    expect(dialog(shell).get_by_role("alert")).to_have_text("The server cannot be reached. Try again.")
+    shell.page.unroute_all()
+    shell.page.keyboard.press("Enter")
+    assert shell.chat.ended() == "You said: Is anybody there?"

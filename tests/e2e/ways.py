@@ -1,0 +1,79 @@
+"""The ways in which people press the buttons under a message: a mouse, a keyboard alone, a finger."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.chat_page import ChatPage
+
+MOST_STOPS = 80
+HELD = "element => element === document.activeElement"
+
+
+@dataclass(frozen=True)
+class Way:
+    name: str
+    width: int
+
+    @property
+    def window(self) -> dict[str, Any]:
+        """What to open the window with."""
+        touch = {"has_touch": True, "is_mobile": True} if self.name == "finger" else {}
+        return {"width": self.width, **touch}
+
+    def press(self, button: Locator) -> None:
+        """As somebody would: pointed at, touched, or reached by Tab and nothing else."""
+        if self.name == "keyboard":
+            reach(button)
+            button.page.keyboard.press("Enter")
+        elif self.name == "finger":
+            button.tap()
+        else:
+            button.click()
+
+
+def reach(element: Locator) -> None:
+    """Tab backwards until the focus is there: what one does from the message box."""
+    for _ in range(MOST_STOPS):
+        if element.evaluate(HELD):
+            return
+        element.page.keyboard.press("Shift+Tab")
+    raise AssertionError(f"{element} cannot be reached by Tab")
+
+
+MOUSE, KEYBOARD, FINGER = Way("mouse", 1280), Way("keyboard", 1280), Way("finger", 390)
+NARROW = Way("keyboard", 390)
+ALL = pytest.mark.parametrize(
+    "way", [MOUSE, KEYBOARD, FINGER, NARROW], ids=lambda way: f"{way.name}-{way.width}"
+)
+
+
+def named(article: Locator, name: str) -> Locator:
+    """A button of a message, by what a screen reader calls it."""
+    return article.get_by_role("button", name=name, exact=True)
+
+
+def walks(article: Locator, index: int, count: int) -> None:
+    """The article says which of its versions it is."""
+    expect(article.get_by_role("group", name=f"Version {index} of {count}")).to_be_visible()
+
+
+def markup(article: Locator) -> str:
+    """A reply's blocks as they stand in the page, without the buttons that the client adds to them."""
+    return str(
+        article.locator("[data-part=text]").evaluate(
+            "element => { const copy = element.cloneNode(true);"
+            " copy.querySelectorAll('.copy').forEach(button => button.remove()); return copy.innerHTML }"
+        )
+    )
+
+
+def delete(chat: ChatPage) -> None:
+    """Its conversation is gone, as when another tab had deleted it."""
+    token = chat.page.evaluate("document.querySelector('[name=csrfmiddlewaretoken]').value")
+    address = chat.page.url.partition("#")[0]
+    headers = {"X-CSRFToken": token, "Referer": address}
+    answer = chat.page.request.post(f"{address}delete/", headers=headers, max_redirects=0)
+    assert answer.status < 400

@@ -1,0 +1,24 @@
+"""The server without what it does not use, and what it says to those who ask for that."""
+
+import pytest
+
+from tests.server import Server
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/healthz", 200), ("/", 302), ("/nothing/here/", 404)]
+)  # nobody is signed in
+def test_who_wants_a_websocket_gets_an_ordinary_answer(server: Server, path: str, status: int) -> None:
+    wishes = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    answer = server.person(None).get(path, headers=wishes | {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="})
+    assert answer.status_code == status
+    assert "upgrade" not in answer.headers
+
+
+def test_nothing_that_is_not_used_is_loaded(server: Server) -> None:
+    """Seen from the files that the process has mapped."""
+    assert server.process
+    with open(f"/proc/{server.process.pid}/maps") as maps:
+        files = maps.read()
+    assert "uvloop" in files
+    assert "cryptography" not in files

@@ -1,0 +1,62 @@
+"""A reply whose server died can be continued, and what had been started is found again while one drains."""
+
+import uuid
+
+import pytest
+
+from tests.engine.test_drain import begin_to_stop
+from tests.server import Server
+
+pytestmark = pytest.mark.database
+ENDLESS = "fake: words tokens=2000 delay=0.02\nfake-then: words tokens=2000 delay=0.02"
+TEXT = "SELECT text FROM chat_message WHERE role = 'assistant'"
+
+
+def test_after_kill_9_a_reply_is_continued_where_it_was_stored_and_again_after_another(
+    server: Server,
+) -> None:
+    alice = server.person("alice")
+    with alice.ask(ENDLESS) as stream:
+        stream.until(600)
+        server.kill()
+    lengths, path = [0], f"/messages/{stream.meta['message']}/continue/"
+    for _ in range(2):
+        server.start()
+        lengths.append(len(server.database.value(TEXT)))
+        with alice.start(path) as run:
+            run.until(600)
+            server.kill()
+        assert run.text.startswith("more1 more2 ")
+        assert run.position == str(len(run.text))
+    server.start()
+    whole = server.database.value(TEXT)
+    starts = "SELECT text_start, status FROM chat_run ORDER BY created"
+    assert server.database.rows(starts) == [(length, "interrupted") for length in lengths]
+    assert lengths == sorted(set(lengths))
+    assert whole.startswith("word1 word2 ")
+    assert all(whole[start:].lstrip().startswith("more1 more2 ") for start in lengths[1:])
+    assert server.database.value("SELECT COUNT(*) FROM chat_runchunk") == 0
+    with alice.follow(run.run) as again:
+        again.to_end()
+    assert whole[lengths[-1] :] == again.text
+
+
+def test_what_a_key_started_is_found_again_while_the_server_drains(server: Server) -> None:
+    alice = server.person("alice")
+    with alice.ask("fake: length tokens=3\nfake-then: words tokens=60 delay=0.05") as stream:
+        stream.to_end()
+    path, sent = f"/messages/{stream.meta['message']}/continue/", str(uuid.uuid4())
+    with alice.start(path, client_key=sent) as more:
+        more.until(5)
+        begin_to_stop(server)
+        with server.person("alice").start(path, client_key=sent) as again:
+            again.until(5)
+            assert (again.status, again.run) == (200, more.run)
+        for call in ("continue", "regenerate"):
+            refused = server.person("alice").post(f"/messages/{stream.meta['message']}/{call}/", {})
+            assert (refused.status_code, refused.json()["error"]["code"]) == (503, "draining")
+        edit = f"/messages/{stream.meta['user_message']}/edit/"
+        assert server.person("alice").post(edit, {"content": "hello"}).status_code == 503
+        more.to_end()
+    assert more.done["status"] == "complete"
+    assert server.database.value(TEXT) == stream.text + more.text

@@ -1,0 +1,122 @@
+"""Texts for the properties: the examples of CommonMark, and documents of fragments that collide."""
+
+import json
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+EXAMPLES: list[tuple[str, str]] = json.loads((Path(__file__).parent / "commonmark.json").read_text())[
+    "examples"
+]
+
+LINES = [
+    *(
+        "para\n",
+        "two\nlines\n",
+        "\n",
+        "\n\n",
+        "# head\n",
+        "===\n",
+        "---\n",
+        "***\n",
+        "=",
+        "-",
+        "#",
+        "1.",
+        "|",
+        ">",
+    ),
+    *(
+        "- a\n",
+        "- b\n  c\n",
+        "  - n\n",
+        "1. x\n",
+        "   cont\n",
+        "- [ ] t\n",
+        "- [x] t\n",
+        "    code\n",
+        "\t tab\n",
+    ),
+    *(
+        "> q\n",
+        "> > qq\n",
+        "lazy\n",
+        "```py\nx = 1\n",
+        "```\n",
+        "~~~\n",
+        "  ```\n",
+        "````\n",
+        "``` \n",
+        "```",
+    ),
+    *(
+        "<div>\n",
+        "</div>\n",
+        "<!-- c\n",
+        "-->\n",
+        "<pre>\n",
+        "<script>\n",
+        "</script>\n",
+        "<?php\n",
+        "?>\n",
+        "<br>",
+    ),
+    *(
+        "a | b\n",
+        "-|-\n",
+        "|1|2|\n",
+        "||\n",
+        "`a` *b* **c**\n",
+        "*un",
+        "`un",
+        "**bo",
+        "~~s~~\n",
+        "\\*",
+        "&amp; &copy;\n",
+    ),
+    *(
+        "x<kbd>y</kbd>",
+        "x<sub>",
+        "[foo] bar\n",
+        "![i](http://h/x)\n",
+        "http://x.org/y_z.\n",
+        "www.a.b)\n",
+        "m@x.org\n",
+    ),
+    *(
+        "a  \nb\\\nc\n",
+        " ",
+        "    ",
+        "\r\n",
+        "\r",
+        "\x0b",
+        "\x0c",
+        "\0",
+        "\x1b[31m",
+        "\x85",
+        "\u202e",
+        "\u2028",
+        "\ufeff",
+    ),
+    *("é ü 日本 😀\n", "\xa0", "\u05d0\u05d1\n", "\ud800"),
+]
+DEFINITIONS = [
+    *(
+        '[foo]: /url "t"\n',
+        "[foo]: http://u\n",
+        "[FOO]:\n",
+        "/url\n",
+        '"title"\n',
+        "> [foo]: http://q\n",
+        "[bar] [foo]\n",
+    ),
+    *("[bar]: <http://b>\n", "[^1]: note\n", "[^1] ref\n", "[^2]", "[^1]:\n", "    [^2]: n\n"),
+]
+
+plain_documents = st.lists(st.sampled_from(LINES), min_size=1, max_size=14).map("".join)
+documents = st.lists(st.sampled_from(LINES + DEFINITIONS * 2), min_size=1, max_size=14).map("".join)
+
+
+def cuts_of(text: str) -> st.SearchStrategy[list[int]]:
+    """Where a text is cut into the pieces in which it arrives."""
+    return st.lists(st.integers(0, len(text)), max_size=12).map(lambda cuts: [*sorted(cuts), len(text)])

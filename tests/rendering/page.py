@@ -1,0 +1,122 @@
+"""A page for the tests: what is in its HTML, what is allowed there, and patches put on it."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from html.parser import HTMLParser
+from urllib.parse import urlsplit
+
+from chat.rendering.blocks import Patch
+
+VOID = {"br", "hr"}
+TAGS = {
+    *(
+        "p",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "ul",
+        "ol",
+        "li",
+        "blockquote",
+        "hr",
+        "br",
+        "em",
+        "strong",
+        "del",
+        "code",
+        "pre",
+    ),
+    *(
+        "figure",
+        "figcaption",
+        "span",
+        "a",
+        "sup",
+        "sub",
+        "kbd",
+        "div",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    ),
+}
+ATTRIBUTES = {"class", "dir", "href", "rel", "target", "title", "id", "start"}
+LAST_TEXT = re.compile(r"(?:</[a-z]+>)+\Z")  # behind it only elements end
+
+
+class Tree(HTMLParser):
+    """Counts roots and reports whatever could act: unknown tags and attributes, and links that lead elsewhere
+    than to http, https, mailto or a footnote."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.roots = 0
+        self.faults: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+        self.faults += [f"<{tag}> is not closed" for tag in self.open]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.roots += not self.open
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag not in TAGS:
+            self.faults.append(f"<{tag}>")
+        for name, value in attrs:
+            if name not in ATTRIBUTES or (name == "href" and not _is_followed(value or "")):
+                self.faults.append(f"<{tag} {name}={value!r}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        self.roots += not self.open
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        self.faults.append(f"<!--{data}-->")
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+
+def _is_followed(address: str) -> bool:
+    return address.startswith("#fn-") or urlsplit(address).scheme in ("http", "https", "mailto")
+
+
+def faults(blocks: Sequence[str]) -> list[str]:
+    """What must not be in the HTML of blocks; one that is not exactly one element, too."""
+    found = []
+    for html in blocks:
+        tree = Tree(html)
+        found += tree.faults
+        if tree.roots != 1:
+            found.append(f"{tree.roots} roots: {html}")
+    return found
+
+
+def patched(blocks: Sequence[str], patches: Sequence[Patch]) -> list[str]:
+    """The blocks as a page shows them after the patches."""
+    page = list(blocks)
+    for patch in patches:
+        index = patch[0]
+        if len(patch) == 3:
+            added = escape(patch[2], quote=False).replace("\xa0", "&nbsp;")
+            end = LAST_TEXT.search(page[index])
+            assert end
+            page[index] = page[index][: end.start()] + added + end[0]
+        elif patch[1]:
+            page[index : index + 1] = [patch[1]]
+        else:
+            assert index == len(page) - 1, "blocks vanish from the end on"
+            page.pop()
+    return page

@@ -1,0 +1,191 @@
+"""A growing text as blocks: however it arrives, a page ends up with what a reload shows."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chat.rendering.blocks import Blocks
+from chat.rendering.markdown import render
+
+from .documents import EXAMPLES, cuts_of, documents, plain_documents
+from .page import faults, patched
+
+MANY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def flushed(text: str, cuts: list[int]) -> tuple[Blocks, list[str]]:
+    """The blocks, and the page of somebody who has watched from the beginning."""
+    blocks, page, done = Blocks("m"), [], 0
+    for cut in cuts:
+        blocks.feed(text[done:cut])
+        done = cut
+        page = patched(page, blocks.flush())
+    return blocks, page
+
+
+@pytest.mark.parametrize("text", [markdown for markdown, _ in EXAMPLES])
+def test_every_example_ends_the_same_whole_and_one_character_at_a_time(text):
+    blocks, page = flushed(text, list(range(len(text) + 1)))
+
+    assert patched(page, blocks.finish()) == render(text, "m")
+
+
+@MANY
+@given(st.data(), documents)
+def test_a_text_ends_the_same_in_whatever_pieces_it_arrives(data, text):
+    blocks, page = flushed(text, data.draw(cuts_of(text)))
+
+    assert patched(page, blocks.finish()) == render(text, "m")
+    assert blocks.text == text
+    assert blocks.flush() == []
+
+
+@MANY
+@given(plain_documents)
+def test_closed_blocks_are_at_every_moment_those_of_the_text_so_far(text):
+    """All blocks but the last one are closed, or will not look otherwise for want of being closed."""
+    blocks, page = Blocks("m"), []
+    for length, character in enumerate(text, 1):
+        blocks.feed(character)
+        page = patched(page, blocks.flush())
+        closed = blocks._closed
+        assert page[:closed] == render(text[:length], "m")[:closed]
+
+
+@MANY
+@given(st.data(), plain_documents)
+def test_a_reader_at_any_position_is_brought_to_the_last_flush(data, text):
+    blocks, page = flushed(text, data.draw(cuts_of(text)))
+
+    position = data.draw(st.integers(0, len(text)))
+    assert patched(render(text[:position], "m"), blocks.since(position)) == page
+
+
+@MANY
+@given(st.data(), documents)
+def test_a_reader_at_any_position_is_brought_to_the_end(data, text):
+    blocks, _ = flushed(text, data.draw(cuts_of(text)))
+    blocks.finish()
+
+    for position in data.draw(st.lists(st.integers(0, len(text)), min_size=1, max_size=4)):
+        assert patched(render(text[:position], "m"), blocks.since(position)) == render(text, "m")
+
+
+@MANY
+@given(st.data(), documents, st.integers(1, 60))
+def test_portions_bring_a_reader_to_the_end_step_by_step(data, text, size):
+    blocks, _ = flushed(text, [len(text)])
+    blocks.finish()
+
+    position = data.draw(st.integers(0, len(text)))
+    page, reached = render(text[:position], "m"), -1
+    while reached != len(text):
+        patches, reached = blocks.portion(position, size)
+        page = patched(page, patches)
+        assert reached > position or reached == len(text)
+        position = reached
+    assert page == render(text, "m")
+
+
+@MANY
+@given(documents)
+def test_each_block_is_one_element_with_nothing_in_it_that_acts(text):
+    assert faults(render(text, "m")) == []
+
+
+def test_an_open_fence_grows_by_its_text_alone_and_is_coloured_when_it_closes():
+    blocks, page = flushed("before\n\n```py\n", [20])
+    assert (
+        page[1]
+        == '<figure class="code"><figcaption>py</figcaption><pre dir="ltr"><code></code></pre></figure>'
+    )
+
+    blocks.feed("if x < 1:\n")
+    assert blocks.flush() == [(1, None, "if x < 1:\n")]
+    blocks.feed("``")
+    assert blocks.flush() == []
+    blocks.feed("`\n")
+    assert blocks.flush() == [(1, render("```py\nif x < 1:\n```\n")[0])]
+
+
+def test_what_looked_like_the_end_of_a_fence_and_was_not_is_shown():
+    blocks, _ = flushed("```\n", [4])
+
+    blocks.feed("``")
+    assert blocks.flush() == []
+    blocks.feed("x")
+    assert blocks.flush() == [(0, None, "``x")]
+
+
+def test_a_fence_that_the_text_ends_in_is_coloured_at_the_end():
+    blocks, page = flushed("```py\nx = 1", [11])
+    assert "<span" not in page[0]
+
+    assert patched(page, blocks.finish()) == render("```py\nx = 1")
+    assert "<span" in render("```py\nx = 1")[0]
+
+
+def test_a_definition_applies_to_later_blocks_at_once_and_to_earlier_ones_at_the_end():
+    text = "[a] early\n\nbetween\n\n[a]: http://x.org\n\n[a] late\n\nmore\n"
+    blocks, page = flushed(text, list(range(len(text) + 1)))
+    assert "href" not in page[0]
+    assert "href" in page[2]
+
+    assert [patch[0] for patch in blocks.finish()] == [0]
+
+
+def test_a_footnote_applies_to_later_blocks_at_once():
+    text = "[^a]: note\n\nbetween\n\nlate[^a]\n\nmore\n"
+    _, page = flushed(text, list(range(len(text) + 1)))
+
+    assert '<a href="#fn-m-a"' in page[2]
+
+
+def test_a_footnote_inside_another_one_is_not_taken_for_code_while_it_grows():
+    text = "[^1]: a\n    [^2]: b\nc\n"
+    _, page = flushed(text, [len("[^1]: a\n    [^2]: b\n"), len(text)])
+
+    assert page == render(text, "m")
+
+
+def test_a_fence_with_other_line_endings_is_shown_all_the_same():
+    _, page = flushed("```\r\na\r\nb\r\n", [8, 14])
+    assert ">a\nb\n<" in page[0]
+
+    _, page = flushed("```\na\r\nb\r\n", [7, 12])
+    assert ">a\nb\n<" in page[0]
+
+
+def test_blocks_that_vanish_are_said_to_from_the_end_on():
+    blocks = Blocks()
+    blocks.feed("a\n\n[b]:\n")
+    assert [patch[0] for patch in blocks.flush()] == [0, 1]
+
+    blocks.feed("/url\n")
+    assert blocks.flush() == [(1, "")]
+    assert blocks.since(len("a\n\n[b]:\n")) == [(0, '<p dir="auto">a</p>'), (1, "")]
+
+
+def test_offsets_are_code_points_of_the_text_that_was_fed():
+    text = "日本\r\n\r\n\x1b😀\n\n\ud800x\n"
+    blocks, _ = flushed(text, [len(text)])
+
+    assert [text[start] for start in blocks.starts] == ["日", "\x1b", "\ud800"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "|\n||\n|-",  # the last line of a paragraph becomes the head of a table
+        "[^1]:\n    [^2]:n\nn\n\nend\n",  # a footnote ends another one from within
+        "- one\n\n two\n",  # the range of a list reaches into the next line
+        "[foo]\n\n> [foo]: http://u\n",  # a definition after what it changes
+        "\ud800[foo]: http://u\n\n[foo]\n\nend\n",  # no encoding for it
+    ],
+)
+def test_what_once_went_wrong_goes_right_for_every_piece_and_every_reader(text):
+    for cut in range(len(text) + 1):
+        blocks, page = flushed(text, [cut, len(text)])
+        assert patched(page, blocks.finish()) == render(text, "m")
+        for position in range(len(text) + 1):
+            assert patched(render(text[:position], "m"), blocks.since(position)) == render(text, "m")

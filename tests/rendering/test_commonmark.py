@@ -1,0 +1,69 @@
+"""How much of CommonMark's structure is kept, given what we do otherwise on purpose."""
+
+import re
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import pytest
+
+from chat.rendering.markdown import render
+
+from .documents import EXAMPLES
+
+# Not compared: HTML, which we show as text, and images, which become links.
+OTHERWISE = re.compile(
+    r"<(?!/?(?:p|h[1-6]|ul|ol|li|blockquote|hr|br|em|strong|code|pre|a)\b)|<a (?!href)|<pre "
+)
+CAPTION = re.compile("<figcaption>.*?</figcaption>")
+
+
+class Structure(HTMLParser):
+    """Tags and words, without what is ours: classes, directions, figures, and two levels of headings."""
+
+    OURS = ("figure", "figcaption", "div", "span")
+
+    def __init__(self, html: str, shift: int = 0) -> None:
+        super().__init__()
+        self.shift = shift
+        self.seen: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.OURS:
+            told = {name: unquote(value or "") for name, value in attrs if name in ("href", "title", "start")}
+            self.seen.append(f"<{self._level(tag)} {told}>")
+
+    handle_startendtag = handle_starttag
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.OURS:
+            self.seen.append(f"</{self._level(tag)}>")
+
+    def handle_data(self, data: str) -> None:
+        self.seen += "".join(data.split())  # a word of code may be in two spans
+
+    def _level(self, tag: str) -> str:
+        return f"h{min(6, int(tag[1]) + self.shift)}" if re.fullmatch("h[1-6]", tag) else tag
+
+
+def agrees(markdown: str, html: str) -> bool:
+    return Structure(CAPTION.sub("", "\n".join(render(markdown)))).seen == Structure(html, shift=2).seen
+
+
+@pytest.fixture
+def every_link_followed(monkeypatch):
+    """The examples' links are relative."""
+    monkeypatch.setattr("chat.rendering.links.address", lambda destination: destination)
+    monkeypatch.setattr("chat.rendering.markdown.clean", lambda html: html)
+
+
+BARE = ["<https://foo.bar/baz bim>\n", "<foo\\+@bar.example.com>\n", "< https://foo.bar >\n"]
+BARE += ["https://example.com\n", "foo@bar.example.com\n"]
+
+
+@pytest.mark.usefixtures("every_link_followed")
+def test_every_comparable_example_but_bare_addresses_has_the_structure_of_the_specification():
+    comparable = [(text, html) for text, html in EXAMPLES if not OTHERWISE.search(html) and "<a " not in text]
+    assert len(comparable) > 500
+
+    assert [text for text, html in comparable if not agrees(text, html)] == BARE

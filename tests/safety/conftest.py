@@ -1,0 +1,40 @@
+"""One server, one foreign server, and windows in which nothing may run and from which nothing may leave."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.e2e.conftest import chromium
+from tests.file_server import database, fake, server
+from tests.safety.spy import Spy, listening
+from tests.safety.watch import Watch
+from tests.server import Server
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "/safety/" in str(item.path) and "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="module")
+def spy() -> Iterator[Spy]:
+    with listening() as heard:
+        yield heard
+
+
+@pytest.fixture
+def watched(chromium: Browser, server: Server, spy: Spy) -> Iterator[Callable[[str], Watch]]:
+    """Open a window for somebody; at the end nothing must have happened in any of them."""
+    windows: list[Watch] = []
+
+    def open_window(name: str) -> Watch:
+        windows.append(Watch(chromium, server, name))
+        return windows[-1]
+
+    yield open_window
+    for each in windows:
+        each.close()
+    assert [each.problems for each in windows] == [[] for _ in windows]
+    assert spy.calls == []

@@ -1,0 +1,126 @@
+"""Fields that nobody was offered: what a form does not have cannot be set by sending it."""
+
+import uuid
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.test import Client
+
+from chat.models import Conversation, Invite, Message, Run, SetupLink, User
+from tests.databases import Database
+from tests.people import CSRF
+from tests.server import Person, Server
+from tests.views.objects import address, ask
+from tests.views.rights import CHAT, Row
+
+pytestmark = pytest.mark.database
+
+OFFERED = {"title", "system", "model", "content", "parent", "client_key", "thumb", "reason"}
+SENDS = [row for row in CHAT if row.methods == "POST"]
+
+
+def columns() -> set[str]:
+    """Every field of every table of the chat, under each of its names."""
+    fields = [field for model in apps.get_app_config("chat").get_models() for field in model._meta.fields]
+    return {name for field in fields for name in (field.name, field.attname)} | {"pk", "id"}
+
+
+FOREIGN = sorted(columns() - OFFERED)
+
+
+@pytest.fixture(scope="module")
+def alice(server: Server) -> Person:
+    return server.person("alice")
+
+
+def test_there_are_fields_to_try() -> None:
+    assert {"user", "user_id", "is_staff", "is_superuser", "status", "deleted", "created", "seen"} <= set(
+        FOREIGN
+    )
+    assert {Conversation, Message, Run} <= set(apps.get_app_config("chat").get_models())
+
+
+def stored(database: Database) -> list[Any]:
+    people = "SELECT id, username, email, is_staff, is_superuser, is_active FROM chat_user ORDER BY id"
+    return database.rows(people) + database.rows(
+        "SELECT id, user_id, created FROM chat_conversation ORDER BY id"
+    )
+
+
+@pytest.mark.parametrize("row", SENDS, ids=str)
+def test_json_with_a_field_that_is_not_offered_is_refused_or_ignored(
+    alice: Person, database: Database, row: Row
+) -> None:
+    turn = ask(alice)
+    before = stored(database)
+    for name in FOREIGN:
+        answer = alice.post(address(row, turn), {**(row.body or {}), name: "2"})
+        assert answer.status_code in (400, 404) or row.body is None, f"{name}: {answer.status_code}"
+    assert stored(database)[: len(before)] == before
+
+
+@pytest.mark.parametrize("row", SENDS, ids=str)
+def test_a_form_with_a_field_that_is_not_offered_is_refused_or_ignored(
+    alice: Person, database: Database, row: Row
+) -> None:
+    turn = ask(alice)
+    before = stored(database)
+    fields = {**(row.body or {}), **dict.fromkeys(FOREIGN, "2")}
+    answer = alice.client.post(address(row, turn), data=fields, headers={"X-CSRFToken": CSRF})
+    assert answer.status_code in (400, 404) or row.body is None, answer.status_code
+    assert stored(database) == before
+
+
+@pytest.mark.parametrize("name", ["user", "user_id", "id", "conversation", "message", "is_superuser"])
+def test_a_send_stores_for_its_sender_whatever_it_says(
+    server: Server, alice: Person, database: Database, name: str
+) -> None:
+    target = ask(server.person("bob")).conversation
+    for value in (target, 2, {"id": 2}, [2], None, True):
+        assert alice.post("/c/", {"content": "hello", name: value}).status_code == 400
+    owners = database.value(
+        f"SELECT COUNT(*) FROM chat_message WHERE conversation_id = '{key(database, target)}'"
+    )
+    assert owners == 2
+
+
+def key(database: Database, text: str) -> str:
+    return text if "postgres" in database.url else uuid.UUID(text).hex
+
+
+ACCOUNT_FORMS = {
+    "/accounts/login/": {"login": "alice", "password": "wrong"},
+    "/accounts/password/": {
+        "current": "wrong",
+        "new_password1": "another long word",
+        "new_password2": "another long word",
+    },
+}
+
+
+@pytest.mark.parametrize("path", ACCOUNT_FORMS)
+def test_the_forms_of_accounts_change_nothing_else(server: Server, database: Database, path: str) -> None:
+    before = stored(database)
+    for name in ("", "bob"):
+        fields = {**ACCOUNT_FORMS[path], **dict.fromkeys(FOREIGN, "1"), "next": "https://evil.example"}
+        answer = server.person(name).client.post(path, data=fields)
+        assert "evil.example" not in answer.headers.get("Location", "")
+    assert stored(database) == before
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("link", ["invite", "setup"])
+def test_a_link_makes_the_account_that_it_is_for_and_no_other(client: Client, link: str) -> None:
+    if link == "invite":
+        boss = User.objects.create_superuser("boss", password="a long enough phrase")
+        _, token = Invite.objects.issue(boss)
+    else:
+        token = str(SetupLink.objects.owed().token)
+    fields = {"username": "new", "password1": "quite another phrase", "password2": "quite another phrase"}
+    answer = client.post(f"/accounts/{link}/{token}/", {**dict.fromkeys(FOREIGN, "1"), **fields, "email": ""})
+    assert answer.status_code == 302
+    made = User.objects.get(username="new")
+    assert (made.is_staff, made.is_superuser) == (link == "setup",) * 2
+    assert User.objects.count() == (2 if link == "invite" else 1)
+    assert not made.user_permissions.exists()

@@ -1,0 +1,92 @@
+"""Calls that another site has a browser make leave no trace, and no other site may read an answer."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from chat.views.errors import NO_CSRF
+from tests.databases import Database
+from tests.people import CSRF, SESSIONS
+from tests.server import Server
+from tests.views.objects import Turn, address, ask
+from tests.views.rights import ROWS, Row
+from tests.views.stored import everything
+
+pytestmark = pytest.mark.database
+
+SENDS = [row for row in ROWS if "POST" in row.methods]
+FOREIGN = "https://evil.example"
+# How such a call differs from our page's own: headers and cookies, None for what is not sent.
+FORGED: dict[str, dict[str, str | None]] = {
+    "without a token": {"X-CSRFToken": None},
+    "with another token": {"X-CSRFToken": "d" * 32},
+    "without the cookie": {"csrftoken": None},
+    "from a page without an origin": {"Origin": "null"},
+    "from another site": {"Origin": FOREIGN},
+    "from another site as a plain text": {
+        "Origin": FOREIGN,
+        "Content-Type": "text/plain",
+        "X-CSRFToken": None,
+    },
+    "as a plain text": {"Content-Type": "text/plain", "X-CSRFToken": None},
+}
+
+
+@pytest.fixture(scope="module")
+def turn(server: Server) -> Turn:
+    return ask(server.person("alice"))
+
+
+def send(server: Server, path: str, row: Row, forged: dict[str, str | None]) -> httpx.Response:
+    headers = {"X-CSRFToken": CSRF, "Origin": server.url, "Content-Type": "application/json"}
+    headers |= {name: value for name, value in forged.items() if name != "csrftoken" and value}
+    for name in forged:
+        if forged[name] is None:
+            headers.pop(name, None)
+    cookies = [f"sessionid={SESSIONS['root' if row.route.startswith('admin') else 'alice']}"]
+    if "csrftoken" not in forged:
+        cookies.append(f"csrftoken={CSRF}")
+    headers["Cookie"] = "; ".join(cookies)
+    return httpx.post(server.url + path, headers=headers, content=b'{"content": "forged"}')
+
+
+@pytest.fixture
+def unchanged(database: Database) -> Any:
+    before = everything(database), database.value("SELECT COUNT(*) FROM django_session")
+    yield
+    assert (everything(database), database.value("SELECT COUNT(*) FROM django_session")) == before
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_a_forged_call_is_refused_at_every_address(
+    server: Server, turn: Turn, unchanged: None, how: str
+) -> None:
+    for row in SENDS:
+        path = address(row, turn)
+        answer = send(server, path, row, FORGED[how])
+        assert answer.status_code in (403, 405), f"{path}: {answer.status_code}"
+        assert "Set-Cookie" not in answer.headers or "sessionid" not in answer.headers["Set-Cookie"]
+
+
+def test_the_same_calls_get_through_from_our_own_page(server: Server) -> None:
+    turn = ask(server.person("alice"))
+    for row in SENDS:
+        if not row.signs_out and "delete" not in row.route:
+            answer = send(server, address(row, turn), row, {})
+            assert NO_CSRF not in answer.text, row.route
+
+
+@pytest.mark.parametrize("origin", [FOREIGN, "null", "http://localhost.evil.example"])
+def test_no_other_site_may_read_any_answer(server: Server, turn: Turn, origin: str) -> None:
+    people = [server.person(name) for name in ("", "alice", "root")]
+    for row in ROWS:
+        for person in people:
+            for method in {"GET", "OPTIONS"} & set(row.methods.split()) | {"OPTIONS"}:
+                headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+                answer = person.client.request(method, address(row, turn), headers=headers)
+                names = [name for name in answer.headers if name.startswith("access-control-")]
+                assert names == [], f"{method} {row.route}"
+    static = people[0].get("/static/css/chat.css", headers={"Origin": origin})
+    assert static.status_code == 200
+    assert "access-control-allow-origin" not in static.headers

@@ -1,0 +1,66 @@
+"""The few places where text becomes HTML: a list that only a change of this file makes longer."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PYTHON = re.compile(r"\bmark_safe\(|\bSafeString\(|\bSafeText\(|\bhtml_safe\b|__html__")
+TEMPLATE = re.compile(
+    r"\|\s*safe\b|\|\s*safeseq\b|\{%\s*autoescape\s+off|\{%\s*debug\b|\|\s*urlize|\son\w+=[\"']|<script(?![^>]*\bsrc=)|\sstyle=|<style|javascript:"
+)
+SCRIPT = re.compile(
+    r"innerHTML|outerHTML\s*=|insertAdjacentHTML|document\.write|\beval\(|new Function|setHTML|srcdoc|"
+    r"createContextualFragment|DOMParser|parseFromString|createPolicy|setTimeout\(\s*['\"`]|postMessage|javascript:"
+)
+ALLOWED = {
+    "chat/templatetags/rendered.py": ["mark_safe("],
+    "static/js/transcript.js": ["createPolicy", "innerHTML"],
+}
+
+
+def found(pattern: re.Pattern[str], *globs: str) -> dict[str, list[str]]:
+    """Where the pattern matches: path to the matches in it."""
+    paths = [path for glob in globs for path in sorted(ROOT.glob(glob))]
+    assert len(paths) > 3
+    hits = {str(path.relative_to(ROOT)): pattern.findall(path.read_text("utf-8")) for path in paths}
+    return {path: matches for path, matches in hits.items() if matches}
+
+
+def test_text_becomes_html_in_one_place_of_the_server_and_one_function_of_the_page() -> None:
+    places = found(PYTHON, "chat/**/*.py", "chatsite/**/*.py")
+    places |= found(TEMPLATE, "templates/**/*.html")
+    places |= found(SCRIPT, "static/js/*.js")
+    assert places == ALLOWED
+    script = (ROOT / "static/js/transcript.js").read_text("utf-8")
+    body = script[script.index("export function nodesOf") :]
+    assert "innerHTML" in body[: body.index("\n}\n")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (PYTHON, "return mark_safe(text)"),
+        (TEMPLATE, "{{ text|safe }}"),
+        (TEMPLATE, "{{ text | safe }}"),
+        (TEMPLATE, "{% autoescape off %}"),
+        (TEMPLATE, "<script>alert(1)</script>"),
+        (TEMPLATE, '<p style="color: red">'),
+        (TEMPLATE, '<a onclick="x">'),
+        (SCRIPT, "node.innerHTML = text"),
+        (SCRIPT, "node.outerHTML = text"),
+        (SCRIPT, "node.insertAdjacentHTML('beforeend', text)"),
+        (SCRIPT, "document.write(text)"),
+        (SCRIPT, "eval(text)"),
+        (SCRIPT, "setTimeout('run()')"),
+    ],
+)
+def test_the_search_finds_what_it_is_for(pattern: re.Pattern[str], text: str) -> None:
+    assert pattern.search(text)
+
+
+def test_what_only_shows_a_script_is_not_found() -> None:
+    assert not TEMPLATE.search('<script type="module" src="x.js"></script>')
+    assert not TEMPLATE.search("{{ title|safe_name }}")
+    assert not SCRIPT.search("setTimeout(() => this.run(), 10)")

@@ -1,0 +1,156 @@
+"""The headers of every kind of answer, by the table of Mozilla's HTTP Observatory: nothing costs a point.
+
+Ported from mdn-http-observatory, src/grader/charts.js: 100 points to begin with, extras on top.
+"""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.databases import Database, Template
+from tests.fake_workers_ai import Fake
+from tests.people import CSRF, SESSIONS
+from tests.server import Server, Servers
+
+SITE = "chat.example.org"
+WANTED = 140
+HALF_A_YEAR = 15_768_000
+# kind of answer: who asks, method, path, and its status
+ANSWERS = {
+    "login": ("", "GET", "/accounts/login/", 200),
+    "to the login": ("", "GET", "/", 302),
+    "chat": ("alice", "GET", "/", 200),
+    "conversation": ("alice", "GET", "/c/{conversation}/", 200),
+    "list": ("alice", "GET", "/conversations/", 200),
+    "stream": ("alice", "GET", "/runs/{run}/stream/", 200),
+    "source": ("alice", "GET", "/messages/{message}/source/", 200),
+    "admin": ("root", "GET", "/admin/", 200),
+    "transcript": ("root", "GET", "/admin/chat/conversation/{conversation}/change/", 200),
+    "static": ("", "GET", "/static/css/chat.css", 200),
+    "no such page": ("alice", "GET", "/nowhere/", 404),
+    "no such file": ("", "GET", "/static/nothing.js", 404),
+    "forged": ("alice", "POST", "/accounts/logout/", 403),
+    "health": ("", "GET", "/healthz", 200),
+}
+
+
+@pytest.fixture(scope="module")
+def public(
+    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """A server as it stands behind a proxy that speaks TLS."""
+    made = Servers(template, database, fake, tmp_path_factory.mktemp("public"))
+    yield made.start(SITE_URL=f"https://{SITE}", TRUSTED_PROXY="1")
+    made.end()
+
+
+def ask(public: Server, who: str, method: str, path: str, **options: object) -> httpx.Response:
+    cookies = [f"__Host-csrftoken={CSRF}"] + ([f"__Host-sessionid={SESSIONS[who]}"] if who else [])
+    headers = {
+        "Host": SITE,
+        "X-Forwarded-Proto": "https",
+        "Cookie": "; ".join(cookies),
+        "Accept": "text/html",
+    }
+    headers |= options.pop("headers", {})  # type: ignore[arg-type]
+    return httpx.request(method, public.url + path, headers=headers, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def keys(public: Server) -> dict[str, str]:
+    headers = {"X-CSRFToken": CSRF, "Origin": f"https://{SITE}"}
+    made = ask(public, "alice", "POST", "/c/", json={"content": "hello"}, headers=headers)
+    assert made.status_code == 200
+    message = re.search(r'"message":\s*"([^"]+)"', made.text)
+    assert message
+    return {
+        "conversation": made.headers["X-Conversation-Id"],
+        "run": made.headers["X-Run-Id"],
+        "message": message[1],
+    }
+
+
+def costs(answer: httpx.Response) -> dict[str, int]:
+    """What the table takes off, by its own names of the findings."""
+    headers = answer.headers
+    policy = headers.get("Content-Security-Policy", "")
+    age = re.search(r"max-age=(\d+)", headers.get("Strict-Transport-Security", ""))
+    cookies = headers.get_list("Set-Cookie")
+    return {
+        "csp-not-implemented": -25 * (not policy),
+        "csp-implemented-with-unsafe-inline": -20 * ("unsafe-inline" in policy or "data:" in policy),
+        "csp-implemented-with-unsafe-eval": -10 * ("unsafe-eval" in policy),
+        "csp-implemented-with-insecure-scheme": -20 * bool(re.search(r"\b(http|ftp):|\*", policy)),
+        "cookies-without-secure-flag": -20 * any("; Secure" not in cookie for cookie in cookies),
+        "cookies-session-without-httponly-flag": -30
+        * any("sessionid=" in cookie and "HttpOnly" not in cookie for cookie in cookies),
+        "cookies-anticsrf-without-samesite-flag": -20 * any("SameSite" not in cookie for cookie in cookies),
+        "cross-origin-resource-sharing-implemented-with-universal-access": -50
+        * ("Access-Control-Allow-Origin" in headers),
+        "hsts-not-implemented": -20 * (not age),
+        "hsts-implemented-max-age-less-than-six-months": -10 * bool(age and int(age[1]) < HALF_A_YEAR),
+        "referrer-policy-unsafe": -5 * (headers.get("Referrer-Policy") not in PRIVATE),
+        "x-content-type-options-not-implemented": -5 * (headers.get("X-Content-Type-Options") != "nosniff"),
+        "x-frame-options-not-implemented": -20 * (headers.get("X-Frame-Options") != "DENY"),
+        "cross-origin-resource-policy-cross-origin": -5
+        * (headers.get("Cross-Origin-Resource-Policy") != "same-origin"),
+        "sri-not-implemented-and-external-scripts-not-loaded-securely": -50
+        * bool(re.search(r'<script[^>]+src="(?!/)', answer.text)),
+    }
+
+
+PRIVATE = ("no-referrer", "same-origin", "strict-origin", "strict-origin-when-cross-origin")
+
+
+def extras(answer: httpx.Response) -> int:
+    headers = answer.headers
+    policy = headers.get("Content-Security-Policy", "")
+    return (
+        10 * policy.startswith("default-src 'none'")
+        + 5 * ("frame-ancestors 'none'" in policy)
+        + 5 * (headers.get("Referrer-Policy") in PRIVATE)
+        + 5 * all("Secure" in cookie and "SameSite" in cookie for cookie in headers.get_list("Set-Cookie"))
+        + 10 * (headers.get("Cross-Origin-Resource-Policy") == "same-origin")
+        + 10 * (headers.get("Cross-Origin-Opener-Policy") == "same-origin")
+        + 10 * (headers.get("Cross-Origin-Embedder-Policy") == "require-corp")
+    )
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_no_answer_costs_a_point(public: Server, keys: dict[str, str], kind: str) -> None:
+    who, method, path, status = ANSWERS[kind]
+    answer = ask(public, who, method, path.format(**keys))
+    assert answer.status_code == status
+    assert {name: cost for name, cost in costs(answer).items() if cost} == {}
+    assert 100 + extras(answer) >= WANTED
+
+
+def test_every_page_that_loads_no_jquery_is_held_to_trusted_types(
+    public: Server, keys: dict[str, str]
+) -> None:
+    for kind, (who, method, path, _) in ANSWERS.items():
+        policy = ask(public, who, method, path.format(**keys)).headers["Content-Security-Policy"]
+        held = "require-trusted-types-for 'script'; trusted-types server-html" in policy
+        assert held is (kind != "admin"), kind
+
+
+def test_a_failure_of_the_server_costs_none_either(
+    public: Server, database: Database, keys: dict[str, str]
+) -> None:
+    database.rows("ALTER TABLE chat_feedback RENAME TO chat_feedback_gone")
+    try:
+        answer = ask(public, "alice", "GET", f"/c/{keys['conversation']}/")
+    finally:
+        database.rows("ALTER TABLE chat_feedback_gone RENAME TO chat_feedback")
+    assert answer.status_code == 500
+    assert {name: cost for name, cost in costs(answer).items() if cost} == {}
+
+
+def test_the_table_takes_points_off() -> None:
+    bare = httpx.Response(200, headers=[("Set-Cookie", "sessionid=x"), ("Access-Control-Allow-Origin", "*")])
+    assert sum(costs(bare).values()) <= -150
+    weak = httpx.Response(200, headers={"Content-Security-Policy": "script-src 'unsafe-inline' *"})
+    assert costs(weak)["csp-implemented-with-unsafe-inline"] == -20
+    assert costs(weak)["csp-implemented-with-insecure-scheme"] == -20

@@ -1,0 +1,108 @@
+"""Payloads of published advisories as questions, replies and thoughts: nothing runs, and nothing leaves."""
+
+from collections.abc import Callable
+
+import pytest
+
+from chat.rendering.blocks import Blocks
+from chat.rendering.markdown import render
+from tests.e2e.chat_page import ChatPage
+from tests.fake_says import says_line
+from tests.safety.payloads import LEAKS, SCRIPTS, aimed
+from tests.safety.spy import Spy
+from tests.safety.watch import Watch
+from tests.server import Server
+
+TURNS = 20  # in a conversation: a page shows the newest 50 messages
+FAST = "size=1 delay=0.001"
+Opens = Callable[[str], Watch]
+
+# Applies the patches to a reply's text piece by piece, as the page's own stream does.
+PLAY = """async (replies) => {
+  const { patch, nodesOf } = await import(document.querySelector('link[href*="js/transcript."]').href);
+  const wrong = [];
+  for (const { source, steps, whole } of replies) {
+    const text = document.getElementById('thread').appendChild(document.createElement('div'));
+    text.className = 'prose';
+    for (const patches of steps) patch(text, patches);
+    for (const button of text.querySelectorAll('.copy')) button.remove();
+    const expected = document.createElement('div');
+    expected.append(nodesOf(whole));
+    if (text.innerHTML !== expected.innerHTML) wrong.push([source, text.innerHTML, expected.innerHTML]);
+  }
+  return wrong;
+}"""
+
+
+def turns(payloads: list[str]) -> list[list[str]]:
+    return [payloads[at : at + TURNS] for at in range(0, len(payloads), TURNS)]
+
+
+def question(payload: str, options: str = FAST) -> str:
+    """The payload as it is, and as what the fake replies; no question may hold a NUL."""
+    return f"{payload}\n".replace("\0", "") + says_line(payload) + f" {options}"
+
+
+def stream_and_reload(window: Watch, payloads: list[str], options: str) -> None:
+    """One conversation with a turn for each payload; what streamed is what is there after a reload."""
+    chat = ChatPage(window.page)
+    window.page.goto("/")
+    for number, payload in enumerate(payloads, 1):
+        chat.ask(question(payload, options))
+        window.page.wait_for_function(
+            "(n) => document.querySelectorAll('article.reply[data-status=complete]').length === n", arg=number
+        )
+    window.look()
+    streamed = window.texts()
+    window.page.reload()
+    window.look()
+    assert window.texts() == streamed
+
+
+@pytest.mark.parametrize("part", range(len(turns(list(SCRIPTS)))))
+def test_no_script_runs_as_question_or_reply_while_it_streams_or_later(
+    watched: Opens, spy: Spy, part: int
+) -> None:
+    stream_and_reload(watched("alice"), turns(aimed(SCRIPTS, spy.port))[part], FAST)
+
+
+@pytest.mark.parametrize("part", range(len(turns(list(LEAKS)))))
+def test_nothing_leaves_from_question_or_reply_while_it_streams_or_later(
+    watched: Opens, spy: Spy, part: int
+) -> None:
+    stream_and_reload(watched("alice"), turns(aimed(LEAKS, spy.port))[part], FAST)
+
+
+def test_a_reply_that_arrives_whole_is_as_harmless(watched: Opens, spy: Spy) -> None:
+    everything = "\n\n".join(aimed(LEAKS, spy.port) + aimed(SCRIPTS, spy.port))
+    stream_and_reload(watched("alice"), [everything], "")
+
+
+def test_thoughts_are_plain_text(watched: Opens, spy: Spy) -> None:
+    thoughts = [*aimed(SCRIPTS, spy.port)[:8], *aimed(LEAKS, spy.port)[:2]]
+    stream_and_reload(watched("alice"), thoughts, f"{FAST} field=reasoning_content")
+
+
+def test_after_every_single_character_a_reply_is_as_harmless(watched: Opens, spy: Spy) -> None:
+    replies = [played(source) for source in aimed(SCRIPTS, spy.port) + aimed(LEAKS, spy.port)]
+    window = watched("alice")
+    window.page.goto("/")
+    assert window.page.evaluate(PLAY, replies) == []
+    window.page.wait_for_timeout(200)  # what was loaded would have failed by now, and what failed would run
+    window.look()
+
+
+def played(source: str) -> dict[str, object]:
+    """What a page gets when each character arrives on its own, and the whole."""
+    blocks = Blocks()
+    steps = []
+    for character in source:
+        blocks.feed(character)
+        steps.append(blocks.flush())
+    return {"source": source, "steps": [*steps, blocks.finish()], "whole": "".join(render(source))}
+
+
+def test_a_reply_that_is_cut_at_every_byte_says_the_same(server: Server, spy: Spy) -> None:
+    text = "\n\n".join([*aimed(SCRIPTS, spy.port)[:20], "日本 😀 \u202e"])
+    with server.person("alice").ask(says_line(text).replace("says", "cut_bytes")) as stream:
+        assert stream.to_end().text == text

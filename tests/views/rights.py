@@ -1,0 +1,178 @@
+"""What each role gets at each address, by method: the table that test_rights.py walks.
+
+A method that no row of an address names is a 405 for everybody. An answer is a status, and where it leads.
+The object in an address is a conversation of alice's, one that she deleted, or one that never was.
+"""
+
+from dataclasses import dataclass, field
+
+OUT = ("", "dave")  # signed out; disabled
+PEOPLE = ("alice", "bob")
+STAFF = ("carol", "erin", "root")  # without a right; may review; may everything
+ROLES = (*OUT, *PEOPLE, *STAFF)
+SAFE = "GET HEAD"
+ALL = "GET HEAD POST PUT DELETE OPTIONS"
+LOGIN = "302 /accounts/login/"
+ADMIN_LOGIN = "302 /admin/login/"
+Answers = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """`answers` by role where the object exists; `deleted` and `missing` for who has a right to it."""
+
+    route: str  # as Django writes it
+    methods: str
+    answers: Answers
+    body: dict[str, object] | None = None
+    deleted: str = "404"
+    missing: str = "404"
+    message: str = "reply"  # which of the turn's messages the address is about
+    signs_out: bool = False
+    records: bool = False  # a look at another's conversation is written down
+    fresh: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        changes = not set(self.methods.split()) <= set(SAFE.split())
+        object.__setattr__(self, "fresh", changes and "<uuid:" in self.route)
+
+    def __str__(self) -> str:
+        return f"{self.methods} /{self.route}"
+
+    @property
+    def about(self) -> bool:
+        """Whether the address names an object."""
+        return any(name in self.route for name in ("<uuid:", "object_id", "<id>"))
+
+    def answer(self, role: str, what: str) -> str:
+        """What `role` gets for an object that is `own` to alice, `deleted` by her, or `missing`."""
+        answer = self.answers[role]
+        refused = answer[0] == "4" or answer in (LOGIN, ADMIN_LOGIN)
+        if what == "own" or refused or not self.about:
+            return answer
+        return self.deleted if what == "deleted" else self.missing
+
+
+def for_all(answer: str) -> Answers:
+    return dict.fromkeys(ROLES, answer)
+
+
+def signed_in(answer: str = "200", *, out: str = LOGIN) -> Answers:
+    return for_all(answer) | dict.fromkeys(OUT, out)
+
+
+def owner(answer: str = "200", *, out: str = "401") -> Answers:
+    """alice; a stranger's object is to everybody else as if it were not there, to staff and root too."""
+    return signed_in("404", out=out) | {"alice": answer}
+
+
+def staff(answer: str, *, those: tuple[str, ...] = STAFF, others: str = "403") -> Answers:
+    """In the admin: people are asked to log in as somebody else, staff without the right are refused."""
+    return for_all(ADMIN_LOGIN) | dict.fromkeys(STAFF, others) | dict.fromkeys(those, answer)
+
+
+def log(model: str, readers: tuple[str, ...], *, one: str = "403") -> list[Row]:
+    """A table of the log in the admin: to be read, by nobody to be changed. `one` is the page of one row."""
+    base, nobody = f"admin/chat/{model}/", staff("403")
+    read = staff(one, those=readers)
+    return [
+        Row(base, SAFE, staff("200", those=readers)),
+        Row(f"{base}add/", SAFE, nobody),
+        Row(f"{base}<path:object_id>/change/", SAFE, read, deleted=one, records=one == "200"),
+        Row(f"{base}<path:object_id>/history/", SAFE, nobody),
+        Row(f"{base}<path:object_id>/delete/", SAFE, nobody),
+        away(base, SAFE),
+    ]
+
+
+def root(answer: str) -> Answers:
+    return staff(answer, those=("root",))
+
+
+def table(name: str, changed: str = "302 /admin/") -> list[Row]:
+    """A table that Django's own pages show and change, for the superuser only; no row of it is asked for."""
+    base, gone = f"admin/{name}/", "302 /admin/"
+    one = f"{base}<path:object_id>"
+    return [
+        Row(base, ALL, root("200")),
+        Row(f"{base}add/", ALL, root("200")),
+        Row(f"{one}/change/", SAFE + " PUT DELETE OPTIONS", root(gone), deleted=gone, missing=gone),
+        Row(f"{one}/change/", "POST", root(changed), deleted=changed, missing=changed),
+        Row(f"{one}/history/", ALL, staff(gone), deleted=gone, missing=gone),
+        Row(f"{one}/delete/", ALL, root(gone), deleted=gone, missing=gone),
+        away(base, ALL),
+    ]
+
+
+def away(base: str, methods: str) -> Row:
+    """The address that these pages had before Django 1.9."""
+    to = f"302 /{base}…/change/"
+    return Row(f"{base}<path:object_id>/", methods, staff(to), deleted=to, missing=to)
+
+
+TO_DISABLED = "302 /admin/chat/user/…/change/"
+QUESTION = {"content": "hello"}
+CHAT = [
+    Row("", SAFE, signed_in()),
+    Row("c/", "POST", signed_in(out="401"), QUESTION),
+    Row("c/<uuid:conversation>/", SAFE, owner(out=LOGIN)),
+    Row("c/<uuid:conversation>/messages/", "POST", owner(), QUESTION),
+    Row("c/<uuid:conversation>/rename/", "POST", owner(), {"title": "Another"}),
+    Row("c/<uuid:conversation>/settings/", "POST", owner(), {"system": "Be brief."}),
+    Row("c/<uuid:conversation>/seen/", "POST", owner()),
+    Row("c/<uuid:conversation>/delete/", "POST", owner()),
+    Row("c/<uuid:conversation>/undelete/", "POST", owner(), deleted="200"),
+    Row("conversations/", SAFE, signed_in()),
+    Row("models/", SAFE, signed_in(out="401")),
+    Row("readings/", SAFE, signed_in()),
+    Row("messages/<uuid:message>/edit/", "POST", owner(), QUESTION, message="question"),
+    Row("messages/<uuid:message>/regenerate/", "POST", owner()),
+    Row("messages/<uuid:message>/continue/", "POST", owner()),
+    Row("messages/<uuid:message>/select/", "POST", owner()),
+    Row("messages/<uuid:message>/feedback/", "POST", owner(), {"thumb": "up"}),
+    Row("messages/<uuid:message>/source/", SAFE, owner()),
+    Row("runs/<uuid:run>/stream/", "GET", owner()),
+    Row("runs/<uuid:run>/stop/", "POST", owner("202")),
+    Row("healthz", SAFE, for_all("200")),
+    Row("readyz", SAFE, for_all("200")),
+]
+ACCOUNTS = [
+    Row("accounts/login/", SAFE, signed_in("302 /", out="200")),
+    Row("accounts/login/", "POST", signed_in("200", out="401")),
+    Row("accounts/logout/", "POST", for_all("303 /accounts/login/"), signs_out=True),
+    Row("accounts/setup/<str:token>/", f"{SAFE} POST", for_all("404")),
+    Row("accounts/invite/<str:token>/", f"{SAFE} POST", for_all("404")),
+    Row("accounts/password/", f"{SAFE} POST", signed_in()),
+    Row("accounts/password/changed/", SAFE, signed_in()),
+    Row("accounts/reset/<str:uidb64>/<str:token>/", ALL, for_all("404")),
+]
+ADMIN = [
+    Row("admin/", ALL, staff("200")),
+    Row("admin/login/", ALL, signed_in("403")),
+    Row("admin/logout/", "POST", for_all("303 /accounts/login/"), signs_out=True),
+    Row("admin/password_change/", ALL, for_all("302 /accounts/password/")),
+    Row("admin/password_change/done/", ALL, for_all("302 /accounts/password/")),
+    Row("admin/autocomplete/", SAFE, staff("403")),
+    Row("admin/autocomplete/", "POST PUT DELETE", staff("405")),
+    Row("admin/autocomplete/", "OPTIONS", staff("200")),
+    Row("admin/jsi18n/", f"{SAFE} OPTIONS", staff("200")),
+    Row("admin/jsi18n/", "POST PUT DELETE", staff("405")),
+    Row("admin/r/<path:content_type_id>/<path:object_id>/", ALL, staff("404")),
+    Row("admin/<app_label>/", ALL, staff("200", those=("erin", "root"), others="404")),
+    Row("admin/<url>", ALL, staff("404")),
+    *log("conversation", ("erin", "root"), one="200"),
+    *log("run", ("root",)),
+    *log("worker", ("root",)),
+    *log("reading", ("root",)),
+    Row("admin/chat/user/", ALL, root("200")),
+    Row("admin/chat/user/add/", ALL, root("200")),
+    Row("admin/chat/user/<path:object_id>/change/", ALL, root("200"), deleted="200", missing="302 /admin/"),
+    Row("admin/chat/user/<path:object_id>/history/", ALL, root("200"), deleted="200", missing="302 /admin/"),
+    Row("admin/chat/user/<path:object_id>/delete/", ALL, root("403")),
+    Row("admin/chat/user/<id>/password/", ALL, root("200"), deleted="200"),
+    Row("admin/chat/user/<id>/link/", ALL, root(TO_DISABLED), deleted=TO_DISABLED),
+    away("admin/chat/user/", ALL),
+    *table("chat/invite", changed="403"),
+    *table("auth/group"),
+]
+ROWS = [*CHAT, *ACCOUNTS, *ADMIN]

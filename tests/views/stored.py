@@ -1,0 +1,17 @@
+"""Everything that is stored, to compare before and after."""
+
+from typing import Any
+
+from django.apps import apps
+
+from tests.databases import Database
+
+# Heartbeats, and what comes and goes with every visitor.
+RESTLESS = {"chat_worker", "django_session", "axes_accessattempt", "axes_accesslog", "axes_accessfailurelog"}
+
+
+def everything(database: Database, *but: str) -> dict[str, list[Any]]:
+    """The rows of each table, but for those named."""
+    models = apps.get_models(include_auto_created=True)
+    tables = {model._meta.db_table for model in models} - RESTLESS - set(but)
+    return {table: sorted(database.rows(f"SELECT * FROM {table}"), key=repr) for table in tables}

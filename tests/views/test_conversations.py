@@ -1,0 +1,210 @@
+"""What an owner does with a conversation as a whole: rename, settings, seen, delete and take that back."""
+
+import re
+import uuid
+from typing import Any
+
+import pytest
+
+from tests.databases import Database
+from tests.people import CSRF
+from tests.server import Person, Server
+from tests.views.test_refusals import refused
+
+pytestmark = pytest.mark.database
+FORM = {"csrfmiddlewaretoken": CSRF}
+OTHER = "@cf/openai/gpt-oss-20b"
+
+
+def column(database: Database, name: str, conversation: str) -> Any:
+    plain = conversation.replace("-", "")
+    where = f"WHERE REPLACE(LOWER(CAST(id AS VARCHAR(36))), '-', '') = '{plain}'"
+    return database.value(f"SELECT {name} FROM chat_conversation {where}")
+
+
+def others(database: Database, conversation: str, *but: str) -> list[Any]:
+    """All of it that should have stayed as it was."""
+    names = {"title", "model", "system", "active_leaf_id", "updated", "seen", "deleted"} - set(but)
+    return [column(database, name, conversation) for name in sorted(names)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "title"),
+    [
+        ("Sailing", "Sailing"),
+        ("  Sailing \n", "Sailing"),
+        ("Sailing\nboats", "Sailing boats"),
+        ("x" * 80, "x" * 80),
+        ("😀" * 80 + "  ", "😀" * 80),
+        ("<b>عنوان</b>", "<b>عنوان</b>"),
+    ],
+    ids=["plain", "trimmed", "one line", "longest", "longest in emoji", "markup"],
+)
+def test_a_rename_changes_the_title_and_nothing_else(
+    alice: Person, hers: str, database: Database, sent: str, title: str
+) -> None:
+    before = others(database, hers, "title")
+    answer = alice.post(f"/c/{hers}/rename/", {"title": sent})
+    assert answer.status_code == 200
+    assert answer.json() == {"conversation": hers, "title": title}
+    assert column(database, "title", hers) == title
+    assert others(database, hers, "title") == before
+
+
+def test_a_later_turn_leaves_the_title_that_was_given(alice: Person, hers: str, database: Database) -> None:
+    alice.post(f"/c/{hers}/rename/", {"title": "Mine"})
+    with alice.ask("and now?", f"/c/{hers}/messages/") as stream:
+        stream.to_end()
+    assert column(database, "title", hers) == "Mine"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({}, 400, "malformed"),
+        ({"title": ""}, 400, "malformed"),
+        ({"title": " \n\t "}, 400, "malformed"),
+        ({"title": None}, 400, "malformed"),
+        ({"title": 7}, 400, "malformed"),
+        ({"title": "a\0b"}, 400, "malformed"),
+        ({"title": "x", "model": OTHER}, 400, "malformed"),
+        ({"title": "x" * 81}, 413, "too_long"),
+    ],
+)
+def test_a_title_that_is_none_is_refused(
+    alice: Person, hers: str, unchanged, body: Any, status: int, code: str
+) -> None:
+    refused(alice.post(f"/c/{hers}/rename/", body), status, code)
+
+
+def test_settings_hold_from_the_next_turn_on(alice: Person, hers: str, database: Database, fake) -> None:
+    before = others(database, hers, "model", "system")
+    sent = {"model": OTHER, "system": "Be brief.\r\nBe kind."}
+    assert alice.post(f"/c/{hers}/settings/", sent).json() == {
+        "conversation": hers,
+        "model": OTHER,
+        "system": "Be brief.\nBe kind.",
+    }
+    assert others(database, hers, "model", "system") == before
+    with alice.ask("and now?", f"/c/{hers}/messages/") as stream:
+        stream.to_end()
+    assert stream.meta["model"] == OTHER
+    assert fake.calls[-1]["body"]["messages"][0] == {"role": "system", "content": "Be brief.\nBe kind."}
+
+
+def test_settings_that_are_not_sent_stay(alice: Person, hers: str, database: Database) -> None:
+    alice.post(f"/c/{hers}/settings/", {"model": OTHER, "system": "x" * 20_000})
+    alice.post(f"/c/{hers}/settings/", {"model": "@cf/zai-org/glm-4.7-flash"})
+    assert column(database, "system", hers) == "x" * 20_000
+    alice.post(f"/c/{hers}/settings/", {"system": ""})
+    assert column(database, "system", hers) == ""
+    assert column(database, "model", hers) == "@cf/zai-org/glm-4.7-flash"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({}, 400, "malformed"),
+        ({"system": None}, 400, "malformed"),
+        ({"system": 7}, 400, "malformed"),
+        ({"model": "@cf/no/such"}, 400, "malformed"),
+        ({"model": OTHER, "title": "x"}, 400, "malformed"),
+        ({"system": "x" * 20_001}, 413, "too_long"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(
+    alice: Person, hers: str, unchanged, body: Any, status: int, code: str
+) -> None:
+    refused(alice.post(f"/c/{hers}/settings/", body), status, code)
+
+
+def test_a_reply_that_was_seen_has_no_mark_until_the_next_one(alice: Person, hers: str) -> None:
+    def marked() -> bool:
+        return 'data-state="unseen"' in row(alice, hers)
+
+    assert marked()
+    assert alice.post(f"/c/{hers}/seen/").json() == {"conversation": hers}
+    assert not marked()
+    with alice.ask("and now?", f"/c/{hers}/messages/") as stream:
+        stream.to_end()
+    assert marked()
+
+
+def test_seeing_what_was_seen_already_or_is_being_written_changes_nothing(
+    alice: Person, hers: str, database: Database
+) -> None:
+    alice.post(f"/c/{hers}/seen/")
+    seen = others(database, hers)
+    alice.post(f"/c/{hers}/seen/")
+    assert others(database, hers) == seen
+    with alice.ask("fake: words tokens=300 delay=0.05", f"/c/{hers}/messages/") as stream:
+        stream.until(10)
+        during = others(database, hers)
+        alice.post(f"/c/{hers}/seen/")
+        assert others(database, hers) == during
+        assert 'data-state="replying"' in row(alice, hers)
+        alice.stop(stream.run)
+        stream.to_end()
+
+
+def row(person: Person, conversation: str) -> str:
+    """What the list on another page says of it."""
+    return next(each for each in person.get("/").text.split("<li") if conversation in each)
+
+
+def test_what_was_deleted_comes_back_as_it_was(alice: Person, hers: str, database: Database) -> None:
+    before = others(database, hers)
+    assert alice.post(f"/c/{hers}/delete/").json() == {"conversation": hers, "deleted": True}
+    assert alice.get(f"/c/{hers}/").status_code == 404
+    for _ in range(2):  # once more is no mistake
+        assert alice.post(f"/c/{hers}/undelete/").json() == {"conversation": hers, "deleted": False}
+    assert others(database, hers) == before
+    assert alice.get(f"/c/{hers}/").status_code == 200
+
+
+@pytest.mark.parametrize("who", ["bob", "carol", "root"])
+def test_nobody_else_takes_a_deletion_back(server: Server, alice: Person, hers: str, who: str) -> None:
+    alice.post(f"/c/{hers}/delete/")
+    refused(server.person(who).post(f"/c/{hers}/undelete/"), 404, "not_found")
+    refused(server.person(who).post(f"/c/{uuid.uuid4()}/undelete/"), 404, "not_found")
+    assert alice.get(f"/c/{hers}/").status_code == 404
+
+
+def test_the_page_after_a_deletion_offers_to_take_it_back(server: Server, alice: Person, hers: str) -> None:
+    gone = alice.client.post(f"/c/{hers}/delete/", data=FORM)
+    assert (gone.status_code, gone.headers["Location"]) == (303, f"/?deleted={hers}")
+    action = f'action="/c/{hers}/undelete/"'
+    assert action in alice.get(gone.headers["Location"]).text
+    assert action not in alice.get("/").text
+    assert action not in server.person("bob").get(gone.headers["Location"]).text
+    back = alice.client.post(f"/c/{hers}/undelete/", data=FORM)
+    assert (back.status_code, back.headers["Location"]) == (303, f"/c/{hers}/")
+    assert action not in alice.get(gone.headers["Location"]).text
+    assert alice.get("/?deleted=nonsense").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["rename", "settings", "seen"])
+def test_forms_lead_back_to_the_conversation(alice: Person, hers: str, path: str) -> None:
+    fields = {"rename": {"title": "By form"}, "settings": {"system": "By form", "model": ""}, "seen": {}}
+    answer = alice.client.post(f"/c/{hers}/{path}/", data={**fields[path], **FORM})
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/c/{hers}/")
+    if fields[path]:
+        assert "By form" in alice.get(f"/c/{hers}/").text
+
+
+@pytest.mark.parametrize("path", ["rename", "settings", "seen", "delete", "messages", "undelete"])
+def test_who_is_signed_out_comes_back_to_the_conversation_a_form_was_on(server: Server, path: str) -> None:
+    key = uuid.uuid4()
+    answer = server.person("").client.post(f"/c/{key}/{path}/", data=FORM)
+    home = path == "undelete"  # there is no such conversation until it is taken back
+    expected = "/accounts/login/?next=/" if home else f"/accounts/login/?next=/c/{key}/"
+    assert (answer.status_code, answer.headers["Location"]) == (302, expected)
+
+
+def test_a_new_chat_proposes_the_model_used_last(server: Server) -> None:
+    bob = server.person("bob")
+    chosen = re.compile(r'<option value="([^"]+)" selected')
+    assert chosen.findall(bob.get("/").text) == ["@cf/zai-org/glm-4.7-flash"]
+    with bob.ask("hello", model=OTHER) as stream:
+        stream.to_end()
+    assert chosen.findall(bob.get("/").text) == [OTHER]

@@ -1,0 +1,72 @@
+"""Thumbs, and a message's text as it was written."""
+
+import html
+import re
+
+import pytest
+
+from tests.people import CSRF
+from tests.server import Person, Server
+from tests.views.test_tree import asked
+
+pytestmark = pytest.mark.database
+ROWS = "SELECT up, reason FROM chat_feedback"
+
+
+@pytest.fixture
+def reply(alice: Person, server: Server) -> str:
+    server.database.rows("DELETE FROM chat_feedback")
+    return asked(alice, "hello").meta["message"]
+
+
+def rows(server: Server) -> list[tuple[bool, str]]:
+    return [(bool(up), reason) for up, reason in server.database.rows(ROWS)]
+
+
+def test_a_thumb_is_stored_changed_and_taken_back(alice: Person, server: Server, reply: str) -> None:
+    path = f"/messages/{reply}/feedback/"
+    answer = alice.post(path, {"thumb": "down", "reason": " It is wrong.\r\nReally. "})
+    assert answer.json() == {"message": reply, "thumb": "down", "reason": "It is wrong.\nReally."}
+    assert rows(server) == [(False, "It is wrong.\nReally.")]
+    for _ in range(2):
+        assert alice.post(path, {"thumb": "up"}).json() == {"message": reply, "thumb": "up", "reason": ""}
+        assert rows(server) == [(True, "")]
+    for _ in range(2):
+        assert alice.post(path, {"thumb": "none"}).json() == {"message": reply, "thumb": "none", "reason": ""}
+        assert rows(server) == []
+
+
+def test_a_form_goes_back_to_the_message(alice: Person, server: Server, reply: str) -> None:
+    form = {"csrfmiddlewaretoken": CSRF, "thumb": "up", "reason": ""}
+    answer = alice.client.post(f"/messages/{reply}/feedback/", data=form)
+    assert answer.status_code == 303
+    assert re.fullmatch(rf"/c/[0-9a-f-]{{36}}/#m-{reply}", answer.headers["Location"])
+    assert rows(server) == [(True, "")]
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"thumb": None}, {"thumb": "sideways"}, {"thumb": True}, {"reason": "x"}]
+)
+def test_a_thumb_that_is_none_is_refused(alice: Person, server: Server, reply: str, body) -> None:
+    answer = alice.post(f"/messages/{reply}/feedback/", body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed")
+    assert rows(server) == []
+
+
+def test_a_reason_has_its_length(alice: Person, server: Server, reply: str) -> None:
+    path = f"/messages/{reply}/feedback/"
+    assert alice.post(path, {"thumb": "up", "reason": "é" * 1_000}).status_code == 200
+    answer = alice.post(path, {"thumb": "up", "reason": "é" * 1_001})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_long")
+    assert rows(server) == [(True, "é" * 1_000)]
+
+
+def test_the_source_is_the_text_and_nothing_else(alice: Person) -> None:
+    stream = asked(alice, "# <b>not bold</b> & *this*")
+    for key, text in (("user_message", "# <b>not bold</b> & *this*"), ("message", stream.text)):
+        answer = alice.get(f"/messages/{stream.meta[key]}/source/")
+        assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.text == text
+    page = alice.get(f"/c/{stream.conversation}/").text
+    assert html.escape("# <b>not bold</b> & *this*") in page

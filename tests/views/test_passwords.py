@@ -1,0 +1,210 @@
+"""Changing one's own password, and choosing one with a link from the administrator."""
+
+from typing import Any
+
+import pytest
+from axes.models import AccessAttempt
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.tokens import default_token_generator
+from django.test import Client
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from chat.models import User
+from tests.threads import at_once
+from tests.views.test_access import PASSWORD, log_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+CHANGE = "/accounts/password/"
+NEW = "a lighthouse by the sea"
+FORM = {"current": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+
+
+@pytest.fixture
+def alice() -> User:
+    return User.objects.create_user("alice", "alice@example.org", PASSWORD)
+
+
+@pytest.fixture
+def browser(alice: User, client: Client) -> Client:
+    client.force_login(alice)
+    return client
+
+
+def is_in(client: Client) -> bool:
+    return client.get(CHANGE).status_code == 200
+
+
+class TestOnesOwn:
+    def test_it_is_changed_and_said_so(self, alice: User, browser: Client) -> None:
+        response = browser.post(CHANGE, FORM)
+        assert (response.status_code, response["Location"]) == (302, f"{CHANGE}changed/")
+        assert "Your password was changed" in browser.get(response["Location"]).content.decode()
+        assert log_in(Client(), password=PASSWORD).status_code == 200
+        assert log_in(Client(), password=NEW).status_code == 302
+
+    def test_this_session_goes_on_and_all_others_end(self, alice: User, browser: Client) -> None:
+        other = Client()
+        other.force_login(alice)
+        key = browser.session.session_key
+        browser.post(CHANGE, FORM)
+        assert (is_in(browser), is_in(other)) == (True, False)
+        assert browser.session.session_key != key
+
+    @pytest.mark.parametrize("current", ["wrong", PASSWORD.upper(), PASSWORD + " "])
+    def test_without_the_current_one_nothing_changes(
+        self, current: str, alice: User, browser: Client
+    ) -> None:
+        page = browser.post(CHANGE, FORM | {"current": current})
+        assert "This is not your current password." in page.content.decode()
+        assert 'aria-invalid="true" aria-describedby="about_current"' in page.content.decode()
+        alice.refresh_from_db()
+        assert alice.check_password(PASSWORD)
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"current": ""},
+            {"current": "x" * 4096},
+            {"new_password1": "short", "new_password2": "short"},
+            {"new_password1": "alice@example.org", "new_password2": "alice@example.org"},
+            {"new_password1": "password123", "new_password2": "password123"},
+            {"new_password2": "something else here"},
+            {"new_password1": "x" * 1025, "new_password2": "x" * 1025},
+            {"new_password1": "", "new_password2": ""},
+        ],
+    )
+    def test_a_new_one_that_breaks_the_rules_is_refused_before_anything_is_hashed(
+        self, wrong: dict[str, str], alice: User, browser: Client, monkeypatch: Any
+    ) -> None:
+        monkeypatch.setattr(User, "check_password", lambda *_: pytest.fail("hashed"))
+        assert browser.post(CHANGE, FORM | wrong).status_code == 200
+
+    def test_who_stole_a_session_cannot_try_all_passwords(self, alice: User, browser: Client) -> None:
+        statuses = [browser.post(CHANGE, FORM | {"current": "wrong"}).status_code for _ in range(11)]
+        assert statuses == [200] * 9 + [429] * 2
+        refused = browser.post(CHANGE, FORM)
+        assert (refused.status_code, refused["Retry-After"]) == (429, "900")
+        alice.refresh_from_db()
+        assert alice.check_password(PASSWORD)
+        assert AccessAttempt.objects.get().username == "alice"
+
+    def test_it_counts_together_with_the_login(self, alice: User, browser: Client) -> None:
+        for _ in range(9):
+            log_in(Client(), password="wrong")
+        assert browser.post(CHANGE, FORM | {"current": "wrong"}).status_code == 429
+
+    def test_a_name_that_imitates_an_address_changes_its_own(self, alice: User, client: Client) -> None:
+        mallory = User.objects.create_user("alice@example.org", "mallory@example.org", "mallory's password")
+        client.force_login(mallory)
+        assert client.post(CHANGE, FORM).status_code == 200
+        assert client.post(CHANGE, FORM | {"current": "mallory's password"}).status_code == 302
+        alice.refresh_from_db()
+        mallory.refresh_from_db()
+        assert alice.check_password(PASSWORD)
+        assert mallory.check_password(NEW)
+
+    def test_the_password_of_whom_a_name_imitates_is_of_no_use(self, alice: User, client: Client) -> None:
+        client.force_login(User.objects.create_user("alice@example.org"))
+        assert client.post(CHANGE, FORM).status_code == 200
+        alice.refresh_from_db()
+        assert alice.check_password(PASSWORD)
+
+    def test_an_older_hash_is_no_obstacle(self, alice: User, client: Client) -> None:
+        User.objects.update(password=make_password(PASSWORD, hasher="pbkdf2_sha256"))
+        client.force_login(User.objects.get())
+        assert client.post(CHANGE, FORM)["Location"] == f"{CHANGE}changed/"
+        assert is_in(client)
+
+    def test_who_is_disabled_meanwhile_stays_disabled(self, alice: User) -> None:
+        read_before = User.objects.get()
+        User.objects.update(is_active=False)
+        assert read_before.replace_password(NEW)
+        assert not User.objects.get().is_active
+
+    def test_who_is_signed_out_is_sent_to_the_login(self, alice: User, client: Client) -> None:
+        assert client.get(CHANGE)["Location"] == f"/accounts/login/?next={CHANGE}"
+        assert client.post(CHANGE, FORM)["Location"].startswith("/accounts/login/")
+        assert client.get(f"{CHANGE}changed/").status_code == 302
+
+    def test_a_form_without_its_token_is_refused(self, alice: User) -> None:
+        browser = Client(enforce_csrf_checks=True)
+        browser.force_login(alice)
+        assert browser.post(CHANGE, FORM).status_code == 403
+
+    @pytest.mark.parametrize("address", ["/admin/password_change/", "/admin/password_change/done/"])
+    def test_the_admins_own_page_leads_here(self, address: str, browser: Client) -> None:
+        assert browser.get(address)["Location"] == CHANGE
+        assert browser.post(address, {"old_password": PASSWORD})["Location"] == CHANGE
+
+
+RESET = {"new_password1": NEW, "new_password2": NEW}
+
+
+class TestALink:
+    @pytest.fixture
+    def link(self, alice: User) -> str:
+        key = urlsafe_base64_encode(force_bytes(alice.pk))
+        return f"/accounts/reset/{key}/{default_token_generator.make_token(alice)}/"
+
+    def test_it_goes_on_to_an_address_without_the_token(self, link: str, client: Client) -> None:
+        response = client.get(link)
+        assert response.status_code == 302
+        assert response["Location"] == "/".join(link.split("/")[:-2]) + "/set-password/"
+        page = client.get(response["Location"])
+        assert "alice" in page.content.decode()
+        assert link.split("/")[-2] not in page.content.decode()
+
+    def test_it_sets_the_password_logs_in_and_ends_the_other_sessions(
+        self,
+        alice: User,
+        browser: Client,
+        link: str,  # in this order: a login ends the link
+    ) -> None:
+        new = Client()
+        response = new.post(new.get(link)["Location"], RESET)
+        assert (response.status_code, response["Location"]) == (302, "/")
+        assert (is_in(new), is_in(browser)) == (True, False)
+        alice.refresh_from_db()
+        assert alice.check_password(NEW)
+
+    def test_wrong_used_old_and_foreign_ones_are_the_same_missing_page(
+        self, alice: User, link: str, client: Client, settings: Any
+    ) -> None:
+        key, token = link.split("/")[3:5]
+        bob = urlsafe_base64_encode(force_bytes(User.objects.create_user("bob").pk))
+        dead = [f"{key}/{token[:-1]}x", f"{key}/x", f"{bob}/{token}", f"!/{token}", f"{key}/set-password"]
+        dead.append(f"{urlsafe_base64_encode(b'9' * 40)}/{token}")
+        answers = [client.get(f"/accounts/reset/{rest}/") for rest in dead]
+        answers += [client.post(f"/accounts/reset/{rest}/", RESET) for rest in dead]
+        settings.PASSWORD_RESET_TIMEOUT = -1
+        answers.append(client.get(link))
+        settings.PASSWORD_RESET_TIMEOUT = 259_200
+        used = Client()
+        used.post(used.get(link)["Location"], RESET)
+        answers.append(client.get(link))
+        assert {answer.status_code for answer in answers} == {404}
+        assert len({answer.content for answer in answers}) == 1
+
+    def test_it_is_valid_for_three_days(self, settings: Any) -> None:
+        assert settings.PASSWORD_RESET_TIMEOUT == 3 * 24 * 60 * 60
+
+    def test_a_disabled_person_gets_nowhere_with_it(self, alice: User, link: str, client: Client) -> None:
+        User.objects.update(is_active=False)
+        assert client.get(link).status_code == 404
+
+    def test_the_rules_hold_here_too(self, alice: User, link: str, client: Client) -> None:
+        page = client.post(client.get(link)["Location"], {"new_password1": "short", "new_password2": "short"})
+        assert 'aria-invalid="true" aria-describedby="about_new_password1"' in page.content.decode()
+
+    def test_whoever_was_signed_in_in_this_browser_is_not_any_more(self, link: str, client: Client) -> None:
+        client.force_login(User.objects.create_user("bob"))
+        client.post(client.get(link)["Location"], RESET)
+        assert client.session["_auth_user_id"] == str(User.objects.get(username="alice").pk)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_of_two_at_once_one_sets_it(self, alice: User, link: str) -> None:
+        browsers = [Client() for _ in range(4)]
+        ways = [(browser, browser.get(link)["Location"]) for browser in browsers]
+        statuses = at_once(4, lambda: (way := ways.pop())[0].post(way[1], RESET).status_code)
+        assert sorted(statuses) == [302, 404, 404, 404]

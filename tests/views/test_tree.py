@@ -1,0 +1,126 @@
+"""Editing a question and asking for another reply: new branches, and nothing that was there is lost."""
+
+import re
+import uuid
+
+import pytest
+
+from tests.people import CSRF
+from tests.server import Person, Stream
+
+pytestmark = pytest.mark.database
+OTHER = "@cf/openai/gpt-oss-20b"
+
+
+def asked(person: Person, content: str, path: str = "/c/", **fields) -> Stream:
+    with person.ask(content, path, **fields) as stream:
+        stream.to_end()
+    assert stream.finished, stream.status
+    return stream
+
+
+def started(person: Person, path: str, **fields) -> Stream:
+    with person.start(path, **fields) as stream:
+        stream.to_end()
+    assert stream.finished, stream.status
+    return stream
+
+
+def shown(person: Person, conversation: str) -> list[str]:
+    """The messages on the conversation's page."""
+    page = person.get(f"/c/{conversation}/")
+    assert page.status_code == 200
+    return re.findall(r'id="m-([0-9a-f-]{36})"', page.text)
+
+
+def messages(fake) -> list[tuple[str, str]]:
+    """What the last call upstream was told."""
+    return [(each["role"], each["content"]) for each in fake.calls[-1]["body"]["messages"]]
+
+
+def test_an_edited_question_stands_beside_the_old_one_with_a_reply_of_its_own(alice: Person, fake) -> None:
+    first = asked(alice, "one")
+    second = asked(alice, "two", f"/c/{first.conversation}/messages/")
+    edited = started(alice, f"/messages/{second.meta['user_message']}/edit/", content="zwei")
+    assert messages(fake) == [("user", "one"), ("assistant", first.text), ("user", "zwei")]
+    assert edited.conversation == first.conversation
+    assert shown(alice, first.conversation) == [
+        first.meta["user_message"],
+        first.meta["message"],
+        edited.meta["user_message"],
+        edited.meta["message"],
+    ]
+    old = alice.get(f"/messages/{second.meta['message']}/source/")
+    assert old.text == second.text
+
+
+def test_the_first_question_can_be_edited_too(alice: Person, fake) -> None:
+    first = asked(alice, "one", system="Be kind.")
+    edited = started(alice, f"/messages/{first.meta['user_message']}/edit/", content="uno")
+    assert messages(fake) == [("system", "Be kind."), ("user", "uno")]
+    assert shown(alice, first.conversation) == [edited.meta["user_message"], edited.meta["message"]]
+
+
+def test_model_and_system_sent_with_an_edit_hold_from_then_on(alice: Person, fake) -> None:
+    first = asked(alice, "one")
+    path = f"/messages/{first.meta['user_message']}/edit/"
+    edited = started(alice, path, content="uno", model=OTHER, system="Be short.")
+    assert edited.meta["model"] == OTHER
+    further = asked(alice, "two", f"/c/{first.conversation}/messages/")
+    assert further.meta["model"] == OTHER
+    assert messages(fake)[0] == ("system", "Be short.")
+
+
+def test_another_reply_answers_the_same_question_with_the_same_history(alice: Person, fake) -> None:
+    first = asked(alice, "one")
+    second = asked(alice, "two", f"/c/{first.conversation}/messages/")
+    before = messages(fake)
+    again = started(alice, f"/messages/{second.meta['message']}/regenerate/")
+    assert messages(fake) == before
+    assert again.meta["user_message"] == second.meta["user_message"]
+    assert again.meta["message"] != second.meta["message"]
+    assert shown(alice, first.conversation)[-2:] == [second.meta["user_message"], again.meta["message"]]
+
+
+def test_another_reply_by_another_model_and_the_model_holds_from_then_on(alice: Person, server, fake) -> None:
+    first = asked(alice, "one")
+    again = started(alice, f"/messages/{first.meta['message']}/regenerate/", model=OTHER)
+    assert again.meta["model"] == OTHER
+    assert fake.calls[-1]["path"].endswith(OTHER)
+    stored = "SELECT model FROM chat_message WHERE role = 'assistant' ORDER BY created DESC LIMIT 2"
+    assert server.database.rows(stored) == [(OTHER,), ("@cf/zai-org/glm-4.7-flash",)]
+    assert asked(alice, "two", f"/c/{first.conversation}/messages/").meta["model"] == OTHER
+
+
+def test_a_failed_reply_written_anew_asks_the_question_once(alice: Person, server, fake) -> None:
+    questions = "SELECT COUNT(*) FROM chat_message WHERE role = 'user'"
+    before = server.database.value(questions)
+    failed = asked(alice, "fake: flaky key=tree http=401 code=10000")
+    assert failed.done["status"] == "failed"
+    again = started(alice, f"/messages/{failed.meta['message']}/regenerate/")
+    assert again.done["status"] == "complete"
+    assert server.database.value(questions) == before + 1
+
+
+def test_a_reply_in_the_middle_is_written_anew_without_what_followed_it(alice: Person, fake) -> None:
+    first = asked(alice, "one")
+    asked(alice, "two", f"/c/{first.conversation}/messages/")
+    again = started(alice, f"/messages/{first.meta['message']}/regenerate/")
+    assert messages(fake) == [("user", "one")]
+    assert shown(alice, first.conversation) == [first.meta["user_message"], again.meta["message"]]
+
+
+def test_forms_are_answered_with_303_to_the_conversation(alice: Person) -> None:
+    first = asked(alice, "one")
+    form = {"csrfmiddlewaretoken": CSRF, "client_key": str(uuid.uuid4())}
+    edit = f"/messages/{first.meta['user_message']}/edit/"
+    answers = [alice.client.post(edit, data={**form, "content": "uno\r\n!"}) for _ in range(2)]
+    assert {answer.headers["Location"] for answer in answers} == {f"/c/{first.conversation}/"}
+    assert {answer.status_code for answer in answers} == {303}
+    page = alice.get(f"/c/{first.conversation}/").text.replace("\r", "")
+    assert "uno\n!" in page
+    with alice.follow(re.findall(r'data-run="([0-9a-f-]{36})"', page)[-1]) as stream:
+        stream.to_end()
+    again = alice.client.post(f"/messages/{stream.meta['message']}/regenerate/", data=form)
+    assert (again.status_code, again.headers["Location"]) == (303, f"/c/{first.conversation}/")
+    assert shown(alice, first.conversation)[-1] != stream.meta["message"]

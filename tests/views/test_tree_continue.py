@@ -1,0 +1,180 @@
+"""Continuing a reply that was cut short: a new run on the same message, its text directly behind the old."""
+
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.server import Person, Server, Stream
+from tests.views.test_tree import messages, shown, started
+
+pytestmark = pytest.mark.database
+CUT = {
+    "stopped": "fake: words tokens=2000 delay=0.02",
+    "interrupted": "fake: cut after=5 how=abrupt",
+    "truncated": "fake: length tokens=5",
+}
+
+
+def cut_short(alice: Person, how: str, then: str = "words tokens=4", **fields) -> Stream:
+    """A reply that ended so; continued, the fake plays `then`."""
+    with alice.ask(f"{CUT[how]}\nfake-then: {then}", **fields) as stream:
+        stream.until(20)
+        if how == "stopped":
+            alice.stop(stream.run)
+        stream.to_end()
+    assert stream.done["status"] == how
+    return stream
+
+
+def stored(server: Server, message: str) -> str:
+    key = uuid.UUID(message)
+    written = key.hex if server.database.url.startswith("sqlite") else str(key)
+    return server.database.value(f"SELECT text FROM chat_message WHERE id = '{written}'")
+
+
+def run_rows(server: Server, message: str) -> list[tuple]:
+    key = uuid.UUID(message)
+    written = key.hex if server.database.url.startswith("sqlite") else str(key)
+    columns = "text_start, text_length, reasoning_start, reasoning_length, status"
+    return server.database.rows(
+        f"SELECT {columns} FROM chat_run WHERE message_id = '{written}' ORDER BY created"
+    )
+
+
+@pytest.mark.parametrize("how", CUT)
+def test_the_new_text_stands_directly_behind_the_old(alice: Person, server: Server, how: str) -> None:
+    first = cut_short(alice, how)
+    more = started(alice, f"/messages/{first.meta['message']}/continue/")
+    assert more.meta["message"] == first.meta["message"]
+    assert more.meta["user_message"] == first.meta["user_message"]
+    assert more.run != first.run
+    assert more.text == "more1 more2 more3 more4"
+    assert more.position == f"{len(more.text)}!"
+    assert stored(server, first.meta["message"]) == first.text + more.text
+    assert run_rows(server, first.meta["message"]) == [
+        (0, len(first.text), 0, 0, how),
+        (len(first.text), len(more.text), 0, 0, "complete"),
+    ]
+    assert shown(alice, first.conversation) == [first.meta["user_message"], first.meta["message"]]
+
+
+def test_each_run_can_still_be_followed_by_itself(alice: Person) -> None:
+    first = cut_short(alice, "truncated")
+    more = started(alice, f"/messages/{first.meta['message']}/continue/")
+    for run in (first, more):
+        with alice.follow(run.run) as again:
+            again.to_end()
+        assert again.text == run.text
+
+
+def test_the_model_is_told_what_it_wrote_and_to_go_on(alice: Person, fake) -> None:
+    first = cut_short(alice, "interrupted", system="Be kind.")
+    started(alice, f"/messages/{first.meta['message']}/continue/")
+    system, question, partial, instruction = messages(fake)
+    assert system == ("system", "Be kind.")
+    assert question[0] == "user"
+    assert partial == ("assistant", first.text)
+    assert instruction[0] == "user"
+    assert "Do not repeat" in instruction[1]
+
+
+def test_a_reply_is_continued_by_the_model_that_began_it(alice: Person) -> None:
+    first = cut_short(alice, "truncated", model="@cf/openai/gpt-oss-20b")
+    beside = started(
+        alice, f"/messages/{first.meta['message']}/regenerate/", model="@cf/zai-org/glm-4.7-flash"
+    )
+    more = started(alice, f"/messages/{first.meta['message']}/continue/")
+    assert (beside.meta["model"], more.meta["model"]) == (
+        "@cf/zai-org/glm-4.7-flash",
+        "@cf/openai/gpt-oss-20b",
+    )
+    assert shown(alice, first.conversation)[-1] == first.meta["message"]
+
+
+def test_it_can_be_continued_again_and_again(alice: Person, server: Server) -> None:
+    first = cut_short(alice, "truncated", then="length tokens=3")
+    runs = [started(alice, f"/messages/{first.meta['message']}/continue/") for _ in range(2)]
+    assert [run.done["status"] for run in runs] == ["truncated", "truncated"]
+    whole = first.text + "".join(run.text for run in runs)
+    assert stored(server, first.meta["message"]) == whole
+    assert alice.get(f"/messages/{first.meta['message']}/source/").text == whole
+
+
+def test_nothing_written_yet_is_asked_for_again_on_the_same_message(alice: Person, server, fake) -> None:
+    with alice.ask("fake: silent") as first:
+        fake.wait_for(lambda calls: calls and calls[-1]["body"]["messages"][-1]["content"] == "fake: silent")
+        alice.stop(first.run)
+        first.to_end()
+    with alice.start(f"/messages/{first.meta['message']}/continue/") as more:
+        fake.wait_for(lambda calls: calls[-1]["ended"] is None)
+        assert messages(fake) == [("user", "fake: silent")]
+        alice.stop(more.run)
+        more.to_end()
+    assert more.meta["message"] == first.meta["message"]
+
+
+def test_reasoning_and_text_each_go_on_where_they_ended(alice: Person, server: Server) -> None:
+    with alice.ask(
+        "fake: reasoning think=3 tokens=2000 delay=0.02\nfake-then: reasoning think=2 tokens=3"
+    ) as first:
+        first.until(10)
+        alice.stop(first.run)
+        first.to_end()
+    more = started(alice, f"/messages/{first.meta['message']}/continue/")
+    assert (more.text, more.reasoning) == ("more1 more2 more3", "thought1 thought2 ")
+    assert run_rows(server, first.meta["message"])[1] == (
+        len(first.text),
+        len(more.text),
+        len(first.reasoning),
+        len(more.reasoning),
+        "complete",
+    )
+    row = server.database.rows("SELECT text, reasoning FROM chat_message ORDER BY created DESC LIMIT 1")
+    assert row == [(first.text + more.text, first.reasoning + more.reasoning)]
+
+
+def test_who_resumes_a_continuation_gets_only_its_own_text(alice: Person, server: Server) -> None:
+    first = cut_short(alice, "truncated", then="words tokens=60 delay=0.03")
+    with alice.start(f"/messages/{first.meta['message']}/continue/") as more:
+        more.until(150)
+        seen, position = more.text, more.position
+        page = alice.get(f"/c/{first.conversation}/").text
+        assert alice.get(f"/messages/{first.meta['message']}/source/").text.startswith(first.text + "more1")
+        with server.person("alice").follow(more.run, position) as rest:
+            rest.to_end()
+        more.to_end()
+    assert seen + rest.text == more.text
+    assert more.text.split() == [f"more{number}" for number in range(1, 61)]
+    assert f'data-run="{more.run}"' in page
+
+
+def test_twenty_continuations_with_one_key_are_one_run(alice: Person, server: Server, fake) -> None:
+    first = cut_short(alice, "truncated", then="words tokens=10")
+    calls, sent = len(fake.calls), str(uuid.uuid4())
+
+    def send(_: int) -> tuple[int, str, str]:
+        more = started(
+            server.person("alice"), f"/messages/{first.meta['message']}/continue/", client_key=sent
+        )
+        return more.status, more.run, more.text
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = set(pool.map(send, range(20)))
+    assert len(answers) == 1
+    assert len(fake.calls) == calls + 1
+    assert len(run_rows(server, first.meta["message"])) == 2
+
+
+def test_of_twenty_with_different_keys_one_runs_and_the_others_are_busy_or_late(
+    alice: Person, server
+) -> None:
+    first = cut_short(alice, "truncated", then="words tokens=30 delay=0.03")
+    path = f"/messages/{first.meta['message']}/continue/"
+
+    def send(_: int) -> int:
+        return server.person("alice").post(path, {"client_key": str(uuid.uuid4())}).status_code
+
+    with ThreadPoolExecutor(20) as pool:
+        assert sorted(pool.map(send, range(20))) == [200] + [409] * 19
+    assert len(run_rows(server, first.meta["message"])) == 2

@@ -3,6 +3,7 @@ import { RunStream } from './stream.js';
 import { Follower, Page, Reply, Turn, copy, furnish, identify, titleOf } from './transcript.js';
 
 const SHORTCUTS = { KeyO: 'fresh', KeyS: 'fold', Escape: 'box' }; // with Ctrl and Shift; Escape with Shift alone
+const LISTED = '#conversations li'; // F2 there renames
 const LET_GO_AFTER = 10_000; // milliseconds hidden; on HTTP/1.1 all tabs of a site share six connections
 
 /** What modules that are loaded on demand may use: `page`, `thread`, `composer`, `busy`, `begin`, `swap`, `say`. */
@@ -376,11 +377,12 @@ class Chat {
   }
 
   #press(event) {
-    const { code, ctrlKey, metaKey, shiftKey } = event;
-    const name = shiftKey && (ctrlKey || metaKey || code === 'Escape') && SHORTCUTS[code];
+    const { code, ctrlKey, metaKey, shiftKey, target } = event;
+    const shortcut = shiftKey && (ctrlKey || metaKey || code === 'Escape') && SHORTCUTS[code];
+    const name = code === 'F2' && target.closest(LISTED) ? 'rename' : shortcut;
     if (!name) return;
     event.preventDefault();
-    this.#beside((sidebar) => sidebar.press(name));
+    this.#beside((sidebar) => sidebar.press(name, target));
   }
 
   /** A sentence above the box, by its name; '' takes it away. */

@@ -21,7 +21,6 @@ export class Doings {
     this.#page = page;
     this.#list = list;
     this.#refresh = refresh;
-    this.#sidebar.addEventListener('keydown', (event) => this.#pressed(event));
     this.#sidebar.addEventListener('toggle', () => this.#drawn());
     this.#drawn();
     if (document.querySelector('#toast form')) this.#deletedElsewhere();
@@ -33,7 +32,7 @@ export class Doings {
       models: () => import('./models.js').then(({ choose }) => choose(this.#page, opener)),
       settings: () => import('./settings.js').then(({ instruct }) => instruct(this.#page)),
       options: () => this.#options(opener),
-      rename: () => this.#rename(this.#closeOptions()),
+      rename: () => this.#rename(opener.closest('#conversations li') ?? this.#closeOptions()),
       title: () => this.#renameThis(),
       delete: () => this.#delete(opener),
       undo: () => this.#deletions().then((deletion) => deletion.undo(opener.form)),
@@ -110,13 +109,6 @@ export class Doings {
   #deletedElsewhere() {
     history.replaceState(null, '', location.pathname);
     this.#deletions();
-  }
-
-  #pressed(event) {
-    const item = event.target.closest('#conversations li');
-    if (event.key !== 'F2' || !item) return;
-    event.preventDefault();
-    this.#rename(item);
   }
 
   /** On a narrow page the sidebar is a drawer over it; on a wide one it stands beside it, or is folded away. */

@@ -36,9 +36,12 @@ export class Sidebar {
     return this.#doings.open(opener.dataset.opens, opener);
   }
 
-  /** @param {'fresh'|'fold'|'box'} name */
-  press(name) {
-    return this.#doings.open(name);
+  /**
+   * @param {'fresh'|'fold'|'box'|'rename'} name
+   * @param {HTMLElement} held  what had the focus
+   */
+  press(name, held) {
+    return this.#doings.open(name, held);
   }
 
   /** A new conversation has its address and its title now. */

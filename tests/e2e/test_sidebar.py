@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import Window
 from tests.e2e.shell_page import Shell, conversations, drop
@@ -48,6 +48,16 @@ def test_a_rename_can_be_given_up(window: Window, server: Server, three, ending:
     expect(shell.item("Baking").get_by_role("link")).to_be_focused()
     shell.page.reload()
     assert shell.titles() == TITLES
+
+
+def test_a_key_is_heard_before_what_it_does_is_loaded(window: Window, server: Server, three) -> None:
+    shell = Shell.open(window, server, KEYBOARD)
+    held: list[Route] = []
+    shell.page.route("**/js/sidebar*", lambda route: held.append(route))
+    shell.reach(shell.item("Baking").get_by_role("link"))
+    shell.page.keyboard.press("F2")
+    held.pop().continue_()
+    expect(shell.title_box).to_have_value("Baking")
 
 
 def test_leaving_the_box_saves_a_title_and_an_input_method_does_not(

@@ -138,7 +138,7 @@ def test_the_page_asks_as_often_for_many_conversations_as_for_few(user: User) ->
     counts = []
     for _ in range(2):
         for _ in range(10):
-            shown = conversation(user)
+            shown = conversation(user, seen=NOON - DAY)
             reply(shown, finished=NOON)
         shown.refresh_from_db()
         with CaptureQueriesContext(connection) as asked:

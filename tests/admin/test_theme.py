@@ -1,0 +1,33 @@
+"""The administration's pages are in the chat's colours."""
+
+import re
+
+import pytest
+
+from tests.databases import ROOT
+from tests.server import Server
+
+pytestmark = pytest.mark.database
+TOKEN = re.compile(r"^\s+(--[a-z-]+): (.+);$", re.MULTILINE)
+PAGES = ["/admin/", "/admin/chat/conversation/", "/admin/chat/user/", "/admin/chat/invite/add/"]
+
+
+def tokens(css: str) -> dict[str, str]:
+    """Of the sheet's first group."""
+    text = (ROOT / "static/css" / css).read_text()
+    return dict(TOKEN.findall(text[text.index(":root {") :].split("\n\n")[0].split("\n  }")[0]))
+
+
+def test_both_sheets_have_the_same_tokens() -> None:
+    chat, admin = tokens("chat.css"), tokens("admin.css")
+    assert {"--ground", "--text", "--accent"} <= set(admin)
+    assert {name: chat.get(name) for name in admin} == admin
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_its_sheet_comes_last_and_no_script_chooses_colours(server: Server, path: str) -> None:
+    page = server.person("root").get(path).text
+    sheets = re.findall(r'<link rel="stylesheet" href="([^"]+)"', page)
+    assert sheets[-1].startswith("/static/css/admin.")
+    assert "theme" not in "".join(re.findall("<script[^>]*>", page))
+    assert "theme-toggle" not in page

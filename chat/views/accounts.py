@@ -80,4 +80,4 @@ def _claim(request: HttpRequest, token: str, form: AccountForm) -> HttpResponse:
 
 def dead_link(request: HttpRequest) -> HttpResponse:
     """404, the same for a link that never was and for one that is over."""
-    return refuse(request, 404, DEAD_LINK, template="accounts/dead_link.html")
+    return refuse(request, 404, DEAD_LINK, code="dead_link")

@@ -24,12 +24,14 @@ CODES = {
 MESSAGES = {
     400: "This request could not be understood.",
     403: "You may not do this.",
-    404: "There is nothing here, or it is not yours.",
+    404: "What you asked for does not exist, or it is not yours.",
+    405: "There is no page at this address.",
     413: "This is too long to be taken.",
     429: "That was too often. Wait a moment, then try again.",
     500: "Something went wrong here. What you sent may not have been stored: look before you send it again.",
     503: "The server cannot take this now. Try again in a moment.",
 }
+MAY_PASS = (429, 500, 503)  # the same request may work later
 FOREIGN_HOST = (
     "This server does not answer to the name it was called by. Whoever runs it can add the name to the "
     "setting ALLOWED_HOSTS, or write the site's address into SITE_URL, and start it again."
@@ -75,26 +77,24 @@ def refuse(
     *,
     code: str = "",
     retry_after: float | None = None,
-    template: str = "",
     **more: Any,
 ) -> HttpResponse:
-    """A refusal with a sentence: `{"error": {"code", "message", "retry_after"?, …}}`, or that status's page.
+    """A refusal with a sentence: `{"error": {"code", "message", "retry_after"?, …}}`, or a page.
 
     :param retry_after: seconds; also sent as the header of that name, rounded up.
-    :param template: the page, where it is not the one named like the status; it gets `status`, `reason` and
-        `retry_after`, and nothing of the request.
     """
     message = message or MESSAGES.get(status, "This did not work.")
     seconds = None if retry_after is None else max(1, math.ceil(retry_after))
+    code = code or CODES[status]
     if wants_json(request):
-        error = {"code": code or CODES[status], "message": message, **more}
+        error = {"code": code, "message": message, **more}
         if seconds is not None:
             error["retry_after"] = seconds
         response: HttpResponse = JsonResponse({"error": error}, status=status)
     else:
-        page = template or f"{status}.html"
-        context = {"status": status, "reason": message, "retry_after": seconds}
-        response = HttpResponse(render_to_string(page, context), status=status)
+        again = request.get_full_path() if status in MAY_PASS and request.method == "GET" else ""
+        context = {"status": status, "code": code, "reason": message, "again": again}
+        response = HttpResponse(render_to_string("refused.html", context), status=status)
     if seconds is not None:
         response["Retry-After"] = str(seconds)
     return response
@@ -113,12 +113,19 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """403 for a form or a call without its token; why in detail stands in the log."""
-    return refuse(request, 403, NO_CSRF, code="csrf", template="403_csrf.html")
+    return refuse(request, 403, NO_CSRF, code="csrf")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404: a stranger's object and a missing one give the same bytes."""
     return refuse(request, 404)
+
+
+def not_allowed(request: HttpRequest, methods: tuple[str, ...]) -> HttpResponse:
+    """405, with the methods that this address takes."""
+    response = refuse(request, 405)
+    response["Allow"] = ", ".join(methods)
+    return response
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

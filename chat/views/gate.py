@@ -7,17 +7,16 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
 from chat.engine.refusal import Missing, Refusal, SignedOut
 from chat.models import Conversation, Message, Run, User
 
-from .errors import refuse, wants_json
+from .errors import not_allowed, refuse, wants_json
 
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 ON_A_CONVERSATION = re.compile(r"/c/[0-9a-f-]{36}/(?!undelete/)")
-PAGES = (400, 404, 413, 429, 503)  # statuses that have a page of their own
 
 
 def signed_in(request: HttpRequest) -> User:
@@ -60,7 +59,7 @@ def takes(*methods: str) -> Callable[[View], View]:
         @wraps(view)
         async def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method not in methods:
-                return HttpResponseNotAllowed(methods)
+                return not_allowed(request, methods)
             try:
                 return await view(request, *args, **kwargs)
             except Refusal as refusal:
@@ -75,14 +74,12 @@ def _answer(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     if isinstance(refusal, SignedOut) and not wants_json(request):
         return to_login(request)
     more = {"run": str(refusal.run)} if refusal.run else {}
-    template = "" if refusal.status in PAGES else "400.html"
     return refuse(
         request,
         refusal.status,
         refusal.message,
         code=refusal.code,
         retry_after=refusal.retry_after,
-        template=template,
         **more,
     )
 

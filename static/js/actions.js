@@ -4,10 +4,11 @@ import { copyText } from './clipboard.js';
 
 const SHOWN = 2_000; // milliseconds that a button says that it did it
 
-/** What each button under a message does, by its `data-action`. */
+/** What each button in the thread does, by its `data-action`. */
 const DEEDS = {
   copy,
   select,
+  start: async (chat, button) => chat.composer.start(button.dataset.start),
   regenerate,
   continue: goOn,
   edit: (...what) => import('./edit.js').then(({ open }) => open(...what)),

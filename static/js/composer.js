@@ -145,6 +145,12 @@ export class Composer {
     if (!touch()) this.#box.focus({ preventScroll: true });
   }
 
+  /** Words to go on with; not where somebody wrote first. */
+  start(text) {
+    if (!this.#box.value) this.#put(text);
+    this.#box.focus();
+  }
+
   /** The text leaves the box, and stays in the draft until the server has it. */
   hold() {
     this.#unsent = this.#box.value;

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.http import HttpRequest, HttpResponse
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import path
 
 from chat.views import errors
@@ -94,3 +94,33 @@ def test_a_refusal_says_when_to_come_back(rf: Any) -> None:
     )
     page = errors.refuse(rf.get("/"), 429, retry_after=0)
     assert (page.status_code, page["Retry-After"]) == (429, "1")
+
+
+@pytest.mark.parametrize("status", errors.CODES)
+def test_each_refusal_has_a_page_that_says_what_it_is(status: int) -> None:
+    page = errors.refuse(RequestFactory().get("/x", headers=BROWSER), status)
+    assert page.status_code == status
+    text = page.content.decode()
+    assert f"Error {status}" in text
+    title = text.split("<title>")[1].split("</title>")[0]
+    assert title.strip()
+    assert f"<h1>{title}</h1>" in text
+
+
+def test_only_what_may_pass_offers_another_try() -> None:
+    ways = {
+        (method, status): '"/list?page=2&amp;x=1"'
+        in errors.refuse(
+            RequestFactory().generic(method, "/list?page=2&x=1", headers=BROWSER), status
+        ).content.decode()
+        for method in ("GET", "POST")
+        for status in errors.CODES
+    }
+    offered = {key for key, offers in ways.items() if offers}
+    assert offered == {("GET", 429), ("GET", 500), ("GET", 503)}
+
+
+def test_a_method_that_an_address_does_not_take_gets_a_page(client: Client) -> None:
+    page = client.put("/", headers=BROWSER)
+    assert (page.status_code, page["Allow"]) == (405, "GET, HEAD")
+    assert "Error 405" in page.content.decode()

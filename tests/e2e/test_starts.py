@@ -1,0 +1,37 @@
+"""The empty page helps one to begin: words for the box, which are written on and not sent."""
+
+from playwright.sync_api import expect
+
+from tests.e2e.chat_page import Window, text_of
+from tests.e2e.shell_page import Shell
+from tests.e2e.ways import ALL, MOUSE, Way
+from tests.server import Server
+
+
+@ALL
+def test_a_beginning_goes_into_the_box_and_is_written_on(window: Window, server: Server, way: Way) -> None:
+    shell = Shell.open(window, server, way)
+    start = shell.page.get_by_role("button", name="Help me write", exact=True)
+    shell.press(start)
+    expect(shell.chat.box).to_have_value("Help me write a message to ")
+    expect(shell.chat.box).to_be_focused()
+    shell.page.keyboard.type("my aunt")
+    expect(shell.chat.box).to_have_value("Help me write a message to my aunt")
+    expect(start).not_to_be_visible()
+    expect(shell.chat.questions).to_have_count(0)
+    shell.press(shell.chat.send)
+    shell.chat.ended()
+    assert text_of(shell.chat.questions.last) == "Help me write a message to my aunt"
+    expect(start).not_to_be_visible()
+
+
+def test_a_beginning_that_comes_late_overwrites_nothing(window: Window, server: Server) -> None:
+    shell = Shell.open(window, server, MOUSE)
+    with shell.page.expect_request("**/js/actions*"):
+        shell.page.evaluate(
+            "() => { document.querySelector('.starts button').click();"
+            " const box = document.getElementById('content'); box.value = 'My own'; }"
+        )
+    expect(shell.chat.box).to_be_focused()
+    shell.page.wait_for_function("() => document.readyState === 'complete'")
+    expect(shell.chat.box).to_have_value("My own")

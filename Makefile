@@ -12,7 +12,7 @@ DEV := .venv/.dev
 # A process for each core, and each file of tests in one of them: many share a server.
 SIDE_BY_SIDE := -n auto --dist loadfile
 
-.PHONY: run test lint bench
+.PHONY: run test lint bench images
 
 run: $(SERVER) $(LOCAL)
 	@exec $(BIN)/python manage.py serve --prepare
@@ -31,6 +31,10 @@ lint: $(SERVER) $(LOCAL) $(DEV)
 
 bench: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/python -m tests.bench
+
+# The pictures of the README, in deploy/images.
+images: $(SERVER) $(DEV)
+	$(BIN)/python -m tests.images
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=…")'

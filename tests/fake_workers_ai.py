@@ -18,7 +18,7 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import unquote
@@ -34,6 +34,7 @@ ACCOUNT_TOKEN = "fake-account-token"  # owned by the account: only the account's
 _RUN = re.compile(r"/client/v4/accounts/[^/]+/ai/run/(.+)")
 _VERIFY = re.compile(r"/client/v4/(user|accounts/[^/]+)/tokens/verify")
 _SEARCH = re.compile(r"/client/v4/accounts/[^/]+/ai/models/search")
+Play = Callable[[Run], Awaitable[None]]
 _MODELS = [
     ("@cf/zai-org/glm-4.7-flash", "131072"),
     ("@cf/meta/llama-3.3-70b-instruct-fp8-fast", "24000"),
@@ -42,9 +43,10 @@ _MODELS = [
 
 
 class WorkersAI:
-    """The server; lives in one event loop."""
+    """The server; lives in one event loop. `play` answers the runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, play: Play = play) -> None:
+        self._play = play
         self.calls: list[dict[str, Any]] = []
         self.port = 0
         self._failures: Counter[str] = Counter()
@@ -153,7 +155,7 @@ class WorkersAI:
         if "cf-aig-gateway-id" in call["headers"]:
             headers += [("cf-aig-log-id", str(uuid.uuid4())), ("cf-aig-request-id", str(uuid.uuid4()))]
         try:
-            await play(Run(connection, call["body"], headers, self.port, self._failures))
+            await self._play(Run(connection, call["body"], headers, self.port, self._failures))
         except WrongScenario as wrong:
             connection.answer(400, {"errors": [{"code": 0, "message": str(wrong)}], "success": False})
 
@@ -196,8 +198,8 @@ async def running(port: int = 0) -> AsyncIterator[WorkersAI]:
 class Fake:
     """The server in a thread of its own, for tests that have no event loop or block it."""
 
-    def __init__(self) -> None:
-        self._server = WorkersAI()
+    def __init__(self, play: Play = play) -> None:
+        self._server = WorkersAI(play)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fake-workers-ai", daemon=True)
         self._thread.start()

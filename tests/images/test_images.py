@@ -1,0 +1,52 @@
+"""`make images` works, and what it writes is what was committed, but for the pixels."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.conftest import missing
+from tests.databases import ROOT
+from tests.fake_run import SCENARIOS
+from tests.images import MADE, __main__  # noqa: F401 - has imported all that makes them
+from tests.images.said import SAVING_SAID
+
+ROW = re.compile(r"^\| (\d+) \| €(\S+) \| €(\S+) \| €(\S+) \|$", re.MULTILINE)
+
+
+def shape(file: Path) -> tuple[tuple[int, int], int]:
+    """Its size in pixels, and how many pictures it holds."""
+    with Image.open(file) as picture:
+        return picture.size, getattr(picture, "n_frames", 1)
+
+
+@pytest.mark.browser
+def test_every_picture_is_made_as_it_was_committed(tmp_path: Path) -> None:
+    if shutil.which("chromium") is None:
+        missing("Chromium", "install the package chromium")
+    subprocess.run([sys.executable, "-m", "tests.images", "--into", tmp_path], cwd=ROOT, check=True)
+    assert {file.name for file in tmp_path.iterdir()} == set(MADE)
+    for name in MADE:
+        assert shape(tmp_path / name) == shape(ROOT / "deploy" / "images" / name), name
+
+
+def test_the_fakes_scenarios_are_its_own() -> None:
+    assert {each.__module__ for each in SCENARIOS.values()} == {"tests.fake_scenarios", "tests.fake_says"}
+
+
+def test_the_code_in_the_picture_computes_the_table_beside_it() -> None:
+    names: dict[str, object] = {}
+    exec(SAVING_SAID.split("```python\n")[1].split("```")[0], names)
+    worth = names["worth"]
+    assert callable(worth)
+    rows = ROW.findall(SAVING_SAID)
+    assert len(rows) == 3
+    for years, paid, interest, total in rows:
+        computed = worth(150, 0.04, int(years))
+        paid_in = 150 * 12 * int(years)
+        assert [f"{paid_in:,}", f"{computed - paid_in:,.0f}", f"{computed:,.0f}"] == [paid, interest, total]
+    assert f"{worth(150, 0.04, 20) / 1.02**20:,.0f}" in SAVING_SAID

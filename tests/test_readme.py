@@ -75,6 +75,7 @@ def test_each_block_is_a_command_or_an_env_file() -> None:
 def test_make_knows_every_target(command: str) -> None:
     done = subprocess.run([*command.split(), "--dry-run"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert ".venv/bin/" in done.stdout  # a target without a rule does nothing, and says so
 
 
 def test_the_example_of_an_env_file_has_settings_that_exist() -> None:

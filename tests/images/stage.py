@@ -8,11 +8,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.admin.plant import plant
 from tests.databases import Template
-from tests.e2e.conftest import FLAGS
+from tests.e2e.conftest import FLAGS, PATIENCE
 from tests.fake_workers_ai import TOKEN, Fake
 from tests.images.prompter import Prompter
 from tests.people import SESSIONS
@@ -55,6 +55,7 @@ def set_up() -> Iterator[Stage]:
         server = _server(template, fake, folder / "server").start()
         stack.callback(server.end)
         (reviewed,) = plant(server, "from tests.images.past import sow; sow()")
+        expect.set_options(timeout=PATIENCE)
         playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"),

@@ -141,7 +141,7 @@ class StaticMiddleware(WhiteNoiseMiddleware):
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 TRUSTED_TYPES = "require-trusted-types-for 'script'; trusted-types server-html"
 HEADERS = {

@@ -175,6 +175,7 @@ SILENCED_SYSTEM_CHECKS = [
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site has any business with our files
+WHITENOISE_MIMETYPES = {".webmanifest": "application/manifest+json"}
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {

@@ -4,12 +4,13 @@ import argparse
 from pathlib import Path
 
 from tests.databases import ROOT
-from tests.images import MADE, film, pictures
+from tests.images import MADE, film, icons, pictures
 from tests.images.stage import set_up
 
 
 def make(folder: Path) -> None:
     with set_up() as stage:
+        icons.draw(stage.browser)
         chat = pictures.conversation(stage)
         pictures.chat(stage, chat, "light", folder / "chat-light.webp")
         pictures.chat(stage, chat, "dark", folder / "chat-dark.webp")

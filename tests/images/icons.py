@@ -5,7 +5,7 @@ from playwright.sync_api import Browser
 from tests.databases import ROOT
 
 IMAGES = ROOT / "static" / "img"
-# File: edge in pixels, how much of it the drawing takes, and the ground. A launcher may cut 20 % off a maskable
+# File: edge in pixels, how much of it the drawing takes, the ground. A launcher may cut 20 % off a maskable
 # icon, and iOS puts black behind what is transparent.
 ICONS = {
     "icon-192.png": (192, 1.0, "transparent"),
@@ -19,7 +19,8 @@ def draw(browser: Browser) -> None:
     source = (IMAGES / "icon.svg").read_text()
     for name, (edge, share, ground) in ICONS.items():
         page = browser.new_page(viewport={"width": edge, "height": edge})
-        style = f"<style>body {{ margin: 0; display: grid; place-items: center; height: 100vh; background: {ground} }}"
-        page.set_content(f"{style} svg {{ width: {share:.0%} }}</style>{source}")
+        middle = "margin: 0; display: grid; place-items: center; height: 100vh"
+        style = f"body {{ {middle}; background: {ground} }} svg {{ width: {share:.0%} }}"
+        page.set_content(f"<style>{style}</style>{source}")
         page.screenshot(path=IMAGES / name, omit_background=True)
         page.close()

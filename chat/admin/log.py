@@ -27,9 +27,6 @@ class LogAdmin(admin.ModelAdmin):
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
 
-    class Media:
-        css = {"all": ["css/lists.css"]}
-
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """The list, under its own name: Django's would ask to select something to change."""
         title = capfirst(self.opts.verbose_name_plural)

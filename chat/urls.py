@@ -12,6 +12,7 @@ from .views import (
     pages,
     readings,
     runs,
+    settings,
     source,
     versions,
 )
@@ -38,6 +39,7 @@ urlpatterns = [
     path("runs/<uuid:run>/stream/", runs.stream, name="stream"),
     path("runs/<uuid:run>/stop/", runs.stop, name="stop"),
     path("readings/", readings.readings, name="readings"),
+    path("settings/", settings.settings, name="preferences"),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
 ]

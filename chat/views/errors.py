@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import requires_csrf_token
 
+from . import preferences
+
 CODES = {
     400: "malformed",
     401: "signed_out",
@@ -94,6 +96,7 @@ def refuse(
     else:
         again = request.get_full_path() if status in MAY_PASS and request.method == "GET" else ""
         context = {"status": status, "code": code, "reason": message, "again": again}
+        context |= preferences.context(request)
         response = HttpResponse(render_to_string("refused.html", context), status=status)
     if seconds is not None:
         response["Retry-After"] = str(seconds)

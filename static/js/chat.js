@@ -404,7 +404,7 @@ class Chat {
 
   /** Boundaries only: a screen reader that gets every word of a stream can read nothing else. */
   #announce(name) {
-    const sentence = name && this.page.say(name, { model: this.#turn?.reply.model });
+    const sentence = name && this.page.say(name, this.#turn?.reply);
     document.getElementById('status').textContent = sentence;
   }
 

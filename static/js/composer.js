@@ -2,11 +2,11 @@
 const INPUT_METHOD_KEY_CODE = 229;
 const SAVE_AFTER = 250; // milliseconds without a key
 
-/** Does this keydown send? On a touch keyboard Enter makes a new line, the button sends. */
-export function sends(event, touch) {
+/** Does this keydown send? On a touch keyboard, and where the person likes it so, Enter makes a new line. */
+export function sends(event, line = touch() || document.documentElement.dataset.enter === 'line') {
   if (event.key !== 'Enter' || event.isComposing || event.keyCode === INPUT_METHOD_KEY_CODE) return false;
   if (event.ctrlKey || event.metaKey) return true;
-  return !event.shiftKey && !event.altKey && !touch;
+  return !event.shiftKey && !event.altKey && !line;
 }
 
 /** A version 4 UUID. `crypto.randomUUID` is absent on http:// addresses other than localhost. */
@@ -200,7 +200,7 @@ export class Composer {
 
   /** @returns {(() => void)|undefined} what a key does here, beside writing */
   #meant(event) {
-    if (sends(event, touch())) return () => this.busy || this.#send();
+    if (sends(event)) return () => this.busy || this.#send();
     if (event.isComposing) return undefined;
     if (event.key === 'Escape' && this.busy) return this.#on.stop;
     if (event.key === 'ArrowUp' && !this.#box.value) return this.#on.editLast;

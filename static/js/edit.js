@@ -45,7 +45,7 @@ export function cancel(chat, button) {
 
 function pressed(event, form) {
   if (event.key === 'Escape' && !event.isComposing) form.querySelector('[data-action=cancel]').click();
-  else if (sends(event, matchMedia('(pointer: coarse)').matches)) form.requestSubmit();
+  else if (sends(event)) form.requestSubmit();
   else return;
   event.preventDefault();
 }

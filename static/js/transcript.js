@@ -215,6 +215,11 @@ export class Reply {
     this.#article.querySelector('h2').textContent = this.#page.say('said', { model: name });
   }
 
+  /** @returns {string} how it ended, where that was not well */
+  get state() {
+    return part(this.#article, 'state').textContent;
+  }
+
   /** @param {{message: string, run: string}} meta */
   identify({ message, run }) {
     identify(this.#article, message);

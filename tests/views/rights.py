@@ -125,6 +125,8 @@ CHAT = [
     Row("conversations/", SAFE, signed_in()),
     Row("models/", SAFE, signed_in(out="401")),
     Row("readings/", SAFE, signed_in()),
+    Row("settings/", SAFE, signed_in()),
+    Row("settings/", "POST", signed_in(out="401"), {"theme": "system"}),
     Row("messages/<uuid:message>/edit/", "POST", owner(), QUESTION, message="question"),
     Row("messages/<uuid:message>/regenerate/", "POST", owner()),
     Row("messages/<uuid:message>/continue/", "POST", owner()),

@@ -1,0 +1,48 @@
+"""The page on which a person chooses how the chat looks, speaks and listens in this browser."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+
+from chat.engine.database import in_database
+from chat.engine.refusal import Malformed, SignedOut
+
+from . import fields, gate, preferences
+from .errors import is_form
+from .see_other import HttpResponseSeeOther
+
+
+@gate.takes("GET", "HEAD", "POST")
+async def settings(request: HttpRequest) -> HttpResponseBase:
+    """Show the choices, or keep those that are sent: all of them, or none where one is not allowed."""
+    return await in_database(_keep if request.method == "POST" else _show, request)
+
+
+def _show(request: HttpRequest) -> HttpResponse:
+    try:
+        gate.signed_in(request)
+    except SignedOut:
+        return gate.to_login(request)
+    return render(request, "chat/settings.html", {"saved": "saved" in request.GET})
+
+
+def _keep(request: HttpRequest) -> HttpResponse:
+    gate.signed_in(request)
+    chosen = _chosen(request)
+    if is_form(request):
+        response: HttpResponse = HttpResponseSeeOther(f"{reverse('chat:preferences')}?saved=1")
+    else:
+        response = JsonResponse(preferences.read(request) | chosen)
+    preferences.keep(response, chosen)
+    return response
+
+
+def _chosen(request: HttpRequest) -> dict[str, str]:
+    sent = fields.read(request, *preferences.CHOICES)
+    if not sent:
+        raise Malformed(f"Send one of: {', '.join(preferences.CHOICES)}.")
+    for name, value in sent.items():
+        if value not in preferences.CHOICES[name]:
+            raise Malformed(f"“{name}” must be one of: {', '.join(preferences.CHOICES[name])}.")
+    return sent

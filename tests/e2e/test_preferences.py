@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import problems
-from tests.e2e.chat_page import ChatPage, Window, question, text_of
+from tests.e2e.chat_page import ChatPage, Window, question
 from tests.fake_says import says_line
 from tests.server import Server
 
@@ -121,7 +121,7 @@ def test_nothing_is_said_to_who_wants_to_hear_nothing(window: Window, server: Se
 def test_each_block_is_said_once_when_it_is_whole(window: Window, server: Server) -> None:
     chat = ChatPage(window(server, "alice"))
     choose(chat.page, BLOCKS)
-    heard = listened(chat, says_line(MARKDOWN, size=4, delay=0.05))
+    heard = listened(chat, says_line(MARKDOWN, size=2, delay=0.08))
     assert "\n".join(heard) == "\n".join([*PARTS, "The reply is finished"])
     assert len(heard) <= len(PARTS)
     heard = listened(chat, question("length tokens=3"), "truncated")

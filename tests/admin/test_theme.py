@@ -31,3 +31,10 @@ def test_its_sheet_comes_last_and_no_script_chooses_colours(server: Server, path
     assert sheets[-1].startswith("/static/css/admin.")
     assert "theme" not in "".join(re.findall("<script[^>]*>", page))
     assert "theme-toggle" not in page
+
+
+def test_the_chosen_appearance_holds_here_too(server: Server) -> None:
+    root = server.person("root")
+    assert '<body class="system dashboard"' in root.get("/admin/").text
+    root.client.cookies.set("theme", "dark")
+    assert '<body class="dark dashboard"' in root.get("/admin/").text

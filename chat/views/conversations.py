@@ -67,8 +67,11 @@ async def seen(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBas
 
 
 def _seen(request: HttpRequest, conversation: uuid.UUID) -> None:
+    see(gate.own_conversation(request, conversation))
+
+
+def see(found: Conversation) -> None:
     """As of the moment the reply ended, so that no other server's clock matters. Never goes back."""
-    found = gate.own_conversation(request, conversation)
     ended = Run.objects.filter(message=found.active_leaf_id).aggregate(ended=Max("finished"))["ended"]
     if ended and ended > found.seen:
         with writing():

@@ -26,6 +26,7 @@ from .errors import is_part
 
 LISTED = 200  # conversations at once
 LONGEST_ZONE = 64  # characters of a name in the IANA database; the longest of today has 32
+ZONE = "tz"  # the cookie
 LIVE_RUNS = "status IN ('queued', 'running')"
 REPLYING, UNSEEN = "replying", "unseen"
 
@@ -132,9 +133,14 @@ def _item(row: dict[str, Any], current: uuid.UUID | None) -> dict[str, Any]:
     }
 
 
+def has_script(request: HttpRequest) -> bool:
+    """Whether this browser ran the page's script before, which leaves a cookie."""
+    return ZONE in request.COOKIES
+
+
 def zone(request: HttpRequest) -> tzinfo:
     """The person's time zone, of which the page's script leaves the name in a cookie; else UTC."""
-    name = request.COOKIES.get("tz", "")
+    name = request.COOKIES.get(ZONE, "")
     if not 0 < len(name) <= LONGEST_ZONE:
         return ZoneInfo("UTC")
     try:

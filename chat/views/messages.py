@@ -12,12 +12,12 @@ from chat.engine.database import in_database
 from chat.engine.engine import Engine, engine
 from chat.engine.live import Live
 from chat.engine.opening import Opened
-from chat.engine.refusal import Draining
+from chat.engine.refusal import Draining, Refusal, SignedOut
 from chat.engine.turn import Turn
 from chat.models import User
 
-from . import body, gate
-from .errors import is_form
+from . import body, gate, pages
+from .errors import is_form, wants_json
 from .see_other import to_conversation
 from .streams import stream
 
@@ -25,13 +25,13 @@ from .streams import stream
 @gate.takes("POST")
 async def begin(request: HttpRequest) -> HttpResponseBase:
     """A new conversation and its first turn."""
-    return await _ask(request, partial(body.question, conversation=None))
+    return await _question(request, None)
 
 
 @gate.takes("POST")
 async def send(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """A further turn."""
-    return await _ask(request, partial(body.question, conversation=conversation))
+    return await _question(request, conversation)
 
 
 @gate.takes("POST")
@@ -50,6 +50,17 @@ async def regenerate(request: HttpRequest, message: uuid.UUID) -> HttpResponseBa
 async def go_on(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """More of a reply that was cut short."""
     return await _ask(request, partial(body.continuation, message=message))
+
+
+async def _question(request: HttpRequest, conversation: uuid.UUID | None) -> HttpResponseBase:
+    try:
+        return await _ask(request, partial(body.question, conversation=conversation))
+    except SignedOut:
+        raise
+    except Refusal as refusal:
+        if not is_form(request) or wants_json(request):
+            raise
+        return await in_database(pages.typed_again, await engine(), request, conversation, refusal)
 
 
 async def _ask(request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> HttpResponseBase:

@@ -3,17 +3,19 @@
 import uuid
 from typing import Any
 
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 
 from chat.engine.database import in_database
 from chat.engine.engine import Engine, engine
-from chat.engine.refusal import Malformed, Missing, SignedOut
+from chat.engine.refusal import Malformed, Missing, Refusal, SignedOut
 from chat.models import Conversation, Message, User
 from chat.upstream.catalogue import UnknownModel
 
-from . import gate, listing, thread
+from . import conversations, gate, listing, thread
 from .errors import is_part
 
 
@@ -42,8 +44,28 @@ def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpRes
         found = gate.own_conversation(request, key)
     except SignedOut:
         return _to_login(request)
+    if not listing.has_script(request):  # a script says so itself, when the tab is really looked at
+        conversations.see(found)
     shown = thread.read(found, _before(request, found))
     return _page(here, request, gate.signed_in(request), found, shown)
+
+
+def typed_again(here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: Refusal) -> HttpResponse:
+    """The page that a form was sent from, with why its question was not taken, and with what was typed."""
+    user = gate.signed_in(request)
+    try:
+        found = gate.own_conversation(request, key) if key else None
+        typed = request.POST.get("content", "")
+    except (Missing, SuspiciousOperation):  # such as a body that is too big to be read
+        raise refusal from None
+    shown = thread.read(found) if found else thread.Thread([], None, None)
+    # It must not ask again by itself: that would forget what was typed.
+    again = {"error": refusal.message, "content": typed, "refresh": ""}
+    response = _page(here, request, user, found, shown, **again)
+    response.status_code = refusal.status
+    if refusal.retry_after:
+        response["Retry-After"] = str(refusal.retry_after)
+    return response
 
 
 def _to_login(request: HttpRequest) -> HttpResponse:
@@ -68,7 +90,12 @@ def _before(request: HttpRequest, conversation: Conversation) -> Message | None:
 
 
 def _page(
-    here: Engine, request: HttpRequest, user: User, current: Conversation | None, shown: thread.Thread
+    here: Engine,
+    request: HttpRequest,
+    user: User,
+    current: Conversation | None,
+    shown: thread.Thread,
+    **more: Any,
 ) -> HttpResponse:
     names = {model.id: model.name for model in here.catalogue}
     for item in shown.items:
@@ -77,15 +104,24 @@ def _page(
     context: dict[str, Any] = {
         "conversation": current,
         "thread": shown.items,
-        "older_url": f"?before={shown.older}" if shown.older else "",
-        "live_run": shown.live_run or "",
+        "older": shown.older,
+        "refresh": _refresh(request, current, shown.live) if current and shown.live else "",
         "listing": listed,
         "deleted": None if current else _just_deleted(request, user),
         "models": [{"id": key, "name": name} for key, name in names.items()],
         "current_model": _model(here, current.model if current else listed.model),
         "form_key": uuid.uuid4(),
     }
-    return render(request, "chat/page.html", context)
+    return render(request, "chat/page.html", context | more)
+
+
+def _refresh(request: HttpRequest, conversation: Conversation, reply: uuid.UUID) -> str:
+    """Where a page without scripts asks again: at the reply the first time, then wherever its reader went.
+
+    An address that has a fragment, and only that to tell it from the page's own, would load nothing.
+    """
+    address = f"{reverse('chat:conversation', args=[conversation.pk])}?live"
+    return address if "live" in request.GET else f"{address}#m-{reply}"
 
 
 def _model(here: Engine, wanted: str) -> str:

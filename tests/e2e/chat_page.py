@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.network import Network
 from tests.server import Server
 
-ADDRESS = re.compile(r"/c/[0-9a-f-]{36}/$")
+ADDRESS = re.compile(r"/c/[0-9a-f-]{36}/(\?live(#m-[0-9a-f-]{36})?)?$")  # the rest where no script runs
 GROWN = "([length, n]) => [...document.querySelectorAll('article.reply [data-part=text]')].at(n)"
 Window = Callable[..., Page]
 

@@ -1,9 +1,13 @@
 """With JavaScript off, forms and reloads do the same."""
 
+from datetime import timedelta
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
+from tests.e2e.seed import numbered, talk
+from tests.e2e.shell_page import conversations
 from tests.people import PASSWORD
 from tests.server import Server
 
@@ -34,23 +38,127 @@ def test_signing_in_asking_and_signing_out_need_no_script(window: Window, server
     expect(chat.page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
+def scrolled(page: Page) -> float:
+    """How far, in pixels; asked past the page, which runs no script."""
+    metrics = page.context.new_cdp_session(page).send("Page.getLayoutMetrics")
+    return metrics["cssVisualViewport"]["pageY"]
+
+
+def menu(chat: ChatPage, entry: str) -> None:
+    chat.page.get_by_role("button", name="This conversation").click()
+    chat.page.locator("#menu").get_by_text(entry, exact=True).click()
+
+
 def test_the_page_asks_again_until_the_reply_is_whole(chat: ChatPage) -> None:
-    ask(chat, question("words tokens=50 delay=0.05"))
+    ask(chat, question("words tokens=50 delay=0.1"))
     assert len(text_of(chat.reply)) < len(words(50))
+    expect(chat.box).to_be_hidden()  # what is typed there would be forgotten
     expect(chat.reply).to_have_attribute("data-status", "complete")
     assert text_of(chat.reply) == words(50)
     assert chat.page.locator("noscript meta").count() == 0
+    expect(chat.box).to_be_visible()
 
 
-def test_a_reply_is_stopped_and_its_conversation_deleted(chat: ChatPage) -> None:
+def test_it_goes_to_a_growing_reply_once_and_then_stays_where_its_reader_goes(
+    window: Window, server: Server
+) -> None:
+    chat = ChatPage(window(server, "alice", java_script_enabled=False))
+    chat.page.goto(talk(server, "alice", numbered(30)))
+    ask(chat, question("words tokens=120 delay=0.1"))
+    expect(chat.reply).to_be_in_viewport()
+    with chat.page.expect_navigation():  # to the address without the fragment
+        pass
+    expect(chat.reply).to_be_in_viewport()
+    chat.page.mouse.move(600, 300)
+    chat.page.mouse.wheel(0, -2000)
+    expect(chat.reply).not_to_be_in_viewport()
+    for _ in range(2):
+        with chat.page.expect_navigation():
+            pass
+    expect(chat.reply).not_to_be_in_viewport()
+    assert scrolled(chat.page) > 1000
+    chat.page.get_by_role("button", name="Stop").click()
+    expect(chat.reply).to_have_attribute("data-status", "stopped")
+
+
+def test_what_a_message_page_shows_grows_too(chat: ChatPage) -> None:
+    """An address with a fragment, to which a plain refresh would only scroll."""
+    ask(chat, "Hello")
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    ask(chat, question("words tokens=80 delay=0.1"))
+    chat.replies.first.get_by_role("button", name="Good reply").click()
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+
+
+def test_a_reply_is_stopped_and_its_conversation_deleted_and_brought_back(chat: ChatPage) -> None:
     ask(chat, question("words tokens=2000 delay=0.05", "What is to be stopped?"))
     chat.stop.click()
     expect(chat.reply).to_have_attribute("data-status", "stopped")
-    chat.page.get_by_role("button", name="This conversation").click()
-    chat.page.get_by_text("Delete this conversation").click()
+    menu(chat, "Delete this conversation")
     chat.page.get_by_role("button", name="Delete").click()
     expect(chat.page.get_by_role("heading", name="New chat")).to_be_visible()
     expect(chat.page.get_by_role("link", name="What is to be stopped?")).to_have_count(0)
+    chat.page.get_by_role("button", name="Undo").click()
+    chat.has_address()
+    expect(chat.page.get_by_role("link", name="What is to be stopped?")).to_be_visible()
+
+
+def test_a_conversation_is_renamed(chat: ChatPage) -> None:
+    ask(chat, "Hello")
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    menu(chat, "Rename")
+    chat.page.get_by_role("textbox", name="Title of this conversation").fill("About greetings")
+    chat.page.get_by_role("button", name="Save").click()
+    expect(chat.page.get_by_role("heading", name="About greetings")).to_be_visible()
+    expect(chat.page.get_by_role("link", name="About greetings")).to_be_visible()
+
+
+def test_older_messages_and_older_conversations_are_pages(window: Window, server: Server) -> None:
+    page = window(server, "bob", java_script_enabled=False)
+    page.goto(talk(server, "bob", numbered(60)))
+    page.get_by_role("link", name="Earlier messages").click()
+    expect(page.get_by_text("Message 1. Line 0")).to_be_visible()
+    titles = [f"Number {n}" for n in range(210)]
+    conversations(server.database, "bob", titles, apart=timedelta(hours=1))
+    page.goto("/")
+    expect(page.get_by_role("link", name="Number 209")).to_have_count(0)
+    page.get_by_role("link", name="Older conversations").click()
+    page.get_by_role("link", name="Number 209").click()
+    expect(page.get_by_role("heading", name="Number 209")).to_be_visible()
+
+
+def test_a_reply_that_is_looked_at_is_seen(chat: ChatPage) -> None:
+    ask(chat, question("words tokens=40 delay=0.05", "Will it be seen?"))
+    address = chat.page.url
+    chat.page.goto("/conversations/")
+    item = chat.page.get_by_role("listitem").filter(has_text="Will it be seen?")
+    expect(item).to_have_attribute("data-state", "replying")
+    chat.page.goto(address)
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    chat.page.goto("/")
+    expect(item).to_be_visible()
+    expect(item).not_to_have_attribute("data-state", "unseen")
+
+
+def test_a_question_that_is_not_taken_stays_in_its_box(chat: ChatPage) -> None:
+    """In a conversation that is answered in another tab, and in a new one."""
+    ask(chat, "Hello")
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    other = chat.another_tab()
+    ask(other, question("words tokens=2000 delay=0.05"))
+    chat.box.fill("Not yet?")
+    chat.send.click()
+    expect(chat.notice).to_have_text("A reply is still being written here. Wait for it, or stop it.")
+    expect(chat.box).to_have_value("Not yet?")
+    assert chat.page.locator("noscript meta").count() == 0
+    chat.stop.click()
+    expect(chat.reply).to_have_attribute("data-status", "stopped")
+    chat.page.goto("/")
+    long = "x" * 200_001
+    chat.box.fill(long)
+    chat.send.click()
+    expect(chat.notice).to_contain_text("200,000 are the most")
+    expect(chat.box).to_have_value(long)
 
 
 def test_a_failed_reply_is_tried_again(chat: ChatPage) -> None:

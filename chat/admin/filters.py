@@ -1,9 +1,9 @@
 """By what a reviewer narrows the list of conversations down."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from django.contrib.admin import SimpleListFilter
+from django.contrib.admin import AllValuesFieldListFilter, SimpleListFilter
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
@@ -109,3 +109,11 @@ class DeletedFilter(ChoiceFilter):
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
         return queryset.filter(deleted__isnull=chosen == "no")
+
+
+class ErrorFilter(AllValuesFieldListFilter):
+    """What went wrong, by its code; a link to what went well has a name, too."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        for choice in super().choices(changelist):
+            yield choice | {"display": choice["display"] or _("none")}

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Run
 
+from .filters import ErrorFilter
 from .log import LogAdmin
 from .moments import moment
 
@@ -21,7 +22,7 @@ class RunAdmin(LogAdmin):
         "begun", "person", "model", "status", "error", "request_id", "tokens", "took", "worker", "reply"
     ]  # fmt: skip
     list_display_links = None
-    list_filter = ["status", "created", "model", "error_code"]
+    list_filter = ["status", "created", "model", ("error_code", ErrorFilter)]
     list_select_related = ["user", "worker"]
     ordering = ["-created"]
     search_fields = ["user__username", "request_id", "error_message"]

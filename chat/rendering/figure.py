@@ -1,4 +1,4 @@
-"""A block of code, with the name of its language above it."""
+"""A block of code, with the name of its language above it. What scrolls can be reached by keyboard."""
 
 import re
 
@@ -9,7 +9,7 @@ def figure(language: str, code: str) -> str:
     """`code` is HTML."""
     return (
         f'<figure class="code"><figcaption>{language}</figcaption>'
-        f'<pre dir="ltr"><code>{code}</code></pre></figure>'
+        f'<pre tabindex="0" dir="ltr"><code>{code}</code></pre></figure>'
     )
 
 

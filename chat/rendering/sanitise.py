@@ -11,6 +11,7 @@ DEEPEST = 100  # levels; nh3's work grows with the square of the depth
 _DIRECTED = {"p", "li", "ul", "ol", "h3", "h4", "h5", "h6", "th", "td", "blockquote", "div", "pre", "code"}
 _PLAIN = {"hr", "br", "em", "strong", "del", "figure", "figcaption", "a", "sup", "sub", "kbd", "span"}
 _TABLE = {"table", "thead", "tbody", "tr"}
+_SCROLLING = {"pre", "div"}
 _ALIGNED = {"left", "center", "right"}
 _FOOTNOTE = re.compile(r"#fn-[\w%.-]+")
 
@@ -19,6 +20,7 @@ _CLEANER = nh3.Cleaner(
     attributes={"a": {"href", "title"}, "ol": {"start"}, "div": {"id"}},
     tag_attribute_values={
         **{tag: {"dir": {"auto", "ltr", "rtl"}} for tag in _DIRECTED},
+        **{tag: {"dir": {"auto", "ltr", "rtl"}, "tabindex": {"0"}} for tag in _SCROLLING},
         "a": {"target": {"_blank"}},
     },
     allowed_classes={

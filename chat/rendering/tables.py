@@ -14,7 +14,7 @@ _HEAD_END = "</tr></thead><tbody>"
 
 
 class Tables(Elements):
-    """Writes tables that can scroll, aligned by classes."""
+    """Writes tables that can scroll, by keyboard too, aligned by classes."""
 
     def __init__(self, source: bytes) -> None:
         super().__init__(source)
@@ -25,7 +25,9 @@ class Tables(Elements):
         if len(aligned) > WIDEST:
             return self._as_typed(span)
         self._aligned = aligned
-        return self._open(f'<div class="table"{self._container}><table>', "</tbody></table></div>")
+        return self._open(
+            f'<div class="table" tabindex="0"{self._container}><table>', "</tbody></table></div>"
+        )
 
     def _as_typed(self, span: Range) -> None:
         text = escape(self._source[span["start"] : span["end"]].decode(), quote=False)

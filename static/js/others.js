@@ -15,7 +15,7 @@ export function offer(chat, button) {
   menu.addEventListener('keydown', (event) => walk(event, Array.from(menu.children)));
   menu.addEventListener('toggle', ({ newState }) => newState === 'closed' && close(menu, button));
   button.ariaExpanded = 'true';
-  document.body.append(menu);
+  document.getElementById('chat').append(menu);
   menu.showPopover();
   place(menu, button.getBoundingClientRect());
   (menu.querySelector('[aria-current]') ?? menu.firstElementChild).focus({ preventScroll: true });
@@ -23,7 +23,7 @@ export function offer(chat, button) {
 
 function itemOf(model, name, current) {
   const item = document.createElement('button');
-  Object.assign(item, { type: 'button', role: 'menuitem', tabIndex: -1, textContent: name });
+  Object.assign(item, { type: 'button', role: 'menuitem', textContent: name });
   item.dataset.model = model;
   if (current) item.ariaCurrent = 'true';
   return item;

@@ -415,9 +415,10 @@ function place(container, old, fresh) {
   const block = fresh.firstElementChild;
   if (!old) container.append(block);
   else if (!old.isEqualNode(block)) {
-    const held = old.contains(document.activeElement);
+    const { activeElement: held } = document;
+    const within = old.contains(held);
     old.replaceWith(block);
-    if (held) block.querySelector('.copy')?.focus();
+    if (within) block.querySelector(held.localName)?.focus({ preventScroll: true });
   }
 }
 

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect, sync_playwright
 
 from tests.conftest import missing
+from tests.databases import Template
 from tests.e2e.network import Network
 from tests.file_server import database, fake, server
 from tests.people import SESSIONS
@@ -44,6 +45,20 @@ def chromium() -> Iterator[Browser]:
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def fresh_server(template: Template, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Nobody has an account yet."""
+    folder = tmp_path_factory.mktemp("fresh")
+    template.static_for(folder)
+    database = template.copy(folder)
+    for table in ("django_session", "chat_user"):
+        database.rows(f"DELETE FROM {table}")
+    made = Server(folder, database, SECRET_KEY=template.secret_key)
+    yield made.start()
+    made.end()
+    database.drop()
 
 
 @pytest.fixture

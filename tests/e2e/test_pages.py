@@ -1,13 +1,10 @@
 """Every page on a desk and on a phone: it fits, it can be used by everybody, and it keeps to itself."""
 
 import re
-from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.databases import Template
 from tests.e2e.accessibility import problems
 from tests.e2e.chat_page import ChatPage, Window, question
 from tests.people import CSRF
@@ -15,20 +12,6 @@ from tests.server import Server
 
 WIDTHS = (1280, 390)
 PASSWORD = "a lighthouse by the sea"
-
-
-@pytest.fixture(scope="module")
-def fresh_server(template: Template, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Nobody has an account yet."""
-    folder = tmp_path_factory.mktemp("fresh")
-    template.static_for(folder)
-    database = template.copy(folder)
-    for table in ("django_session", "chat_user"):
-        database.rows(f"DELETE FROM {table}")
-    made = Server(folder, database, SECRET_KEY=template.secret_key)
-    yield made.start()
-    made.end()
-    database.drop()
 
 
 def visit(page: Page, address: str, status: int) -> None:

@@ -46,6 +46,7 @@ TAGS = {
     ),
 }
 ATTRIBUTES = {"class", "dir", "href", "rel", "target", "title", "id", "start"}
+SCROLLING = {(tag, "tabindex", "0") for tag in ("pre", "div")}  # reached by keyboard
 LAST_TEXT = re.compile(r"(?:</[a-z]+>)+\Z")  # behind it only elements end
 
 
@@ -72,6 +73,8 @@ class Tree(HTMLParser):
         if tag not in TAGS:
             self.faults.append(f"<{tag}>")
         for name, value in attrs:
+            if (tag, name, value) in SCROLLING:
+                continue
             if name not in ATTRIBUTES or (name == "href" and not _is_followed(value or "")):
                 self.faults.append(f"<{tag} {name}={value!r}>")
 

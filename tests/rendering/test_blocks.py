@@ -95,10 +95,8 @@ def test_each_block_is_one_element_with_nothing_in_it_that_acts(text):
 
 def test_an_open_fence_grows_by_its_text_alone_and_is_coloured_when_it_closes():
     blocks, page = flushed("before\n\n```py\n", [20])
-    assert (
-        page[1]
-        == '<figure class="code"><figcaption>py</figcaption><pre dir="ltr"><code></code></pre></figure>'
-    )
+    code = '<pre tabindex="0" dir="ltr"><code></code></pre>'
+    assert page[1] == f'<figure class="code"><figcaption>py</figcaption>{code}</figure>'
 
     blocks.feed("if x < 1:\n")
     assert blocks.flush() == [(1, None, "if x < 1:\n")]

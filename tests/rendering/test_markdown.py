@@ -46,7 +46,7 @@ def test_tasks_are_boxes_that_cannot_be_ticked():
 
 def test_a_table_can_scroll_and_aligns_without_styles():
     assert render("| a | b | c | d |\n|:--|:-:|--:|---|\n| 1 | 2<br>3 | `x\\|y` |") == [
-        '<div class="table" dir="ltr"><table>'
+        '<div class="table" tabindex="0" dir="ltr"><table>'
         '<thead><tr><th class="left">a</th><th class="center">b</th><th class="right">c</th>'
         "<th>d</th></tr></thead>"
         '<tbody><tr><td class="left">1</td><td class="center">2<br>3</td>'
@@ -133,5 +133,6 @@ def test_code_runs_from_left_to_right():
 
 def test_indented_code_is_a_figure_without_a_name():
     assert render("    x < 1\n") == [
-        '<figure class="code"><figcaption></figcaption><pre dir="ltr"><code>x &lt; 1\n</code></pre></figure>'
+        '<figure class="code"><figcaption></figcaption>'
+        '<pre tabindex="0" dir="ltr"><code>x &lt; 1\n</code></pre></figure>'
     ]

@@ -1,0 +1,44 @@
+"""What axe-core finds on a page as it is shown now: the rules of WCAG 2.2 AA and its best practices."""
+
+from importlib.resources import files
+from typing import Any
+
+from playwright.sync_api import Page
+
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+COLOURS = ["color-contrast", "link-in-text-block"]  # all that differs in the dark
+# For a window: axe writes into the page, and looks at colours that stay.
+WINDOW: dict[str, Any] = {"bypass_csp": True, "reduced_motion": "reduce"}
+SETTLED = """Promise.all(document.getAnimations()
+  .map((one) => one.effect.getTiming().iterations === Infinity || one.finished))"""
+RUN = """(options) => axe.run({ resultTypes: ['violations'], restoreScroll: true, ...options })
+  .then(({ violations, passes }) => ({
+    ran: passes.length,
+    found: violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) =>
+      `${id} ${target.join(' ')}: ${failureSummary.replace(/\\s+/g, ' ')}`)),
+  }))"""
+COLOUR = {"runOnly": {"type": "rule", "values": COLOURS}}
+# Looking at colours scrolls the page, and then the box at its foot covers targets: they come first.
+ELSE = {
+    "runOnly": {"type": "tag", "values": TAGS},
+    "rules": {"target-size": {"enabled": True}, **{name: {"enabled": False} for name in COLOURS}},
+}
+
+
+def findings(page: Page) -> list[str]:
+    """In light and in dark colours."""
+    found = _run(page, ELSE)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found += [f"{scheme}: {finding}" for finding in _run(page, COLOUR)]
+    return found
+
+
+def _run(page: Page, options: dict[str, Any]) -> list[str]:
+    page.evaluate(SETTLED)
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
+    result = page.evaluate(RUN, options)
+    assert result["ran"], "axe found nothing that it could judge"
+    return [str(finding) for finding in result["found"]]

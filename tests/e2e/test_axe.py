@@ -1,0 +1,316 @@
+"""Every page and every state of the chat, as axe-core judges it: no finding, in light and in dark colours."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.test import RequestFactory
+from playwright.sync_api import Page, expect
+
+from chat.views.errors import refuse
+from tests.admin.plant import plant
+from tests.e2e.axe import WINDOW, findings
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.shell_page import Shell, conversations, drop
+from tests.e2e.ways import MOUSE
+from tests.fake_says import says_line
+from tests.server import Server
+
+DESK, PHONE = 1280, 390
+WIDTHS = pytest.mark.parametrize("width", [DESK, PHONE])
+NOBODY = "00000000-0000-4000-8000-000000000000"
+MARKDOWN = """# A heading
+
+Some *words*, a [link](https://example.org/) and `code`.
+
+## Below it
+
+- one
+- [x] two
+
+> said by another
+
+| day | what | to do | and | when | on | this | day |
+|---|---|---|---|---|---|---|---|
+| 1 | feed | it | 2 | 3 | 4 | 5 | 6 |
+
+```python
+def rest(n: int) -> str:  # a comment that goes on and on and on, so that the code has to scroll on a phone
+    return "weeks" * n
+```
+
+1. A footnote.[^1]
+
+[^1]: Here.
+"""
+PLANTED = """
+from chat.models import Invite
+bread = talk("alice", "Sourdough", 2, said="Into the **fridge**:\\n\\n```python\\nrest({n})\\n```",
+    reasoning="They ask about the cold.")
+first, reply = messages_of(bread)[:2]
+judge(reply, False, "It forgot the flour.")
+branch(reply, bread, asked="And without?", said="", status="failed", error_code="busy",
+    error_message="The model is busy.", request_id="req-77", completion_tokens=None)
+talks("alice", ["Boats one", "Boats two", "Boats three"])
+long = talk("alice", "A long one", 130)
+print(Invite.objects.issue(person("root"))[1], bread.pk, long.pk, person("bob").pk)
+"""
+
+
+# Of Django's own pages: a search box named by a picture, tips of the lists that one chooses groups from.
+DJANGOS = ("label-title-only #searchbar", "help-tooltip.search-label-icon")
+
+
+def fine(page: Page) -> None:
+    assert findings(page) == []
+
+
+@pytest.fixture(scope="module")
+def planted(server: Server) -> list[str]:
+    """An invitation's token; the keys of a conversation with all there is, of a long one, and of bob."""
+    return plant(server, PLANTED)
+
+
+@pytest.fixture
+def open_chat(window: Window, server: Server) -> Callable[..., ChatPage]:
+    """A new conversation, at some width."""
+    return lambda width=DESK: ChatPage.open(window, server, width=width, **WINDOW)
+
+
+def test_signing_in(window: Window, server: Server) -> None:
+    page = window(server, **WINDOW)
+    page.goto("/accounts/login/")
+    fine(page)
+    page.get_by_label("Name or e-mail").fill("bob")
+    page.get_by_label("Password").fill("not this one")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    fine(page)
+
+
+def test_setting_up(window: Window, fresh_server: Server) -> None:
+    found = re.search(r"/accounts/setup/\S+", fresh_server.log.read_text())
+    assert found
+    page = window(fresh_server, **WINDOW)
+    page.goto(found[0])
+    fine(page)
+    page.get_by_label("Name", exact=True).fill("ada")
+    for field in ("Password", "The password again"):
+        page.get_by_label(field, exact=True).fill("short")
+    page.get_by_role("button", name="Make the account").click()
+    expect(page.get_by_text("too short")).to_be_visible()
+    fine(page)
+
+
+def test_an_invitation(window: Window, server: Server, planted: list[str]) -> None:
+    for name in ("", "bob"):
+        page = window(server, name, **WINDOW)
+        page.goto(f"/accounts/invite/{planted[0]}/")
+        fine(page)
+    page.goto("/accounts/invite/nonsense/")
+    fine(page)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/accounts/password/",
+        "/accounts/password/changed/",
+        "/settings/",
+        "/settings/?saved=1",
+        "/conversations/",
+        "/readings/",
+    ],
+)
+def test_a_page_beside_the_chat(window: Window, server: Server, planted: list[str], path: str) -> None:
+    page = window(server, "erin", **WINDOW)
+    page.goto(f"/admin/chat/conversation/{planted[1]}/change/")  # alice has been read
+    page = window(server, "alice", **WINDOW)
+    page.goto(path)
+    fine(page)
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 413, 429, 500, 503])
+def test_an_error(window: Window, server: Server, status: int) -> None:
+    refused = RequestFactory(headers={"accept": "text/html"}).get("/refused/")
+    seconds = 90 if status in (429, 503) else None
+    answer = refuse(refused, status, retry_after=seconds).content.decode()
+    page = window(server, **WINDOW)
+    page.route(
+        "**/refused/", lambda route: route.fulfill(status=status, content_type="text/html", body=answer)
+    )
+    page.goto("/refused/")
+    expect(page.get_by_role("link", name="Back to the chat")).to_be_visible()
+    fine(page)
+
+
+@WIDTHS
+def test_an_empty_chat(open_chat: Callable[..., ChatPage], width: int) -> None:
+    fine(open_chat(width).page)
+
+
+@WIDTHS
+@pytest.mark.parametrize(("scenario", "shown"), [("first=600", ".waiting"), ("delay=0.05", ".prose > p")])
+def test_a_reply_that_is_waited_for_or_grows_and_is_stopped(
+    open_chat: Callable[..., ChatPage], scenario: str, shown: str, width: int
+) -> None:
+    chat = open_chat(width)
+    chat.ask(question(f"words tokens=4000 {scenario}"))
+    expect(chat.reply.locator(shown)).to_be_visible()
+    fine(chat.page)
+    chat.stop.click()
+    chat.ended("stopped")
+    fine(chat.page)
+
+
+@WIDTHS
+def test_a_finished_reply_of_every_kind_of_block(open_chat: Callable[..., ChatPage], width: int) -> None:
+    chat = open_chat(width)
+    chat.ask(says_line(MARKDOWN))
+    chat.ended()
+    fine(chat.page)
+    chat.reply.get_by_role("button", name="Bad reply").click()
+    expect(chat.page.get_by_label("Why? (optional)")).to_be_visible()
+    fine(chat.page)
+    chat.reply.get_by_role("button", name="Close").click()
+    chat.ask(question("reasoning think=5 tokens=5"))
+    chat.ended()
+    chat.reply.get_by_text("Thought for").click()
+    fine(chat.page)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "status"),
+    [("status code=5007", "failed"), ("cut after=3", "interrupted"), ("length", "truncated")],
+)
+def test_a_reply_that_did_not_end_well(
+    open_chat: Callable[..., ChatPage], scenario: str, status: str
+) -> None:
+    chat = open_chat()
+    chat.ask(question(scenario))
+    chat.ended(status)
+    fine(chat.page)
+
+
+@WIDTHS
+def test_an_edit_and_its_versions(open_chat: Callable[..., ChatPage], width: int) -> None:
+    chat = open_chat(width)
+    chat.ask("Hello")
+    chat.ended()
+    chat.questions.last.get_by_role("button", name="Edit").click()
+    box = chat.page.get_by_role("textbox", name="Edit your message")
+    expect(box).to_be_focused()
+    fine(chat.page)
+    box.fill("Hello again")
+    chat.page.get_by_role("button", name="Save and send").click()
+    expect(chat.page.get_by_role("group", name="Version 2 of 2")).to_be_visible()
+    chat.ended()
+    fine(chat.page)
+    chat.reply.get_by_role("button", name="Regenerate with another model").click()
+    expect(chat.page.get_by_role("menu")).to_be_visible()
+    fine(chat.page)
+
+
+@WIDTHS
+def test_the_dialogs_and_the_menus(window: Window, server: Server, width: int) -> None:
+    drop(server.database, "bob")
+    key = conversations(server.database, "bob", ["Sailing", "Cooking"])[0]
+    page = window(server, "bob", width=width, **WINDOW)
+    page.goto(f"/c/{key}/")
+    shell = Shell(page, MOUSE)
+    page.get_by_role("button", name="Model:").click()
+    expect(shell.picker.get_by_role("radio").first).to_be_visible()
+    fine(page)
+    shell.picker.get_by_role("searchbox").fill("no such model")
+    expect(shell.picker.get_by_text("No model is called that.")).to_be_visible()
+    fine(page)
+    shell.picker.get_by_role("searchbox").fill("")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Instructions").click()
+    expect(shell.instructions).to_be_visible()
+    fine(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="This conversation", exact=True).click()
+    expect(page.get_by_text("Delete this conversation")).to_be_visible()
+    fine(page)
+
+
+@WIDTHS
+def test_the_list_its_options_and_what_was_deleted(window: Window, server: Server, width: int) -> None:
+    drop(server.database, "bob")
+    conversations(server.database, "bob", ["Sailing", "Cooking"])
+    page = window(server, "bob", width=width, **WINDOW)
+    page.goto("/")
+    if width == PHONE:
+        page.get_by_role("button", name="Conversations", exact=True).click()
+    expect(page.get_by_role("link", name="Sailing")).to_be_visible()
+    page.get_by_role("link", name="Sailing").hover()
+    fine(page)
+    for option in ("Rename", "Delete"):
+        page.get_by_role("link", name="Sailing").hover()
+        page.get_by_role("button", name="What to do with Sailing").click()
+        expect(page.get_by_role("menuitem", name=option)).to_be_visible()
+        fine(page)
+        page.get_by_role("menuitem", name=option).click()
+        if option == "Rename":
+            expect(page.get_by_role("textbox", name="Title of this conversation")).to_be_visible()
+            fine(page)
+            page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    fine(page)
+
+
+def test_a_notice_and_no_network(open_chat: Callable[..., ChatPage]) -> None:
+    chat = open_chat()
+    chat.ask("x" * 200_001)
+    expect(chat.notice).to_contain_text("200,000")
+    chat.box.fill("")
+    fine(chat.page)
+    chat.page.context.set_offline(True)
+    expect(chat.page.locator("#offline")).to_be_visible()
+    fine(chat.page)
+
+
+def test_signing_in_again_in_the_page(open_chat: Callable[..., ChatPage]) -> None:
+    chat = open_chat()
+    chat.page.context.clear_cookies(name="sessionid")
+    chat.ask("Hello")
+    expect(chat.page.get_by_role("dialog", name="Sign in again")).to_be_visible()
+    fine(chat.page)
+
+
+@WIDTHS
+def test_a_long_conversation(window: Window, server: Server, planted: list[str], width: int) -> None:
+    page = window(server, "alice", width=width, **WINDOW)
+    page.goto(f"/c/{planted[2]}/")
+    expect(page.locator("article").last).to_be_visible()
+    fine(page)
+
+
+@pytest.mark.parametrize("path", ["", "?q=bread", "{}/change/", "nothing/change/"])
+def test_the_review(window: Window, server: Server, planted: list[str], path: str) -> None:
+    page = window(server, "erin", **WINDOW)
+    page.goto(f"/admin/chat/conversation/{path.format(planted[1])}")
+    assert [found for found in findings(page) if not any(own in found for own in DJANGOS)] == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "chat/invite/",
+        "chat/invite/add/",
+        "chat/user/",
+        "chat/user/add/",
+        "chat/user/{}/change/",
+        "chat/user/{}/link/",
+        "chat/user/{}/password/",
+        "chat/run/",
+        "chat/worker/",
+        "chat/reading/",
+    ],
+)
+def test_the_administration(window: Window, server: Server, planted: list[str], path: str) -> None:
+    page = window(server, "root", **WINDOW)
+    page.goto(f"/admin/{path.format(planted[3])}")
+    assert [found for found in findings(page) if not any(own in found for own in DJANGOS)] == []

@@ -63,6 +63,7 @@ MIDDLEWARE = [
     "chatsite.middleware.SecurityMiddleware",
     "chatsite.middleware.XFrameOptionsMiddleware",
     "chatsite.middleware.StaticMiddleware",
+    "chatsite.middleware.GZipMiddleware",
     "chatsite.middleware.SessionMiddleware",
     "chatsite.middleware.CommonMiddleware",
     "chatsite.middleware.CsrfViewMiddleware",

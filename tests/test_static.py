@@ -19,6 +19,8 @@ from tests.conftest import missing
 ROOT = Path(__file__).parent.parent
 FIRST = ("sse", "stream", "composer", "transcript", "chat")  # loaded before anything is asked
 FIRST_BYTES = 12 * 1024
+FIRST_STYLE = 8 * 1024
+OURS = ("js/*.js", "css/*.css", "img/*")
 STORAGE = {"staticfiles": {"BACKEND": "chatsite.storage.StaticStorage"}}
 HASHED = re.compile(r"\.[0-9a-f]{12}\.")
 COMMENT = re.compile(rb"/\*.*?\*/|^\s*//[^\n]*", re.DOTALL | re.MULTILINE)
@@ -103,13 +105,16 @@ def test_an_older_file_than_the_one_that_is_there_is_served_all_the_same(tmp_pat
     assert (tmp_path / "to" / name).read_text() == "export const a = 2;\n"
 
 
-def test_what_the_page_loads_first_is_small(collected: Path) -> None:
-    def cost(name: str) -> int:
-        [twin] = [path for path in (collected / "js").glob(f"{name}.*.js.br") if HASHED.search(path.name)]
-        return twin.stat().st_size
+def cost(folder: Path, name: str, suffix: str) -> int:
+    """What a browser loads of this file, in bytes."""
+    [twin] = [path for path in folder.rglob(f"{name}.*.{suffix}.br") if HASHED.search(path.name)]
+    return twin.stat().st_size
 
-    sizes = {name: cost(name) for name in FIRST}
+
+def test_what_the_page_loads_first_is_small(collected: Path) -> None:
+    sizes = {name: cost(collected / "js", name, "js") for name in FIRST}
     assert sum(sizes.values()) <= FIRST_BYTES, sizes
+    assert cost(collected / "css", "chat", "css") <= FIRST_STYLE
 
 
 def test_what_is_served_passes_the_tests_of_the_source(collected: Path, tmp_path: Path) -> None:
@@ -126,18 +131,39 @@ def test_what_is_served_passes_the_tests_of_the_source(collected: Path, tmp_path
     assert done.returncode == 0, done.stdout
 
 
-def test_every_file_of_ours_has_a_smaller_twin(collected: Path) -> None:
-    for path in (collected / "js").glob("*.js"):
-        if path.stat().st_size > 500:
-            assert path.with_name(path.name + ".br").stat().st_size < path.stat().st_size
-            assert path.with_name(path.name + ".gz").is_file()
+def test_every_file_of_ours_has_smaller_twins(collected: Path) -> None:
+    for pattern in ("js/*.js", "css/*.css", "admin/css/*.css"):
+        files = [path for path in collected.glob(pattern) if path.stat().st_size > 500]
+        assert files
+        for path in files:
+            for twin in (".br", ".gz"):
+                assert path.with_name(path.name + twin).stat().st_size < path.stat().st_size
 
 
-async def test_a_hashed_file_is_kept_for_ever_and_a_plain_one_is_not(collected: Path) -> None:
+def ours(folder: Path) -> list[Path]:
+    """Our own files with a hash, as named under the folder."""
+    files = [path for pattern in OURS for path in folder.glob(pattern) if HASHED.search(path.name)]
+    return [path.relative_to(folder) for path in files if path.suffix in (".js", ".css", ".svg")]
+
+
+async def test_each_twin_is_served_to_who_takes_it_and_kept_for_ever(collected: Path) -> None:
     client = AsyncClient()
-    hashed = await client.get(staticfiles_storage.url("admin/css/base.css"))
-    plain = await client.get("/static/admin/css/base.css")
-    assert "immutable" in hashed["Cache-Control"]
+    names = ours(collected)
+    assert len(names) > 20
+    for name in names:
+        whole = await client.get(f"/static/{name}")
+        assert "immutable" in whole["Cache-Control"]
+        for encoding, twin in (("br", ".br"), ("gzip", ".gz")):
+            packed = await client.get(f"/static/{name}", headers={"accept-encoding": encoding})
+            assert "immutable" in packed["Cache-Control"]
+            if (there := collected / f"{name}{twin}").is_file():
+                assert (packed["Content-Encoding"], packed["Vary"]) == (encoding, "Accept-Encoding")
+                assert packed.content == there.read_bytes()
+
+
+async def test_a_plain_name_is_asked_for_again(collected: Path) -> None:
+    plain = await AsyncClient().get("/static/admin/css/base.css")
+    assert plain.status_code == 200
     assert "immutable" not in plain["Cache-Control"]
 
 

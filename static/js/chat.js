@@ -438,7 +438,7 @@ class Chat {
 
 /** What a page without scripts would do. */
 function sent(element) {
-  if (element.type === 'submit') element.form.requestSubmit(element);
+  if (element.type === 'submit') element.form?.requestSubmit(element);
   else element.submit?.();
 }
 

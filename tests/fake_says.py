@@ -26,10 +26,19 @@ def _pieces(text: str, size: int) -> Iterator[str]:
 
 @scenario
 async def says(
-    run: Run, data: str = "", size: int = 0, delay: float = 0.0, field: str = "content", reason: str = "stop"
+    run: Run,
+    data: str = "",
+    size: int = 0,
+    delay: float = 0.0,
+    field: str = "content",
+    reason: str = "stop",
+    times: int = 1,
 ) -> None:
-    """Any text in pieces of `size` code points (0: whole); `field` reasoning_content has it thought first."""
-    text = _text(data)
+    """Any text in pieces of `size` code points (0: whole), so many times over.
+
+    With `field` reasoning_content it is thought first.
+    """
+    text = _text(data) * times
     thought = (frames.chunk(piece, field) for piece in _pieces(text, size)) if field != "content" else ()
     said = frames.catalogue(_pieces(text, size), run.prompt_tokens, reason=reason)
     await run.send(chain(thought, said), delay)

@@ -1,0 +1,140 @@
+"""What a page may cost: bytes, requests, movement, announcements, work. Never milliseconds."""
+
+from statistics import median
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.effort import Effort
+from tests.e2e.loads import Visit, visit
+from tests.e2e.seed import talk
+from tests.e2e.texts import CODE, LIST, PROSE, essay, everyday
+from tests.e2e.watching import ANNOUNCED, BLOCKS, MOVED
+from tests.fake_says import says_line
+from tests.rendering.documents import EXAMPLES
+from tests.server import Server
+
+KB = 1_000
+MOST_ELEMENTS = 1_000
+# Each block of the last reply as it is in the page, and its height.
+SHOWN = """() => [...[...document.querySelectorAll('.reply [data-part=text]')].at(-1).children].map(
+  (block) => [block.outerHTML, block.getBoundingClientRect().height],
+)"""
+# Beside those that test_rendering.py streams already.
+SPECIFICATION = [markdown for markdown, _ in EXAMPLES[200:]]
+
+
+@pytest.fixture(scope="module")
+def conversation(server: Server) -> str:
+    """The address of one with 20 messages."""
+    return talk(server, "alice", everyday(20))
+
+
+def first(window: Window, server: Server, conversation: str) -> tuple[Page, Visit]:
+    page = window(server, "alice")
+    return page, visit(page, conversation)
+
+
+def test_the_first_visit_is_small_and_asks_nobody_else(
+    window: Window, server: Server, conversation: str
+) -> None:
+    page, seen = first(window, server, conversation)
+    expect(page.locator("article.message")).to_have_count(20)
+    asked = [(request.kind, request.path) for request in seen.fetched]
+    assert 5 <= len(asked) <= 8, asked
+    assert seen.bytes <= 50 * KB, seen.fetched
+    assert 0 < seen.document.whole <= 20 * KB
+    assert 0 < seen.bodies("Script") <= 12 * 1024
+    assert 0 < seen.bodies("Stylesheet") <= 8 * 1024
+    assert {request.url.startswith(server.url) for request in seen.fetched} == {True}
+    assert "Font" not in {kind for kind, _ in asked}
+
+
+def test_a_further_visit_fetches_the_page_alone(window: Window, server: Server, conversation: str) -> None:
+    page, _ = first(window, server, conversation)
+    again = visit(page, conversation)
+    assert len(again.requests) > 1
+    assert [request.kind for request in again.fetched] == ["Document"]
+    assert again.bytes <= 20 * KB
+
+
+def test_every_module_is_named_by_the_page_itself(window: Window, server: Server, conversation: str) -> None:
+    _, seen = first(window, server, conversation)
+    scripts = [request for request in seen.requests.values() if request.kind == "Script"]
+    assert len(scripts) == 5
+    assert {request.begun_by for request in scripts} == {"parser"}, scripts
+
+
+def test_the_page_holds_no_more_elements_than_it_needs(
+    window: Window, server: Server, conversation: str
+) -> None:
+    page, _ = first(window, server, conversation)
+    assert page.evaluate("document.querySelectorAll('*').length") <= MOST_ELEMENTS
+
+
+def test_a_long_reply_says_little_to_a_screen_reader(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.page.evaluate(ANNOUNCED)
+    chat.ask(question("words tokens=1000 delay=0.002"))
+    chat.ended()
+    said = chat.page.evaluate("seen")
+    assert 2 <= len(said) <= 4, said
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_finished_blocks_are_left_alone(window: Window, server: Server, width: int) -> None:
+    chat = ChatPage.open(window, server, width=width)
+    chat.ask(f"Go on.\n{says_line(essay(12_000), size=24, delay=0.01)}")
+    chat.reply.wait_for()
+    chat.page.evaluate(BLOCKS)
+    chat.ended()
+    seen = chat.page.evaluate("seen")
+    assert seen["updates"] > 20
+    assert seen["touched"] == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_moves_once_the_last_words_are_there(window: Window, server: Server, width: int) -> None:
+    chat = ChatPage.open(window, server, width=width)
+    chat.page.evaluate(MOVED)
+    text = "\n\n".join((CODE, LIST, PROSE))
+    chat.ask(f"Go on.\n{says_line(text, size=len(text) // 4, delay=0.8)}")
+    chat.ended()
+    chat.page.wait_for_timeout(300)
+    assert chat.page.evaluate("seen.apart")
+    assert chat.page.evaluate("movedSince(seen.since)") == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [essay(10_000), "\n\n".join(SPECIFICATION[:220]), "\n\n".join(SPECIFICATION[220:])],
+    ids=["essay", "specification 1", "specification 2"],
+)
+def test_a_streamed_reply_reads_and_measures_as_a_loaded_one(
+    window: Window, server: Server, text: str
+) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(f"Go on.\n{says_line(text, size=50, delay=0.005)}")
+    chat.ended()
+    streamed, read = chat.page.evaluate(SHOWN), chat.reply.aria_snapshot()
+    chat.page.reload()
+    assert chat.page.evaluate(SHOWN) == streamed
+    assert chat.reply.aria_snapshot() == read
+    assert len(streamed) > 20
+
+
+def effort_of(window: Window, server: Server, length: int) -> float:
+    """Seconds of work on a reply of so many characters, which comes at a steady pace."""
+    chat = ChatPage.open(window, server)
+    with Effort(chat.page) as effort:
+        chat.ask(f"Go on.\n{says_line(essay(length), size=100, delay=0.01)}")
+        chat.ended()
+    chat.page.close()
+    return effort.seconds
+
+
+def test_twice_the_text_is_about_twice_the_work(window: Window, server: Server) -> None:
+    """It is four times where a page renders all of it again and again. `make audit` looks closer."""
+    pairs = [(effort_of(window, server, 20_000), effort_of(window, server, 40_000)) for _ in range(3)]
+    assert median(twice / once for once, twice in pairs) <= 2.8, pairs

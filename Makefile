@@ -8,11 +8,12 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 SERVER := .venv/.server
 LOCAL := .venv/.local
 DEV := .venv/.dev
+AUDIT := tests/audit/node_modules/.installed
 
 # A process for each core, and each file of tests in one of them: many share a server.
 SIDE_BY_SIDE := -n auto --dist loadfile
 
-.PHONY: run test lint bench images
+.PHONY: run test lint bench audit images
 
 run: $(SERVER) $(LOCAL)
 	@exec $(BIN)/python manage.py serve --prepare
@@ -36,6 +37,10 @@ bench: $(SERVER) $(LOCAL) $(DEV)
 images: $(SERVER) $(DEV)
 	$(BIN)/python -m tests.images
 
+# Every page under pa11y and Lighthouse, and what streams cost a slow browser: some minutes, and Chromium and Node.
+audit: $(SERVER) $(LOCAL) $(DEV) $(AUDIT)
+	$(BIN)/python -m tests.audit
+
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=…")'
 	@$(PYTHON) -m venv .venv || (rm -rf .venv; exit 1)
@@ -54,4 +59,9 @@ $(LOCAL): requirements-local.txt | $(BIN)/python
 $(DEV): requirements-dev.txt $(SERVER) | $(BIN)/python
 	@echo "Installing the developers' tools …"
 	@$(PIP) -r $<
+	@touch $@
+
+$(AUDIT): tests/audit/package.json tests/audit/package-lock.json
+	@echo "Installing pa11y and Lighthouse …"
+	@npm ci --prefix tests/audit --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -1,0 +1,102 @@
+"""The two programs that look at a page: pa11y (with axe and HTML CodeSniffer) and Lighthouse."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from .pages import Look
+
+PROGRAMS = Path(__file__).parent / "node_modules/.bin"
+CHROME = os.environ.get("CHROME_PATH") or shutil.which("chromium") or "chromium"
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+PATIENCE = 180  # seconds a page
+CATEGORIES = ("performance", "accessibility", "best-practices")
+VIEWS = {"desk": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 800, "isMobile": True}}
+
+
+class AuditError(Exception):
+    """A program did not do its work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What Lighthouse says of a page on a slow phone; times in milliseconds, scores of 100."""
+
+    largest_paint: float
+    blocked: float
+    shifted: float
+    scores: tuple[int, ...]  # in the order of CATEGORIES
+    failed: tuple[str, ...]  # what costs points
+
+
+def findings(look: Look) -> list[str]:
+    """What pa11y finds at both widths."""
+    return [f"{name}: {found}" for name, view in VIEWS.items() for found in _pa11y(look, view)]
+
+
+def _pa11y(look: Look, view: dict[str, Any]) -> list[str]:
+    config = {
+        "standard": "WCAG2AA",
+        "runners": ["axe", "htmlcs"],
+        "headers": look.headers,
+        "ignore": look.accepted,
+        "viewport": view,
+        "timeout": PATIENCE * 1000,
+        "levelCapWhenNeedsReview": "warning",  # what axe is not sure about is no finding
+        "chromeLaunchConfig": {"executablePath": CHROME, "args": FLAGS},
+    }
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "pa11y.json"
+        path.write_text(json.dumps(config))
+        said = _run("pa11y", "--reporter", "json", "--config", str(path), look.url, codes=(0, 2))
+    return [f"{one['code']} {one['message']} {one['selector']} {one['context']}" for one in json.loads(said)]
+
+
+def measured(look: Look) -> Report:
+    """A visit on Lighthouse's slow phone."""
+    skipped = [f"--skip-audits={','.join(look.accepted)}"] if look.accepted else []
+    said = json.loads(
+        _run(
+            "lighthouse",
+            look.url,
+            *skipped,
+            "--quiet",
+            "--output=json",
+            "--ignore-status-code",
+            f"--only-categories={','.join(CATEGORIES)}",
+            f"--extra-headers={json.dumps(look.headers)}",
+            f"--chrome-flags={' '.join(FLAGS)}",
+        )
+    )
+    if "runtimeError" in said:
+        raise AuditError(f"Lighthouse on {look.name}: {said['runtimeError']['message']}")
+    value = {name: said["audits"][name].get("numericValue", 0.0) for name in said["audits"]}
+    return Report(
+        value["largest-contentful-paint"],
+        value["total-blocking-time"],
+        value["cumulative-layout-shift"],
+        tuple(round(100 * (said["categories"][name]["score"] or 0)) for name in CATEGORIES),
+        tuple(_failed(said)),
+    )
+
+
+def _failed(said: dict[str, Any]) -> list[str]:
+    references = [ref for name in CATEGORIES for ref in said["categories"][name]["auditRefs"]]
+    audits = [said["audits"][name] for name in sorted({ref["id"] for ref in references if ref["weight"]})]
+    low = [one for one in audits if one["score"] is not None and one["score"] < 0.9]
+    return [f"{one['id']}: {one['title']}" for one in low]
+
+
+def _run(program: str, *arguments: str, codes: tuple[int, ...] = (0,)) -> str:
+    env = {**os.environ, "CHROME_PATH": CHROME}
+    done = subprocess.run(
+        [PROGRAMS / program, *arguments], env=env, capture_output=True, text=True, timeout=PATIENCE
+    )
+    if done.returncode not in codes:
+        raise AuditError(f"{program} ended with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout

@@ -14,12 +14,13 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db.models import Value
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
 
 from chat.models.user import User
 
 LONGEST_PASSWORD = 1024  # characters; the hash costs the same, the request does not
-TAKEN = "Another account has this e-mail address."
-LAST_ADMINISTRATOR = "This is the last administrator who can sign in. Make another one first."
+TAKEN = _("Another account has this e-mail address.")
+LAST_ADMINISTRATOR = _("This is the last administrator who can sign in. Make another one first.")
 
 
 class PasswordRules(SetPasswordMixin):

@@ -18,9 +18,10 @@ from django.contrib import auth
 from django.contrib.auth import middleware as auth_middleware
 from django.contrib.messages import middleware as messages_middleware
 from django.contrib.sessions import middleware as sessions_middleware
+from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.middleware import clickjacking, common, csrf, gzip, security
+from django.middleware import clickjacking, common, csrf, gzip, locale, security
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 AT_ONCE = 8_192  # bytes that are compressed on the event loop, in a tenth of a millisecond
@@ -61,6 +62,21 @@ def _as_coroutine(hook: Callable[..., Any]) -> Callable[..., Any]:
 
 class SecurityMiddleware(Inline, security.SecurityMiddleware):
     """Redirects to https, HSTS, nosniff, referrer and opener policy."""
+
+
+class LanguageMiddleware(Inline, locale.LocaleMiddleware):
+    """The browser's language, where the site has it. A site of one language does without this altogether."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+        if len(settings.LANGUAGES) < 2:
+            raise MiddlewareNotUsed
+        super().__init__(get_response)
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """Pages say their language, and that it depends on who asks."""
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            return super().process_response(request, response)
+        return response
 
 
 class CommonMiddleware(Inline, common.CommonMiddleware):

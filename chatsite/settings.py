@@ -6,6 +6,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import dj_database_url
+from django.conf.global_settings import LANGUAGES
+from django.utils.translation import to_locale
 
 from chatsite import env, keyfile
 from chatsite.env import BASE_DIR, EnvError
@@ -64,6 +66,7 @@ MIDDLEWARE = [
     "chatsite.middleware.XFrameOptionsMiddleware",
     "chatsite.middleware.StaticMiddleware",
     "chatsite.middleware.GZipMiddleware",
+    "chatsite.middleware.LanguageMiddleware",
     "chatsite.middleware.SessionMiddleware",
     "chatsite.middleware.CommonMiddleware",
     "chatsite.middleware.CsrfViewMiddleware",
@@ -185,7 +188,11 @@ STORAGES = {
     "staticfiles": {"BACKEND": "chatsite.storage.StaticStorage"},
 }
 
+# A folder of `locale/` with a compiled catalogue is a language; with English alone nothing is asked for one.
 LANGUAGE_CODE = "en"
+LOCALE_PATHS = [BASE_DIR / "locale"]
+CATALOGUES = {path.parts[-3] for path in LOCALE_PATHS[0].glob("*/LC_MESSAGES/django.mo")}
+LANGUAGES = [(code, name) for code, name in LANGUAGES if code == "en" or to_locale(code) in CATALOGUES]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -23,7 +23,7 @@ from . import transcript
 from .filters import DeletedFilter, ModelFilter, OwnerFilter, StateFilter, ThumbsFilter
 from .listing import Listing, Order, matching
 from .log import LogAdmin, has_nul
-from .moments import day, moment
+from .moments import day, grouped, moment
 from .readings import record
 
 LIST = "admin:chat_conversation_changelist"
@@ -61,11 +61,11 @@ class ConversationAdmin(LogAdmin):
 
     @admin.display(description=_("tokens in / out"))
     def tokens(self, obj: Any) -> str:
-        return f"{obj.facts.prompt_tokens:,} / {obj.facts.completion_tokens:,}"
+        return f"{grouped(obj.facts.prompt_tokens)} / {grouped(obj.facts.completion_tokens)}"
 
     @admin.display(description=_("last reply"))
     def state(self, obj: Any) -> str:
-        return Run.Status(obj.facts.state).label if obj.facts.state else "–"
+        return str(Run.Status(obj.facts.state).label) if obj.facts.state else "–"
 
     @admin.display(description=_("thumbs"))
     def thumbs(self, obj: Any) -> str:

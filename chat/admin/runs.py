@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -13,7 +14,7 @@ from chat.models import Run
 
 from .filters import ErrorFilter
 from .log import LogAdmin
-from .moments import moment
+from .moments import grouped, moment
 
 
 @admin.register(Run)
@@ -44,11 +45,11 @@ class RunAdmin(LogAdmin):
     def tokens(self, obj: Run) -> str:
         if obj.completion_tokens is None:
             return "–"
-        return f"{obj.prompt_tokens or 0:,} / {obj.completion_tokens:,}"
+        return f"{grouped(obj.prompt_tokens or 0)} / {grouped(obj.completion_tokens)}"
 
     @admin.display(description=_("seconds"))
     def took(self, obj: Run) -> str:
-        return "–" if obj.seconds is None else f"{obj.seconds:.1f}"
+        return "–" if obj.seconds is None else number_format(obj.seconds, 1)
 
     @admin.display(description=_("transcript"))
     def reply(self, obj: Run) -> SafeString:

@@ -9,6 +9,7 @@ from typing import Literal
 from chat.models import Conversation, Feedback, Message, Run
 from chat.upstream.catalogue import bundled
 
+from .moments import grouped
 from .tree import Tree
 
 PAGE = 100  # messages shown at once
@@ -47,11 +48,11 @@ class Bill:
 
     @property
     def asked(self) -> str:
-        return f"{self.prompt_tokens:,}"
+        return grouped(self.prompt_tokens)
 
     @property
     def said(self) -> str:
-        return f"{self.completion_tokens:,}"
+        return grouped(self.completion_tokens)
 
 
 @dataclass(frozen=True, slots=True)

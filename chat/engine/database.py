@@ -12,11 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import ParamSpec, TypeVar
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections
+from django.utils import translation
 
 P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 4
+LANGUAGES = len(settings.LANGUAGES)
 
 logger = logging.getLogger(__name__)
 
@@ -29,9 +32,14 @@ class DatabaseThreads:
 
     async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `function` in one of the threads; cancelling the caller lets it finish there."""
-        return await asyncio.get_running_loop().run_in_executor(
-            self._pool, lambda: _reconnecting(function, *args, **kwargs)
-        )
+        language = translation.get_language() if LANGUAGES > 1 else None
+
+        def call() -> T:
+            # Which language is active belongs to the caller's thread.
+            with translation.override(language) if language else nullcontext():
+                return _reconnecting(function, *args, **kwargs)
+
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
     def close(self) -> None:
         for _ in range(self._pool._max_workers):

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from chat.models import Run
 from chat.wire.frames import Usage
 
@@ -61,7 +63,7 @@ class Ending:
         return columns
 
     def payload(self) -> dict[str, Any]:
-        """The JSON of the `done` event."""
+        """The JSON of the `done` event, in the language of who asks."""
         payload: dict[str, Any] = {
             "response": "",
             "status": self.status,
@@ -72,7 +74,7 @@ class Ending:
         if self.thinking_seconds is not None:
             payload["thinking_seconds"] = _rounded(self.thinking_seconds)
         if self.code:
-            payload |= {"code": self.code, "message": self.message}
+            payload |= {"code": self.code, "message": gettext(self.message)}
         return payload
 
 

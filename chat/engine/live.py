@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from django.utils.translation import gettext
+
 from chat.wire import sse
 
 from .ending import Ending
@@ -51,7 +53,7 @@ class Live:
         self.text = ""
         self.reasoning = ""
         self.ending: Ending | None = None
-        self.problem: bytes = b""
+        self._problem: dict[str, object] = {}
         self.problems = 0
         self.pings = 0
         self._feeds: list[Feed] = []
@@ -97,10 +99,14 @@ class Live:
 
     def report(self, code: str, message: str, *, retryable: bool = True) -> None:
         """Say a problem once to those who watch now; the run goes on."""
-        payload = {"response": "", "code": code, "message": message, "retryable": retryable}
-        self.problem = sse.encode(sse.dumps(payload), event="problem")
+        self._problem = {"response": "", "code": code, "message": message, "retryable": retryable}
         self.problems += 1
         self.wake()
+
+    def problem(self) -> bytes:
+        """The latest one, in the language of who asks."""
+        told = self._problem | {"message": gettext(str(self._problem["message"]))}
+        return sse.encode(sse.dumps(told), event="problem")
 
     def ping(self, silence: float) -> None:
         """Let the viewers send a comment where nothing was said for `silence` seconds."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from chat.models import Conversation, Run, User
 from chat.models.statements import insert, update
@@ -56,7 +57,7 @@ class Opener:
                     raise
                 if isinstance(turn, Question) and turn.conversation:
                     refuse_where_busy(turn.conversation)
-        raise Busy("Too much is sent to this conversation at once. Try again.")
+        raise Busy(gettext("Too much is sent to this conversation at once. Try again."))
 
     def find(self, user: User, turn: Turn) -> Opened | None:
         """The turn that this key made, if any. Raises Conflict where it was made of something else."""
@@ -65,9 +66,9 @@ class Opener:
         if run is None:
             return None
         if run.conversation.deleted:
-            raise Missing("This conversation was deleted.")
+            raise Missing(gettext("This conversation was deleted."))
         if run.fingerprint != turn.fingerprint:
-            raise Conflict("This key was used for something else. Send it with a new one.")
+            raise Conflict(gettext("This key was used for something else. Send it with a new one."))
         return Opened(run, about(run), None)
 
     def _store(self, user: User, turn: Turn, plan: Plan, queued: bool) -> Opened:

@@ -3,6 +3,8 @@
 import uuid
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext as _
+
 from chat.models import Conversation, Message, Run, User
 from chat.models.conversation import title_from
 from chat.upstream.catalogue import Catalogue, Model, UnknownModel
@@ -48,7 +50,7 @@ class Planner:
 
     def _edit(self, conversation: Conversation, message: Message, edit: Edit) -> Plan:
         if message.role != Message.Role.USER:
-            raise Conflict("Only a question can be edited.")
+            raise Conflict(_("Only a question can be edited."))
         _settle(conversation, edit.model, edit.system)
         return self._answer(conversation, message.parent_id, edit.content)
 
@@ -62,7 +64,7 @@ class Planner:
 
     def _regenerate(self, conversation: Conversation, message: Message, again: Regeneration) -> Plan:
         if message.role != Message.Role.ASSISTANT or message.parent_id is None:
-            raise Conflict("Only a reply can be written anew.")
+            raise Conflict(_("Only a reply can be written anew."))
         _settle(conversation, again.model, None)
         model = self._model(conversation.model)
         reply = Message(
@@ -77,9 +79,9 @@ class Planner:
     def _continue(self, conversation: Conversation, message: Message, turn: Continuation) -> Plan:
         run = message.runs.order_by("-created").first()
         if message.role != Message.Role.ASSISTANT or run is None:
-            raise Conflict("Only a reply can be continued.")
+            raise Conflict(_("Only a reply can be continued."))
         if not can_continue(message, run) or message.children.exists():
-            raise Conflict("Only the last reply can be continued, and only where it was cut short.")
+            raise Conflict(_("Only the last reply can be continued, and only where it was cut short."))
         try:
             model = self.catalogue.get(message.model)  # its own, as long as that is offered
         except UnknownModel:
@@ -94,7 +96,7 @@ class Planner:
             )
         conversation = Conversation.objects.of(user).filter(pk=question.conversation).first()
         if conversation is None:
-            raise Missing("There is no such conversation.")
+            raise Missing(_("There is no such conversation."))
         _settle(conversation, question.model, question.system)
         return conversation
 
@@ -102,7 +104,8 @@ class Planner:
         try:
             return self.catalogue.get(name)
         except UnknownModel as error:
-            raise Malformed(f"There is no model “{name[:100]}” here. Choose another one.") from error
+            words = _("There is no model “%(name)s” here. Choose another one.")
+            raise Malformed(words % {"name": name[:100]}) from error
 
 
 def can_continue(message: Message, run: Run) -> bool:
@@ -118,14 +121,14 @@ def lock(user: User, message: uuid.UUID) -> Conversation:
     found = Conversation.objects.of(user).filter(messages=message)
     conversation = found.select_for_update(of=("self",), no_key=True).first()
     if conversation is None:
-        raise Missing("There is no such message.")
+        raise Missing(_("There is no such message."))
     return conversation
 
 
 def refuse_where_busy(conversation: uuid.UUID) -> None:
     """Raises Busy with the live run, if there is one."""
     if run := Run.objects.live().filter(conversation_id=conversation).first():
-        raise Busy("A reply is still being written here. Wait for it, or stop it.", run=run.pk)
+        raise Busy(_("A reply is still being written here. Wait for it, or stop it."), run=run.pk)
 
 
 def _settle(conversation: Conversation, model: str | None, system: str | None) -> None:
@@ -144,5 +147,5 @@ def _parent(conversation: Conversation, question: Question) -> uuid.UUID | None:
         return None
     replies = conversation.messages.filter(role=Message.Role.ASSISTANT)
     if not isinstance(question.parent, uuid.UUID) or not replies.filter(pk=question.parent).exists():
-        raise Missing("There is no such reply in this conversation.")
+        raise Missing(_("There is no such reply in this conversation."))
     return question.parent

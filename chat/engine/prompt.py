@@ -2,6 +2,8 @@
 
 import uuid
 
+from django.utils.translation import gettext
+
 from chat.models import Message
 from chat.upstream import budget
 from chat.upstream.catalogue import Model
@@ -62,7 +64,7 @@ def _fitted(system: str, messages: list[dict[str, str]], model: Model, *, needed
     try:
         fit = budget.fit(first + messages, model, needed=needed)
     except UpstreamError as error:
-        raise TooLong(error.message) from error
+        raise TooLong(gettext(error.message)) from error
     return Prompt(fit.messages, model, fit.max_tokens)
 
 

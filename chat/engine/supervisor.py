@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from chat.models import Run
 from chat.upstream.catalogue import Model
@@ -23,7 +24,7 @@ from .writer import Draft, Verdict, Writer
 LONGEST_REPLY = 400_000  # code points of text and of reasoning
 LIVE_RUNS = 1_500  # a process; further ones are queued
 KEEP_FINISHED = 60.0  # seconds a finished run stays in memory for those who come back
-BROKEN = "The server made a mistake. Try again, please."
+BROKEN = gettext_noop("The server made a mistake. Try again, please.")
 
 logger = logging.getLogger(__name__)
 

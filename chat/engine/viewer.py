@@ -6,6 +6,8 @@ import random
 import uuid
 from collections.abc import AsyncGenerator, Callable
 
+from django.utils.translation import gettext
+
 from chat.wire import sse
 
 from .feed import Feed
@@ -13,17 +15,6 @@ from .position import Position
 
 RESET = sse.encode('{"response":""}', event="reset")
 RECONNECT = sse.encode('{"response":""}', event="reconnect")
-SIGNED_OUT = sse.encode(
-    sse.dumps(
-        {
-            "response": "",
-            "code": "signed_out",
-            "message": "You are signed out. Sign in to go on.",
-            "retryable": False,
-        }
-    ),
-    event="problem",
-)
 RETRY = (700, 2700)  # milliseconds; spread, so that a restart is not met by everybody at once
 
 
@@ -91,7 +82,7 @@ class Viewer:
             yield sse.retry(random.randint(*RETRY)) + live.about.frame()
             while True:
                 if self._revoked:
-                    yield SIGNED_OUT
+                    yield _signed_out()
                     return
                 if frame := self._advance():
                     yield frame
@@ -104,7 +95,7 @@ class Viewer:
                     return
                 if live.problems > problems:
                     problems = live.problems
-                    yield live.problem
+                    yield live.problem()
                 elif live.pings > pings:
                     pings = live.pings
                     yield sse.PING
@@ -128,3 +119,9 @@ class Viewer:
         self._first = False
         self._position, frame = step
         return frame
+
+
+def _signed_out() -> bytes:
+    message = gettext("You are signed out. Sign in to go on.")
+    payload = {"response": "", "code": "signed_out", "message": message, "retryable": False}
+    return sse.encode(sse.dumps(payload), event="problem")

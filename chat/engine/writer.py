@@ -13,6 +13,7 @@ from datetime import datetime
 
 from django.db import DatabaseError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from chat.models import Run, RunChunk
 from chat.models.run_chunk import REASONING, TEXT
@@ -23,6 +24,7 @@ from .live import Live
 from .seam import Seam
 
 TICK = 0.4  # seconds; with the commit, text is stored within 0.5
+NOT_SAVED = gettext_noop("This reply is not saved yet; the server keeps trying.")
 NOT_SAVED_AFTER = 10.0  # seconds an ending may fail to be stored before its viewers are told
 RETRY_PAUSE = 0.4  # seconds
 
@@ -174,7 +176,7 @@ class Writer:
         now = asyncio.get_running_loop().time()
         for draft in self._drafts.values():
             if draft.ending and not draft.live.problems and now - draft.ending_since > NOT_SAVED_AFTER:
-                draft.live.report("not_saved", "This reply is not saved yet; the server keeps trying.")
+                draft.live.report("not_saved", NOT_SAVED)
 
 
 def save(batch: Batch, worker: uuid.UUID) -> Verdict:

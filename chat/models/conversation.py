@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 TITLE_LENGTH = 80
 
@@ -36,13 +37,14 @@ class Conversation(models.Model):
     system = models.TextField(default="", blank=True)
     active_leaf = models.ForeignKey("Message", models.SET_NULL, null=True, blank=True, related_name="+")
     created = models.DateTimeField(default=timezone.now, editable=False)
-    updated = models.DateTimeField(default=timezone.now)
+    updated = models.DateTimeField(_("updated"), default=timezone.now)
     seen = models.DateTimeField(default=timezone.now)
     deleted = models.DateTimeField(null=True, blank=True)
 
     objects = ConversationQuerySet.as_manager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("conversation"), _("conversations")
         indexes = [models.Index(fields=["user", "-updated"], name="conversation_by_user")]
         constraints = [
             models.CheckConstraint(condition=~models.Q(title=""), name="conversation_has_title"),

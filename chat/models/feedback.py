@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 LONGEST_REASON = 1_000  # code points
 
@@ -15,7 +16,7 @@ class Feedback(models.Model):
     updated = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        verbose_name_plural = "feedback"
+        verbose_name = verbose_name_plural = _("feedback")
 
     def __str__(self) -> str:
         return "up" if self.up else "down"

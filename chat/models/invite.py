@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from .user import User
 
@@ -51,9 +52,14 @@ class InviteManager(models.Manager["Invite"]):
 
 class Invite(models.Model):
     digest = models.CharField(max_length=64, unique=True, editable=False)
-    note = models.CharField("for whom", max_length=200, default="", blank=True)
+    note = models.CharField(_("for whom"), max_length=200, default="", blank=True)
     made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, editable=False, related_name="+"
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+        verbose_name=_("made by"),
     )
     created = models.DateTimeField(default=timezone.now, editable=False)
     used = models.DateTimeField(null=True, editable=False)
@@ -64,10 +70,10 @@ class Invite(models.Model):
     objects: ClassVar[InviteManager] = InviteManager()
 
     class Meta:
-        verbose_name = "invitation"
+        verbose_name, verbose_name_plural = _("invitation"), _("invitations")
 
     def __str__(self) -> str:
-        return self.note or f"invitation {self.pk}"
+        return self.note or _("invitation %(number)s") % {"number": self.pk}
 
     @property
     def expires(self) -> datetime:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection, models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 
 class Step(NamedTuple):
@@ -132,6 +133,7 @@ class Message(models.Model):
     objects = MessageQuerySet.as_manager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("message"), _("messages")
         # Finds the first questions of a conversation without a look at the others' rows, which hold texts.
         indexes = [models.Index(fields=["conversation", "parent"], name="message_by_conversation")]
         constraints = [

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Q, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from .message import Message
 from .run_chunk import RunChunk
@@ -33,24 +34,26 @@ class Run(models.Model):
     """
 
     class Status(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        COMPLETE = "complete"
-        STOPPED = "stopped"
-        INTERRUPTED = "interrupted"
-        TRUNCATED = "truncated"
-        FAILED = "failed"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Running")
+        COMPLETE = "complete", _("Complete")
+        STOPPED = "stopped", _("Stopped")
+        INTERRUPTED = "interrupted", _("Interrupted")
+        TRUNCATED = "truncated", _("Truncated")
+        FAILED = "failed", _("Failed")
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="runs")
     conversation = models.ForeignKey("Conversation", models.CASCADE, related_name="runs")
     message = models.ForeignKey("Message", models.CASCADE, related_name="runs")
-    worker = models.ForeignKey("Worker", models.SET_NULL, null=True, blank=True, related_name="runs")
+    worker = models.ForeignKey(
+        "Worker", models.SET_NULL, null=True, blank=True, related_name="runs", verbose_name=_("worker")
+    )
     client_key = models.UUIDField(default=uuid.uuid4)
     fingerprint = models.CharField(max_length=64)
-    model = models.CharField(max_length=200)
+    model = models.CharField(_("model"), max_length=200)
     max_tokens = models.PositiveIntegerField()
-    status = models.CharField(max_length=11, choices=Status.choices)
+    status = models.CharField(_("status"), max_length=11, choices=Status.choices)
     stop_requested = models.BooleanField(default=False)
 
     text_start = models.PositiveIntegerField(default=0)
@@ -59,15 +62,15 @@ class Run(models.Model):
     reasoning_length = models.PositiveIntegerField(default=0)
 
     finish_reason = models.CharField(max_length=40, default="", blank=True)
-    error_code = models.CharField(max_length=40, default="", blank=True)
+    error_code = models.CharField(_("error code"), max_length=40, default="", blank=True)
     error_message = models.CharField(max_length=500, default="", blank=True)
-    request_id = models.CharField(max_length=100, default="", blank=True)
+    request_id = models.CharField(_("request id"), max_length=100, default="", blank=True)
     prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
     completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     cached_tokens = models.PositiveIntegerField(null=True, blank=True)
     neurons = models.FloatField(null=True, blank=True)
 
-    created = models.DateTimeField(default=timezone.now, editable=False)
+    created = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     started = models.DateTimeField(null=True, blank=True)
     first_token = models.DateTimeField(null=True, blank=True)
     first_text = models.DateTimeField(null=True, blank=True)
@@ -76,6 +79,7 @@ class Run(models.Model):
     objects = RunQuerySet.as_manager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("run"), _("runs")
         constraints = [
             models.UniqueConstraint(fields=["user", "client_key"], name="run_once_per_client_key"),
             models.UniqueConstraint(

@@ -6,6 +6,7 @@ from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
 from django.db.models import Q, Value
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
 
 
 class AccountManager(UserManager["User"]):
@@ -45,7 +46,7 @@ class User(AbstractUser):
                 Lower("email"),
                 condition=~Q(email=""),
                 name="user_email_unique",
-                violation_error_message="Another account has this e-mail address.",
+                violation_error_message=_("Another account has this e-mail address."),
             ),
         ]
 

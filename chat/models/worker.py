@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 DEAD_AFTER = timedelta(seconds=12)
 
@@ -26,6 +27,7 @@ class Worker(models.Model):
     objects = WorkerQuerySet.as_manager()
 
     class Meta:
+        verbose_name, verbose_name_plural = _("worker"), _("workers")
         constraints = [models.CheckConstraint(condition=models.Q(pid__gt=0), name="worker_has_pid")]
 
     def __str__(self) -> str:

@@ -28,20 +28,35 @@ class Kind(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+def gettext_noop(sentence: str) -> str:
+    """Marks it for translators, by the name of Django's function: it is translated where it is shown."""
+    return sentence
+
+
 SENTENCES = {
-    Kind.AUTH: "Cloudflare does not accept this site's account or token. Tell whoever runs the site.",
-    Kind.NOT_PERMITTED: "This Cloudflare account may not use this model. Choose another one.",
-    Kind.UNKNOWN_MODEL: "Cloudflare does not have this model, or no longer. Choose another one.",
-    Kind.TOO_LONG: "This is too long for the model. Shorten the message, or choose a model that takes more.",
-    Kind.QUOTA: "Today's free allowance of this Cloudflare account is used up. It begins anew at 00:00 UTC.",
-    Kind.THROTTLED: "Too much was asked in this minute. Wait a moment, then try again.",
-    Kind.BUSY: "The model is busy. Try again in a moment, or choose another one.",
-    Kind.TIMEOUT: "The model took too long. Try again.",
-    Kind.BLOCKED: "A filter of this site's Cloudflare account stopped this. Say it in other words.",
-    Kind.CREDITS: "This Cloudflare account has no credit left. Tell whoever runs this site.",
-    Kind.INVALID: "The model did not understand this request. Try another model.",
-    Kind.UNAVAILABLE: "The model's server cannot answer now. Try again in a moment.",
-    Kind.INTERRUPTED: "The connection to the model was lost in the middle of the reply.",
+    Kind.AUTH: gettext_noop(
+        "Cloudflare does not accept this site's account or token. Tell whoever runs the site."
+    ),
+    Kind.NOT_PERMITTED: gettext_noop("This Cloudflare account may not use this model. Choose another one."),
+    Kind.UNKNOWN_MODEL: gettext_noop(
+        "Cloudflare does not have this model, or no longer. Choose another one."
+    ),
+    Kind.TOO_LONG: gettext_noop(
+        "This is too long for the model. Shorten the message, or choose a model that takes more."
+    ),
+    Kind.QUOTA: gettext_noop(
+        "Today's free allowance of this Cloudflare account is used up. It begins anew at 00:00 UTC."
+    ),
+    Kind.THROTTLED: gettext_noop("Too much was asked in this minute. Wait a moment, then try again."),
+    Kind.BUSY: gettext_noop("The model is busy. Try again in a moment, or choose another one."),
+    Kind.TIMEOUT: gettext_noop("The model took too long. Try again."),
+    Kind.BLOCKED: gettext_noop(
+        "A filter of this site's Cloudflare account stopped this. Say it in other words."
+    ),
+    Kind.CREDITS: gettext_noop("This Cloudflare account has no credit left. Tell whoever runs this site."),
+    Kind.INVALID: gettext_noop("The model did not understand this request. Try another model."),
+    Kind.UNAVAILABLE: gettext_noop("The model's server cannot answer now. Try again in a moment."),
+    Kind.INTERRUPTED: gettext_noop("The connection to the model was lost in the middle of the reply."),
 }
 TRANSIENT = {Kind.THROTTLED, Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE, Kind.INTERRUPTED}
 

@@ -6,6 +6,7 @@ from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -16,8 +17,8 @@ from chat.models.invite import Invite
 from chat.models.setup import SetupLink
 from chat.views.errors import refuse
 
-DEAD_LINK = "It was used already, or its time is over. Ask who gave it to you for another one."
-TAKEN = "Somebody took this name or this address a moment ago. Choose another one."
+DEAD_LINK = _("It was used already, or its time is over. Ask who gave it to you for another one.")
+TAKEN = _("Somebody took this name or this address a moment ago. Choose another one.")
 
 
 @never_cache

@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from chat.engine.refusal import Malformed, TooLong
 from chat.engine.turn import LEAF, Continuation, Edit, Question, Regeneration
@@ -59,7 +60,7 @@ def feedback(request: HttpRequest) -> tuple[bool | None, str]:
     sent = fields.read(request, "thumb", "reason")
     thumb = sent.get("thumb")
     if not isinstance(thumb, str) or thumb not in THUMBS:
-        raise Malformed(f"“thumb” must be one of: {', '.join(THUMBS)}.")
+        raise Malformed(_("“thumb” must be one of: %(names)s.") % {"names": ", ".join(THUMBS)})
     return THUMBS[thumb], (fields.text(sent, "reason", LONGEST_REASON) or "").strip()
 
 
@@ -68,7 +69,8 @@ def title(request: HttpRequest) -> str:
     sent = fields.read(request, "title")
     line = " ".join((fields.text(sent, "title", LONGEST_BODY, required=True) or "").split())
     if len(line) > TITLE_LENGTH:
-        raise TooLong(f"The title has {len(line):,} characters; {TITLE_LENGTH} are the most.")
+        words = _("The title has %(length)s characters; %(longest)s are the most.")
+        raise TooLong(words % {"length": fields.grouped(len(line)), "longest": TITLE_LENGTH})
     return line
 
 
@@ -78,7 +80,7 @@ def settings(request: HttpRequest) -> dict[str, str]:
     found = {"model": _model(sent), "system": fields.text(sent, "system", LONGEST_SYSTEM)}
     changed = {name: value for name, value in found.items() if value is not None}
     if not changed:
-        raise Malformed("Send “model”, “system” or both.")
+        raise Malformed(_("Send “model”, “system” or both."))
     return changed
 
 

@@ -10,6 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database, writing
 from chat.engine.engine import Engine, engine
@@ -39,7 +40,7 @@ def _settings(here: Engine, request: HttpRequest) -> dict[str, str]:
     try:
         here.catalogue.get(changed.get("model", here.catalogue.default.id))
     except UnknownModel as error:
-        raise Malformed("There is no such model here. Choose another one.") from error
+        raise Malformed(_("There is no such model here. Choose another one.")) from error
     return changed
 
 
@@ -67,11 +68,8 @@ async def seen(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBas
 
 
 def _seen(request: HttpRequest, conversation: uuid.UUID) -> None:
-    see(gate.own_conversation(request, conversation))
-
-
-def see(found: Conversation) -> None:
     """As of the moment the reply ended, so that no other server's clock matters. Never goes back."""
+    found = gate.own_conversation(request, conversation)
     ended = Run.objects.filter(message=found.active_leaf_id).aggregate(ended=Max("finished"))["ended"]
     if ended and ended > found.seen:
         with writing():
@@ -110,7 +108,7 @@ async def undelete(request: HttpRequest, conversation: uuid.UUID) -> HttpRespons
 def _undelete(request: HttpRequest, conversation: uuid.UUID) -> None:
     mine = Conversation.objects.filter(pk=conversation, user=gate.signed_in(request))
     if not mine.exists():
-        raise Missing("There is no such conversation.")
+        raise Missing(_("There is no such conversation."))
     with writing():
         mine.exclude(deleted=None).update(deleted=None)
 

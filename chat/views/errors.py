@@ -6,6 +6,9 @@ from typing import Any
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import requires_csrf_token
 
 from . import preferences
@@ -24,22 +27,24 @@ CODES = {
     503: "unavailable",
 }
 MESSAGES = {
-    400: "This request could not be understood.",
-    403: "You may not do this.",
-    404: "What you asked for does not exist, or it is not yours.",
-    405: "There is no page at this address.",
-    413: "This is too long to be taken.",
-    429: "That was too often. Wait a moment, then try again.",
-    500: "Something went wrong here. What you sent may not have been stored: look before you send it again.",
-    503: "The server cannot take this now. Try again in a moment.",
+    400: _("This request could not be understood."),
+    403: _("You may not do this."),
+    404: _("What you asked for does not exist, or it is not yours."),
+    405: _("There is no page at this address."),
+    413: _("This is too long to be taken."),
+    429: _("That was too often. Wait a moment, then try again."),
+    500: _(
+        "Something went wrong here. What you sent may not have been stored: look before you send it again."
+    ),
+    503: _("The server cannot take this now. Try again in a moment."),
 }
 MAY_PASS = (429, 500, 503)  # the same request may work later
-FOREIGN_HOST = (
+FOREIGN_HOST = _(
     "This server does not answer to the name it was called by. Whoever runs it can add the name to the "
     "setting ALLOWED_HOSTS, or write the site's address into SITE_URL, and start it again."
 )
 NO_PAGES = ("/runs/", "/messages/", "/models/", "/v1/", "/client/")
-NO_CSRF = (
+NO_CSRF = _(
     "This form is too old, or it was sent from another site. Load the page again and repeat what you did."
 )
 
@@ -75,7 +80,7 @@ def wants_json(request: HttpRequest) -> bool:
 def refuse(
     request: HttpRequest,
     status: int,
-    message: str = "",
+    message: str | Promise = "",
     *,
     code: str = "",
     retry_after: float | None = None,
@@ -85,7 +90,7 @@ def refuse(
 
     :param retry_after: seconds; also sent as the header of that name, rounded up.
     """
-    message = message or MESSAGES.get(status, "This did not work.")
+    message = str(message or MESSAGES.get(status) or gettext("This did not work."))
     seconds = None if retry_after is None else max(1, math.ceil(retry_after))
     code = code or CODES[status]
     if wants_json(request):

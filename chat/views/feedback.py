@@ -6,6 +6,7 @@ from django.db import transaction
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database, writing
 from chat.engine.refusal import Conflict
@@ -30,7 +31,7 @@ def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, s
     user, message = gate.signed_in(request), gate.own_message(request, key)
     up, reason = body.feedback(request)
     if message.role != Message.Role.ASSISTANT:
-        raise Conflict("Only a reply can be rated.")
+        raise Conflict(_("Only a reply can be rated."))
     with writing(), transaction.atomic():
         if up is None:
             Feedback.objects.filter(message=message).delete()

@@ -8,6 +8,8 @@ from typing import Any
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
 
 from chat.engine.refusal import Malformed, TooLong, WrongType
 
@@ -29,7 +31,8 @@ def read(request: HttpRequest, *known: str, required: bool = True) -> dict[str, 
     else:
         fields = _json(request)
     if unknown := sorted(set(fields) - set(known)):
-        raise Malformed(f"There is no field “{unknown[0][:100]}”. {_offer(known)}")
+        unfit = _("There is no field “%(name)s”.") % {"name": unknown[0][:100]}
+        raise Malformed(f"{unfit} {_offer(known)}")
     return fields
 
 
@@ -39,15 +42,22 @@ def text(fields: Mapping[str, Any], name: str, longest: int, *, required: bool =
     if value is None and not required:
         return None
     if not isinstance(value, str):
-        raise Malformed(f"“{name}” must be text.")
+        raise Malformed(_("“%(name)s” must be text.") % {"name": name})
     value = value.replace("\r\n", "\n")
     if required and not value.strip():
-        raise Malformed(f"“{name}” is empty. Write something.")
+        raise Malformed(_("“%(name)s” is empty. Write something.") % {"name": name})
     if len(value) > longest:
-        raise TooLong(f"“{name}” has {len(value):,} characters; {longest:,} are the most that can be sent.")
+        sizes = {"name": name, "length": grouped(len(value)), "longest": grouped(longest)}
+        words = _("“%(name)s” has %(length)s characters; %(longest)s are the most that can be sent.")
+        raise TooLong(words % sizes)
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise Malformed(f"“{name}” holds characters that are no text.")
+        raise Malformed(_("“%(name)s” holds characters that are no text.") % {"name": name})
     return value
+
+
+def grouped(number: int) -> str:
+    """200,000, as the language writes it."""
+    return number_format(number, force_grouping=True)
 
 
 def key(fields: Mapping[str, Any], name: str) -> uuid.UUID | None:
@@ -58,7 +68,7 @@ def key(fields: Mapping[str, Any], name: str) -> uuid.UUID | None:
     try:
         return _uuid(value)
     except ValueError as error:
-        raise Malformed(f"“{name}” must be a UUID.") from error
+        raise Malformed(_("“%(name)s” must be a UUID.") % {"name": name}) from error
 
 
 def _uuid(value: Any) -> uuid.UUID:
@@ -68,18 +78,20 @@ def _uuid(value: Any) -> uuid.UUID:
 
 
 def _offer(known: Collection[str]) -> str:
-    return f"There are: {', '.join(sorted(known))}." if known else "This call takes none."
+    if not known:
+        return _("This call takes none.")
+    return _("There are: %(names)s.") % {"names": ", ".join(sorted(known))}
 
 
 def _json(request: HttpRequest) -> dict[str, Any]:
     if request.content_type not in JSON_TYPES:
-        raise WrongType("Send JSON (Content-Type: application/json) or an HTML form.")
+        raise WrongType(_("Send JSON (Content-Type: application/json) or an HTML form."))
     try:
         fields = json.loads(_body(request))
     except (ValueError, RecursionError) as error:
-        raise Malformed("This is not JSON.") from error
+        raise Malformed(_("This is not JSON.")) from error
     if not isinstance(fields, dict):
-        raise Malformed("Send a JSON object.")
+        raise Malformed(_("Send a JSON object."))
     return fields
 
 
@@ -87,19 +99,19 @@ def _body(request: HttpRequest) -> bytes:
     try:
         return request.body
     except RequestDataTooBig as error:
-        raise TooLong("This is longer than 1 MiB. Send less.") from error
+        raise TooLong(_("This is longer than 1 MiB. Send less.")) from error
     except UnreadablePostError as error:
-        raise Malformed("This call ended before its end.") from error
+        raise Malformed(_("This call ended before its end.")) from error
 
 
 def _form(request: HttpRequest) -> dict[str, Any]:
     try:
         fields: dict[str, Any] = request.POST.dict()
         if request.FILES:
-            raise Malformed("Files are not taken here.")
+            raise Malformed(_("Files are not taken here."))
     except RequestDataTooBig as error:
-        raise TooLong("This is longer than 1 MiB. Send less.") from error
+        raise TooLong(_("This is longer than 1 MiB. Send less.")) from error
     except (MultiPartParserError, TooManyFieldsSent, TooManyFilesSent, UnreadablePostError) as error:
-        raise Malformed("This form cannot be read.") from error
+        raise Malformed(_("This form cannot be read.")) from error
     fields.pop("csrfmiddlewaretoken", None)
     return {name: None if value == "" and name in NULLABLE else value for name, value in fields.items()}

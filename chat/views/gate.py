@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
 
 from chat.engine.refusal import Missing, Refusal, SignedOut
 from chat.models import Conversation, Message, Run, User
@@ -23,7 +24,7 @@ def signed_in(request: HttpRequest) -> User:
     """The person who asks. Raises SignedOut, also for a disabled account."""
     user = request.user
     if not isinstance(user, User) or not user.is_active:
-        raise SignedOut("You are signed out. Sign in to go on.")
+        raise SignedOut(_("You are signed out. Sign in to go on."))
     return user
 
 
@@ -31,7 +32,7 @@ def own_conversation(request: HttpRequest, conversation: uuid.UUID) -> Conversat
     """Raises SignedOut and Missing."""
     found = Conversation.objects.of(signed_in(request)).filter(pk=conversation).first()
     if found is None:
-        raise Missing("There is no such conversation.")
+        raise Missing(_("There is no such conversation."))
     return found
 
 
@@ -39,7 +40,7 @@ def own_message(request: HttpRequest, message: uuid.UUID) -> Message:
     """Raises SignedOut and Missing."""
     found = Message.objects.of(signed_in(request)).filter(pk=message).first()
     if found is None:
-        raise Missing("There is no such message.")
+        raise Missing(_("There is no such message."))
     return found
 
 
@@ -48,7 +49,7 @@ def own_run(request: HttpRequest, run: uuid.UUID) -> Run:
     runs = Run.objects.of(signed_in(request)).select_related("message", "worker")
     found = runs.filter(pk=run).first()
     if found is None:
-        raise Missing("There is no such reply.")
+        raise Missing(_("There is no such reply."))
     return found
 
 

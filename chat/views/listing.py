@@ -26,7 +26,6 @@ from .errors import is_part
 
 LISTED = 200  # conversations at once
 LONGEST_ZONE = 64  # characters of a name in the IANA database; the longest of today has 32
-ZONE = "tz"  # the cookie
 LIVE_RUNS = "status IN ('queued', 'running')"
 REPLYING, UNSEEN = "replying", "unseen"
 
@@ -61,9 +60,9 @@ def _before(request: HttpRequest, user: User) -> Conversation | None:
     try:
         found = Conversation.objects.filter(user=user, pk=uuid.UUID(written)).first()
     except ValueError as error:
-        raise Malformed("“before” must be the UUID of a conversation.") from error
+        raise Malformed(gettext("“before” must be the UUID of a conversation.")) from error
     if found is None:
-        raise Missing("There is no such conversation.")
+        raise Missing(gettext("There is no such conversation."))
     return found
 
 
@@ -133,14 +132,9 @@ def _item(row: dict[str, Any], current: uuid.UUID | None) -> dict[str, Any]:
     }
 
 
-def has_script(request: HttpRequest) -> bool:
-    """Whether this browser ran the page's script before, which leaves a cookie."""
-    return ZONE in request.COOKIES
-
-
 def zone(request: HttpRequest) -> tzinfo:
     """The person's time zone, of which the page's script leaves the name in a cookie; else UTC."""
-    name = request.COOKIES.get(ZONE, "")
+    name = request.COOKIES.get("tz", "")
     if not 0 < len(name) <= LONGEST_ZONE:
         return ZoneInfo("UTC")
     try:

@@ -12,6 +12,7 @@ from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -22,8 +23,8 @@ from chat.forms import LONGEST_PASSWORD
 from chat.models.user import User
 from chat.views.errors import refuse, wants_json
 
-WRONG = "The name or the password is wrong."
-LOCKED_OUT = "There were too many wrong passwords. Wait a quarter of an hour, then try again."
+WRONG = _("The name or the password is wrong.")
+LOCKED_OUT = _("There were too many wrong passwords. Wait a quarter of an hour, then try again.")
 # Attempts on one name from one address go one after the other: at once they would all be counted too late.
 TURNS = [Lock() for _ in range(64)]
 
@@ -32,7 +33,7 @@ class LoginForm(forms.Form):
     """`login` is a name or an e-mail address. A NUL or a password of 4 kB is refused before it is hashed."""
 
     login = forms.CharField(
-        label="Name or e-mail address",
+        label=_("Name or e-mail address"),
         max_length=254,
         widget=forms.TextInput(
             attrs={"autocomplete": "username", "autocapitalize": "none", "autofocus": True}

@@ -7,6 +7,7 @@ from functools import partial
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database
 from chat.engine.engine import Engine, engine
@@ -87,4 +88,4 @@ def _open(here: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn
         return user, here.opener.open(user, turn, queued=here.supervisor.is_full)
     if earlier := here.opener.find(user, turn):
         return user, earlier
-    raise Draining("The server is restarting. Try again in a moment.", retry_after=5)
+    raise Draining(_("The server is restarting. Try again in a moment."), retry_after=5)

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database
 from chat.engine.engine import Engine, engine
@@ -15,7 +16,7 @@ from chat.engine.refusal import Malformed, Missing, Refusal, SignedOut
 from chat.models import Conversation, Message, User
 from chat.upstream.catalogue import UnknownModel
 
-from . import conversations, gate, listing, thread
+from . import gate, listing, thread
 from .errors import is_part
 
 
@@ -44,8 +45,6 @@ def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpRes
         found = gate.own_conversation(request, key)
     except SignedOut:
         return _to_login(request)
-    if not listing.has_script(request):  # a script says so itself, when the tab is really looked at
-        conversations.see(found)
     shown = thread.read(found, _before(request, found))
     return _page(here, request, gate.signed_in(request), found, shown)
 
@@ -71,7 +70,7 @@ def typed_again(here: Engine, request: HttpRequest, key: uuid.UUID | None, refus
 def _to_login(request: HttpRequest) -> HttpResponse:
     """A page leads there; a part of one, fetched by the page, is refused."""
     if is_part(request):
-        raise SignedOut("You are signed out. Sign in to go on.")
+        raise SignedOut(_("You are signed out. Sign in to go on."))
     return gate.to_login(request)
 
 
@@ -82,10 +81,10 @@ def _before(request: HttpRequest, conversation: Conversation) -> Message | None:
     try:
         key = uuid.UUID(written)
     except ValueError as error:
-        raise Malformed("“before” must be the UUID of a message.") from error
+        raise Malformed(_("“before” must be the UUID of a message.")) from error
     message = conversation.messages.filter(pk=key).first()
     if message is None:
-        raise Missing("There is no such message in this conversation.")
+        raise Missing(_("There is no such message in this conversation."))
     return message
 
 
@@ -105,7 +104,7 @@ def _page(
         "conversation": current,
         "thread": shown.items,
         "older": shown.older,
-        "refresh": _refresh(request, current, shown.live) if current and shown.live else "",
+        "refresh": _refresh(request, current, shown) if current and shown.live_run else "",
         "listing": listed,
         "deleted": None if current else _just_deleted(request, user),
         "models": [{"id": key, "name": name} for key, name in names.items()],
@@ -115,13 +114,13 @@ def _page(
     return render(request, "chat/page.html", context | more)
 
 
-def _refresh(request: HttpRequest, conversation: Conversation, reply: uuid.UUID) -> str:
+def _refresh(request: HttpRequest, conversation: Conversation, shown: thread.Thread) -> str:
     """Where a page without scripts asks again: at the reply the first time, then wherever its reader went.
 
     An address that has a fragment, and only that to tell it from the page's own, would load nothing.
     """
     address = f"{reverse('chat:conversation', args=[conversation.pk])}?live"
-    return address if "live" in request.GET else f"{address}#m-{reply}"
+    return address if "live" in request.GET else f"{address}#m-{shown.items[-1]['id']}"
 
 
 def _model(here: Engine, wanted: str) -> str:

@@ -9,6 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
@@ -18,7 +19,7 @@ from chat.models.user import User
 from chat.views.accounts import dead_link
 from chat.views.login import attempt, locked_out, refuse_locked_out
 
-WRONG = "This is not your current password."
+WRONG = _("This is not your current password.")
 
 
 @never_cache

@@ -6,6 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database
 from chat.engine.refusal import Malformed, SignedOut
@@ -47,7 +48,7 @@ def _before(request: HttpRequest) -> int | None:
     if written is None:
         return None
     if not (written.isascii() and written.isdigit() and len(written) <= LONGEST_KEY):
-        raise Malformed("“before” must be the number of a reading.")
+        raise Malformed(_("“before” must be the number of a reading."))
     return int(written)
 
 

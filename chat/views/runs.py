@@ -4,6 +4,7 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database
 from chat.engine.engine import engine
@@ -38,7 +39,7 @@ def _position(request: HttpRequest) -> Position:
     try:
         return Position.parse(written)
     except ValueError as error:
-        raise Malformed("This is no position in a stream.") from error
+        raise Malformed(_("This is no position in a stream.")) from error
 
 
 @gate.takes("POST")

@@ -14,13 +14,11 @@ PAGE = 50  # messages shown at once
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """`items` oldest first; `live` is the reply among them that is being written; `older` names the first
-    message shown where there are older ones.
-    """
+    """`items` oldest first; `older` names the first message shown where there are older ones."""
 
     items: list[dict[str, Any]]
     older: uuid.UUID | None
-    live: uuid.UUID | None
+    live_run: uuid.UUID | None
 
 
 def read(conversation: Conversation, before: Message | None = None) -> Thread:
@@ -40,7 +38,7 @@ def read(conversation: Conversation, before: Message | None = None) -> Thread:
         _item(found[place.id], place, runs.get(place.id), is_leaf=place is shown[-1] and before is None)
         for place in shown
     ]
-    live = next((message for message, run in runs.items() if run.is_live), None)
+    live = next((run.pk for run in runs.values() if run.is_live), None)
     return Thread(items, ids[0] if len(places) > PAGE else None, live)
 
 

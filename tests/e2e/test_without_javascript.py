@@ -127,19 +127,6 @@ def test_older_messages_and_older_conversations_are_pages(window: Window, server
     expect(page.get_by_role("heading", name="Number 209")).to_be_visible()
 
 
-def test_a_reply_that_is_looked_at_is_seen(chat: ChatPage) -> None:
-    ask(chat, question("words tokens=40 delay=0.05", "Will it be seen?"))
-    address = chat.page.url
-    chat.page.goto("/conversations/")
-    item = chat.page.get_by_role("listitem").filter(has_text="Will it be seen?")
-    expect(item).to_have_attribute("data-state", "replying")
-    chat.page.goto(address)
-    expect(chat.reply).to_have_attribute("data-status", "complete")
-    chat.page.goto("/")
-    expect(item).to_be_visible()
-    expect(item).not_to_have_attribute("data-state", "unseen")
-
-
 def test_a_question_that_is_not_taken_stays_in_its_box(chat: ChatPage) -> None:
     """In a conversation that is answered in another tab, and in a new one."""
     ask(chat, "Hello")

@@ -1,0 +1,186 @@
+"""In a language that is longer than English, every sentence is translated, and fits."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from chat.upstream.errors import Kind
+from tests.databases import Database, Template
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.shell_page import conversations
+from tests.e2e.translated import too_wide, untranslated
+from tests.fake_workers_ai import Fake
+from tests.pseudo import LONGER, longer
+from tests.server import Server, Servers
+
+WIDTHS = (320, 1280)
+NAMES = ("alice", "bob", "carol", "dave", "erin", "root", "@example.org", "example")
+MODELS = ("GLM 4.7 Flash", "GPT OSS 20B", "@cf/zai-org/glm-4.7-flash")
+# A group's name, and words of Django's own pages that it has no translation of.
+IN_DJANGO = ("Reviewers", "Search", "True", "False")
+
+
+@pytest.fixture(scope="module")
+def server(
+    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
+    yield made.start(DJANGO_SETTINGS_MODULE="tests.pseudo_settings")
+    made.end()
+
+
+@pytest.fixture
+def visit(window: Window, server: Server) -> Callable[..., Page]:
+    """Open a page as somebody who reads that language."""
+
+    def go(path: str, name: str = "alice", **options: object) -> Page:
+        page = window(server, name, locale=LONGER, reduced_motion="reduce", **options)
+        page.goto(path)
+        return page
+
+    return go
+
+
+def fine(page: Page) -> None:
+    assert untranslated(page, *NAMES, *MODELS) == []
+    assert too_wide(page, *WIDTHS) == []
+
+
+def ask(page: Page, text: str, status: str) -> None:
+    chat = ChatPage(page)
+    page.locator("#content").fill(text)
+    page.locator("#content").press("Enter")
+    expect(chat.reply).to_have_attribute("data-status", status)
+
+
+def test_the_pages_of_those_who_are_signed_out(visit: Callable[..., Page]) -> None:
+    page = visit("/accounts/login/", "")
+    assert page.locator("html").get_attribute("lang") == LONGER
+    fine(page)
+    page.locator("#id_login").fill("bob")
+    page.locator("#id_password").fill("not this one")
+    page.locator("main button").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    fine(page)
+    for path in ("/accounts/invite/wrong/", "/nothing-here/", "/accounts/reset/x/y/"):
+        page.goto(path)
+        fine(page)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "status"),
+    [
+        ("reasoning think=5 tokens=5", "complete"),
+        ("length tokens=5", "truncated"),
+        ("cut after=3", "interrupted"),
+        ("status http=400 code=5007", "failed"),
+        ("status http=429 code=3036", "failed"),
+    ],
+)
+def test_a_reply_in_every_state_as_it_comes_and_after_a_reload(
+    visit: Callable[..., Page], scenario: str, status: str
+) -> None:
+    page = visit("/")
+    fine(page)
+    ask(page, question(scenario), status)
+    fine(page)
+    page.reload()
+    fine(page)
+
+
+def test_what_opens_and_what_is_said_beside_a_reply(visit: Callable[..., Page]) -> None:
+    page = visit("/")
+    ask(page, "Hello", "complete")
+    page.locator("[data-thumb=down]").click()
+    expect(page.locator(".why")).to_be_visible()
+    fine(page)
+    page.locator(".question").hover()
+    page.locator("[data-action=edit]").click()
+    expect(page.locator(".edit")).to_be_visible()
+    fine(page)
+    page.locator("[data-action=cancel]").click()
+    page.locator(".reply .tools [data-action=regenerate]").click()
+    expect(page.locator(".versions:visible")).not_to_have_count(0)
+    expect(ChatPage(page).reply).to_have_attribute("data-status", "complete")
+    fine(page)
+    page.locator("#pick").click()
+    expect(page.locator("#models input").first).to_be_visible()
+    fine(page)
+    page.locator("#models [type=search]").fill("nothing is called so")
+    fine(page)
+    page.locator("#models [type=search]").fill("")
+    page.keyboard.press("Escape")
+    page.locator("#instructions").click()
+    expect(page.locator("#settings")).to_be_visible()
+    page.locator("#system").fill("x" * 50)
+    fine(page)
+    page.keyboard.press("Escape")
+    page.locator("#menu-button").click()
+    page.locator("#menu [data-opens=delete]").click()
+    expect(page.locator("#toast form")).to_be_visible()
+    fine(page)
+
+
+def test_lists_and_cards(visit: Callable[..., Page], server: Server) -> None:
+    conversations(server.database, "bob", ["One", "Two", "Three"])
+    server.person("carol").post("/c/", {"content": "Hello"})
+    page = visit("/", "bob")
+    fine(page)
+    page.locator("#conversations li").first.hover()
+    page.locator("[data-opens=options]").first.click()
+    expect(page.locator("#options")).to_be_visible()
+    fine(page)
+    for path in ("/conversations/", "/readings/", "/accounts/password/", "/accounts/password/changed/"):
+        page.goto(path)
+        fine(page)
+
+
+def test_what_a_refused_form_and_a_program_are_told(visit: Callable[..., Page], server: Server) -> None:
+    client = server.person("alice").client
+    client.headers["Accept-Language"] = LONGER
+    for path, body in [
+        ("/c/", {"content": ""}),
+        ("/c/", {"content": "x" * 200_001}),
+        ("/c/", {"content": "x", "model": "none"}),
+        ("/c/", {"unknown": 1}),
+        ("/messages/00000000-0000-0000-0000-000000000000/edit/", {"content": "x"}),
+    ]:
+        message = client.post(path, json=body).json()["error"]["message"]
+        for sentence in re.split(r"(?<=⟧) ", message):
+            assert re.fullmatch(r"⟦.*⟧", sentence), message
+    page = visit("/", java_script_enabled=False)
+    page.locator("#content").fill("   ")
+    page.locator(".send").click()
+    expect(page.locator("#notice")).to_have_text(
+        longer("“%(name)s” is empty. Write something.").replace("%(name)s", "content")
+    )
+
+
+def test_the_administration(visit: Callable[..., Page], server: Server) -> None:
+    with server.person("alice").ask(question("status http=429 code=3036")) as stream:
+        transcript = f"/admin/chat/conversation/{stream.to_end().conversation}/change/"
+    page = visit(transcript, "root")
+    fine(page)
+    page.goto("/readings/")
+    lists = [
+        f"/admin/chat/{name}/" for name in ("conversation", "run", "reading", "worker", "invite", "user")
+    ]
+    people = ["/admin/chat/user/add/", "/admin/chat/user/1/change/", "/admin/chat/user/2/link/"]
+    for path in ["/admin/", *lists, "/admin/chat/invite/add/", *people, "/admin/chat/user/2/password/"]:
+        page.goto(path)
+        assert untranslated(page, *NAMES, *MODELS, *IN_DJANGO, *Kind) == [], path
+    page.goto("/admin/chat/invite/add/")
+    page.locator("#id_note").fill("dave")
+    page.locator("[name=_save]").click()
+    expect(page.locator("#id_link")).to_be_visible()
+    assert untranslated(page, *NAMES, *MODELS) == []
+
+
+def test_a_browser_of_another_language_gets_english(server: Server) -> None:
+    answer = httpx.get(f"{server.url}/accounts/login/", headers={"Accept-Language": "fr"})
+    assert answer.headers["Content-Language"] == "en"
+    assert "Accept-Language" in answer.headers["Vary"]
+    assert "⟦" not in answer.text

@@ -1,0 +1,112 @@
+"""From right to left: the page is mirrored in such a language, and what people wrote keeps its own way."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.shell_page import conversations
+from tests.e2e.test_languages import server
+from tests.e2e.translated import too_wide
+from tests.fake_says import says_line
+from tests.pseudo import LEFTWARD
+from tests.server import Server
+
+__all__ = ["server"]
+ARABIC = "كيف أطبخ الكسكس المغربي؟"
+HEBREW = "מה שלומך היום?"
+MIXED = "قرأت README.md في مجلد chat ثم pip install"
+ENGLISH = "How do I cook couscous?"
+DIRECTION = "element => getComputedStyle(element).direction"
+INK = """element => {
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  const room = element.getBoundingClientRect();
+  const all = Array.from(range.getClientRects());
+  const lowest = Math.max(...all.map(({ bottom }) => bottom));
+  const last = all.filter(({ bottom }) => bottom > lowest - 4);
+  const left = Math.min(...last.map((line) => line.left));
+  return [left - room.left, room.right - Math.max(...last.map((line) => line.right))];
+}"""
+
+
+def box(element: Locator) -> dict[str, float]:
+    found = element.bounding_box()
+    assert found
+    return found
+
+
+def stands_right(text: Locator) -> bool:
+    """Whether its last line, which is seldom full, begins at the right edge."""
+    left, right = text.evaluate(INK)
+    return right < left
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_the_page_is_mirrored_and_nothing_stands_out(window: Window, server: Server, width: int) -> None:
+    page = window(server, "alice", width=width, locale=LEFTWARD, reduced_motion="reduce")
+    page.goto("/")
+    chat = ChatPage(page)
+    assert page.locator("html").get_attribute("dir") == "rtl"
+    for text in (ARABIC, ENGLISH):
+        page.locator("#content").fill(question("reasoning think=5 tokens=5", text))
+        page.locator(".send").click()
+        expect(chat.reply).to_have_attribute("data-status", "complete")
+    page.locator(".reply .tools [data-action=regenerate]").last.click()
+    expect(page.locator(".reply .versions button")).not_to_have_count(0)
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    assert too_wide(page, width) == []
+    if width < 832:
+        page.locator(".drawer").click()
+    sidebar = box(page.locator("#sidebar"))
+    assert sidebar["x"] + sidebar["width"] == width
+    assert too_wide(page, width) == []
+    if width < 832:
+        page.keyboard.press("Escape")
+        expect(page.locator("#sidebar")).to_be_hidden()
+    assert box(page.locator(".send"))["x"] < width / 4
+    previous, following = (page.locator(f".reply [data-side={side}]").last for side in ("previous", "next"))
+    assert box(previous)["x"] > box(following)["x"]
+    assert previous.locator("svg").evaluate("icon => getComputedStyle(icon).scale") == "-1 1"
+    for path in ("/conversations/", "/readings/", "/accounts/password/", "/nothing-here/"):
+        page.goto(path)
+        assert too_wide(page, width) == []
+
+
+def test_in_english_the_arrows_stay_as_they_are(window: Window, server: Server) -> None:
+    page = window(server, "alice")
+    page.goto("/")
+    assert page.locator("html").get_attribute("dir") == "ltr"
+    assert page.locator(".fold svg").evaluate("icon => getComputedStyle(icon).scale") == "none"
+    assert box(page.locator("#sidebar"))["x"] == 0
+
+
+@pytest.mark.parametrize("locale", ["en", LEFTWARD])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_people_write_keeps_its_own_direction(
+    window: Window, server: Server, locale: str, width: int
+) -> None:
+    titles = [ARABIC, HEBREW, ENGLISH, MIXED]
+    found = conversations(server.database, "bob", titles)
+    page = window(server, "bob", width=width, locale=locale, reduced_motion="reduce")
+    page.goto(f"/c/{found[0]}/")
+    expect(page.locator("h1")).to_contain_text(ARABIC)
+    assert page.locator("h1").evaluate(DIRECTION) == "rtl"
+    items = {title: page.locator("#conversations li a").filter(has_text=title).first for title in titles}
+    assert [item.evaluate(DIRECTION) for item in items.values()] == ["rtl", "rtl", "ltr", "rtl"]
+    typed = page.locator("#content")
+    for text, direction in ((HEBREW, "rtl"), (ENGLISH, "ltr"), (MIXED, "rtl")):
+        typed.fill(text)
+        assert typed.evaluate(DIRECTION) == direction
+    chat = ChatPage(page)
+    said = f"{ARABIC}\n\n{ENGLISH}\n\n- {HEBREW}\n- {ENGLISH}\n\n> {MIXED}\n\n```\n{HEBREW}\n```"
+    typed.fill(f"{ENGLISH}\n{says_line(said)}")
+    page.locator(".send").click()
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    for _ in range(2):
+        prose = chat.reply.locator("[data-part=text]")
+        blocks = prose.locator(":scope > p, li, blockquote p").all()
+        assert [stands_right(block) for block in blocks] == [True, False, True, False, True]
+        assert prose.locator("pre").evaluate(DIRECTION) == "ltr"
+        assert not stands_right(chat.questions.last.locator("[data-part=text]"))
+        assert too_wide(page, width) == []
+        page.reload()

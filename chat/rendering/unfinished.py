@@ -20,7 +20,9 @@ def settled(text: str) -> str:
     if head := _TABLE_HEAD.search(text, max(0, len(text) - WAITING)):
         return text[: head.start(1)]
     line = text.rfind("\n") + 1
-    return text[:line] if _DOUBTFUL.match(text, line) else text.rstrip("*_~`")
+    if not _DOUBTFUL.match(text, line):
+        text = text.rstrip("*_~`")
+    return text[:line] if _DOUBTFUL.match(text, line) else text
 
 
 def begun(text: str) -> tuple[str, str, str]:

@@ -27,7 +27,11 @@ def shown(text: str) -> str:
         "```",
         "```py",
         "  - ",
+        "- **",
+        "1. `",
+        "> *",
         "|",
+        "| `",
         "| a | b",
         "| a | b |\n|--",
     ],
@@ -39,6 +43,12 @@ def test_a_line_that_may_become_anything_is_not_shown_as_what_it_is_not(mark):
 def test_a_first_dash_does_not_make_a_heading_of_the_line_above():
     assert shown("A list:\n-") == '<p dir="auto">A list:</p>'
     assert render("A list:\n-")[0].startswith("<h4")
+
+
+@pytest.mark.parametrize("mark", ["|", "| ", "| `", "| **", "| ~~"])
+def test_a_row_that_has_only_begun_is_no_paragraph_below_the_table(mark):
+    table = "| a | b |\n|---|---|\n| 1 | 2 |\n"
+    assert shown(table + mark) == shown(table)
 
 
 def test_the_head_of_a_table_appears_as_one():

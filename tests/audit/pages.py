@@ -16,8 +16,9 @@ from tests.people import SESSIONS
 from tests.server import Server, Servers
 
 ADMIN = "/admin/chat/conversation/"
-# Of the markup and the scripts of Django's own lists: the label of the search box is a picture, the form around the
-# rows has no button where no actions are offered, cells have no scope, and a script hears the page's end.
+# Of the markup and the scripts of Django's own lists: the label of the search box is a picture, the form
+# around the rows has no button where no actions are offered, cells have no scope, and a script hears the
+# page's end.
 OF_DJANGO = (
     "label-title-only",
     "WCAG2AA.Principle3.Guideline3_2.3_2_2.H32.2",

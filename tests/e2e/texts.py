@@ -8,9 +8,9 @@ QUESTIONS = (
     "Thanks! One more: how would I test this?",
 )
 PROSE = (
-    "That depends on what you do with the rows. If each of them can be handled on its own, read them **one at "
-    "a time**: `csv.reader` never holds more than a line, so the size of the file does not matter. If you need "
-    "sums or groups over all rows, keep only the *running totals*; see the "
+    "That depends on what you do with the rows. If each of them can be handled on its own, read them **one "
+    "at a time**: `csv.reader` never holds more than a line, so the size of the file does not matter. If you "
+    "need sums or groups over all rows, keep only the *running totals*; see the "
     "[documentation](https://docs.example.org/csv)."
 )
 LIST = """Three things to keep in mind:

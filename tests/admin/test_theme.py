@@ -35,6 +35,6 @@ def test_its_sheet_comes_last_and_no_script_chooses_colours(server: Server, path
 
 def test_the_chosen_appearance_holds_here_too(server: Server) -> None:
     root = server.person("root")
-    assert '<body class="system dashboard"' in root.get("/admin/").text
+    assert '<body class="theme-system dashboard"' in root.get("/admin/").text
     root.client.cookies.set("theme", "dark")
-    assert '<body class="dark dashboard"' in root.get("/admin/").text
+    assert '<body class="theme-dark dashboard"' in root.get("/admin/").text

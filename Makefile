@@ -33,7 +33,7 @@ lint: $(SERVER) $(LOCAL) $(DEV)
 bench: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/python -m tests.bench
 
-# The pictures of the README, in deploy/images.
+# The pictures of the README in deploy/images, and the icons in static/img.
 images: $(SERVER) $(DEV)
 	$(BIN)/python -m tests.images
 

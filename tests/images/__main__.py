@@ -4,28 +4,28 @@ import argparse
 from pathlib import Path
 
 from tests.databases import ROOT
-from tests.images import MADE, film, icons, pictures
+from tests.images import ICONS, PICTURES, film, icons, pictures
 from tests.images.stage import set_up
 
 
-def make(folder: Path) -> None:
+def make(root: Path) -> None:
+    shown, drawn = root / PICTURES, root / ICONS
+    for folder in (shown, drawn):
+        folder.mkdir(parents=True, exist_ok=True)
     with set_up() as stage:
-        icons.draw(stage.browser)
+        icons.draw(stage.browser, drawn)
         chat = pictures.conversation(stage)
-        pictures.chat(stage, chat, "light", folder / "chat-light.webp")
-        pictures.chat(stage, chat, "dark", folder / "chat-dark.webp")
-        pictures.phone(stage, folder / "phone.webp")
-        pictures.review(stage, folder / "review.webp")
-        film.reply(stage, folder / "reply.webp", folder / "reply-still.webp")
+        pictures.chat(stage, chat, "light", shown / "chat-light.webp")
+        pictures.chat(stage, chat, "dark", shown / "chat-dark.webp")
+        pictures.phone(stage, shown / "phone.webp")
+        pictures.review(stage, shown / "review.webp")
+        film.reply(stage, shown / "reply.webp", shown / "reply-still.webp")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Makes the pictures of the README.")
-    parser.add_argument("--into", type=Path, default=ROOT / "deploy" / "images", help="a folder")
-    folder = parser.parse_args().into
-    make(folder)
-    for name in MADE:
-        print(f"{(folder / name).stat().st_size / 1000:6.1f} kB  {name}")
+    parser = argparse.ArgumentParser(description="Makes the pictures of the README, and the icons.")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the folder that has deploy and static in it")
+    make(parser.parse_args().root)
 
 
 if __name__ == "__main__":

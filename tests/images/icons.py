@@ -1,13 +1,15 @@
 """The icons of the installed chat, drawn from static/img/icon.svg by `make images`."""
 
+from pathlib import Path
+
 from playwright.sync_api import Browser
 
 from tests.databases import ROOT
 
-IMAGES = ROOT / "static" / "img"
+DRAWING = ROOT / "static" / "img" / "icon.svg"
 # File: edge in pixels, how much of it the drawing takes, the ground. A launcher may cut 20 % off a maskable
 # icon, and iOS puts black behind what is transparent.
-ICONS = {
+SIZES = {
     "icon-192.png": (192, 1.0, "transparent"),
     "icon-512.png": (512, 1.0, "transparent"),
     "icon-maskable.png": (512, 0.6, "#fff"),
@@ -15,12 +17,12 @@ ICONS = {
 }
 
 
-def draw(browser: Browser) -> None:
-    source = (IMAGES / "icon.svg").read_text()
-    for name, (edge, share, ground) in ICONS.items():
+def draw(browser: Browser, folder: Path) -> None:
+    source = DRAWING.read_text("utf-8")
+    for name, (edge, share, ground) in SIZES.items():
         page = browser.new_page(viewport={"width": edge, "height": edge})
         middle = "margin: 0; display: grid; place-items: center; height: 100vh"
         style = f"body {{ {middle}; background: {ground} }} svg {{ width: {share:.0%} }}"
         page.set_content(f"<style>{style}</style>{source}")
-        page.screenshot(path=IMAGES / name, omit_background=True)
+        page.screenshot(path=folder / name, omit_background=True)
         page.close()

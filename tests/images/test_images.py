@@ -12,7 +12,8 @@ from PIL import Image
 from tests.conftest import missing
 from tests.databases import ROOT
 from tests.fake_run import SCENARIOS
-from tests.images import MADE, __main__  # noqa: F401 - has imported all that makes them
+from tests.images import ICONS, MADE, PICTURES, __main__  # noqa: F401 - has imported all that makes them
+from tests.images.icons import SIZES
 from tests.images.said import SAVING_SAID
 
 ROW = re.compile(r"^\| (\d+) \| €(\S+) \| €(\S+) \| €(\S+) \|$", re.MULTILINE)
@@ -28,10 +29,11 @@ def shape(file: Path) -> tuple[tuple[int, int], int]:
 def test_every_picture_is_made_as_it_was_committed(tmp_path: Path) -> None:
     if shutil.which("chromium") is None:
         missing("Chromium", "install the package chromium")
-    subprocess.run([sys.executable, "-m", "tests.images", "--into", tmp_path], cwd=ROOT, check=True)
-    assert {file.name for file in tmp_path.iterdir()} == set(MADE)
-    for name in MADE:
-        assert shape(tmp_path / name) == shape(ROOT / "deploy" / "images" / name), name
+    subprocess.run([sys.executable, "-m", "tests.images", "--root", tmp_path], cwd=ROOT, check=True)
+    made = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*.*")}
+    assert made == {*(f"{PICTURES}/{name}" for name in MADE), *(f"{ICONS}/{name}" for name in SIZES)}
+    for path in made:
+        assert shape(tmp_path / path) == shape(ROOT / path), path
 
 
 def test_the_fakes_scenarios_are_its_own() -> None:

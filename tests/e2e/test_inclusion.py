@@ -1,0 +1,181 @@
+"""For who uses the keyboard alone, large letters, few colours or no motion: what axe does not see."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.fake_says import says_line
+from tests.server import Server
+
+PAGES = ["/", "/settings/", "/conversations/", "/readings/", "/accounts/password/", "/nothing-here/"]
+REPLY = (
+    "# One\n\n## Two\n\n"
+    + "A paragraph.\n\n" * 12
+    + "```python\nprint(1)\n```\n\n[A link](https://example.org/)"
+)
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+MOST_STOPS = 60
+# The element in focus: its name, whether a frame is drawn around it, and whether any of it is in view.
+STOP = """() => {
+  const el = document.activeElement;
+  if (el === document.body) return null;
+  const framed = (box) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(box);
+    return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
+  };
+  const around = [el, el.closest('#composer, .row, .edit')].filter(Boolean);
+  const { left, top, right, bottom } = el.getBoundingClientRect();
+  const steps = [0.1, 0.5, 0.9];
+  const seen = steps.some((x) => steps.some((y) => {
+    const hit = document.elementFromPoint(left + x * (right - left), top + y * (bottom - top));
+    return hit && (el.contains(hit) || hit.contains(el) && !hit.matches('.dock, .bar'));
+  }));
+  return { name: el.outerHTML.slice(0, 90), framed: around.some(framed), seen };
+}"""
+# https://www.w3.org/TR/WCAG22/#text-spacing
+SPACED = (
+    "* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important; }"
+)
+SPACED += " p { margin-block-end: 2em !important; }"
+CLIPPED = """() => Array.from(document.querySelectorAll('body *')).filter((el) => {
+  const { overflowY, textOverflow } = getComputedStyle(el);
+  return el.checkVisibility({ visibilityProperty: true }) && !el.closest('.hidden, svg, select, #sidebar')
+    && ['hidden', 'clip'].includes(overflowY) && textOverflow !== 'ellipsis'
+    && el.scrollHeight > el.clientHeight + 1;
+}).map((el) => el.outerHTML.slice(0, 120))"""
+MOVING = """() => document.getAnimations().filter(({ playState }) => playState === 'running')
+  .map(({ animationName, transitionProperty }) => animationName ?? transitionProperty)"""
+BORDER = """(el) => {
+  const { borderTopStyle, borderTopWidth, outlineStyle } = getComputedStyle(el);
+  return (borderTopStyle !== 'none' && parseFloat(borderTopWidth) > 0) || outlineStyle !== 'none';
+}"""
+
+
+def talk(window: Window, server: Server, **options: object) -> ChatPage:
+    """A conversation with a reply that is longer than the window."""
+    chat = ChatPage.open(window, server, **options)
+    chat.ask(says_line(REPLY))
+    chat.ended()
+    return chat
+
+
+def walk(page: Page, key: str) -> list[dict[str, object]]:
+    """Every stop from here on, until the focus leaves the page or comes round."""
+    stops: list[dict[str, object]] = []
+    for _ in range(MOST_STOPS):
+        page.keyboard.press(key)
+        stop = page.evaluate(STOP)
+        if stop is None or (stops and stop["name"] == stops[0]["name"]):
+            break
+        stops.append(stop)
+    return stops
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_each_stop_of_the_tab_key_is_framed_and_in_view(window: Window, server: Server, width: int) -> None:
+    page = talk(window, server, width=width).page
+    for key, first in (("Shift+Tab", "#content"), ("Tab", ".skip")):
+        page.locator(first).focus()
+        stops = walk(page, key)
+        assert len(stops) > 10
+        assert [stop["name"] for stop in stops if not (stop["framed"] and stop["seen"])] == []
+
+
+@pytest.mark.parametrize("path", PAGES[1:])
+def test_each_stop_of_a_page_beside_the_chat_is_framed_and_in_view(
+    window: Window, server: Server, path: str
+) -> None:
+    page = window(server, "alice", width=390)
+    page.goto(path)
+    stops = walk(page, "Tab")
+    assert stops
+    assert [stop["name"] for stop in stops if not (stop["framed"] and stop["seen"])] == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_at_four_hundred_per_cent_nothing_scrolls_sideways(window: Window, server: Server, path: str) -> None:
+    page = window(server, "alice", width=320)
+    page.goto(path)
+    assert page.evaluate(OVERFLOW) == 0
+
+
+@pytest.mark.parametrize("path", [*PAGES, "talk"])
+def test_no_text_is_cut_off_where_somebody_spaces_it(window: Window, server: Server, path: str) -> None:
+    page = (
+        talk(window, server, bypass_csp=True).page
+        if path == "talk"
+        else window(server, "alice", bypass_csp=True)
+    )
+    if path != "talk":
+        page.goto(path)
+    page.add_style_tag(content=SPACED)
+    assert page.evaluate(CLIPPED) == []
+    assert page.evaluate(OVERFLOW) == 0
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_nothing_moves_for_who_asked_for_no_motion(window: Window, server: Server, motion: str) -> None:
+    chat = ChatPage.open(window, server, width=390, reduced_motion=motion)
+    chat.ask(question("words tokens=4000 first=600"))
+    expect(chat.reply.locator(".waiting")).to_be_visible()
+    waiting = chat.page.evaluate(MOVING)
+    chat.page.get_by_role("button", name="Conversations", exact=True).click()
+    drawn = chat.page.evaluate(MOVING)
+    assert bool(waiting) == bool(drawn) == (motion == "no-preference")
+    chat.page.keyboard.press("Escape")
+    chat.stop.click()
+    chat.ended("stopped")
+
+
+def test_with_forced_colours_everything_still_has_its_edges(window: Window, server: Server) -> None:
+    chat = talk(window, server, forced_colors="active")
+    page = chat.page
+    assert page.evaluate("matchMedia('(forced-colors: active)').matches")
+    for what in (".send", "#composer", "#conversations [aria-current]", ".question .text", "#pick"):
+        assert page.locator(what).first.evaluate(BORDER), what
+    chat.reply.get_by_role("button", name="Good reply").click()
+    pressed = chat.reply.locator("[aria-pressed=true]")
+    expect(pressed).to_have_count(1)
+    assert pressed.evaluate(BORDER)
+    page.get_by_role("link", name="New chat").focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate(STOP)["framed"]
+    page.goto("/settings/")
+    assert page.get_by_role("button", name="Save").evaluate(BORDER)
+
+
+def test_a_reply_takes_the_focus_from_nobody(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(says_line(REPLY, size=3, delay=0.02))
+    chat.grown_to(20)
+    link = chat.page.get_by_role("link", name="Settings")
+    link.focus()
+    chat.page.evaluate("addEventListener('focusin', ({ target }) => (window.stolen = target.outerHTML))")
+    chat.ended()
+    expect(link).to_be_focused()
+    assert chat.page.evaluate("window.stolen") is None
+
+
+def test_the_headings_of_a_reply_are_below_that_of_its_message(window: Window, server: Server) -> None:
+    chat = talk(window, server)
+    levels = chat.page.locator("main :is(h1, h2, h3, h4, h5, h6)").evaluate_all(
+        "(all) => all.map((el) => Number(el.localName[1]))"
+    )
+    assert levels == [1, 2, 2, 3, 4]
+
+
+def test_on_a_touch_keyboard_nothing_zooms_and_enter_makes_a_line(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, width=390, has_touch=True, is_mobile=True)
+    chat.ask("Hello")
+    chat.ended()
+    expect(chat.box).to_have_attribute("enterkeyhint", "enter")
+    chat.box.press_sequentially("one")
+    chat.box.press("Enter")
+    expect(chat.box).to_have_value("one\n")
+    chat.page.get_by_role("button", name="Instructions").tap()
+    chat.questions.last.get_by_role("button", name="Edit").evaluate("(el) => el.click()")
+    expect(chat.page.get_by_role("textbox", name="Edit your message")).to_be_attached()
+    sizes = chat.page.locator("input:not([type=hidden], [type=radio]), textarea, select").evaluate_all(
+        "(all) => all.map((el) => [el.outerHTML.slice(0, 90), parseFloat(getComputedStyle(el).fontSize)])"
+    )
+    assert [name for name, size in sizes if size < 16] == []

@@ -60,7 +60,8 @@ def feedback(request: HttpRequest) -> tuple[bool | None, str]:
     sent = fields.read(request, "thumb", "reason")
     thumb = sent.get("thumb")
     if not isinstance(thumb, str) or thumb not in THUMBS:
-        raise Malformed(_("“thumb” must be one of: %(names)s.") % {"names": ", ".join(THUMBS)})
+        words = _("“%(name)s” must be one of: %(names)s.")
+        raise Malformed(words % {"name": "thumb", "names": ", ".join(THUMBS)})
     return THUMBS[thumb], (fields.text(sent, "reason", LONGEST_REASON) or "").strip()
 
 

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database
 from chat.engine.refusal import Malformed, SignedOut
@@ -41,8 +42,9 @@ def _keep(request: HttpRequest) -> HttpResponse:
 def _chosen(request: HttpRequest) -> dict[str, str]:
     sent = fields.read(request, *preferences.CHOICES)
     if not sent:
-        raise Malformed(f"Send one of: {', '.join(preferences.CHOICES)}.")
+        raise Malformed(_("Send one of: %(names)s.") % {"names": ", ".join(preferences.CHOICES)})
     for name, value in sent.items():
         if value not in preferences.CHOICES[name]:
-            raise Malformed(f"“{name}” must be one of: {', '.join(preferences.CHOICES[name])}.")
+            words = _("“%(name)s” must be one of: %(names)s.")
+            raise Malformed(words % {"name": name, "names": ", ".join(preferences.CHOICES[name])})
     return sent

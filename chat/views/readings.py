@@ -6,13 +6,14 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database
 from chat.engine.refusal import Malformed, SignedOut
 from chat.models import Conversation, Reading
 
-from . import gate
+from . import gate, listing
 
 PAGE = 50  # readings shown at once
 LONGEST_KEY = 18  # digits; what every database takes
@@ -40,7 +41,8 @@ def _readings(request: HttpRequest) -> HttpResponse:
         "older": shown[-1].pk if len(found) > PAGE else None,
         "newest": before is None,
     }
-    return render(request, "chat/readings.html", context)
+    with timezone.override(listing.zone(request)):
+        return render(request, "chat/readings.html", context)
 
 
 def _before(request: HttpRequest) -> int | None:

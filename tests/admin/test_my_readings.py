@@ -67,3 +67,21 @@ def test_who_is_signed_out_is_sent_to_the_login(server: Server, who: str) -> Non
 
 def test_it_is_only_for_reading(server: Server) -> None:
     assert server.person("alice").post("/readings/").status_code == 405
+
+
+def test_times_are_those_of_the_persons_zone(server: Server) -> None:
+    plant(
+        server,
+        """
+from datetime import UTC, datetime
+from chat.models import Reading
+alice = person("alice")
+Reading.objects.create(reader_key=1, reader="erin", owner_key=alice.pk, owner="alice", title="t",
+    conversation=missing(), at=datetime(2026, 1, 31, 23, 30, tzinfo=UTC))
+""",
+    )
+    alice = server.person("alice")
+    assert "31 January 2026, 23:30 UTC" in alice.get("/readings/").text
+    alice.client.cookies["tz"] = "Asia/Tokyo"
+    page = alice.get("/readings/").text
+    assert '<time datetime="2026-01-31T23:30:00+00:00">1 February 2026, 08:30 JST</time>' in page

@@ -104,6 +104,7 @@ def test_nothing_moves_once_the_last_words_are_there(window: Window, server: Ser
     chat.page.wait_for_timeout(300)
     assert chat.page.evaluate("seen.apart")
     assert chat.page.evaluate("movedSince(seen.since)") == 0
+    assert chat.page.evaluate("placeOfEnd() - seen.place") == 0
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,10 @@ BLOCKS = """() => {
 }"""
 
 # How much moved, as https://wicg.github.io/layout-instability/ counts it, since the frame in which the text
-# changed last. `apart`: the end of the run came after that frame.
+# changed last, and where the last block stood then: what only scrolls is no shift. `apart`: the end of the
+# run came after that frame.
 MOVED = """() => {
-  const seen = (window.seen = { since: 0, apart: false });
+  const seen = (window.seen = { since: 0, place: 0, apart: false });
   const shifts = [];
   const later = (done) => requestAnimationFrame(() => requestAnimationFrame(done));
   new MutationObserver((records) => {
@@ -47,7 +48,7 @@ MOVED = """() => {
       const node = target.nodeType === Node.ELEMENT_NODE ? target : target.parentElement;
       if (type !== 'attributes' && node?.closest('.reply [data-part=text]')) {
         seen.since = 0;
-        later(() => (seen.since = performance.now()));
+        later(() => Object.assign(seen, { since: performance.now(), place: window.placeOfEnd() }));
       } else if (target.dataset?.status === 'complete') seen.apart = seen.since > 0;
     }
   }).observe(document.getElementById('thread'), {
@@ -55,5 +56,7 @@ MOVED = """() => {
   });
   new PerformanceObserver((list) => shifts.push(...list.getEntries())).observe({ type: 'layout-shift' });
   const since = (at) => shifts.filter(({ startTime }) => startTime > at);
+  window.placeOfEnd = () =>
+    [...document.querySelectorAll('.reply [data-part=text] > *')].at(-1).getBoundingClientRect().top;
   window.movedSince = (at) => since(at).reduce((sum, { value }) => sum + value, 0);
 }"""

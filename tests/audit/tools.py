@@ -15,6 +15,7 @@ PROGRAMS = Path(__file__).parent / "node_modules/.bin"
 CHROME = os.environ.get("CHROME_PATH") or shutil.which("chromium") or "chromium"
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 PATIENCE = 180  # seconds a page
+TRIES = 3  # on a busy machine Lighthouse now and then records nothing
 CATEGORIES = ("performance", "accessibility", "best-practices")
 VIEWS = {"desk": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 800, "isMobile": True}}
 
@@ -94,9 +95,10 @@ def _failed(said: dict[str, Any]) -> list[str]:
 
 def _run(program: str, *arguments: str, codes: tuple[int, ...] = (0,)) -> str:
     env = {**os.environ, "CHROME_PATH": CHROME}
-    done = subprocess.run(
-        [PROGRAMS / program, *arguments], env=env, capture_output=True, text=True, timeout=PATIENCE
-    )
-    if done.returncode not in codes:
-        raise AuditError(f"{program} ended with {done.returncode}: {done.stderr[-2000:]}")
-    return done.stdout
+    for _ in range(TRIES):
+        done = subprocess.run(
+            [PROGRAMS / program, *arguments], env=env, capture_output=True, text=True, timeout=PATIENCE
+        )
+        if done.returncode in codes:
+            return done.stdout
+    raise AuditError(f"{program} ended with {done.returncode}: {done.stderr[-2000:]}")

@@ -1,10 +1,13 @@
 """For who uses the keyboard alone, large letters, few colours or no motion: what axe does not see."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.shell_page import Shell, drop
+from tests.e2e.ways import Way
 from tests.fake_says import says_line
+from tests.people import PASSWORD
 from tests.server import Server
 
 PAGES = ["/", "/settings/", "/conversations/", "/readings/", "/accounts/password/", "/nothing-here/"]
@@ -179,3 +182,70 @@ def test_on_a_touch_keyboard_nothing_zooms_and_enter_makes_a_line(window: Window
         "(all) => all.map((el) => [el.outerHTML.slice(0, 90), parseFloat(getComputedStyle(el).fontSize)])"
     )
     assert [name for name, size in sizes if size < 16] == []
+
+
+class Keys(Shell):
+    """With the keyboard alone; what is about to be pressed is framed and in view."""
+
+    def press(self, control: Locator) -> None:
+        self.reach(control)
+        stop = self.page.evaluate(STOP)
+        assert stop["framed"], stop
+        assert stop["seen"], stop
+        self.page.keyboard.press("Enter")
+
+    def named(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True).last
+
+
+def signed_in(page: Page, way: Way) -> Keys:
+    page.goto("/")
+    page.keyboard.type("carol")
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    return Keys(page, way)
+
+
+def test_the_whole_way_by_keyboard(window: Window, server: Server) -> None:
+    drop(server.database, "carol")
+    keys = signed_in(window(server), Way("keyboard", 1280))
+    page, chat = keys.page, keys.chat
+    expect(chat.box).to_be_focused()
+    page.keyboard.insert_text(question("words tokens=4000 delay=0.02", "Sailing"))
+    page.keyboard.press("Enter")
+    chat.grown_to(20)
+    keys.press(chat.stop)
+    chat.ended("stopped")
+    expect(chat.send).to_be_focused()
+
+    keys.press(chat.questions.last.get_by_role("button", name="Edit"))
+    editor = page.get_by_role("textbox", name="Edit your message")
+    expect(editor).to_be_focused()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("Boats")
+    page.keyboard.press("Enter")
+    assert chat.ended() == "You said: Boats"
+    keys.press(chat.questions.last.get_by_role("button", name="Previous version"))
+    expect(chat.questions.last.get_by_role("group", name="Version 1 of 2")).to_be_visible()
+
+    keys.do("Rename", "Sailing")
+    expect(keys.title_box).to_be_focused()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("A regatta")
+    page.keyboard.press("Enter")
+    expect(keys.item("A regatta")).to_be_visible()
+    keys.do("Delete", "A regatta")
+    expect(keys.item("A regatta")).to_be_hidden()
+    keys.press(page.get_by_role("button", name="Undo"))
+    expect(keys.item("A regatta")).to_be_visible()
+
+    keys.press(page.get_by_role("link", name="Settings"))
+    keys.reach(page.get_by_label("As the device"))
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Light")).to_be_checked()
+    keys.press(keys.named("Save"))
+    expect(page.get_by_role("status")).to_have_text("Your settings are saved.")
+    keys.press(page.get_by_role("link", name="Back to the chat"))
+    keys.press(keys.named("Sign out"))
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

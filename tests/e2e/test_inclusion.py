@@ -54,12 +54,27 @@ BORDER = """(el) => {
 }"""
 
 
+# The copy button of the code is brought behind the box at the foot of the page.
+COVER = """() => {
+  const copy = document.querySelector('.copy');
+  copy.focus({ preventScroll: true });
+  const { top } = document.querySelector('#composer').getBoundingClientRect();
+  scrollBy(0, copy.getBoundingClientRect().top - top - 10);
+}"""
+
+
 def talk(window: Window, server: Server, **options: object) -> ChatPage:
     """A conversation with a reply that is longer than the window."""
     chat = ChatPage.open(window, server, **options)
     chat.ask(says_line(REPLY))
     chat.ended()
     return chat
+
+
+def test_a_stop_behind_the_box_would_be_noticed(window: Window, server: Server) -> None:
+    page = talk(window, server).page
+    page.evaluate(COVER)
+    assert not page.evaluate(STOP)["seen"]
 
 
 def walk(page: Page, key: str) -> list[dict[str, object]]:
@@ -200,6 +215,7 @@ class Keys(Shell):
 
 def signed_in(page: Page, way: Way) -> Keys:
     page.goto("/")
+    expect(page.get_by_label("Name or e-mail")).to_be_focused()
     page.keyboard.type("carol")
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)

@@ -61,7 +61,7 @@ def test_a_server_that_died_while_it_streamed_is_found_again(chat: ChatPage, ser
     expect(chat.page.get_by_text("The connection was lost. Resuming…")).to_be_visible()
     server.start()
     assert chat.ended("interrupted") == seen == words(20)
-    expect(chat.page.get_by_text("Cut off before its end.")).to_be_visible()
+    expect(chat.reply.get_by_text("Cut off before its end.")).to_be_visible()
     expect(chat.page.get_by_role("button", name="Continue")).to_be_visible()
     expect(chat.page.get_by_role("button", name="Try again")).to_have_count(0)
 

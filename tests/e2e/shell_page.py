@@ -7,11 +7,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.databases import Database
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.ways import Way
+from tests.e2e.ways import HELD, MOST_STOPS, Way
 from tests.server import Server
-
-HELD = "element => element === document.activeElement"
-MOST_STOPS = 80
 
 
 class Shell:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.e2e.chat_page import ChatPage
 from tests.fake_says import says_line
 from tests.safety.watch import Watch
 from tests.server import Server
@@ -29,19 +28,7 @@ RAW = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]"
 
 
 def test_strange_characters_stream_and_reload_the_same_and_harm_nothing(watched: Opens) -> None:
-    window = watched("alice")
-    window.page.goto("/")
-    chat = ChatPage(window.page)
-    for number, text in enumerate(STRANGE.values(), 1):
-        chat.ask(says_line(text) + " size=1")
-        window.page.wait_for_function(
-            "(n) => document.querySelectorAll('article.reply[data-status=complete]').length === n", arg=number
-        )
-    window.look()
-    streamed = window.texts()
-    window.page.reload()
-    window.look()
-    assert window.texts() == streamed
+    watched("alice").stream_and_reload(says_line(text) + " size=1" for text in STRANGE.values())
 
 
 @pytest.mark.parametrize("what", STRANGE)

@@ -6,7 +6,6 @@ import pytest
 
 from chat.rendering.blocks import Blocks
 from chat.rendering.markdown import render
-from tests.e2e.chat_page import ChatPage
 from tests.fake_says import says_line
 from tests.safety.payloads import LEAKS, SCRIPTS, aimed
 from tests.safety.spy import Spy
@@ -43,44 +42,29 @@ def question(payload: str, options: str = FAST) -> str:
     return f"{payload}\n".replace("\0", "") + says_line(payload) + f" {options}"
 
 
-def stream_and_reload(window: Watch, payloads: list[str], options: str) -> None:
-    """One conversation with a turn for each payload; what streamed is what is there after a reload."""
-    chat = ChatPage(window.page)
-    window.page.goto("/")
-    for number, payload in enumerate(payloads, 1):
-        chat.ask(question(payload, options))
-        window.page.wait_for_function(
-            "(n) => document.querySelectorAll('article.reply[data-status=complete]').length === n", arg=number
-        )
-    window.look()
-    streamed = window.texts()
-    window.page.reload()
-    window.look()
-    assert window.texts() == streamed
-
-
 @pytest.mark.parametrize("part", range(len(turns(list(SCRIPTS)))))
 def test_no_script_runs_as_question_or_reply_while_it_streams_or_later(
     watched: Opens, spy: Spy, part: int
 ) -> None:
-    stream_and_reload(watched("alice"), turns(aimed(SCRIPTS, spy.port))[part], FAST)
+    watched("alice").stream_and_reload(map(question, turns(aimed(SCRIPTS, spy.port))[part]))
 
 
 @pytest.mark.parametrize("part", range(len(turns(list(LEAKS)))))
 def test_nothing_leaves_from_question_or_reply_while_it_streams_or_later(
     watched: Opens, spy: Spy, part: int
 ) -> None:
-    stream_and_reload(watched("alice"), turns(aimed(LEAKS, spy.port))[part], FAST)
+    watched("alice").stream_and_reload(map(question, turns(aimed(LEAKS, spy.port))[part]))
 
 
 def test_a_reply_that_arrives_whole_is_as_harmless(watched: Opens, spy: Spy) -> None:
     everything = "\n\n".join(aimed(LEAKS, spy.port) + aimed(SCRIPTS, spy.port))
-    stream_and_reload(watched("alice"), [everything], "")
+    watched("alice").stream_and_reload([question(everything, "")])
 
 
 def test_thoughts_are_plain_text(watched: Opens, spy: Spy) -> None:
     thoughts = [*aimed(SCRIPTS, spy.port)[:8], *aimed(LEAKS, spy.port)[:2]]
-    stream_and_reload(watched("alice"), thoughts, f"{FAST} field=reasoning_content")
+    options = f"{FAST} field=reasoning_content"
+    watched("alice").stream_and_reload(question(thought, options) for thought in thoughts)
 
 
 def test_after_every_single_character_a_reply_is_as_harmless(watched: Opens, spy: Spy) -> None:

@@ -1,9 +1,11 @@
 """A watched browser window: what runs, what leaves, what the policy had to stop, what does not belong."""
 
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Request
 
+from tests.e2e.chat_page import ChatPage
 from tests.people import SESSIONS
 from tests.server import Server
 
@@ -45,6 +47,8 @@ FOREIGN = """() => {
   return wrong;
 }"""
 
+ANSWERED = "(n) => document.querySelectorAll('article.reply[data-status=complete]').length === n"
+
 
 class Watch:
     """`problems` is what happened so far: dialogs, exceptions, reports of the policy, requests that left."""
@@ -72,6 +76,19 @@ class Watch:
         wrong = self.page.evaluate(FOREIGN)
         assert wrong == [], (self.page.url, wrong)
         assert urlsplit(self.page.url).netloc == urlsplit(self._home).netloc
+
+    def stream_and_reload(self, questions: Iterable[str]) -> None:
+        """One conversation of these questions; what streamed is what is there after a reload."""
+        chat = ChatPage(self.page)
+        self.page.goto("/")
+        for number, question in enumerate(questions, 1):
+            chat.ask(question)
+            self.page.wait_for_function(ANSWERED, arg=number)
+        self.look()
+        streamed = self.texts()
+        self.page.reload()
+        self.look()
+        assert self.texts() == streamed
 
     def texts(self) -> list[str]:
         """The HTML of each text on the page, without the copy buttons that the page's script adds."""

@@ -10,8 +10,9 @@ LOCAL := .venv/.local
 DEV := .venv/.dev
 AUDIT := tests/audit/node_modules/.installed
 
-# A process for each core, and each file of tests in one of them: many share a server.
-SIDE_BY_SIDE := -n auto --dist loadfile
+# Half as many processes again as there are cores, for they wait a lot, and each file of tests in one of them:
+# many share a server.
+SIDE_BY_SIDE = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)') --dist loadfile
 
 .PHONY: run test lint bench audit images
 

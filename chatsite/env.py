@@ -6,6 +6,7 @@ An empty value is the same as none, because `NAME=` is how a compose file says "
 """
 
 import os
+import re
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,6 +20,12 @@ FILE = BASE_DIR / ".env"
 
 NAMES: dict[str, str] = {}
 """Every setting that was asked for, with its default as written."""
+
+
+_WORD = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_PRICES = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*,\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)")
+_MODEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._:/+@-]{0,199})(?:=([1-9][0-9]{3,7}))?")
+WINDOW = 128_000  # tokens, where nobody says
 
 
 class EnvError(Exception):
@@ -46,6 +53,14 @@ def text(name: str, default: str = "") -> str:
     return value
 
 
+def word(name: str) -> str:
+    """Letters, digits, - and _: what may stand in an address and in a header as it is."""
+    value = text(name)
+    if value and not _WORD.fullmatch(value):
+        raise EnvError(f"{name} is no name: write letters, digits, - and _, at most 64 of them.")
+    return value
+
+
 def boolean(name: str, default: bool = False) -> bool:
     """`0` or `1`, and nothing else: "no" and "False" are true in too many programs to be guessed."""
     value = _read(name, "1" if default else "0")
@@ -60,6 +75,55 @@ def integer(name: str, default: int, low: int, high: int) -> int:
     if not (value.isascii() and value.isdigit() and len(value) < 19 and low <= int(value) <= high):
         raise EnvError(f"{name} is {value!r}: write a whole number from {low} to {high}.")
     return int(value)
+
+
+def optional(name: str, low: int, high: int, *also: int) -> int | None:
+    """Such a number, or one of `also`; None when it is not set."""
+    value = text(name)
+    if not value:
+        return None
+    if value in map(str, also):
+        return int(value)
+    try:
+        return integer(name, low, low, high)
+    except EnvError as error:
+        others = "".join(f", or {number}" for number in also)
+        raise EnvError(f"{str(error).removesuffix('.')}{others}.") from None
+
+
+def choice(name: str, *choices: str) -> str:
+    """One of these words; the first where it is not set. An empty one among them means: not set."""
+    value = text(name, choices[0])
+    if value not in choices:
+        raise EnvError(f"{name} is {value!r}: write {' or '.join(filter(None, choices))}.")
+    return value
+
+
+def prices(name: str) -> tuple[float, float] | None:
+    """Two prices with a comma between them; None when it is not set."""
+    value = text(name)
+    if not value:
+        return None
+    found = _PRICES.fullmatch(value)
+    if not found:
+        raise EnvError(
+            f"{name} is not two prices: write dollars a million tokens read and written: 0.06,0.4."
+        )
+    return float(found[1]), float(found[2])
+
+
+def models(name: str) -> list[tuple[str, int]]:
+    """Models as those who serve them call them, each with its window in tokens: behind a `=`, or usual."""
+    return [_model(name, part) for part in listing(name)]
+
+
+def _model(name: str, written: str) -> tuple[str, int]:
+    found = _MODEL.fullmatch(written)
+    if not found:
+        raise EnvError(
+            f"{name} lists {written!r}: write a model's name, or name=128000 with its window in tokens."
+        )
+    return found[1], int(found[2] or WINDOW)
 
 
 def listing(name: str) -> list[str]:

@@ -1,7 +1,8 @@
-"""Keeps out of memory what Daphne and Twisted load and this server never uses. Import it before them.
+"""Keeps out of memory what Daphne, Twisted and httpx load and this server never uses. Import it before them.
 
 WebSockets (autobahn, with its cryptography) and Twisted's own TLS (pyOpenSSL) take 18 MB. TLS ends at the
-proxy in front of this server, and a request to become a WebSocket is answered like any other.
+proxy in front of this server, and a request to become a WebSocket is answered like any other. httpx has a
+program for the command line, with click and rich, where those happen to be installed.
 """
 
 import sys
@@ -26,4 +27,5 @@ def _stand_in() -> ModuleType:
 
 
 sys.modules.setdefault("daphne.ws_protocol", _stand_in())
-sys.modules.setdefault("OpenSSL", None)  # type: ignore[arg-type]  # an import of it fails, as if it were not installed
+for unused in ("OpenSSL", "httpx._main"):
+    sys.modules.setdefault(unused, None)  # type: ignore[arg-type]  # as if it were not installed

@@ -22,7 +22,11 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware import clickjacking, common, csrf, gzip, locale, security
+from django.utils import timezone
+from django.utils.deprecation import MiddlewareMixin
 from whitenoise.middleware import WhiteNoiseMiddleware
+
+from chat.views.zone import zone
 
 AT_ONCE = 8_192  # bytes that are compressed on the event loop, in a tenth of a millisecond
 
@@ -121,6 +125,21 @@ async def _auser(request: Any) -> Any:
     if not hasattr(request, "_cached_user"):
         request._cached_user = request._acached_user = await auth.aget_user(request)
     return request._cached_user
+
+
+class ZoneMiddleware(Inline, MiddlewareMixin):
+    """The administration shows times in the reader's zone, as the pages of the chat do that show any."""
+
+    def process_view(self, request: HttpRequest, *view: Any) -> None:
+        """For what is shown, and for what “today” means in a filter."""
+        if _is_of_admin(request):
+            timezone.activate(zone(request))
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """The next request of this thread is somebody else's."""
+        if _is_of_admin(request):
+            timezone.deactivate()
+        return response
 
 
 class GZipMiddleware(Inline, gzip.GZipMiddleware):

@@ -17,6 +17,8 @@ from twisted.internet import defer, reactor
 from twisted.internet.interfaces import IPushProducer
 from zope.interface import implementer
 
+import chatsite.eager  # noqa: F401
+
 LONGEST_BODY = 1_048_576  # bytes
 DISCARDED = 8 * LONGEST_BODY  # bytes of a refused body that are still read, and thrown away
 BACKLOG = 2_048  # connections that wait to be accepted: after a restart everybody comes back at once
@@ -41,6 +43,14 @@ class Flow:
 
     def stopProducing(self) -> None:
         self.open.set()
+
+
+# In the words of the page and of OpenAI, and in Workers AI's: whose address it is nobody has looked at yet.
+_SAID = '"message": "This is longer than 1 MiB. Send less."'
+TOO_LONG = (
+    f'{{"error": {{"code": "too_long", {_SAID}, "type": "invalid_request_error", "param": null}}, '
+    f'"result": null, "success": false, "errors": [{{"code": 3006, {_SAID}}}], "messages": []}}'
+).encode()
 
 
 class LimitedRequest(WebRequest):
@@ -80,7 +90,7 @@ class LimitedRequest(WebRequest):
     def _refuse(self) -> None:
         """Answer at once, and let the client finish: one that is cut off does not read the answer."""
         self._refused = True
-        body = b'{"error": {"code": "too_long", "message": "This is longer than 1 MiB. Send less."}}'
+        body = TOO_LONG
         self.clientproto = self.channel._version  # else set only when the whole request is here
         self.setResponseCode(413)
         self.setHeader(b"Content-Type", b"application/json")
@@ -145,9 +155,13 @@ class ChatServer(daphne.server.Server):
         if starts and protocol.flow is None and not protocol.finished and protocol.channel is not None:
             protocol.flow = Flow()
             protocol.registerProducer(protocol.flow, True)
-        ends = message["type"] == "http.response.body" and not message.get("more_body", False)
-        if ends and protocol.flow and protocol.channel is not None and not protocol.finished:
-            protocol.unregisterProducer()
+        goes_on = message.get("more_body", False)
+        ends = message["type"] == "http.response.body" and not goes_on
+        if protocol.flow and protocol.channel is not None and not protocol.finished:
+            if ends:
+                protocol.unregisterProducer()
+            # The head goes out together with the first piece of the body, the end with the last.
+            protocol.channel.transport.eager = goes_on and protocol.startedWriting
         await super().handle_reply(protocol, message)
         if protocol.flow and not ends and not protocol.flow.open.is_set():
             await protocol.flow.open.wait()

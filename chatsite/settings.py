@@ -42,10 +42,31 @@ CLOUDFLARE_API_TOKEN = env.secret("CLOUDFLARE_API_TOKEN")
 CLOUDFLARE_API_BASE_URL = env.url(
     "CLOUDFLARE_API_BASE_URL", "https://api.cloudflare.com/client/v4", ("http", "https")
 )
+GATEWAY_MODELS = env.models("GATEWAY_MODELS")
+OPENAI_BASE_URL = env.url("OPENAI_BASE_URL", "", ("http", "https"))
+OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
+OPENAI_MODELS = env.models("OPENAI_MODELS")
 LOCAL_MODEL = env.path("LOCAL_MODEL")
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "@cf/zai-org/glm-4.7-flash" if CLOUDFLARE_API_TOKEN else "")
+if not DEFAULT_MODEL and OPENAI_MODELS:
+    DEFAULT_MODEL = OPENAI_MODELS[0][0]
 if not DEFAULT_MODEL and not LOCAL_MODEL:
     DEFAULT_MODEL = "local/smollm2-135m"  # else empty: the file of LOCAL_MODEL is the only one there is
+
+# An AI Gateway of the account on the way to it; what is not set is left to the gateway.
+AI_GATEWAY_ID = env.word("AI_GATEWAY_ID")
+AI_GATEWAY_CACHE_TTL = env.optional("AI_GATEWAY_CACHE_TTL", 60, 2_592_000, 0)
+AI_GATEWAY_CACHE_SCOPE = env.choice("AI_GATEWAY_CACHE_SCOPE", "site", "person")
+AI_GATEWAY_REQUEST_TIMEOUT = env.optional("AI_GATEWAY_REQUEST_TIMEOUT", 100, 120_000)
+AI_GATEWAY_MAX_ATTEMPTS = env.optional("AI_GATEWAY_MAX_ATTEMPTS", 1, 5)
+AI_GATEWAY_RETRY_DELAY = env.optional("AI_GATEWAY_RETRY_DELAY", 100, 5_000)
+AI_GATEWAY_BACKOFF = env.choice("AI_GATEWAY_BACKOFF", "", "constant", "linear", "exponential")
+AI_GATEWAY_METADATA = env.boolean("AI_GATEWAY_METADATA", True)
+AI_GATEWAY_LOG_PAYLOADS = env.boolean("AI_GATEWAY_LOG_PAYLOADS")
+AI_GATEWAY_CUSTOM_COST = env.prices("AI_GATEWAY_CUSTOM_COST")
+FALLBACK_MODELS = env.listing("FALLBACK_MODELS")
+REQUESTS_PER_MINUTE = env.integer("REQUESTS_PER_MINUTE", 300, 1, 1_000_000)
+PAID_MODEL_REQUESTS_PER_MINUTE = env.integer("PAID_MODEL_REQUESTS_PER_MINUTE", 20, 1, 1_000_000)
 
 INSTALLED_APPS = [
     "daphne",  # before staticfiles: it replaces `runserver` by one that streams
@@ -67,6 +88,7 @@ MIDDLEWARE = [
     "chatsite.middleware.StaticMiddleware",
     "chatsite.middleware.GZipMiddleware",
     "chatsite.middleware.LanguageMiddleware",
+    "chatsite.middleware.ZoneMiddleware",
     "chatsite.middleware.SessionMiddleware",
     "chatsite.middleware.CommonMiddleware",
     "chatsite.middleware.CsrfViewMiddleware",

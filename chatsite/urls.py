@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from chat.admin.checkup import checkup
 from chat.views import accounts, login, passwords
 
 urlpatterns = [
@@ -18,6 +19,7 @@ urlpatterns = [
     path("admin/logout/", login.logout),
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),
     path("admin/password_change/done/", RedirectView.as_view(pattern_name="password")),
+    path("admin/checkup/", checkup, name="checkup"),
     path("admin/", admin.site.urls),
     path("", include("chat.urls")),
 ]

@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 import sys
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,23 @@ class Database:
 
     def value(self, sql: str) -> Any:
         return self.rows(sql)[0][0]
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody else writes a run meanwhile."""
+        if self.url.startswith("sqlite"):
+            connection = sqlite3.connect(
+                self.url.removeprefix("sqlite:///"), timeout=20, isolation_level=None
+            )
+            connection.execute("BEGIN IMMEDIATE")
+        else:
+            connection = psycopg.connect(self.url)  # type: ignore[assignment]
+            connection.execute("LOCK TABLE chat_run IN EXCLUSIVE MODE")
+        try:
+            yield
+        finally:
+            connection.rollback()
+            connection.close()
 
     def drop(self) -> None:
         if not self.url.startswith("sqlite"):

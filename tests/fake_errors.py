@@ -6,11 +6,13 @@ DAILY = (
     "Cloudflare's Workers Paid plan if you would like to continue usage."
 )
 ERRORS: dict[int, tuple[int, str]] = {
+    2001: (400, "Please configure AI Gateway in the Cloudflare dashboard"),
     2003: (429, "Too many requests"),
     2009: (401, "Unauthorized"),
     2016: (424, "Prompt blocked due to security configurations"),
     2017: (424, "Response blocked due to security configurations"),
     2021: (402, "Insufficient credits"),
+    2040: (400, "BYOK alias is not configured"),
     3003: (400, "AiError: Missing headers or body"),
     3006: (413, "AiError: Request is too large"),
     3007: (408, "AiError: Timeout"),

@@ -14,6 +14,8 @@ from tests.fake_http import Connection
 _LINE = re.compile(r"^\s*fake:\s*(\w+)(.*)$", re.MULTILINE)
 # What a call gets that goes on with a reply to a question with such a line.
 _THEN = re.compile(r"^\s*fake-then:\s*(\w+)(.*)$", re.MULTILINE)
+# What one model alone does, by the last part of its name: `fake for gpt-oss-20b: status code=3040`.
+_FOR = r"^\s*fake for {}:\s*(\w+)(.*)$"
 SCENARIOS: dict[str, Callable[..., Awaitable[None]]] = {}
 
 
@@ -29,6 +31,7 @@ class Run:
     body: dict[str, Any]
     headers: list[tuple[str, str]]
     port: int
+    model: str = ""
     failures: Counter[str] = field(default_factory=Counter)
     word: str = "word"  # of those that are counted
 
@@ -74,7 +77,8 @@ class Run:
 
 async def play(run: Run) -> None:
     """Answers as the `fake:` line of the question says. Raises WrongScenario."""
-    found = _LINE.search(run.question)
+    own = re.escape(run.model.rpartition("/")[2])
+    found = re.search(_FOR.format(own), run.question, re.MULTILINE) or _LINE.search(run.question)
     if found is None and (found := _THEN.search(run.continued)):
         run.word = "more"
     name, given = ("words", "") if found is None else (found[1], found[2])

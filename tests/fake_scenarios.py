@@ -152,6 +152,20 @@ async def budget(run: Run, tokens: int = 5, delay: float = 0.01) -> None:
 
 
 @scenario
+async def burnt(run: Run, think: int = 5, tokens: int = 0, enough: int = 0, delay: float = 0.01) -> None:
+    """Its tokens end in the thinking, or after so many of the text. With `enough` of them it answers, as it
+    does where it need not think."""
+    switches = run.body.get("chat_template_kwargs", {})
+    thinks = switches.get("enable_thinking", True) and run.body.get("reasoning_effort") not in ("none", "low")
+    if not thinks or 0 < enough <= run.max_tokens:
+        await reasoning(run, think if thinks else 0, 5, delay)
+        return
+    thought = (frames.chunk(f"thought{n} ", "reasoning_content") for n in range(1, think + 1))
+    said = frames.catalogue(frames.numbered(tokens), run.prompt_tokens, reason="length")
+    await run.send(chain(thought, said), delay)
+
+
+@scenario
 async def empty(run: Run) -> None:
     await run.send(frames.catalogue([], run.prompt_tokens), 0)
 
@@ -273,3 +287,10 @@ async def flaky(
         await words(run, tokens=5)
     elif not drop:
         await status(run, http, code, retry_after)
+
+
+@scenario
+async def fallback(run: Run, step: int = 1, tokens: int = 2) -> None:
+    """The gateway's model of that number answered, after those before it failed."""
+    run.headers.append(("cf-aig-step", str(step)))
+    await words(run, tokens)

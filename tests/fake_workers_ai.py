@@ -7,7 +7,8 @@
 
 The base URL for a client is `fake.base_url`, the token `fake-token`. A line `fake: <scenario> key=value …` in
 the last user message selects what a run does; the scenarios stand in `fake_scenarios.py`. Without one the
-fake repeats the question. Every call is recorded: `fake.calls`, or `GET /calls` and `DELETE /calls`.
+fake repeats the question. `fake for <model>: …` holds for that model alone. Every call is recorded:
+`fake.calls`, or `GET /calls` and `DELETE /calls`; those for lists of models in `fake.lists.calls`.
 """
 
 import argparse
@@ -27,19 +28,20 @@ import tests.fake_says
 import tests.fake_scenarios  # noqa: F401 (both fill the register that `play` looks into)
 from tests.fake_errors import error
 from tests.fake_http import Connection, Request
+from tests.fake_models import Lists, envelope
 from tests.fake_run import Run, WrongScenario, play
 
 TOKEN = "fake-token"
+ENDPOINT_KEY = "fake-endpoint-key"  # of the server of OpenAI's API that the same fake is, below /v1
 ACCOUNT_TOKEN = "fake-account-token"  # owned by the account: only the account's own address verifies it
+NO_GATEWAY = "no-such-gateway"
+ENDPOINT_MODELS = ["small-1", "big-1"]
 _RUN = re.compile(r"/client/v4/accounts/[^/]+/ai/run/(.+)")
+_CHAT = re.compile(r"/client/v4/accounts/[^/]+/ai/v1/chat/completions")
 _VERIFY = re.compile(r"/client/v4/(user|accounts/[^/]+)/tokens/verify")
-_SEARCH = re.compile(r"/client/v4/accounts/[^/]+/ai/models/search")
+_LISTS = re.compile(r"/client/v4/accounts/[^/]+/ai/(models/search|finetunes)")
+_GATEWAY = re.compile(r"/client/v4/accounts/[^/]+/ai-gateway/gateways/([^/]+)(?:/logs/([^/]+))?")
 Play = Callable[[Run], Awaitable[None]]
-_MODELS = [
-    ("@cf/zai-org/glm-4.7-flash", "131072"),
-    ("@cf/meta/llama-3.3-70b-instruct-fp8-fast", "24000"),
-    ("@cf/google/gemma-4-26b-a4b-it", "256000"),
-]
 
 
 class WorkersAI:
@@ -48,6 +50,7 @@ class WorkersAI:
     def __init__(self, play: Play = play) -> None:
         self._play = play
         self.calls: list[dict[str, Any]] = []
+        self.lists = Lists()
         self.port = 0
         self._failures: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -97,6 +100,10 @@ class WorkersAI:
             self._show_calls(connection, request)
             return
         call = self._record(request, connection.peer)
+        if _LISTS.fullmatch(request.target.partition("?")[0]):
+            # Servers ask for these by themselves; tests that count the calls of people count on nothing else.
+            self.calls.remove(call)
+            self.lists.calls.append(call)
         work = asyncio.ensure_future(self._route(connection, request, call))
         gone = asyncio.ensure_future(connection.gone())
         try:
@@ -136,53 +143,71 @@ class WorkersAI:
     async def _route(self, connection: Connection, request: Request, call: dict[str, Any]) -> None:
         path = unquote(request.target.partition("?")[0])
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if path.startswith("/v1/"):
+            await self._endpoint(connection, path, token, call)
+            return
         known = {TOKEN, ACCOUNT_TOKEN}
         if verify := _VERIFY.fullmatch(path):
             known = {TOKEN} if verify[1] == "user" else known
         if token not in known:
             connection.answer(*error(10000))
         elif verify:
-            connection.answer(200, _envelope({"id": "ed17574386854bf78a67040be0a770b0", "status": "active"}))
-        elif _SEARCH.fullmatch(path):
-            connection.answer(200, _model_page())
-        elif request.method == "POST" and _RUN.fullmatch(path) and isinstance(call["body"], dict):
+            connection.answer(200, envelope({"id": "ed17574386854bf78a67040be0a770b0", "status": "active"}))
+        elif asked := _LISTS.fullmatch(path):
+            await self.lists.answer(connection, asked[1], request.target)
+        elif found := _GATEWAY.fullmatch(path):
+            self._gateway(connection, request.method, *found.groups())
+        elif (
+            request.method == "POST"
+            and (_RUN.fullmatch(path) or _CHAT.fullmatch(path))
+            and isinstance(call["body"], dict)
+        ):
             await self._run(connection, call)
         else:
             connection.answer(*error(7003))
+
+    def _gateway(self, connection: Connection, method: str, name: str, log: str | None) -> None:
+        """A gateway as it is set up, and a thumb for an entry of its log."""
+        if name == NO_GATEWAY:
+            connection.answer(*error(2001, 404 if log is None else 0))
+        elif method == ("GET" if log is None else "PATCH"):
+            connection.answer(200, envelope({"id": log or name}))
+        else:
+            connection.answer(*error(7003))
+
+    async def _endpoint(self, connection: Connection, path: str, token: str, call: dict[str, Any]) -> None:
+        """A server of OpenAI's API, such as vLLM."""
+        if token != ENDPOINT_KEY:
+            wrong = {"message": f"Incorrect API key provided: {token}", "code": "invalid_api_key"}
+            connection.answer(401, {"error": wrong})
+        elif path == "/v1/models":
+            connection.answer(200, {"object": "list", "data": [{"id": name} for name in ENDPOINT_MODELS]})
+        elif path == "/v1/chat/completions" and isinstance(call["body"], dict):
+            await self._run(connection, call)
+        else:
+            connection.answer(404, {"error": {"message": "Not found", "code": None}})
 
     async def _run(self, connection: Connection, call: dict[str, Any]) -> None:
         headers = [("cf-ray", f"{uuid.uuid4().hex[:16]}-FRA")]
         if "cf-aig-gateway-id" in call["headers"]:
             headers += [("cf-aig-log-id", str(uuid.uuid4())), ("cf-aig-request-id", str(uuid.uuid4()))]
+            if "cf-aig-cache-ttl" in call["headers"] and "cf-aig-skip-cache" not in call["headers"]:
+                headers += [("cf-aig-cache-status", "HIT" if self._has_cached(call) else "MISS")]
         try:
-            await self._play(Run(connection, call["body"], headers, self.port, self._failures))
+            asked = _RUN.fullmatch(unquote(call["path"].partition("?")[0]))
+            model = asked[1] if asked else ""
+            await self._play(Run(connection, call["body"], headers, self.port, model, self._failures))
         except WrongScenario as wrong:
             connection.answer(400, {"errors": [{"code": 0, "message": str(wrong)}], "success": False})
+
+    def _has_cached(self, call: dict[str, Any]) -> bool:
+        """Whether the very same was asked before, of the same model."""
+        same = [each for each in self.calls if (each["path"], each["body"]) == (call["path"], call["body"])]
+        return len(same) > 1
 
 
 def _lost(work: asyncio.Future[None]) -> bool:
     return work.done() and isinstance(work.exception(), ConnectionError)
-
-
-def _envelope(result: object, **more: object) -> dict[str, object]:
-    return {"result": result, "success": True, "errors": [], "messages": [], **more}
-
-
-def _model_page() -> dict[str, object]:
-    """Cloudflare's shape: the model's id is in `name`, and nearly every value is a string."""
-    task = {"id": "c329a1f9-323d-4e91-b2aa-582dd4188d34", "name": "Text Generation"}
-    models = [
-        {
-            "id": str(uuid.uuid5(uuid.NAMESPACE_URL, name)),
-            "source": 1,
-            "name": name,
-            "task": task,
-            "properties": [{"property_id": "context_window", "value": window}],
-        }
-        for name, window in _MODELS
-    ]
-    counts = {"page": 1, "per_page": 50, "count": len(models), "total_count": len(models), "total_pages": 1}
-    return _envelope(models, result_info=counts)
 
 
 @asynccontextmanager
@@ -210,6 +235,11 @@ class Fake:
     @property
     def calls(self) -> list[dict[str, Any]]:
         return list(self._server.calls)
+
+    @property
+    def lists(self) -> Lists:
+        """The models and finetunes that it has, to be changed by a test."""
+        return self._server.lists
 
     def clear(self) -> None:
         self._loop.call_soon_threadsafe(self._server.clear)

@@ -6,10 +6,19 @@ from typing import Any
 import pytest
 from django.core import checks
 
+from chat.models import OfferedModel
 from chat.upstream import local
 from tests.test_env import run_manage
 
 ACCOUNT = {"CLOUDFLARE_ACCOUNT_ID": "a", "CLOUDFLARE_API_TOKEN": "t"}
+SMALL = [("small-1", 128_000)]
+ENDPOINT = {
+    "OPENAI_BASE_URL": "https://models.example/v1",
+    "OPENAI_MODELS": SMALL,
+    "OPENAI_API_KEY": "k",
+    "DEFAULT_MODEL": "small-1",
+}
+GLM = ACCOUNT | {"DEFAULT_MODEL": "@cf/zai-org/glm-4.7-flash"}
 
 
 def findings() -> dict[str, str]:
@@ -47,8 +56,37 @@ def test_the_defaults_have_no_findings() -> None:
         ({"DEFAULT_MODEL": "@cf/zai-org/glm-4.7-flash"}, 10, "local/smollm2-135m"),
         (ACCOUNT | {"DEFAULT_MODEL": "@cf/meta/llama-0-imaginary"}, 10, "@cf/zai-org/glm-4.7-flash"),
         (ACCOUNT | {"DEFAULT_MODEL": "local/smollm2-135m"}, 10, "@cf/zai-org/glm-4.7-flash"),
+        (ENDPOINT | {"OPENAI_BASE_URL": "http://models.example/v1"}, 8, "the key unencrypted"),
+        (ENDPOINT | {"OPENAI_BASE_URL": "https://a:b@models.example/v1"}, 8, "without user name"),
+        ({"OPENAI_MODELS": SMALL, "DEFAULT_MODEL": "small-1"}, 12, "Write OPENAI_BASE_URL"),
+        ({"OPENAI_BASE_URL": "https://models.example/v1", "DEFAULT_MODEL": ""}, 12, "Write OPENAI_MODELS"),
+        ({"OPENAI_API_KEY": "k"}, 12, "Write OPENAI_BASE_URL"),
+        (GLM | {"GATEWAY_MODELS": [("gpt-5", 9_000)]}, 13, "openai/gpt-5"),
+        (
+            ENDPOINT | GLM | {"GATEWAY_MODELS": [("a/b", 9_000)], "OPENAI_MODELS": [("a/b", 9_000)]},
+            13,
+            "once",
+        ),
+        (GLM | {"GATEWAY_MODELS": [("local/gpt", 9_000)]}, 13, "this machine's"),
+        (
+            {"GATEWAY_MODELS": [("openai/gpt-5", 9_000)], "DEFAULT_MODEL": "openai/gpt-5"},
+            13,
+            "CLOUDFLARE_API",
+        ),
+        (ENDPOINT | {"DEFAULT_MODEL": "local/smollm2-135m"}, 10, "small-1"),
+        ({"AI_GATEWAY_ID": "default"}, 11, "Write CLOUDFLARE_ACCOUNT_ID"),
+        (GLM | {"AI_GATEWAY_CACHE_TTL": 0}, 11, "AI_GATEWAY_CACHE_TTL is set"),
+        (GLM | {"AI_GATEWAY_MAX_ATTEMPTS": 3}, 11, "AI_GATEWAY_MAX_ATTEMPTS is set"),
+        (GLM | {"AI_GATEWAY_METADATA": False}, 11, "AI_GATEWAY_ID"),
+        ({"FALLBACK_MODELS": ["@cf/zai-org/glm-4.7-flash"]}, 14, "local/smollm2-135m"),
+        (
+            ACCOUNT | {"DEFAULT_MODEL": "", "FALLBACK_MODELS": ["@cf/openai/gpt-oss-20b", "@cf/a/b"]},
+            14,
+            "@cf/a/b",
+        ),
     ],
 )
+@pytest.mark.django_db
 def test_a_dangerous_setting_is_an_error(
     changed: dict[str, Any], number: int, sentence: str, settings: Any
 ) -> None:
@@ -66,6 +104,10 @@ def test_a_dangerous_setting_is_an_error(
         {"DEBUG": True, "HOST": "localhost"},
         {"SITE_URL": "https://chat.example", "TRUSTED_PROXY": True, "HOST": "0.0.0.0"},
         ACCOUNT | {"DEFAULT_MODEL": "@cf/zai-org/glm-4.7-flash"},
+        GLM | {"AI_GATEWAY_ID": "default", "AI_GATEWAY_CACHE_TTL": 60, "AI_GATEWAY_MAX_ATTEMPTS": 5},
+        ENDPOINT,
+        ENDPOINT | {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1", "OPENAI_API_KEY": ""},
+        ENDPOINT | GLM | {"GATEWAY_MODELS": [("openai/gpt-5", 400_000)]},
         {"DEFAULT_MODEL": ""},
         {"CLOUDFLARE_API_BASE_URL": "http://127.0.0.1:9000/client/v4"},
         {"CLOUDFLARE_API_BASE_URL": "http://[::1]:9000"},
@@ -75,6 +117,15 @@ def test_a_dangerous_setting_is_an_error(
 def test_a_harmless_setting_is_none(changed: dict[str, Any], settings: Any) -> None:
     for name, value in changed.items():
         setattr(settings, name, value)
+    assert findings() == {}
+
+
+@pytest.mark.django_db
+def test_a_default_that_only_cloudflares_list_knows_is_harmless(settings: Any) -> None:
+    settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = ACCOUNT.values()
+    settings.DEFAULT_MODEL = "@cf/maker/new"
+    assert list(findings()) == ["chatsite.E010"]
+    OfferedModel.objects.create(id="@cf/maker/new", source="search")
     assert findings() == {}
 
 

@@ -60,6 +60,23 @@ def test_a_boolean_is_nought_or_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert env.boolean("FLAG", default=True) is False
 
 
+def test_what_is_not_set_is_none_or_the_first_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.optional("NUMBER", 1, 5) is None
+    assert env.choice("COLOUR", "red", "green") == "red"
+    assert (env.word("WORD"), env.prices("PRICES")) == ("", None)
+    monkeypatch.setenv("NUMBER", "0")
+    monkeypatch.setenv("COLOUR", "green")
+    monkeypatch.setenv("PRICES", "0.06, 4")
+    assert (env.optional("NUMBER", 1, 5, 0), env.choice("COLOUR", "", "green")) == (0, "green")
+    assert env.prices("PRICES") == (0.06, 4.0)
+
+
+def test_models_are_listed_with_their_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert env.models("MODELS") == []
+    monkeypatch.setenv("MODELS", "openai/gpt-5=400000, llama3.1:8b")
+    assert env.models("MODELS") == [("openai/gpt-5", 400_000), ("llama3.1:8b", 128_000)]
+
+
 def test_a_path_is_taken_from_the_folder_of_manage_py(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOLDER", "./somewhere")
     assert env.path("FOLDER") == str(ROOT / "somewhere")
@@ -93,6 +110,21 @@ def test_a_secret_comes_from_the_file_that_its_setting_names(
         ("https://a:99999", lambda name: env.url(name, "", ("https",)), "begins with https://"),
         ("https://[::1", lambda name: env.url(name, "", ("https",)), "begins with https://"),
         ("a\x1b[2Jb", env.text, "on one line"),
+        ("59", lambda name: env.optional(name, 60, 90, 0), "write a whole number from 60 to 90, or 0"),
+        ("91", lambda name: env.optional(name, 60, 90), "write a whole number from 60 to 90."),
+        ("1e3", lambda name: env.optional(name, 60, 90), "write a whole number"),
+        ("red", lambda name: env.choice(name, "", "green", "blue"), "write green or blue"),
+        ("a/b", env.word, "write letters"),
+        ("a\u00e9", env.word, "write letters"),
+        ("x" * 65, env.word, "at most 64"),
+        ("a b", env.models, "lists 'a b': write"),
+        ("a=12", env.models, "window in tokens"),
+        ("a=0x99999", env.models, "window in tokens"),
+        ("../up", env.models, "a model's name"),
+        ("@cf/x/y", env.models, "a model's name"),
+        ("0.06", env.prices, "written: 0.06,0.4"),
+        ("0.06,-1", env.prices, "written: 0.06,0.4"),
+        ("0.06,nan", env.prices, "written: 0.06,0.4"),
     ],
 )
 def test_a_wrong_value_is_answered_with_what_to_write(
@@ -144,6 +176,10 @@ def test_an_address_with_a_password_is_not_repeated(monkeypatch: pytest.MonkeyPa
         ("CLOUDFLARE_API_TOKEN_FILE", "/nowhere/at/all"),
         ("CLOUDFLARE_API_BASE_URL", "api.cloudflare.com"),
         ("DATA_DIR", "/dev/null/data"),
+        ("AI_GATEWAY_ID", "my gateway"),
+        ("AI_GATEWAY_CACHE_TTL", "59"),
+        ("AI_GATEWAY_BACKOFF", "sometimes"),
+        ("AI_GATEWAY_CUSTOM_COST", "0.06"),
     ],
 )
 def test_a_wrong_setting_ends_the_start_with_a_sentence_and_no_traceback(name: str, value: str) -> None:

@@ -1,15 +1,20 @@
 """What the README says to type, works; what it shows and links to, is there."""
 
+import os
 import re
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
 from PIL import Image
 
+from tests.conftest import missing
 from tests.databases import ROOT
 from tests.images import DRAWN, MADE
 from tests.test_env import READ_BY_THE_SITE
@@ -42,6 +47,15 @@ def settings() -> dict[str, str]:
     return {each[1]: each[2] for each in found if each}
 
 
+TRANSLATING = [lines for lines in fences() if any("messages" in line for line in lines)]
+# Which languages there are, and what the page is called that asks who it is.
+ASK = (
+    *(".venv/bin/python", "manage.py", "shell", "-v0", "-c"),
+    "from django.conf import settings; from django.utils.translation import gettext, override\n"
+    "with override('fr'): print([code for code, _ in settings.LANGUAGES], gettext('Sign in'))",
+)
+
+
 class Pictures(HTMLParser):
     """Every picture, with its text; a `source` shows what its `img` says."""
 
@@ -66,9 +80,34 @@ PICTURES = Pictures(PROSE).found
 
 
 def test_each_block_is_a_command_or_an_env_file() -> None:
-    """test_start.py types `make run`; what runs this very test is `make test`."""
+    """test_start.py types `make run`; what runs this very test is `make test`; the others are typed below."""
     blocks = [lines for lines in fences() if not all(map(SETTING.fullmatch, lines))]
-    assert blocks == [["make run"], ["make test"]]
+    assert [lines for lines in blocks if lines not in TRANSLATING] == [["make run"], ["make test"]]
+    assert len(TRANSLATING) == 2
+
+
+def test_another_language_is_made_as_it_says(tmp_path: Path) -> None:
+    if shutil.which("msgfmt") is None:
+        missing("GNU gettext", "install the package gettext")
+    for folder in ("chat", "chatsite", "templates"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "manage.py", tmp_path)
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    env = {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path / "data")}
+
+    def typed(*command: str) -> str:
+        done = subprocess.run(command, cwd=tmp_path, env=env, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    extract, compile_it = ("\n".join(lines) for lines in TRANSLATING)
+    typed("sh", "-ec", extract)
+    catalogue = tmp_path / "locale/fr/LC_MESSAGES/django.po"
+    words = catalogue.read_text("utf-8")
+    assert words.count('msgid "Sign in"\nmsgstr ""') == 1
+    catalogue.write_text(words.replace('msgid "Sign in"\nmsgstr ""', 'msgid "Sign in"\nmsgstr "Entrer"'))
+    assert typed(*ASK) == "['en'] Sign in"
+    typed("sh", "-ec", compile_it)
+    assert typed(*ASK) == "['en', 'fr'] Entrer"
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))

@@ -79,6 +79,17 @@ def test_with_an_account_cloudflare_answers(settings_with: Any) -> None:
     assert settings["DEFAULT_MODEL"] == "@cf/zai-org/glm-4.7-flash"
 
 
+def test_a_server_of_ones_own_answers_where_no_account_is(settings_with: Any) -> None:
+    given = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1/", "OPENAI_MODELS": "qwen3:4b=40000,other"}
+    settings = settings_with(**given)
+    assert (settings["DEFAULT_MODEL"], settings["OPENAI_BASE_URL"]) == (
+        "qwen3:4b",
+        "http://127.0.0.1:11434/v1",
+    )
+    with_account = settings_with(**given, CLOUDFLARE_ACCOUNT_ID="a", CLOUDFLARE_API_TOKEN="t")
+    assert with_account["DEFAULT_MODEL"] == "@cf/zai-org/glm-4.7-flash"
+
+
 def test_a_file_of_ones_own_is_the_default_where_it_is_the_only_model(settings_with: Any) -> None:
     assert settings_with(LOCAL_MODEL="/srv/model.gguf")["DEFAULT_MODEL"] == ""
 

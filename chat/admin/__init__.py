@@ -3,9 +3,9 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from . import conversations, invites, people, readings, runs, workers
+from . import calls, conversations, invites, keys, models, people, readings, runs, workers
 
-__all__ = ["conversations", "invites", "people", "readings", "runs", "workers"]
+__all__ = ["calls", "conversations", "invites", "keys", "models", "people", "readings", "runs", "workers"]
 
 admin.site.site_header = admin.site.site_title = _("Chat administration")
 admin.site.index_title = _("Overview")

@@ -18,12 +18,13 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.engine.database import writing
 from chat.models import Conversation, Run
+from chat.views.fields import grouped
 
 from . import transcript
 from .filters import DeletedFilter, ModelFilter, OwnerFilter, StateFilter, ThumbsFilter
 from .listing import Listing, Order, matching
 from .log import LogAdmin, has_nul
-from .moments import day, grouped, moment
+from .moments import day, moment
 from .readings import record
 
 LIST = "admin:chat_conversation_changelist"

@@ -7,15 +7,18 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Invite
 
+from .history import RightFirst
 from .moments import moment
 
 
 @admin.register(Invite)
-class InviteAdmin(admin.ModelAdmin):
+class InviteAdmin(RightFirst):
     """Whoever may add an invitation sees all of them, and may take back those that are still open."""
 
     list_display = ("for_whom", "state", "made_by", "made")
@@ -33,9 +36,9 @@ class InviteAdmin(admin.ModelAdmin):
         """Open until when, used by whom, or over."""
         if obj.used is not None:
             who = obj.used_by.get_username() if obj.used_by else "?"
-            return _("used by %(who)s on %(when)s") % {"who": who, "when": moment(obj.used)}
-        words = _("open until %(when)s") if obj.is_open else _("expired on %(when)s")
-        return words % {"when": moment(obj.expires)}
+            return format_html(gettext("used by {who} on {when}"), who=who, when=moment(obj.used))
+        words = gettext("open until {when}") if obj.is_open else gettext("expired on {when}")
+        return format_html(words, when=moment(obj.expires))
 
     @admin.display(description=_("made"), ordering="created")
     def made(self, obj: Invite) -> str:

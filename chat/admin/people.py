@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.forms import AccountForm, DirectPasswordForm, PersonForm
 from chat.models import User
 
+from .history import RightFirst
 from .moments import moment
 
 RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
@@ -33,7 +34,7 @@ ABOUT_RIGHTS = _(
 
 
 @admin.register(User)
-class PeopleAdmin(UserAdmin):
+class PeopleAdmin(RightFirst, UserAdmin):
     """Staff with the right to change people look after those who are not staff."""
 
     form = PersonForm
@@ -44,7 +45,7 @@ class PeopleAdmin(UserAdmin):
     fieldsets = (
         (None, {"fields": ("username", "email", "new_password")}),
         (_("Rights"), {"fields": ("is_active", *RIGHTS), "description": ABOUT_RIGHTS}),
-        (_("Important dates"), {"fields": ("last_login", "date_joined")}),
+        (_("Important dates"), {"fields": ("seen", "joined")}),
     )
     add_fieldsets = ((None, {"fields": ("username", "email", "password1", "password2")}),)
     list_display = ("username", "email", "is_active", "is_staff", "is_superuser", "seen")
@@ -58,11 +59,15 @@ class PeopleAdmin(UserAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Only who has all rights gives rights."""
         rights = () if request.user.is_superuser else RIGHTS
-        return ("new_password", "last_login", "date_joined", *rights)
+        return ("new_password", "seen", "joined", *rights)
 
     @admin.display(description=_("last signed in"), ordering="last_login")
     def seen(self, obj: User) -> str:
         return moment(obj.last_login)
+
+    @admin.display(description=_("joined"))
+    def joined(self, obj: User) -> str:
+        return moment(obj.date_joined)
 
     @admin.display(description=_("password"))
     def new_password(self, obj: User) -> str:
@@ -85,12 +90,6 @@ class PeopleAdmin(UserAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Nobody: the log would lose what this person said."""
         return False
-
-    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
-        """Ask for the right before looking for the person: Django's tells first whether there is one."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        return super().history_view(request, object_id, extra_context)
 
     def get_urls(self) -> list[URLPattern]:
         """Django's, and the link for a new password."""

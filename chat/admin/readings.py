@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.backends import client_address
 from chat.models import Conversation, Reading
 
-from .log import LogAdmin
+from .log import ListAdmin
 from .moments import moment
 
 
@@ -24,7 +24,7 @@ class DateFilter(admin.DateFieldListFilter):
 
 
 @admin.register(Reading)
-class ReadingAdmin(LogAdmin):
+class ReadingAdmin(ListAdmin):
     list_display = ["when", "reader", "owner", "read", "address"]
     list_display_links = None
     list_filter = [("at", DateFilter)]
@@ -40,10 +40,6 @@ class ReadingAdmin(LogAdmin):
         """A link for whoever may follow it is a link for everybody: the page behind it asks for the right."""
         address = reverse("admin:chat_conversation_change", args=[obj.conversation])
         return format_html('<a href="{}"><bdi>{}</bdi></a>', address, obj.title)
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The list says it all: a page for a single reading would only repeat it."""
-        return obj is None and super().has_view_permission(request)
 
 
 def record(request: HttpRequest, conversation: Conversation) -> None:

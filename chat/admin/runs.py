@@ -1,24 +1,26 @@
 """Every attempt at a reply: how it ended, what it used, who wrote it. What was said is in the transcript."""
 
-from typing import Any
-
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
-from django.urls import reverse
-from django.utils.formats import number_format
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Run
 
+from .attempts import AttemptAdmin
 from .filters import ErrorFilter
-from .log import LogAdmin
-from .moments import grouped, moment
+from .log import only_read
+from .rates import PERIODS, rates
 
 
 @admin.register(Run)
-class RunAdmin(LogAdmin):
+class RunAdmin(AttemptAdmin):
     list_display = [
         "begun", "person", "model", "status", "error", "request_id", "tokens", "took", "worker", "reply"
     ]  # fmt: skip
@@ -29,28 +31,6 @@ class RunAdmin(LogAdmin):
     search_fields = ["user__username", "request_id", "error_message"]
     search_help_text = _("People by name, request ids, error messages")
 
-    @admin.display(description=_("created"), ordering="created")
-    def begun(self, obj: Run) -> str:
-        return moment(obj.created)
-
-    @admin.display(description=_("person"), ordering="user__username")
-    def person(self, obj: Run) -> SafeString:
-        return format_html("<bdi>{}</bdi>", obj.user.get_username())
-
-    @admin.display(description=_("error"), ordering="error_code")
-    def error(self, obj: Run) -> str:
-        return obj.error_code or "–"
-
-    @admin.display(description=_("tokens in / out"), ordering="completion_tokens")
-    def tokens(self, obj: Run) -> str:
-        if obj.completion_tokens is None:
-            return "–"
-        return f"{grouped(obj.prompt_tokens or 0)} / {grouped(obj.completion_tokens)}"
-
-    @admin.display(description=_("seconds"))
-    def took(self, obj: Run) -> str:
-        return "–" if obj.seconds is None else number_format(obj.seconds, 1)
-
     @admin.display(description=_("transcript"))
     def reply(self, obj: Run) -> SafeString:
         """Straight to the message. Whether somebody may read it, that page asks."""
@@ -58,6 +38,22 @@ class RunAdmin(LogAdmin):
         link = '<a href="{}?leaf={}#m-{}">{}</a>'
         return format_html(link, address, obj.message_id, obj.message_id, _("Open"))
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The list says it all."""
-        return obj is None and super().has_view_permission(request)
+    def get_urls(self) -> list[URLPattern]:
+        """With the rates, ahead of the address that takes any name for a run's."""
+        view = only_read(self.admin_site.admin_view(self.rates_view))
+        return [path("rates/", view, name="chat_run_rates"), *super().get_urls()]
+
+    def rates_view(self, request: HttpRequest) -> HttpResponseBase:
+        """How each model did in a period; for whoever may see the runs."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        wanted = request.GET.get("period", "")
+        chosen = wanted if wanted in PERIODS else "day"
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": _("Rates by model"),
+            "periods": [(key, name, key == chosen) for key, (_length, name) in PERIODS.items()],
+            "rates": rates(timezone.now() - PERIODS[chosen][0]),
+        }
+        return TemplateResponse(request, "admin/chat/run/rates.html", context)

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from chat.engine.offering import latest
 from chat.models import Conversation, Feedback, Message, Run
-from chat.upstream.catalogue import bundled
+from chat.upstream.catalogue import Model, bundled
+from chat.views.fields import grouped
 
-from .moments import grouped
 from .tree import Tree
 
 PAGE = 100  # messages shown at once
@@ -131,18 +132,23 @@ def _bill(conversation: Conversation) -> Bill:
 
 def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
     """What tokens (model, in, out) cost; None where a model used has no known price."""
-    prices = {model.id: (model.price_in, model.price_out) for model in bundled()}
     total = 0.0
-    for model, asked, said in used:
-        price_in, price_out = prices.get(model, (None, None))
-        if price_in is None or price_out is None:
+    for name, asked, said in used:
+        model = _known(name)
+        if model is None or model.price_in is None or model.price_out is None:
             if asked or said:
                 return None
             continue
-        total += (asked * price_in + said * price_out) / 1_000_000
+        total += (asked * model.price_in + said * model.price_out) / 1_000_000
     return total
 
 
 def model_name(key: str) -> str:
-    """What people call the model; of one that is not in the bundled list its id."""
-    return next((model.name for model in bundled() if model.id == key), key)
+    """What people call the model; of one that nobody knows its id."""
+    model = _known(key)
+    return model.name if model else latest().name_of(key)
+
+
+def _known(key: str) -> Model | None:
+    """Of a model that this site cannot ask now, what this software knows."""
+    return latest().known(key) or next((model for model in bundled() if model.id == key), None)

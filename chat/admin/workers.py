@@ -11,14 +11,14 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Run, Worker
 from chat.models.worker import DEAD_AFTER
 
-from .log import LogAdmin
+from .log import ListAdmin
 from .moments import moment
 
 LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().values("worker")
 
 
 @admin.register(Worker)
-class WorkerAdmin(LogAdmin):
+class WorkerAdmin(ListAdmin):
     list_display = ["name", "alive", "replying", "begun", "heard"]
     list_display_links = None
     ordering = ["-beat"]
@@ -53,7 +53,3 @@ class WorkerAdmin(LogAdmin):
     @admin.display(description=_("last heard of"), ordering="beat")
     def heard(self, obj: Worker) -> str:
         return moment(obj.beat)
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """The list says it all."""
-        return obj is None and super().has_view_permission(request)

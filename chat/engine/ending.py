@@ -1,19 +1,30 @@
 """How a run ended."""
 
+import math
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from chat.models import Run
+from chat.upstream.passage import NOWHERE, Passage
 from chat.wire.frames import Usage
+
+NEXT_TO_NOTHING = 40  # code points of text: a reply that had only begun
+THINKING = "thinking"
+THOUGHT_ONLY = gettext_noop("Thinking used up all the tokens that there were for this reply.")
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """`code` and `message` say why a run failed; `status` is one of the ended `Run.Status`.
+    """`code` and `message` say why a run failed, or what its tokens went into.
 
-    `seconds` from the question to the end, `thinking_seconds` of them spent on the reasoning.
+    `status` is one of the ended `Run.Status`. `seconds` from the question to the end, `thinking_seconds` of
+    them spent on the reasoning. `passage`: what an AI Gateway on the way said of it. `answered_by` names the
+    model that answered where it was not the one asked, and `because` the code of what was wrong with that.
+    Before `retry_at` trying again is of no use.
     """
 
     status: str
@@ -24,6 +35,10 @@ class Ending:
     usage: Usage | None = None
     seconds: float | None = None
     thinking_seconds: float | None = None
+    passage: Passage = NOWHERE
+    answered_by: str = ""
+    because: str = ""
+    retry_at: datetime | None = None
 
     @classmethod
     def of(cls, run: Run) -> "Ending":
@@ -42,10 +57,21 @@ class Ending:
             usage,
             run.seconds,
             run.thinking_seconds,
+            Passage(run.gateway, run.gateway_log, run.gateway_cached, run.gateway_step),
+            run.answered_by,
+            run.because,
+            run.retry_at,
         )
 
+    @classmethod
+    def at_length(cls, text: str, reasoning: str, **more: Any) -> "Ending":
+        """Its tokens are used up: for next to nothing of a text, where it thought too much before."""
+        if reasoning and len(text.strip()) <= NEXT_TO_NOTHING:
+            more |= {"code": THINKING, "message": THOUGHT_ONLY}
+        return cls(Run.Status.TRUNCATED, "length", **more)
+
     def columns(self) -> dict[str, Any]:
-        """What `Run.conclude` stores beside the text."""
+        """What is stored of it, for a run and for a program's call."""
         columns: dict[str, Any] = {
             "status": self.status,
             "finish_reason": self.finish_reason[:40],
@@ -60,7 +86,19 @@ class Ending:
                 "cached_tokens": self.usage.cached_tokens,
                 "neurons": self.usage.neurons,
             }
+        if self.passage.gateway:
+            columns |= {
+                "gateway": self.passage.gateway,
+                "gateway_log": self.passage.log_id,
+                "gateway_cached": self.passage.cached,
+                "gateway_step": self.passage.step,
+            }
         return columns
+
+    def columns_of_run(self) -> dict[str, Any]:
+        """What `Run.conclude` stores beside the text: also what its person is to be told."""
+        told = {"answered_by": self.answered_by, "because": self.because, "retry_at": self.retry_at}
+        return self.columns() | told
 
     def payload(self) -> dict[str, Any]:
         """The JSON of the `done` event, in the language of who asks."""
@@ -73,8 +111,18 @@ class Ending:
         }
         if self.thinking_seconds is not None:
             payload["thinking_seconds"] = _rounded(self.thinking_seconds)
+        if self.passage.cached:
+            payload["cached"] = True
+        if self.passage.step:
+            payload["fallback"] = self.passage.step
         if self.code:
             payload |= {"code": self.code, "message": gettext(self.message)}
+        if self.request_id and self.code:
+            payload["request_id"] = self.request_id
+        if self.answered_by:
+            payload |= {"answered_by": self.answered_by, "because": self.because}
+        if self.retry_at and (seconds := (self.retry_at - timezone.now()).total_seconds()) > 0:
+            payload["retry_after"] = math.ceil(seconds)
         return payload
 
 

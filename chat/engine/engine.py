@@ -6,24 +6,34 @@ import os
 import socket
 import uuid
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from chat.models import Run, Worker
-from chat.upstream import catalogue, local
-from chat.upstream.catalogue import Catalogue
-from chat.upstream.client import Account, Client
+from chat.upstream import local
+from chat.upstream.catalogue import Catalogue, Model
+from chat.upstream.client import Client
 
+from . import offering, providers
+from .asker import Asker
+from .calls import Calls
 from .hub import Hub
 from .lifeline import Lifeline
+from .limiter import Limiter
 from .live import Live
 from .mirror import Mirrors
 from .opening import Opened, Opener
 from .revocation import Revocation
 from .supervisor import Supervisor
 from .sweeper import Sweeper
+from .thumbs import Thumbs
 from .viewer import Viewers
+from .watch import Watch
 from .writer import Writer
+
+if TYPE_CHECKING:
+    from .minutes import SharedMinutes
 
 PING = 15.0  # seconds of silence after which a stream carries a comment
 HOUSEKEEPING = 0.25  # seconds
@@ -36,37 +46,60 @@ class Engine:
     def __init__(self) -> None:
         self.worker = Worker(id=uuid.uuid4(), host=socket.gethostname(), pid=os.getpid())
         self.local = _local_model()
-        self.catalogue = _catalogue(self.local)
-        self.client = Client(_account(), self.local)
+        self.client = Client(
+            providers.account(), self.local, gateway=providers.gateway(), endpoint=providers.endpoint()
+        )
+        self.thumbs = Thumbs(self.client)
+        self._shared_minutes = _shared_minutes()
+        self.limiter = Limiter(
+            settings.REQUESTS_PER_MINUTE,
+            settings.PAID_MODEL_REQUESTS_PER_MINUTE,
+            shared=self._shared_minutes,
+        )
+        self.asker = Asker(self.client, lambda: self.catalogue, self.limiter, settings.FALLBACK_MODELS)
         self.viewers = Viewers()
         self.mirrors = Mirrors()
-        self.opener = Opener(self.worker.pk, self.catalogue)
+        given = _given(self.local)
+        self.opener = Opener(self.worker.pk, offering.first(given))
+        self.watch = Watch(given, self._offer, self.client if settings.CLOUDFLARE_ACCOUNT_ID else None)
         self.draining = False
         self.hurry = asyncio.Event()
         workers = Path(settings.DATA_DIR) / "workers"
         self._lifeline = Lifeline(workers, self.worker.pk)
-        self._sweeper = Sweeper(self.worker, workers)
+        self._sweeper = Sweeper(self.worker, workers, self._count_processes)
         self._writer = Writer(self.worker.pk, lambda verdict: self.supervisor.obey(verdict))
-        self.supervisor = Supervisor(self.client, self._writer)
+        self.asker.on_refusal = self.watch.learn
+        self.calls = Calls(self.asker)
+        self.supervisor = Supervisor(self.asker, self._writer)
         self.hub = Hub(self.supervisor, self.mirrors)
         self.supervisor.on_end = self.hub.announce_end
-        self._revocation = Revocation(self.viewers)
+        self._revocation = Revocation(self.viewers, self.calls)
         self._housekeeping: asyncio.Task[None] | None = None
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is offered now. Another may take its place at any moment: ask once for what is to agree."""
+        return self.opener.catalogue
+
+    def _offer(self, catalogue: Catalogue) -> None:
+        self.opener.catalogue = catalogue
+        offering.keep(catalogue)
 
     async def start(self) -> None:
         await self.hub.start()
         self.worker.channel = self.hub.channel
         await self._sweeper.start()
+        await self.watch.start()
         self._writer.start()
         self._revocation.start()
         self._housekeeping = asyncio.create_task(self._keep_house(), name="housekeeping")
 
     async def launch(self, opened: Opened) -> Live:
         """Begin a stored turn, or find the run that an earlier send of it began."""
-        if opened.prompt is None:
+        if opened.ask is None:
             return await self.follow(opened.run)
         live = Live(opened.about)
-        self.supervisor.launch(opened.run, live, opened.prompt)
+        self.supervisor.launch(opened.run, live, opened.ask)
         return live
 
     async def follow(self, run: Run) -> Live:
@@ -89,8 +122,9 @@ class Engine:
     async def drain(self, grace: float) -> None:
         """Take nothing new; let what runs end within `grace` seconds; keep the rest as interrupted."""
         self.draining = True
-        await self.supervisor.wait(grace, self.hurry)
+        await asyncio.gather(self.supervisor.wait(grace, self.hurry), self.calls.wait(grace, self.hurry))
         self.viewers.dismiss(self.supervisor.has_ended)
+        await self.calls.cut_all(FAREWELL)
         await self.supervisor.interrupt_all()
         await self._writer.stop()
         await self.viewers.gone(FAREWELL)
@@ -100,13 +134,20 @@ class Engine:
         if self._housekeeping:
             self._housekeeping.cancel()
             await asyncio.gather(self._housekeeping, return_exceptions=True)
+        await self.watch.stop()
         await self._revocation.stop()
         await self.hub.stop()
         await self._sweeper.stop()
+        await self.thumbs.stop()
         await self.client.aclose()
+        if self._shared_minutes:
+            await self._shared_minutes.aclose()
         if self.local:
             self.local.close()
         self._lifeline.release()
+
+    def _count_processes(self, alive: int) -> None:
+        self.limiter.processes = max(1, alive)
 
     async def _keep_house(self) -> None:
         while True:
@@ -117,28 +158,25 @@ class Engine:
                 viewer.feed.live.ping(PING)
 
 
-def _account() -> Account | None:
-    if not settings.CLOUDFLARE_ACCOUNT_ID:
+def _shared_minutes() -> "SharedMinutes | None":
+    if not (settings.REDIS_URL and settings.CLOUDFLARE_ACCOUNT_ID):
         return None
-    return Account(
-        settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN, settings.CLOUDFLARE_API_BASE_URL
-    )
+    from .minutes import SharedMinutes  # its Redis client takes 6 MB
+
+    return SharedMinutes(settings.REDIS_URL, settings.CLOUDFLARE_ACCOUNT_ID)
 
 
 def _local_model() -> local.LocalModel | None:
-    """With an account, the local model is offered only where LOCAL_MODEL names one."""
-    if settings.CLOUDFLARE_ACCOUNT_ID and not settings.LOCAL_MODEL:
+    """Where others answer, the local model is offered only if LOCAL_MODEL names one."""
+    if (settings.CLOUDFLARE_ACCOUNT_ID or settings.OPENAI_BASE_URL) and not settings.LOCAL_MODEL:
         return None
     path = local.find(settings.LOCAL_MODEL)
     return local.LocalModel(path) if path else None
 
 
-def _catalogue(offered: local.LocalModel | None) -> Catalogue:
-    models = list(catalogue.bundled()) if settings.CLOUDFLARE_ACCOUNT_ID else []
-    if offered:
-        models.append(offered.model)
-    default = settings.DEFAULT_MODEL or models[0].id
-    return Catalogue(models, default)
+def _given(offered: local.LocalModel | None) -> list[Model]:
+    """The models that this site's settings add to Cloudflare's."""
+    return [*providers.models(), *([offered.model] if offered else [])]
 
 
 _engine: Engine | None = None

@@ -2,11 +2,11 @@
 
 import asyncio
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from chat.wire import sse
 
@@ -16,6 +16,7 @@ from .page import Page
 from .position import Position
 
 F = TypeVar("F", bound=Feed)
+WAITING = gettext_noop("Waiting for a free place: number %(place)s in the line.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Live:
         self.ending: Ending | None = None
         self._problem: dict[str, object] = {}
         self.problems = 0
+        self.place = 0  # in the line of those who wait to be asked
         self.pings = 0
         self._feeds: list[Feed] = []
 
@@ -97,15 +99,35 @@ class Live:
         for feed in self._feeds:
             feed.end()
 
-    def report(self, code: str, message: str, *, retryable: bool = True) -> None:
+    def report(self, code: str, message: str, **more: object) -> None:
         """Say a problem once to those who watch now; the run goes on."""
-        self._problem = {"response": "", "code": code, "message": message, "retryable": retryable}
+        self._problem = {"response": "", "code": code, "message": message, "retryable": True, **more}
         self.problems += 1
         self.wake()
 
+    @property
+    def said(self) -> object:
+        """The code of the problem that was said last."""
+        return self._problem.get("code")
+
+    def wait_at(self, place: int) -> None:
+        """The run waits to be asked, at this place of the line; 0 when it waits no more.
+
+        Whoever comes to watch is told as well; an empty message takes back what was said.
+        """
+        if place != self.place:
+            self.place = place
+            self.report("waiting", WAITING if place else "", place=place)
+
+    def answered_by(self, model: str, sentence: str, /, **names: str) -> None:
+        """Another model answers than the one that was asked; `sentence` says why, with places for `names`."""
+        self.about = replace(self.about, model=model)
+        self.report("fallback", sentence, answered_by=model, **names)
+
     def problem(self) -> bytes:
         """The latest one, in the language of who asks."""
-        told = self._problem | {"message": gettext(str(self._problem["message"]))}
+        message = str(self._problem["message"])
+        told = self._problem | {"message": gettext(message) % self._problem if message else ""}
         return sse.encode(sse.dumps(told), event="problem")
 
     def ping(self, silence: float) -> None:

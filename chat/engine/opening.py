@@ -9,27 +9,28 @@ from django.utils.translation import gettext
 
 from chat.models import Conversation, Run, User
 from chat.models.statements import insert, update
+from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Catalogue
 
 from .database import writing
 from .live import About
 from .mirror import about
+from .offering import theirs
 from .plan import Plan, Planner, refuse_where_busy
 from .refusal import Busy, Conflict, Missing, Refusal
-from .supervisor import Prompt
 from .turn import Question, Turn
 
-CHANGED_BY_A_TURN = ("active_leaf_id", "updated", "model", "system")
+CHANGED_BY_A_TURN = ("active_leaf_id", "updated", "model", "system", "parameters")
 ATTEMPTS = 3  # to store a turn that others keep getting in the way of
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A stored turn. `prompt` is None where the key had been used before: its run has been launched then."""
+    """A stored turn. `ask` is None where the key had been used before: its run has been launched then."""
 
     run: Run
     about: About
-    prompt: Prompt | None
+    ask: Ask | None
 
 
 class Opener:
@@ -37,17 +38,18 @@ class Opener:
 
     def __init__(self, worker: uuid.UUID, catalogue: Catalogue) -> None:
         self._worker = worker
-        self._planner = Planner(catalogue)
+        self.catalogue = catalogue
 
     def open(self, user: User, turn: Turn, *, queued: bool) -> Opened:
         """Store the turn once, however often its key is sent.
 
         Raises Missing, Busy, Conflict, Malformed (unknown model) and TooLong; then nothing is stored.
         """
+        planner = Planner(theirs(self.catalogue, user))
         for _ in range(ATTEMPTS):
             try:
                 with writing(), transaction.atomic():
-                    return self._store(user, turn, self._planner.plan(user, turn), queued)
+                    return self._store(user, turn, planner.plan(user, turn), queued)
             except (IntegrityError, Refusal) as error:
                 # The same key was sent before; or somebody was faster with another turn in this
                 # conversation, whose run may be over by now.
@@ -72,7 +74,7 @@ class Opener:
         return Opened(run, about(run), None)
 
     def _store(self, user: User, turn: Turn, plan: Plan, queued: bool) -> Opened:
-        conversation, reply, prompt = plan.conversation, plan.reply, plan.prompt
+        conversation, reply, ask = plan.conversation, plan.reply, plan.ask
         # Each row is written once, whichever refers to which: foreign keys are checked at the commit.
         conversation.active_leaf = reply
         conversation.updated = now = timezone.now()
@@ -90,12 +92,13 @@ class Opener:
             worker_id=self._worker,
             client_key=turn.client_key,
             fingerprint=turn.fingerprint,
-            model=prompt.model.id,
-            max_tokens=prompt.max_tokens,
+            model=ask.model.id,
+            max_tokens=ask.max_tokens,
+            parameters=ask.parameters,
             text_start=len(reply.text),
             reasoning_start=len(reply.reasoning),
             status=Run.Status.QUEUED if queued else Run.Status.RUNNING,
             started=None if queued else now,
         )
         insert(run)
-        return Opened(run, about(run), prompt)
+        return Opened(run, about(run), ask)

@@ -1,17 +1,19 @@
 """From what a person asks for to what is to be stored and asked upstream; or the refusal of it."""
 
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.utils.translation import gettext as _
 
 from chat.models import Conversation, Message, Run, User
 from chat.models.conversation import title_from
+from chat.upstream import parameters
+from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Catalogue, Model, UnknownModel
 
 from . import prompt
 from .refusal import Busy, Conflict, Malformed, Missing
-from .supervisor import LONGEST_REPLY, Prompt
+from .supervisor import LONGEST_REPLY
 from .turn import LEAF, Continuation, Edit, Question, Regeneration, Turn
 
 CONTINUABLE = (Run.Status.STOPPED, Run.Status.INTERRUPTED, Run.Status.TRUNCATED)
@@ -23,12 +25,14 @@ class Plan:
 
     conversation: Conversation
     reply: Message
-    prompt: Prompt
+    ask: Ask
     added: list[Message] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Planner:
+    """`catalogue`: what the person who asks may use."""
+
     catalogue: Catalogue
 
     def plan(self, user: User, turn: Turn) -> Plan:
@@ -51,30 +55,30 @@ class Planner:
     def _edit(self, conversation: Conversation, message: Message, edit: Edit) -> Plan:
         if message.role != Message.Role.USER:
             raise Conflict(_("Only a question can be edited."))
-        _settle(conversation, edit.model, edit.system)
+        _settle(conversation, edit)
         return self._answer(conversation, message.parent_id, edit.content)
 
     def _answer(self, conversation: Conversation, parent: uuid.UUID | None, content: str) -> Plan:
         """A new question behind `parent`, and the empty reply to it."""
-        model = self._model(conversation.model)
+        model = self._model(conversation)
         asked = Message(conversation=conversation, parent_id=parent, role=Message.Role.USER, text=content)
         reply = Message(conversation=conversation, parent=asked, role=Message.Role.ASSISTANT, model=model.id)
-        told = prompt.ask(conversation.system, parent, content, model)
+        told = prompt.ask(conversation.system, parent, content, model, conversation.parameters)
         return Plan(conversation, reply, told, [asked, reply])
 
     def _regenerate(self, conversation: Conversation, message: Message, again: Regeneration) -> Plan:
         if message.role != Message.Role.ASSISTANT or message.parent_id is None:
             raise Conflict(_("Only a reply can be written anew."))
-        _settle(conversation, again.model, None)
-        model = self._model(conversation.model)
+        _settle(conversation, again)
+        model = self._model(conversation)
         reply = Message(
             conversation=conversation,
             parent_id=message.parent_id,
             role=Message.Role.ASSISTANT,
             model=model.id,
         )
-        told = prompt.ask_again(conversation.system, message.parent_id, model)
-        return Plan(conversation, reply, told, [reply])
+        told = prompt.ask_again(conversation.system, message.parent_id, model, conversation.parameters)
+        return Plan(conversation, reply, replace(told, fresh=True), [reply])
 
     def _continue(self, conversation: Conversation, message: Message, turn: Continuation) -> Plan:
         run = message.runs.order_by("-created").first()
@@ -82,30 +86,39 @@ class Planner:
             raise Conflict(_("Only a reply can be continued."))
         if not can_continue(message, run) or message.children.exists():
             raise Conflict(_("Only the last reply can be continued, and only where it was cut short."))
+        _settle(conversation, turn)
         try:
             model = self.catalogue.get(message.model)  # its own, as long as that is offered
         except UnknownModel:
-            model = self._model(conversation.model)
-        return Plan(conversation, message, prompt.go_on(conversation.system, message, model))
+            model = self._model(conversation)
+        told = prompt.go_on(conversation.system, message, model, conversation.parameters)
+        return Plan(conversation, message, told)
 
     def _conversation(self, user: User, question: Question) -> Conversation:
         if question.conversation is None:
             model = question.model or self.catalogue.default.id
             return Conversation(
-                user=user, title=title_from(question.content), model=model, system=question.system or ""
+                user=user,
+                title=title_from(question.content),
+                model=model,
+                system=question.system or "",
+                parameters=parameters.merged({}, question.parameters or {}),
             )
         conversation = Conversation.objects.of(user).filter(pk=question.conversation).first()
         if conversation is None:
             raise Missing(_("There is no such conversation."))
-        _settle(conversation, question.model, question.system)
+        _settle(conversation, question)
         return conversation
 
-    def _model(self, name: str) -> Model:
+    def _model(self, conversation: Conversation) -> Model:
+        """The conversation's model, or from now on the one that took the place of a retired one."""
         try:
-            return self.catalogue.get(name)
+            model = self.catalogue.answering(conversation.model)
         except UnknownModel as error:
             words = _("There is no model “%(name)s” here. Choose another one.")
-            raise Malformed(words % {"name": name[:100]}) from error
+            raise Malformed(words % {"name": conversation.model[:100]}) from error
+        conversation.model = model.id
+        return model
 
 
 def can_continue(message: Message, run: Run) -> bool:
@@ -131,12 +144,13 @@ def refuse_where_busy(conversation: uuid.UUID) -> None:
         raise Busy(_("A reply is still being written here. Wait for it, or stop it."), run=run.pk)
 
 
-def _settle(conversation: Conversation, model: str | None, system: str | None) -> None:
+def _settle(conversation: Conversation, turn: Turn) -> None:
     """What is sent with a turn holds from then on."""
-    if model is not None:
-        conversation.model = model
-    if system is not None:
-        conversation.system = system
+    for name in ("model", "system"):
+        if (sent := getattr(turn, name, None)) is not None:
+            setattr(conversation, name, sent)
+    if turn.parameters is not None:
+        conversation.parameters = parameters.merged(conversation.parameters, turn.parameters)
 
 
 def _parent(conversation: Conversation, question: Question) -> uuid.UUID | None:

@@ -1,17 +1,21 @@
 """What a model is told for a run: the branch up to the question, and how to go on with a reply cut short."""
 
 import uuid
+from collections.abc import Mapping
 
 from django.utils.translation import gettext
 
 from chat.models import Message
-from chat.upstream import budget
+from chat.upstream import budget, parameters
+from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Model
 from chat.upstream.errors import UpstreamError
+from chat.upstream.parameters import Value
 
 from .refusal import TooLong
-from .supervisor import Prompt
 
+Chosen = Mapping[str, Value]
+NOTHING: Chosen = {}
 LONGEST_PATH = 4_000  # messages looked at for a prompt; more fit into no window
 CONTINUED = 2  # a reply that is continued gets at most this part of the window: its end
 # For models that cannot be made to go on with a message of their own. Asked any other way they begin anew,
@@ -24,31 +28,31 @@ GO_ON = (
 )
 
 
-def ask(system: str, leaf: uuid.UUID | None, content: str, model: Model) -> Prompt:
-    """`content` after the branch that ends with `leaf`. Raises TooLong."""
+def ask(system: str, leaf: uuid.UUID | None, content: str, model: Model, chosen: Chosen = NOTHING) -> Ask:
+    """`content` after the branch that ends with `leaf`, with the parameters `chosen`. Raises TooLong."""
     messages = _history(leaf, model)
     _say(messages, Message.Role.USER, content)
-    return _fitted(system, messages, model)
+    return _fitted(system, messages, model, chosen)
 
 
-def ask_again(system: str, question: uuid.UUID, model: Model) -> Prompt:
+def ask_again(system: str, question: uuid.UUID, model: Model, chosen: Chosen = NOTHING) -> Ask:
     """The branch that ends with `question`, as it is stored. Raises TooLong."""
-    return _fitted(system, _history(question, model), model)
+    return _fitted(system, _history(question, model), model, chosen)
 
 
-def go_on(system: str, reply: Message, model: Model) -> Prompt:
+def go_on(system: str, reply: Message, model: Model, chosen: Chosen = NOTHING) -> Ask:
     """The branch that ends with `reply`, to be continued; what is empty is asked for again. Raises TooLong.
 
     llama.cpp goes on with a last message that is the model's own. Hosted models have templates that end it.
     """
     assert reply.parent_id is not None
     if not reply.text.strip():
-        return ask_again(system, reply.parent_id, model)
+        return ask_again(system, reply.parent_id, model, chosen)
     messages = _history(reply.parent_id, model)
     messages.append({"role": "assistant", "content": _end_of(reply.text, model)})
     if not model.local:
         messages.append({"role": "user", "content": GO_ON})
-    return _fitted(system, messages, model, needed=2 if model.local else 3)
+    return _fitted(system, messages, model, chosen, needed=2 if model.local else 3)
 
 
 def _end_of(text: str, model: Model) -> str:
@@ -59,13 +63,15 @@ def _end_of(text: str, model: Model) -> str:
     return text
 
 
-def _fitted(system: str, messages: list[dict[str, str]], model: Model, *, needed: int = 1) -> Prompt:
+def _fitted(
+    system: str, messages: list[dict[str, str]], model: Model, chosen: Chosen, *, needed: int = 1
+) -> Ask:
     first = [{"role": "system", "content": system}] if system else []
     try:
-        fit = budget.fit(first + messages, model, needed=needed)
+        fit = budget.fit(first + messages, model, parameters.tokens(chosen), needed=needed)
     except UpstreamError as error:
         raise TooLong(gettext(error.message)) from error
-    return Prompt(fit.messages, model, fit.max_tokens)
+    return Ask(fit.messages, model, fit.max_tokens, chosen=chosen)
 
 
 def _history(leaf: uuid.UUID | None, model: Model) -> list[dict[str, str]]:

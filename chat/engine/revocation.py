@@ -1,13 +1,17 @@
-"""Whoever loses the session, the account or the right loses the open streams, within 5 seconds."""
+"""Whoever loses the session, the account, the key or the right loses the open streams, within 5 seconds."""
 
 import asyncio
 import logging
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
 from django.db import DatabaseError
 from django.utils import timezone
 
+from chat.models import ApiKey
+
+from .calls import REVOKED, Calls
 from .database import in_database
 from .viewer import Viewer, Viewers
 
@@ -19,8 +23,9 @@ logger = logging.getLogger(__name__)
 class Revocation:
     """Asks again, for all open streams of this process at once, whether they may go on."""
 
-    def __init__(self, viewers: Viewers) -> None:
+    def __init__(self, viewers: Viewers, calls: Calls) -> None:
         self._viewers = viewers
+        self._calls = calls
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -34,10 +39,11 @@ class Revocation:
     async def _work(self) -> None:
         while True:
             await asyncio.sleep(EVERY)
-            if not self._viewers.open:
-                continue
             try:
-                await self._check(list(self._viewers.open))
+                if self._viewers.open:
+                    await self._check(list(self._viewers.open))
+                if self._calls.open:
+                    await self._check_keys()
             except DatabaseError as error:
                 logger.warning("rights could not be checked, trying again: %s", type(error).__name__)
 
@@ -48,6 +54,18 @@ class Revocation:
         for viewer in viewers:
             if viewer.session not in sessions or passwords.get(viewer.user) != viewer.password:
                 viewer.revoke()
+
+    async def _check_keys(self) -> None:
+        calls = list(self._calls.open)
+        valid = await in_database(still_open, {exchange.call.key_id for exchange in calls})
+        for exchange in calls:
+            if exchange.call.key_id not in valid:
+                exchange.cut(REVOKED)
+
+
+def still_open(keys: set[Any]) -> set[Any]:
+    """Those of the API keys that stand, have time left, and whose people are active."""
+    return set(ApiKey.objects.valid().filter(pk__in=keys).values_list("pk", flat=True))
 
 
 def still_valid(sessions: set[str], users: set[int]) -> tuple[set[str], dict[int, str]]:

@@ -5,61 +5,57 @@ import contextvars
 import logging
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from chat.models import Run
-from chat.upstream.catalogue import Model
-from chat.upstream.client import Client
+from chat.upstream.ask import Ask
 from chat.upstream.errors import Kind, UpstreamError
 
+from . import substitute
+from .asker import Answer, Asker
 from .ending import Ending
+from .line import Line
 from .live import Live
+from .origin import signed
 from .seam import Seam
 from .writer import Draft, Verdict, Writer
 
 LONGEST_REPLY = 400_000  # code points of text and of reasoning
 LIVE_RUNS = 1_500  # a process; further ones are queued
+LONGEST_WAIT = 86_400.0  # seconds; who asks to come back later than tomorrow has written something else
 KEEP_FINISHED = 60.0  # seconds a finished run stays in memory for those who come back
 BROKEN = gettext_noop("The server made a mistake. Try again, please.")
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What is sent upstream for a run."""
-
-    messages: list[dict[str, str]]
-    model: Model
-    max_tokens: int
-
-
 class Supervisor:
     """Launches, stops and drains runs. Everything here happens on the event loop."""
 
-    def __init__(self, client: Client, writer: Writer) -> None:
+    def __init__(self, asker: Asker, writer: Writer) -> None:
         self.lives: dict[uuid.UUID, Live] = {}
-        self._client = client
+        self._asker = asker
         self._writer = writer
         self._tasks: dict[uuid.UUID, asyncio.Task[Ending]] = {}
         self._reasons: dict[uuid.UUID, str] = {}
         self._slots = asyncio.Semaphore(LIVE_RUNS)
+        self._line = Line()
         self.on_end: Callable[[uuid.UUID], None] = lambda run: None
 
     @property
     def is_full(self) -> bool:
         """The next run has to queue."""
-        return len(self._tasks) >= LIVE_RUNS
+        return len(self._tasks) >= LIVE_RUNS or self._asker.limiter.has_line
 
     def has_ended(self, run: uuid.UUID) -> bool:
         """It ran here and is over, stored or about to be."""
         return run in self.lives and run not in self._tasks
 
-    def launch(self, run: Run, live: Live, prompt: Prompt) -> None:
+    def launch(self, run: Run, live: Live, ask: Ask) -> None:
         """Start a run whose row is committed.
 
         In an empty context: one inherited from a request ties each database call to that request's thread,
@@ -69,7 +65,7 @@ class Supervisor:
         self.lives[run.pk] = live
         self._writer.add(draft)
         task = asyncio.get_running_loop().create_task(
-            self._generate(draft, prompt), name=f"run {run.pk}", context=contextvars.Context()
+            self._generate(draft, ask), name=f"run {run.pk}", context=contextvars.Context()
         )
         self._tasks[run.pk] = task
         # Not a `finally` in the task: one cancelled before its first step never enters its body.
@@ -124,44 +120,63 @@ class Supervisor:
         draft.live.append(draft.seam.close())
         self._writer.conclude(draft, ending)
 
-    async def _generate(self, draft: Draft, prompt: Prompt) -> Ending:
+    async def _generate(self, draft: Draft, ask: Ask) -> Ending:
+        ask = signed(ask, draft.run)
+        if self._slots.locked():
+            await self._line.wait(self._slots.acquire, draft.live.wait_at)
+        else:
+            await self._slots.acquire()
+        try:
+            return await self._write(draft, ask)
+        finally:
+            self._slots.release()
+
+    async def _write(self, draft: Draft, ask: Ask) -> Ending:
         live = draft.live
         room = LONGEST_REPLY - len(live.about.earlier)
-        async with self._slots:
-            if draft.run.status == Run.Status.QUEUED:
-                draft.began = timezone.now()
-            reply = self._client.reply(
-                prompt.messages,
-                prompt.model,
-                max_tokens=prompt.max_tokens,
-                affinity=str(draft.run.conversation_id),
-            )
-            try:
-                async with reply:
-                    async for delta in reply:
-                        if draft.first_text is None:
-                            draft.hear(delta.text)
-                        live.append(
-                            draft.seam.feed(delta.text)[: room - len(live.text)],
-                            delta.reasoning[: LONGEST_REPLY - len(live.reasoning)],
-                        )
-                        if len(live.text) >= room or len(live.reasoning) >= LONGEST_REPLY:
-                            return Ending(Run.Status.TRUNCATED, "length", usage=reply.usage)
-            except UpstreamError as error:
-                return _failure(error, begun=draft.first_token is not None)
+        reply = draft.reply = self._asker.reply(ask, draft.wait_at, fall_back=not live.about.earlier)
+        try:
+            async with reply:
+                async for delta in reply:
+                    if draft.first_text is None:
+                        self._meet(draft, ask, reply)
+                        draft.hear(delta.text)
+                    live.append(
+                        draft.seam.feed(delta.text)[: room - len(live.text)],
+                        delta.reasoning[: LONGEST_REPLY - len(live.reasoning)],
+                    )
+                    if len(live.text) >= room or len(live.reasoning) >= LONGEST_REPLY:
+                        return _at_length(live, usage=reply.usage)
+        except UpstreamError as error:
+            return failure(error)
         if not reply.complete:
             return Ending(Run.Status.INTERRUPTED, usage=reply.usage, request_id=reply.request_id)
-        truncated = reply.finish_reason == "length"
-        return Ending(
-            Run.Status.TRUNCATED if truncated else Run.Status.COMPLETE,
-            reply.finish_reason or "stop",
-            request_id=reply.request_id,
-            usage=reply.usage,
-        )
+        how: dict[str, Any] = {"request_id": reply.request_id, "usage": reply.usage}
+        if reply.finish_reason == "length":
+            return _at_length(live, **how)
+        return Ending(Run.Status.COMPLETE, reply.finish_reason or "stop", **how)
+
+    def _meet(self, draft: Draft, ask: Ask, reply: Answer) -> None:
+        """Note who answers, where it is not the model that was asked."""
+        if reply.because and not draft.because:
+            draft.answered_by, draft.because = reply.model.id, reply.because
+            names = {"model": reply.model.name, "asked": ask.model.name}
+            draft.live.answered_by(reply.model.id, substitute.sentence(reply.because), **names)
 
 
-def _failure(error: UpstreamError, *, begun: bool) -> Ending:
+def _at_length(live: Live, **more: Any) -> Ending:
+    return Ending.at_length(live.about.earlier + live.text, live.reasoning, **more)
+
+
+def failure(error: UpstreamError) -> Ending:
     """A cut or a passed deadline interrupts; everything else that upstream says is a failure."""
     cut = error.kind is Kind.INTERRUPTED or (error.kind is Kind.TIMEOUT and error.status is None)
     status = Run.Status.INTERRUPTED if cut else Run.Status.FAILED
-    return Ending(status, code=error.kind.value, message=error.message, request_id=error.request_id)
+    wait = error.retry_after
+    return Ending(
+        status,
+        code=error.kind.value,
+        message=error.message,
+        request_id=error.request_id,
+        retry_at=timezone.now() + timedelta(seconds=min(wait, LONGEST_WAIT)) if wait else None,
+    )

@@ -1,12 +1,16 @@
 """What a person asks for that starts a run. Each says what must be the same for a key to mean the same."""
 
 import hashlib
+import json
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from chat.upstream.parameters import Value
 from chat.wire import sse
 
+Sent = Mapping[str, Value | None]  # parameters: None forgets what was chosen
 LEAF = "leaf"  # the parent of a question that names none: where the conversation stands
 
 
@@ -14,7 +18,7 @@ LEAF = "leaf"  # the parent of a question that names none: where the conversatio
 class Question:
     """What a person sends. `conversation` None begins one; `parent` None begins it anew.
 
-    `model` and `system` None mean: as before.
+    `model`, `system` and `parameters` None mean: as before.
     """
 
     content: str
@@ -23,10 +27,12 @@ class Question:
     parent: uuid.UUID | str | None = LEAF
     model: str | None = None
     system: str | None = None
+    parameters: Sent | None = None
 
     @property
     def fingerprint(self) -> str:
-        return _fingerprint("send", self.conversation, self.content, self.parent, self.model, self.system)
+        sent = (self.conversation, self.content, self.parent, self.model, self.system)
+        return _fingerprint("send", *sent, parameters=self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +44,12 @@ class Edit:
     client_key: uuid.UUID
     model: str | None = None
     system: str | None = None
+    parameters: Sent | None = None
 
     @property
     def fingerprint(self) -> str:
-        return _fingerprint("edit", self.message, self.content, self.model, self.system)
+        sent = (self.message, self.content, self.model, self.system)
+        return _fingerprint("edit", *sent, parameters=self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +59,11 @@ class Regeneration:
     message: uuid.UUID
     client_key: uuid.UUID
     model: str | None = None
+    parameters: Sent | None = None
 
     @property
     def fingerprint(self) -> str:
-        return _fingerprint("regenerate", self.message, self.model)
+        return _fingerprint("regenerate", self.message, self.model, parameters=self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +72,19 @@ class Continuation:
 
     message: uuid.UUID
     client_key: uuid.UUID
+    parameters: Sent | None = None
 
     @property
     def fingerprint(self) -> str:
-        return _fingerprint("continue", self.message)
+        return _fingerprint("continue", self.message, parameters=self.parameters)
 
 
 Turn = Question | Edit | Regeneration | Continuation
 
 
-def _fingerprint(*sent: Any) -> str:
-    return hashlib.sha256(sse.dumps([v if v is None else str(v) for v in sent]).encode()).hexdigest()
+def _fingerprint(*sent: Any, parameters: Sent | None) -> str:
+    """Those of a send without parameters are as they were before there were any."""
+    said = [v if v is None else str(v) for v in sent]
+    if parameters is not None:
+        said.append(json.dumps(parameters, sort_keys=True))
+    return hashlib.sha256(sse.dumps(said).encode()).hexdigest()

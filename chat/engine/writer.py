@@ -17,7 +17,9 @@ from django.utils.translation import gettext_noop
 
 from chat.models import Run, RunChunk
 from chat.models.run_chunk import REASONING, TEXT
+from chat.upstream.passage import NOWHERE, Passage
 
+from .asker import Answer
 from .database import DatabaseThreads, writing
 from .ending import Ending
 from .live import Live
@@ -38,13 +40,23 @@ class Draft:
     live: Live
     run: Run
     seam: Seam
+    reply: Answer | None = None  # as soon as it is asked for
     saved_text: int = 0
     saved_reasoning: int = 0
     began: datetime | None = None  # when it left the queue, as long as the row does not say so
     first_token: datetime | None = None
     first_text: datetime | None = None
+    answered_by: str = ""  # where it is not the model that was asked
+    because: str = ""
     ending: Ending | None = None
+    finished: datetime | None = None
     ending_since: float = 0.0
+
+    def wait_at(self, place: int) -> None:
+        """Note when the wait is over, and have the viewers told of it."""
+        self.live.wait_at(place)
+        if place == 0 and self.run.status == Run.Status.QUEUED:
+            self.began = timezone.now()
 
     def hear(self, text: str) -> None:
         """Note when the first token came, and when the first that is no reasoning."""
@@ -52,6 +64,11 @@ class Draft:
             now = timezone.now()
             self.first_token = self.first_token or now
             self.first_text = now if text else None
+
+    @property
+    def passage(self) -> Passage:
+        """Also of a reply that was stopped or cut: its log has an entry as well."""
+        return self.reply.passage if self.reply else NOWHERE
 
     def thought_for(self, now: datetime) -> float | None:
         """Seconds of reasoning, None where there was none."""
@@ -100,9 +117,16 @@ class Writer:
 
     def conclude(self, draft: Draft, ending: Ending) -> None:
         """Store this ending now, then announce it to the viewers."""
-        now = timezone.now()
+        draft.finished = now = timezone.now()
         seconds = (now - draft.run.created).total_seconds()
-        draft.ending = replace(ending, seconds=seconds, thinking_seconds=draft.thought_for(now))
+        draft.ending = replace(
+            ending,
+            seconds=seconds,
+            thinking_seconds=draft.thought_for(now),
+            passage=draft.passage,
+            answered_by=draft.answered_by,
+            because=draft.because,
+        )
         draft.ending_since = asyncio.get_running_loop().time()
         self._kick.set()
 
@@ -175,7 +199,8 @@ class Writer:
     def _tell_not_saved(self) -> None:
         now = asyncio.get_running_loop().time()
         for draft in self._drafts.values():
-            if draft.ending and not draft.live.problems and now - draft.ending_since > NOT_SAVED_AFTER:
+            late = draft.ending and now - draft.ending_since > NOT_SAVED_AFTER
+            if late and draft.live.said != "not_saved":
                 draft.live.report("not_saved", NOT_SAVED)
 
 
@@ -208,8 +233,8 @@ def _live_rows(worker: uuid.UUID) -> dict[uuid.UUID, bool]:
 
 def _conclude(draft: Draft, worker: uuid.UUID) -> Ending:
     assert draft.ending is not None
-    live, columns = draft.live, draft.ending.columns()
-    columns |= {"first_token": draft.first_token, "first_text": draft.first_text}
+    live, columns = draft.live, draft.ending.columns_of_run()
+    columns |= {"first_token": draft.first_token, "first_text": draft.first_text, "finished": draft.finished}
     if draft.began:
         columns["started"] = draft.began
     columns["has_chunks"] = bool(draft.saved_text or draft.saved_reasoning)

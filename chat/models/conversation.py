@@ -28,13 +28,17 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
 
 class Conversation(models.Model):
-    """`active_leaf` ends the branch that is shown; `seen` is when the owner last saw its reply."""
+    """`active_leaf` ends the branch that is shown; `seen` is when the owner last saw its reply.
+
+    `parameters` are those that its owner chose, whether or not the model of now knows them.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="conversations")
     title = models.CharField(max_length=TITLE_LENGTH)
     model = models.CharField(max_length=200)
     system = models.TextField(default="", blank=True)
+    parameters = models.JSONField(default=dict, db_default={}, blank=True)
     active_leaf = models.ForeignKey("Message", models.SET_NULL, null=True, blank=True, related_name="+")
     created = models.DateTimeField(default=timezone.now, editable=False)
     updated = models.DateTimeField(_("updated"), default=timezone.now)

@@ -10,6 +10,7 @@ from django.db.models.functions import Concat
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from .attempt import Attempt
 from .message import Message
 from .run_chunk import RunChunk
 from .statements import update
@@ -27,8 +28,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(conversation__user_id=user.pk, conversation__deleted=None)
 
 
-class Run(models.Model):
+class Run(Attempt):
     """`text_start` and `reasoning_start` say where in the message's texts this run's own begin (code points).
+    `parameters` is what the request said beside the messages and `max_tokens`.
+
+    Where another model answered than the one that was asked, `answered_by` names it, and `because` is the
+    code of what was wrong with the first.
 
     A live run's text stands in its chunks; when it ends, `conclude` moves it into the message.
     """
@@ -51,8 +56,10 @@ class Run(models.Model):
     )
     client_key = models.UUIDField(default=uuid.uuid4)
     fingerprint = models.CharField(max_length=64)
-    model = models.CharField(_("model"), max_length=200)
+    answered_by = models.CharField(_("answered by"), max_length=200, default="", blank=True)
+    because = models.CharField(max_length=40, default="", blank=True)
     max_tokens = models.PositiveIntegerField()
+    parameters = models.JSONField(default=dict, db_default={}, blank=True)
     status = models.CharField(_("status"), max_length=11, choices=Status.choices)
     stop_requested = models.BooleanField(default=False)
 
@@ -61,25 +68,15 @@ class Run(models.Model):
     reasoning_start = models.PositiveIntegerField(default=0)
     reasoning_length = models.PositiveIntegerField(default=0)
 
-    finish_reason = models.CharField(max_length=40, default="", blank=True)
-    error_code = models.CharField(_("error code"), max_length=40, default="", blank=True)
-    error_message = models.CharField(max_length=500, default="", blank=True)
-    request_id = models.CharField(_("request id"), max_length=100, default="", blank=True)
-    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
-    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
-    cached_tokens = models.PositiveIntegerField(null=True, blank=True)
-    neurons = models.FloatField(null=True, blank=True)
-
-    created = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    retry_at = models.DateTimeField(null=True, blank=True)  # before which trying again is of no use
     started = models.DateTimeField(null=True, blank=True)
-    first_token = models.DateTimeField(null=True, blank=True)
     first_text = models.DateTimeField(null=True, blank=True)
-    finished = models.DateTimeField(null=True, blank=True)
 
     objects = RunQuerySet.as_manager()
 
     class Meta:
         verbose_name, verbose_name_plural = _("run"), _("runs")
+        indexes = [models.Index(fields=["created"], name="run_by_created")]
         constraints = [
             models.UniqueConstraint(fields=["user", "client_key"], name="run_once_per_client_key"),
             models.UniqueConstraint(
@@ -121,9 +118,10 @@ class Run(models.Model):
         return (until - self.first_token).total_seconds() if until else None
 
     @property
-    def seconds(self) -> float | None:
-        """From the question to the reply's end."""
-        return (self.finished - self.created).total_seconds() if self.finished else None
+    def retry_after(self) -> float | None:
+        """Seconds until trying again may be of use, None where that may be now."""
+        seconds = (self.retry_at - timezone.now()).total_seconds() if self.retry_at else 0.0
+        return seconds if seconds > 0 else None
 
     def texts(self) -> tuple[str, str]:
         """This run's own text and reasoning: from its chunks while it lives, then from the message."""
@@ -144,27 +142,31 @@ class Run(models.Model):
         worker: uuid.UUID,
         status: str,
         has_chunks: bool = True,
+        answered_by: str = "",
         **outcome: Any,
     ) -> bool:
         """End the run once: write its text into the message and drop its chunks, if it has any.
 
+        The message's model becomes the one that answered.
         Guarded by owner and state, so of two who try (a zombie and the sweeper) one wins. Says whether it
         was this call. To be called inside a transaction.
         """
         outcome |= {
             "status": status,
+            "answered_by": answered_by,
             "text_length": len(text),
             "reasoning_length": len(reasoning),
-            "finished": timezone.now(),
         }
+        outcome.setdefault("finished", timezone.now())
         if not update(Run, outcome, id=self.pk, worker_id=worker, status=LIVE):
             return False
+        by = {"model": answered_by} if answered_by else {}
         if self.text_start or self.reasoning_start:
             Message.objects.filter(pk=self.message_id).update(
                 text=Concat(F("text"), Value(text)), reasoning=Concat(F("reasoning"), Value(reasoning))
             )
         elif text or reasoning:  # the message is empty yet
-            update(Message, {"text": text, "reasoning": reasoning}, id=self.message_id)
+            update(Message, {"text": text, "reasoning": reasoning, **by}, id=self.message_id)
         if has_chunks:
             RunChunk.objects.filter(run_id=self.pk).delete()
         return True

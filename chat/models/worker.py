@@ -15,6 +15,9 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
         """Workers whose heart stopped, by the database's clock: hosts' clocks may differ."""
         return self.filter(beat__lt=Now() - DEAD_AFTER)
 
+    def alive(self) -> "WorkerQuerySet":
+        return self.filter(beat__gte=Now() - DEAD_AFTER)
+
 
 class Worker(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -137,7 +137,8 @@ class Blocks:
         before = [self._html(index) for index in range(first, len(self._blocks))]
         whole = self.text[begin:]
         text = settled(whole) if growing else whole
-        tail = parse(text, self._anchors, self._known, growing=growing)
+        outline = self._blocks[first - 1].outline if first else ()
+        tail = parse(text, self._anchors, self._known, outline, growing=growing)
         self._blocks[first:] = [block.moved(begin) for block in tail]
         self._fence = self._open_fence()
         self._prose = self._open_prose() if growing and text == whole else None

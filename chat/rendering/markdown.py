@@ -31,6 +31,7 @@ class Block:
     footnotes: tuple[str, ...] = ()  # the labels that it defines
     open_fence: str | None = None  # the language, where it is a fence that the end of the text left open
     apart: bool = True  # it can be parsed without the block before it
+    outline: tuple[int, ...] = ()  # the headings that one after it may stand under
 
     def moved(self, by: int) -> Self:
         return replace(self, start=self.start + by, sure=self.sure + by, end=self.end + by)
@@ -45,14 +46,20 @@ def render(text: str, anchors: str = "") -> list[str]:
 
 
 def parse(
-    text: str, anchors: str = "", known: Definitions | None = None, *, growing: bool = False
+    text: str,
+    anchors: str = "",
+    known: Definitions | None = None,
+    outline: tuple[int, ...] = (),
+    *,
+    growing: bool = False,
 ) -> Iterator[Block]:
-    """The blocks of a text. `known` is what the text before it has defined; `growing`: more is to come."""
+    """The blocks of a text. `known` is what the text before it has defined, `outline` the one of the block
+    before it; `growing`: more is to come."""
     known = known or Definitions()
     shown = _CARRIAGE_RETURN.sub("\n", visible(text))
     preamble = known.preamble(shown)
     source = (preamble + shown).encode()
-    writer = Writer(source, anchors, growing=growing)
+    writer = Writer(source, anchors, outline, growing=growing)
     code_points = _code_points(source)
     begin = 0
     for event, span in known.parser().events_with_range(preamble + shown, merge_text=True):
@@ -67,7 +74,8 @@ def parse(
             start, sure, end = (code_points(at) - len(preamble) for at in lines)
             if start >= 0:
                 apart = event == {"End": "CodeBlock"} or _is_apart(source, begin)
-                yield Block(clean(html), start, sure, end, footnotes, writer.open_fence, apart)
+                fence, outline = writer.open_fence, writer.outline
+                yield Block(clean(html), start, sure, end, footnotes, fence, apart, outline)
 
 
 def _lines(source: bytes, begin: int, end: int, deciding: int) -> tuple[int, int, int]:

@@ -2,6 +2,7 @@
 
 from functools import partial
 from html import escape
+from itertools import takewhile
 from typing import Any, ClassVar
 
 from pyromark.event import Range
@@ -15,7 +16,7 @@ from .tables import Tables
 
 Event = Any  # a word, or a dictionary of one word and what it says: see pyromark.event
 
-SHIFT = 2  # a heading stands below that of its message
+ABOVE = 2  # headings: the page's, and the one of the message
 
 ELEMENTS = {
     "Emphasis": ("<em>", "</em>"),
@@ -32,9 +33,10 @@ class Writer(Inline, Tables):
     with every word.
     """
 
-    def __init__(self, source: bytes, anchors: str, *, growing: bool) -> None:
+    def __init__(self, source: bytes, anchors: str, outline: tuple[int, ...] = (), *, growing: bool) -> None:
         super().__init__(source, anchors, growing=growing)
         self._growing = growing
+        self.outline = outline  # the headings that the next one may stand under, as the text numbers them
         self._footnotes: list[str] = []  # the labels defined in this block
         self.open_fence: str | None = None  # the language of the last block, where it is an open fence
 
@@ -84,7 +86,10 @@ class Writer(Inline, Tables):
         self._open("<p>" if self._ends else '<p dir="auto">', "</p>")
 
     def _heading(self, details: dict[str, Any], span: Range) -> None:
-        name = f"h{min(6, int(details['level'][1]) + SHIFT)}"
+        """One level below the last heading that was higher, whatever numbers the text skips."""
+        level = int(details["level"][1])
+        self.outline = (*takewhile(lambda above: above < level, self.outline), level)
+        name = f"h{min(6, ABOVE + len(self.outline))}"
         self._open(f"<{name}{self._textual}>", f"</{name}>")
 
     def _rule(self, _: None, span: Range) -> None:

@@ -7,7 +7,8 @@ from .catalogue import Model
 from .errors import Kind, UpstreamError
 
 REPLY = 16_384  # tokens for a reply, thinking included, where the model names no limit of its own
-SHARE = 3  # a reply gets at most this part of the window
+SHARE = 3  # a reply gets at most this part of the window,
+CHOSEN_SHARE = 2  # and where somebody wants more, this one
 MESSAGE = 4  # tokens a message costs beside its text
 SMALLEST_REPLY = 64  # tokens; with less room than this nothing is asked
 
@@ -37,7 +38,7 @@ def fit(messages: list[dict[str, str]], model: Model, reply: int | None = None, 
     """
     system = messages[:1] if messages[0]["role"] == "system" else []
     turns = messages[len(system) :]
-    wanted = min(reply or model.max_output or REPLY, model.max_output or REPLY, model.window // SHARE)
+    wanted = min(reply or usual(model), longest(model))
     room = model.window - wanted - sum(tokens(message, model) for message in system)
     kept = max(0, len(turns) - needed)
     room -= sum(tokens(turn, model) for turn in turns[kept:])
@@ -49,6 +50,16 @@ def fit(messages: list[dict[str, str]], model: Model, reply: int | None = None, 
     while turns[kept]["role"] != "user" and kept < len(turns) - 1:
         kept += 1
     return Fit(system + turns[kept:], min(wanted, wanted + room), kept)
+
+
+def longest(model: Model) -> int:
+    """How many tokens a reply may be given at the most."""
+    return min(model.max_output or model.window, model.window // CHOSEN_SHARE)
+
+
+def usual(model: Model) -> int:
+    """How many it is given where nobody chose."""
+    return min(model.max_output or REPLY, model.window // SHARE)
 
 
 def tokens(message: dict[str, str], model: Model) -> int:

@@ -1,12 +1,21 @@
 """The models that can answer. The bundled list is of Workers AI's text models alive in November 2026."""
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import date
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from .host import Host
 
 DEFAULT = "@cf/zai-org/glm-4.7-flash"
+LONGEST_ID = 150  # characters
+# What may stand in an address: three names, none of which leads out of it.
+ID = re.compile(r"@(cf|hf)/[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
+NOT_FOR_CHAT = {"@cf/meta/llama-guard-3-8b", "@cf/defog/sqlcoder-7b-2"}  # a classifier; a writer of SQL
 
 
 class UnknownModel(LookupError):
@@ -17,7 +26,10 @@ class UnknownModel(LookupError):
 class Model:
     """`window` and `max_output` in tokens, prices in dollars a million tokens.
 
-    `inline_reasoning`: it thinks inside its text and ends that with `</think>`.
+    `inline_reasoning`: it thinks inside its text and ends that with `</think>`. `lora`: finetunes of it can
+    be used. `paid`: it needs the plan Workers Paid. `retires`: the day from which it is gone. `efforts`: the
+    levels of reasoning that it takes. A finetune has the id of its `base` and its own, `finetune`. `host`
+    serves it, if it is not `local`.
     """
 
     id: str
@@ -30,14 +42,65 @@ class Model:
     tools: bool = False
     price_in: float | None = None
     price_out: float | None = None
+    price_cached: float | None = None
     local: bool = False
+    lora: bool = False
+    beta: bool = False
+    paid: bool = False
+    retires: date | None = None
+    efforts: tuple[str, ...] = ()
+    base: str = ""
+    finetune: str = ""
+    host: Host = Host.WORKERS_AI
+
+    @property
+    def address(self) -> str:
+        """What stands in the address of a call: a finetune is asked of its base."""
+        return self.base or self.id
+
+    @property
+    def metered(self) -> bool:
+        """Whether the account's limits count it: of requests a minute, and of what a day is free."""
+        return not self.local and self.host is Host.WORKERS_AI
+
+    @property
+    def adapter(self) -> dict[str, str]:
+        """What a call says beside that."""
+        return {"lora": self.finetune} if self.finetune else {}
+
+
+FIELDS = {field.name for field in fields(Model)}
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """A model that is gone, and the one that takes its place."""
+
+    id: str
+    name: str
+    replacement: str
 
 
 class Catalogue:
-    """The models of this site, in the order they are offered."""
+    """The models of this site, in the order they are offered. Never changed: another one takes its place.
 
-    def __init__(self, models: Iterable[Model], default: str) -> None:
+    `groups` says who alone may use a model, by its id; one that is not there is everybody's. The default is.
+    `known` are models that are not offered, but wrote something before.
+    """
+
+    def __init__(
+        self,
+        models: Iterable[Model],
+        default: str,
+        *,
+        groups: Mapping[str, frozenset[int]] | None = None,
+        retired: Iterable[Retired] = (),
+        known: Iterable[Model] = (),
+    ) -> None:
         self._models = {model.id: model for model in models}
+        self._groups = groups or {}
+        self._retired = {each.id: each for each in retired}
+        self._known = {model.id: model for model in known} | self._models
         self.default = self.get(default)
 
     def get(self, name: str) -> Model:
@@ -47,11 +110,123 @@ class Catalogue:
         except KeyError:
             raise UnknownModel(name) from None
 
+    def answering(self, name: str) -> Model:
+        """The model of that name, or of a retired one the model that took its place. Raises UnknownModel."""
+        retired = self.retired(name)
+        return self.successor(retired) if retired else self.get(name)
+
+    def usable(self, name: str) -> Model:
+        """The same, or the default where there is none."""
+        try:
+            return self.answering(name)
+        except UnknownModel:
+            return self.default
+
+    def retired(self, name: str) -> Retired | None:
+        """What is known of a model that is no longer there; None of one that is, or that never was."""
+        return None if name in self._models else self._retired.get(name)
+
+    def successor(self, retired: Retired) -> Model:
+        """Its replacement, or the replacement's, and so on; where none of them is offered, the default."""
+        seen = set()
+        each: Retired | None = retired
+        while each and each.id not in seen:
+            seen.add(each.id)
+            if each.replacement in self._models:
+                return self._models[each.replacement]
+            each = self._retired.get(each.replacement)
+        return self.default
+
+    def name_of(self, id_: str) -> str:
+        """What people call it, also one that is offered no longer; of an unknown one its id."""
+        if id_ in self._known:
+            return self._known[id_].name
+        return self._retired[id_].name if id_ in self._retired else id_
+
+    def known(self, id_: str) -> Model | None:
+        """What is known of a model, also of one that is hidden or gone: what it cost then."""
+        return self._known.get(id_)
+
+    def of(self, groups: Callable[[], Collection[int]]) -> "Catalogue":
+        """What somebody in these groups may use. They are asked for only where a model is for some alone."""
+        if not self._groups:
+            return self
+        mine = frozenset(groups())
+        return Catalogue(
+            (each for each in self if each.id not in self._groups or self._groups[each.id] & mine),
+            self.default.id,
+            retired=self._retired.values(),
+            known=self._known.values(),
+        )
+
+    def for_some(self, model: Model) -> bool:
+        """Whether only some may use it."""
+        return model.id in self._groups
+
     def __iter__(self) -> Iterator[Model]:
         return iter(self._models.values())
+
+    def __len__(self) -> int:
+        return len(self._models)
 
 
 @cache
 def bundled() -> tuple[Model, ...]:
-    records = json.loads(Path(__file__).with_name("catalogue.json").read_text())
-    return tuple(Model(**record) for record in records)
+    return tuple(model_from(record) for record in _records("catalogue.json"))
+
+
+@cache
+def retired() -> tuple[Retired, ...]:
+    """Workers AI's text models that ended on 2026-05-30, each with what comes nearest to it today."""
+    return tuple(Retired(**record) for record in _records("retired.json"))
+
+
+def model_from(record: dict[str, Any]) -> Model:
+    """A model as JSON has it; what a later version wrote there is left out."""
+    given = {name: value for name, value in record.items() if name in FIELDS}
+    retires = given.get("retires")
+    given["retires"] = date.fromisoformat(retires) if retires else None
+    given["efforts"] = tuple(given.get("efforts", ()))
+    given["host"] = Host(given.get("host", Host.WORKERS_AI))
+    return Model(**given)
+
+
+def record_of(model: Model) -> dict[str, Any]:
+    """What `model_from` makes the same model of."""
+    retires = model.retires and model.retires.isoformat()
+    return asdict(model) | {"retires": retires, "efforts": list(model.efforts)}
+
+
+def refined(declared: Model) -> Model:
+    """What is declared of a model, with what is known better here.
+
+    Windows are declared larger than the service takes, and prices are rounded: 0.29 is 0.293.
+    """
+    known = next((model for model in bundled() if model.id == declared.id), None)
+    if known is None:
+        return declared
+    return replace(
+        declared,
+        name=known.name,
+        window=min(declared.window, known.window),
+        max_output=declared.max_output or known.max_output,
+        price_in=_exact(declared.price_in, known.price_in),
+        price_out=_exact(declared.price_out, known.price_out),
+        price_cached=_exact(declared.price_cached, known.price_cached),
+        efforts=declared.efforts or known.efforts,
+        **{name: getattr(declared, name) or getattr(known, name) for name in CAPABILITIES},
+    )
+
+
+CAPABILITIES = ("reasoning", "inline_reasoning", "vision", "tools", "lora", "beta", "paid")
+
+
+def _exact(declared: float | None, known: float | None) -> float | None:
+    if declared is None or known is None:
+        return known if declared is None else declared
+    return known if round(known, 2) == round(declared, 2) else declared
+
+
+def _records(file: str) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = json.loads(Path(__file__).with_name(file).read_text())
+    return records

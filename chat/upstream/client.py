@@ -1,24 +1,31 @@
-"""The client of Workers AI, and of the local model: one for each event loop, with connections to spare."""
+"""The client of all who answer, here and elsewhere: one for each event loop, with connections to spare."""
 
-import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
-import aiohttp
 import httpx
 
+from . import search
+from .ask import Ask
 from .catalogue import Model
+from .cloudflare import Cloudflare, answered
+from .errors import UpstreamError
+from .gateway import Gateway
+from .host import Host
 from .local import LocalModel
-from .patience import Deadlines, Retries
+from .openai import SENTENCES, Endpoint, served, to_endpoint, to_provider
+from .passage import Passage
+from .patience import Again, Deadlines, Retries, rest
 from .reply import Reply
 from .request import Account, Request, to_local, to_workers_ai
 from .transport import HEADERS, TIMEOUT, Transport
 
-__all__ = ["Account", "Client", "Deadlines", "Retries"]
+__all__ = ["Account", "Client", "Deadlines", "Endpoint", "Gateway", "Retries"]
 
 DEADLINES, RETRIES = Deadlines(), Retries()
 BITE = 0.04  # seconds between two reads of a reply
-VERIFY = 5.0  # seconds for both addresses together
-REFUSED = {400, 401, 403, 404}  # what a token that is not accepted gets
+COARSER = 1.5  # times that for a program: each read costs what three tokens cost beside it
 
 
 class Client:
@@ -29,14 +36,20 @@ class Client:
         account: Account | None,
         local: LocalModel | None,
         *,
+        gateway: Gateway | None = None,
+        endpoint: Endpoint | None = None,
         deadlines: Deadlines = DEADLINES,
         retries: Retries = RETRIES,
         bite: float = BITE,
     ) -> None:
+        """`gateway`: all questions to the account go through it. `endpoint` serves models of its own."""
         self._account = account
         self._local = local
+        self._gateway = gateway
+        self._endpoint = endpoint
         self._deadlines = deadlines
         self._retries = retries
+        self._gateway_retries = replace(retries, elsewhere=bool(gateway and gateway.tries_again))
         self._bite = bite
         self._transport = Transport()
         self._http = httpx.AsyncClient(
@@ -48,54 +61,71 @@ class Client:
             follow_redirects=False,
             trust_env=False,
         )
+        self._cloudflare = Cloudflare(self._http, account) if account else None
 
-    def reply(
-        self, messages: list[dict[str, str]], model: Model, *, max_tokens: int, affinity: str = ""
-    ) -> Reply:
-        """Ask for a reply; nothing is sent before it is iterated. `max_tokens` as `budget.fit` gives it."""
+    def reply(self, ask: Ask, again: Again = rest) -> Reply:
+        """Ask for a reply; nothing is sent before it is iterated. `again` has a say in further calls."""
 
-        async def request() -> Request:
-            if model.local:
-                assert self._local is not None
-                await self._local.start()
-                return to_local(self._local.base_url, self._local.key, messages, model, max_tokens)
-            assert self._account is not None
-            return to_workers_ai(self._account, messages, model, max_tokens, affinity)
-
+        elsewhere = ask.model.host is Host.ENDPOINT
         return Reply(
             self._transport,
-            request,
-            max_tokens=max_tokens,
-            inline_reasoning=model.inline_reasoning,
+            lambda stream: self._request(ask, stream),
+            max_tokens=ask.max_tokens,
+            inline_reasoning=ask.model.inline_reasoning,
             deadlines=self._deadlines,
-            retries=self._retries,
-            bite=self._bite,
+            retries=self._retries if elsewhere or ask.model.local else self._gateway_retries,
+            bite=self._bite * (COARSER if ask.coarse else 1),
+            sentences=SENTENCES if elsewhere else {},
+            again=again,
         )
+
+    async def models(self) -> list[Model]:
+        """Cloudflare's text models, as its list has them now. Raises UpstreamError."""
+        assert self._account is not None
+        return await search.models(self._http, self._account)
+
+    async def finetunes(self, bases: Iterable[Model]) -> list[Model]:
+        """The account's own finetunes of these models. Raises UpstreamError."""
+        assert self._account is not None
+        return await search.finetunes(self._http, self._account, bases)
+
+    async def _request(self, ask: Ask, stream: bool) -> Request:
+        """Each key goes to the one server that it is for."""
+        if ask.model.local:
+            assert self._local is not None
+            await self._local.start()
+            return to_local(self._local.base_url, self._local.key, ask, stream=stream)
+        if ask.model.host is Host.ENDPOINT:
+            assert self._endpoint is not None
+            return to_endpoint(self._endpoint, ask, stream=stream)
+        assert self._account is not None
+        if ask.model.host is Host.GATEWAY:
+            return to_provider(self._account, self._gateway, ask, stream=stream)
+        return to_workers_ai(self._account, self._gateway, ask, stream=stream)
+
+    @property
+    def cloudflare(self) -> Cloudflare | None:
+        """The rest of the account's API, where there is an account."""
+        return self._cloudflare
+
+    async def endpoint_models(self) -> set[str]:
+        """What the operator's own server says it serves. Raises UpstreamError."""
+        assert self._endpoint is not None
+        url, headers = f"{self._endpoint.base_url}/models", self._endpoint.headers()
+        try:
+            return served(await answered(self._http.get(url, headers=headers)))
+        except UpstreamError as error:
+            error.message = SENTENCES.get(error.kind, error.message)
+            raise
 
     async def verify(self) -> bool | None:
         """Whether Cloudflare accepts the token, a person's or an account's; None where it cannot be asked."""
-        if self._account is None:
-            return None
-        accepted: bool | None = False
-        try:
-            async with asyncio.timeout(VERIFY):
-                for path in ("/user/tokens/verify", f"/accounts/{self._account.account_id}/tokens/verify"):
-                    accepted = await self._verify_at(self._account, path)
-                    if accepted is not False:
-                        break
-        except (httpx.HTTPError, aiohttp.ClientError, OSError):  # the deadline's TimeoutError is an OSError
-            return None
-        return accepted
+        return await self._cloudflare.verify() if self._cloudflare else None
 
-    async def _verify_at(self, account: Account, path: str) -> bool | None:
-        headers = {"Authorization": f"Bearer {account.token}"}
-        answer = await self._http.get(account.base_url + path, headers=headers)
-        if not answer.is_success:
-            return False if answer.status_code in REFUSED else None
-        try:
-            return bool(answer.json()["result"]["status"] == "active")
-        except (ValueError, LookupError, TypeError):
-            return None  # somebody else answers here
+    async def rate(self, passage: Passage, up: bool | None) -> None:
+        """Note in the log of a gateway what a person thought of a reply. Raises UpstreamError."""
+        if self._cloudflare:
+            await self._cloudflare.rate(passage, up)
 
     async def aclose(self) -> None:
         await self._http.aclose()

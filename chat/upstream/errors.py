@@ -35,7 +35,7 @@ def gettext_noop(sentence: str) -> str:
 
 SENTENCES = {
     Kind.AUTH: gettext_noop(
-        "Cloudflare does not accept this site's account or token. Tell whoever runs the site."
+        "Cloudflare does not accept this site’s account or token. Tell whoever runs the site."
     ),
     Kind.NOT_PERMITTED: gettext_noop("This Cloudflare account may not use this model. Choose another one."),
     Kind.UNKNOWN_MODEL: gettext_noop(
@@ -45,17 +45,17 @@ SENTENCES = {
         "This is too long for the model. Shorten the message, or choose a model that takes more."
     ),
     Kind.QUOTA: gettext_noop(
-        "Today's free allowance of this Cloudflare account is used up. It begins anew at 00:00 UTC."
+        "Today’s free allowance of this Cloudflare account is used up. It begins anew at 00:00 UTC."
     ),
     Kind.THROTTLED: gettext_noop("Too much was asked in this minute. Wait a moment, then try again."),
     Kind.BUSY: gettext_noop("The model is busy. Try again in a moment, or choose another one."),
     Kind.TIMEOUT: gettext_noop("The model took too long. Try again."),
     Kind.BLOCKED: gettext_noop(
-        "A filter of this site's Cloudflare account stopped this. Say it in other words."
+        "A filter of this site’s Cloudflare account stopped this. Say it in other words."
     ),
     Kind.CREDITS: gettext_noop("This Cloudflare account has no credit left. Tell whoever runs this site."),
     Kind.INVALID: gettext_noop("The model did not understand this request. Try another model."),
-    Kind.UNAVAILABLE: gettext_noop("The model's server cannot answer now. Try again in a moment."),
+    Kind.UNAVAILABLE: gettext_noop("The model’s server cannot answer now. Try again in a moment."),
     Kind.INTERRUPTED: gettext_noop("The connection to the model was lost in the middle of the reply."),
 }
 TRANSIENT = {Kind.THROTTLED, Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE, Kind.INTERRUPTED}
@@ -95,10 +95,11 @@ KIND_OF_STATUS = {
 # Words that mean more than the code beside them: 3030 is both a safety filter's and a full window's.
 WORDS = [
     (re.compile(r"daily free allocation", re.I), Kind.QUOTA),
+    (re.compile(r"exceeded your current quota|credit balance is too low", re.I), Kind.CREDITS),
     (
         re.compile(
             r"max context|context (length|window|size)|sequence too long"
-            r"|max_(completion_)?tokens is too large",
+            r"|max_(completion_)?tokens is too large|prompt is too long",
             re.I,
         ),
         Kind.TOO_LONG,

@@ -3,6 +3,7 @@
 https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 
+import mmap
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ MAGIC = b"GGUF"
 OLDEST, NEWEST = 2, 99  # versions; a file of the other byte order shows a huge one
 MOST_KEYS = 10_000
 LONGEST_STRING = 65_536  # bytes of a string that is looked at
+HEAD = 32 * 2**20  # bytes; a vocabulary of a quarter of a million words takes half of it
+THINKS = b"enable_thinking"  # what templates call the switch
 STRING, ARRAY = 8, 9
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
@@ -57,6 +60,15 @@ def read_header(path: Path) -> Header:
         # 0 is "none"; whatever else, it makes one vector of a text.
         bool(said.get(f"{architecture}.pooling_type")),
     )
+
+
+def can_think(path: Path) -> bool:
+    """Whether the model's template asks if it is to think. Raises OSError.
+
+    It stands behind the vocabulary, which is searched and not read.
+    """
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        return whole.find(THINKS, 0, HEAD) != -1
 
 
 def _said(file: BinaryIO, keys: int) -> dict[str, Any]:

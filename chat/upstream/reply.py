@@ -3,10 +3,10 @@
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import aiohttp
 import httpx
@@ -16,7 +16,8 @@ from chat.wire.frames import Delta, FrameError, Reader
 from chat.wire.usage import Usage
 
 from .errors import Kind, UpstreamError, from_payload, from_response
-from .patience import Deadlines, Retries
+from .passage import NOWHERE, Passage
+from .patience import Again, Deadlines, Retries
 from .request import Request
 from .transport import READ, Transport
 
@@ -24,7 +25,9 @@ LONGEST_ERROR = 65_536  # bytes of an error's body that are read
 SLOWEST_ERROR = 5.0  # seconds in which they have to come
 LONGEST_JSON = 4_000_000  # bytes of a whole JSON answer
 LAST_FRAMES = 5.0  # seconds for what follows the finish reason: the usage and [DONE]
+EARLY = 0.02  # of the time between two tokens: so much sooner than it says it may be over
 LAST_BYTES = 0.05  # seconds for the body's end behind [DONE], so that the connection can be kept
+NONE: Mapping[Kind, str] = {}
 BROKEN = (httpx.HTTPError, aiohttp.ClientError, OSError)
 
 
@@ -38,16 +41,18 @@ class Reply:
     def __init__(
         self,
         http: Transport,
-        request: Callable[[], Awaitable[Request]],
+        request: Callable[[bool], Awaitable[Request]],
         *,
         max_tokens: int,
         inline_reasoning: bool,
         deadlines: Deadlines,
         retries: Retries,
         bite: float,
+        again: Again,
+        sentences: Mapping[Kind, str] = NONE,
     ) -> None:
         self.request_id = ""
-        self.log_id = ""  # AI Gateway's name for it
+        self.passage = NOWHERE  # through an AI Gateway
         self._http = http
         self._request = request
         self._max_tokens = max_tokens
@@ -55,8 +60,11 @@ class Reply:
         self._deadlines = deadlines
         self._retries = retries
         self._bite = bite
+        self._sentences = sentences  # for errors, in place of their own
+        self._again = again
         self._loop = asyncio.get_running_loop()
         self._began = self._last = self._loop.time()
+        self._put_off_at = 0.0  # when the deadline that is set now is old
         self._spoke = False
         self._tries = 0
         self._paused = 0.0
@@ -66,6 +74,11 @@ class Reply:
     @property
     def usage(self) -> Usage | None:
         return self._reader.usage
+
+    @property
+    def tool_calls(self) -> list[dict[str, Any]]:
+        """What the model asks to be called, so far, in the shape of OpenAI's chat API."""
+        return self._reader.tool_calls
 
     @property
     def complete(self) -> bool:
@@ -108,8 +121,15 @@ class Reply:
             raise StopAsyncIteration
         self._spoke = True
         self._last = self._loop.time()
-        self._timeout.reschedule(self._deadline())
+        if self._last >= self._put_off_at or self._reader.finish_reason:
+            self._put_off()
         return delta
+
+    def _put_off(self) -> None:
+        """A timer set anew for each token costs a twentieth of it; a little early is early enough."""
+        deadline = self._deadline()
+        self._timeout.reschedule(deadline)
+        self._put_off_at = self._last + EARLY * (deadline - self._last)
 
     def _deadline(self) -> float:
         patience = self._deadlines.between_tokens if self._spoke else self._deadlines.first_token
@@ -125,9 +145,11 @@ class Reply:
             except UpstreamError as error:
                 pause = self._pause_after(error)
                 if pause is None:
+                    error.message = self._sentences.get(error.kind, error.message)
                     raise
-            await self._close()
-            await asyncio.sleep(pause)
+                await self._close()
+                if not await self._again(error, pause):
+                    raise
             self._new_attempt()
 
     def _new_attempt(self) -> None:
@@ -141,6 +163,8 @@ class Reply:
     def _pause_after(self, error: UpstreamError) -> float | None:
         """Seconds before asking again, None for not at all."""
         if self._spoke or error.permanent or self._tries >= self._retries.most:
+            return None
+        if self._retries.elsewhere and error.status is not None:
             return None
         pause = error.retry_after
         if pause is None:
@@ -173,19 +197,19 @@ class Reply:
             raise UpstreamError(kind, detail=type(error).__name__) from None
 
     async def _open(self) -> httpx.Response:
-        request = await self._request()
+        request = await self._request(self._streams)
         if self._http.closed:
             raise _final(UpstreamError(Kind.UNAVAILABLE, detail="the client is closed"))
         # Half a surrogate pair, which UTF-8 cannot carry, becomes the escape that JSON has for it.
-        body = sse.dumps(request.body | {"stream": self._streams}).encode("utf-8", "backslashreplace")
+        body = sse.dumps(request.body).encode("utf-8", "backslashreplace")
         self._response = response = await self._http.post(request.url, request.headers, body)
         assert isinstance(response.stream, httpx.AsyncByteStream)
         # A relay may compress although we asked it not to.
         self._chunks = (
             response.aiter_bytes() if "content-encoding" in response.headers else aiter(response.stream)
         )
-        self.request_id = response.headers.get("cf-ray", "")
-        self.log_id = response.headers.get("cf-aig-log-id", "")
+        self.request_id = response.headers.get("cf-ray", "") or response.headers.get("x-request-id", "")
+        self.passage = Passage.of(request.headers, response.headers)
         if response.is_success:
             return response
         raise await self._refusal(response)
@@ -211,7 +235,9 @@ class Reply:
         delta = self._reader.read_json(body)
         if self._streams and not delta and not self._reader.tool_calls:
             self._streams = False
-            raise UpstreamError(Kind.UNAVAILABLE, retry_after=0.0, detail="an empty answer")
+            await self._close()
+            self._new_attempt()
+            return await self._attempt()
         self._over = self._reader.done = True
         return delta or None
 

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from .catalogue import Model
+from . import gateway
+from .ask import Ask
+from .gateway import Gateway
 
 # What a model of 135 million parameters needs to stay pleasant. Hotter, or with a stronger penalty, or with
 # its template's own system prompt, SmolLM2 names the capital of France in broken French.
@@ -25,41 +27,43 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`body` without `stream`, which is the reply's own matter."""
-
     url: str
     headers: dict[str, str]
     body: dict[str, Any]
 
 
-def to_workers_ai(
-    account: Account, messages: list[dict[str, str]], model: Model, max_tokens: int, affinity: str
-) -> Request:
+def to_workers_ai(account: Account, through: Gateway | None, ask: Ask, *, stream: bool = True) -> Request:
     """`POST /accounts/<id>/ai/run/<model>`. The default of `max_tokens` is 256, so it is always written.
 
-    `affinity` leads a conversation to the machine that has read its beginning already.
+    The call is the same with a gateway on the way; without its header none is.
     """
+    body = {"messages": ask.messages, "max_tokens": ask.max_tokens, **ask.parameters, "stream": stream}
     headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
-    if affinity:
-        headers["x-session-affinity"] = affinity
-    url = f"{account.base_url}/accounts/{account.account_id}/ai/run/{model.id}"
-    return Request(url, headers, {"messages": messages, "max_tokens": max_tokens})
+    if ask.affinity:
+        headers["x-session-affinity"] = ask.affinity
+    if through:
+        headers |= gateway.headers(through, ask, body)
+    url = f"{account.base_url}/accounts/{account.account_id}/ai/run/{ask.model.address}"
+    return Request(url, headers, body)
 
 
-def to_local(url: str, key: str, messages: list[dict[str, str]], model: Model, max_tokens: int) -> Request:
+def to_local(url: str, key: str, ask: Ask, *, stream: bool = True) -> Request:
     """llama.cpp's server speaks OpenAI's API. Its prompt cache makes a conversation's next turn quick.
 
     It goes on with a last message that is the model's own, and refuses that to a model which may think first:
     https://github.com/ggml-org/llama.cpp/pull/15404
     """
+    messages = ask.messages
     if messages[0]["role"] != "system":
         messages = [LOCAL_SYSTEM, *messages]
     body = {
-        "model": model.id,
+        "model": ask.model.id,
         "messages": messages,
         "stream_options": {"include_usage": True},
-        "max_tokens": max_tokens,
+        "max_tokens": ask.max_tokens,
         **LOCAL_SAMPLING,
+        **ask.parameters,
+        "stream": stream,
     }
     if messages[-1]["role"] == "assistant":
         body["chat_template_kwargs"] = {"enable_thinking": False}

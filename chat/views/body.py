@@ -11,7 +11,7 @@ from chat.engine.turn import LEAF, Continuation, Edit, Question, Regeneration
 from chat.models.conversation import TITLE_LENGTH
 from chat.models.feedback import LONGEST_REASON
 
-from . import fields
+from . import fields, parameters
 from .errors import is_form
 
 LONGEST_QUESTION = 200_000  # code points
@@ -24,7 +24,8 @@ THUMBS = {"up": True, "down": False, "none": None}
 def question(request: HttpRequest, conversation: uuid.UUID | None) -> Question:
     """The question of a send. Raises Malformed, TooLong and WrongType, like everything here."""
     more = ["parent"] if conversation else []
-    sent = fields.read(request, "content", "client_key", "model", "system", *more)
+    known = ["content", "client_key", "model", "system", *parameters.names(request)]
+    sent = fields.read(request, *known, *more)
     content = _content(sent)
     return Question(
         content=content,
@@ -33,26 +34,30 @@ def question(request: HttpRequest, conversation: uuid.UUID | None) -> Question:
         parent=fields.key(sent, "parent") if "parent" in sent else LEAF,
         model=_model(sent),
         system=fields.text(sent, "system", LONGEST_SYSTEM),
+        parameters=parameters.read(request, sent),
     )
 
 
 def edit(request: HttpRequest, message: uuid.UUID) -> Edit:
     """The question that is to stand beside the question `message`."""
-    sent = fields.read(request, "content", "client_key", "model", "system")
+    sent = fields.read(request, "content", "client_key", "model", "system", *parameters.names(request))
     content = _content(sent)
     key = _client_key(request, sent, f"edit {message} {content}")
-    return Edit(message, content, key, _model(sent), fields.text(sent, "system", LONGEST_SYSTEM))
+    system = fields.text(sent, "system", LONGEST_SYSTEM)
+    return Edit(message, content, key, _model(sent), system, parameters.read(request, sent))
 
 
 def regeneration(request: HttpRequest, message: uuid.UUID) -> Regeneration:
-    sent = fields.read(request, "client_key", "model", required=False)
+    sent = fields.read(request, "client_key", "model", *parameters.names(request), required=False)
     model = _model(sent)
-    return Regeneration(message, _client_key(request, sent, f"regenerate {message} {model}"), model)
+    key = _client_key(request, sent, f"regenerate {message} {model}")
+    return Regeneration(message, key, model, parameters.read(request, sent))
 
 
 def continuation(request: HttpRequest, message: uuid.UUID) -> Continuation:
-    sent = fields.read(request, "client_key", required=False)
-    return Continuation(message, _client_key(request, sent, f"continue {message}"))
+    sent = fields.read(request, "client_key", *parameters.names(request), required=False)
+    key = _client_key(request, sent, f"continue {message}")
+    return Continuation(message, key, parameters.read(request, sent))
 
 
 def feedback(request: HttpRequest) -> tuple[bool | None, str]:
@@ -75,13 +80,17 @@ def title(request: HttpRequest) -> str:
     return line
 
 
-def settings(request: HttpRequest) -> dict[str, str]:
-    """What is to change of a conversation's `model` and `system`."""
-    sent = fields.read(request, "model", "system")
-    found = {"model": _model(sent), "system": fields.text(sent, "system", LONGEST_SYSTEM)}
+def settings(request: HttpRequest) -> dict[str, Any]:
+    """What is to change of a conversation's `model`, `system` and `parameters`."""
+    sent = fields.read(request, "model", "system", *parameters.names(request))
+    found = {
+        "model": _model(sent),
+        "system": fields.text(sent, "system", LONGEST_SYSTEM),
+        "parameters": parameters.read(request, sent),
+    }
     changed = {name: value for name, value in found.items() if value is not None}
     if not changed:
-        raise Malformed(_("Send “model”, “system” or both."))
+        raise Malformed(_("Send “model”, “system” or “parameters”."))
     return changed
 
 

@@ -14,8 +14,10 @@ from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database, writing
 from chat.engine.engine import Engine, engine
+from chat.engine.offering import theirs
 from chat.engine.refusal import Malformed, Missing
 from chat.models import Conversation, Run
+from chat.upstream import parameters
 from chat.upstream.catalogue import UnknownModel
 
 from . import body, gate
@@ -26,33 +28,36 @@ from .see_other import HttpResponseSeeOther, to_conversation
 @gate.takes("POST")
 async def rename(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Give it another title, which stays until the next one; its place in the list stays too."""
-    return await _change(request, conversation, lambda here: {"title": body.title(request)})
+    return await _change(request, conversation, lambda here, found: {"title": body.title(request)})
 
 
 @gate.takes("POST")
 async def settings(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Choose the model and the instructions that hold from the next turn on."""
-    return await _change(request, conversation, lambda here: _settings(here, request))
+    """Choose the model, the instructions and the parameters that hold from the next turn on."""
+    return await _change(request, conversation, lambda here, found: _settings(here, request, found))
 
 
-def _settings(here: Engine, request: HttpRequest) -> dict[str, str]:
+def _settings(here: Engine, request: HttpRequest, found: Conversation) -> dict[str, Any]:
     changed = body.settings(request)
+    if "parameters" in changed:
+        changed["parameters"] = parameters.merged(found.parameters, changed["parameters"])
+    offered = theirs(here.catalogue, gate.signed_in(request))
     try:
-        here.catalogue.get(changed.get("model", here.catalogue.default.id))
+        offered.get(changed.get("model", offered.default.id))
     except UnknownModel as error:
         raise Malformed(_("There is no such model here. Choose another one.")) from error
     return changed
 
 
 async def _change(
-    request: HttpRequest, conversation: uuid.UUID, read: Callable[[Engine], dict[str, str]]
+    request: HttpRequest, conversation: uuid.UUID, read: Callable[[Engine, Conversation], dict[str, Any]]
 ) -> HttpResponseBase:
     """Store what `read` finds in the request, and nothing else of the conversation."""
     here = await engine()
 
-    def change() -> dict[str, str]:
+    def change() -> dict[str, Any]:
         found = gate.own_conversation(request, conversation)
-        changed = read(here)
+        changed = read(here, found)
         with writing():
             Conversation.objects.filter(pk=found.pk).update(**changed)
         return changed

@@ -28,10 +28,10 @@ CODES = {
 }
 MESSAGES = {
     400: _("This request could not be understood."),
-    403: _("You may not do this."),
+    403: _("Your account does not have the right to do this."),
     404: _("What you asked for does not exist, or it is not yours."),
     405: _("There is no page at this address."),
-    413: _("This is too long to be taken."),
+    413: _("It is more than the server takes at once. Shorten it, or send it in parts."),
     429: _("That was too often. Wait a moment, then try again."),
     500: _(
         "Something went wrong here. What you sent may not have been stored: look before you send it again."
@@ -41,7 +41,7 @@ MESSAGES = {
 MAY_PASS = (429, 500, 503)  # the same request may work later
 FOREIGN_HOST = _(
     "This server does not answer to the name it was called by. Whoever runs it can add the name to the "
-    "setting ALLOWED_HOSTS, or write the site's address into SITE_URL, and start it again."
+    "setting ALLOWED_HOSTS, or write the site’s address into SITE_URL, and start it again."
 )
 NO_PAGES = ("/runs/", "/messages/", "/models/", "/v1/", "/client/")
 NO_CSRF = _(

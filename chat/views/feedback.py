@@ -8,9 +8,12 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from chat.engine import providers
 from chat.engine.database import in_database, writing
+from chat.engine.engine import engine
 from chat.engine.refusal import Conflict
 from chat.models import Feedback, Message
+from chat.upstream.passage import Passage
 
 from . import body, gate
 from .errors import is_form
@@ -20,24 +23,32 @@ from .see_other import to_conversation
 @gate.takes("POST")
 async def feedback(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """A thumb up or down, with a reason or without, or none any more."""
-    found, up, reason = await in_database(_rate, request, message)
+    found, up, reason, passages = await in_database(_rate, request, message)
+    (await engine()).thumbs.pass_on(passages, up)
     if is_form(request):
         return to_conversation(found.conversation_id, message)
     thumb = "none" if up is None else "up" if up else "down"
     return JsonResponse({"message": str(message), "thumb": thumb, "reason": reason})
 
 
-def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, str]:
+def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, str, list[Passage]]:
     user, message = gate.signed_in(request), gate.own_message(request, key)
     up, reason = body.feedback(request)
     if message.role != Message.Role.ASSISTANT:
         raise Conflict(_("Only a reply can be rated."))
+    passages = _passages(message) if providers.gateway_name() else []
     with writing(), transaction.atomic():
         if up is None:
             Feedback.objects.filter(message=message).delete()
-            return message, None, ""
+            return message, None, "", passages
         Feedback.objects.update_or_create(
             message=message,
             defaults={"user": user, "up": up, "reason": reason, "updated": timezone.now()},
         )
-    return message, up, reason
+    return message, up, reason, passages
+
+
+def _passages(message: Message) -> list[Passage]:
+    """Where in a gateway's log the reply stands."""
+    logged = message.runs.exclude(gateway_log="").order_by("created")
+    return [Passage(*row) for row in logged.values_list("gateway", "gateway_log")]

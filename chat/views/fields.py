@@ -32,7 +32,7 @@ def read(request: HttpRequest, *known: str, required: bool = True) -> dict[str, 
         fields = _json(request)
     if unknown := sorted(set(fields) - set(known)):
         unfit = _("There is no field “%(name)s”.") % {"name": unknown[0][:100]}
-        raise Malformed(f"{unfit} {_offer(known)}")
+        raise Malformed(f"{unfit} {offer(known)}")
     return fields
 
 
@@ -49,13 +49,15 @@ def text(fields: Mapping[str, Any], name: str, longest: int, *, required: bool =
     if len(value) > longest:
         sizes = {"name": name, "length": grouped(len(value)), "longest": grouped(longest)}
         words = _("“%(name)s” has %(length)s characters; %(longest)s are the most that can be sent.")
+        if name == "content":  # of a person, who knows no names of fields
+            words = _("Your message has %(length)s characters; %(longest)s are the most that can be sent.")
         raise TooLong(words % sizes)
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         raise Malformed(_("“%(name)s” holds characters that are no text.") % {"name": name})
     return value
 
 
-def grouped(number: int) -> str:
+def grouped(number: float) -> str:
     """200,000, as the language writes it."""
     return number_format(number, force_grouping=True)
 
@@ -77,7 +79,8 @@ def _uuid(value: Any) -> uuid.UUID:
     return uuid.UUID(value)
 
 
-def _offer(known: Collection[str]) -> str:
+def offer(known: Collection[str]) -> str:
+    """What there is in place of what is not."""
     if not known:
         return _("This call takes none.")
     return _("There are: %(names)s.") % {"names": ", ".join(sorted(known))}

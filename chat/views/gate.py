@@ -4,9 +4,10 @@ import re
 import uuid
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.views import redirect_to_login
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
@@ -14,8 +15,10 @@ from django.utils.translation import gettext as _
 from chat.engine.refusal import Missing, Refusal, SignedOut
 from chat.models import Conversation, Message, Run, User
 
+from . import fields
 from .errors import not_allowed, refuse, wants_json
 
+Row = TypeVar("Row", bound=Model)
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 ON_A_CONVERSATION = re.compile(r"/c/[0-9a-f-]{36}/(?!undelete/)")
 
@@ -53,6 +56,17 @@ def own_run(request: HttpRequest, run: uuid.UUID) -> Run:
     return found
 
 
+def before(request: HttpRequest, among: QuerySet[Row]) -> Row | None:
+    """The one of these that the page asked for ends just before: `?before=`. Raises Malformed and Missing."""
+    key = fields.key(request.GET, "before")
+    if key is None:
+        return None
+    found = among.filter(pk=key).first()
+    if found is None:
+        raise Missing(_("“before” names nothing that is here."))
+    return found
+
+
 def takes(*methods: str) -> Callable[[View], View]:
     """Only these methods; refusals become answers: JSON for programs, pages for people."""
 
@@ -86,9 +100,13 @@ def _answer(request: HttpRequest, refusal: Refusal) -> HttpResponse:
 
 
 def to_login(request: HttpRequest) -> HttpResponseRedirect:
-    """To the login page and back; a send comes back to the page it was typed on."""
-    path = request.get_full_path()
-    if request.method == "POST":
-        written_on = ON_A_CONVERSATION.match(request.path)
-        path = written_on[0] if written_on else "/"
-    return redirect_to_login(path)
+    """To the login page and back."""
+    return redirect_to_login(way_back(request))
+
+
+def way_back(request: HttpRequest) -> str:
+    """Where to go on after signing in; a send comes back to the page it was typed on."""
+    if request.method != "POST":
+        return request.get_full_path()
+    written_on = ON_A_CONVERSATION.match(request.path)
+    return written_on[0] if written_on else "/"

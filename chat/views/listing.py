@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from itertools import groupby
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.db.models import Exists, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
@@ -18,14 +17,13 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext
 
 from chat.engine.database import in_database
-from chat.engine.refusal import Malformed, Missing
 from chat.models import Conversation, Run, User
 
 from . import gate
 from .errors import is_part
+from .zone import zone
 
 LISTED = 200  # conversations at once
-LONGEST_ZONE = 64  # characters of a name in the IANA database; the longest of today has 32
 LIVE_RUNS = "status IN ('queued', 'running')"
 REPLYING, UNSEEN = "replying", "unseen"
 
@@ -47,23 +45,11 @@ async def conversations(request: HttpRequest) -> HttpResponseBase:
 
 def _conversations(request: HttpRequest) -> HttpResponse:
     user = gate.signed_in(request)
-    listing = read(user, zone(request), before=_before(request, user))
+    # One's own, deleted or not: it may have been deleted since it ended the list.
+    before = gate.before(request, Conversation.objects.filter(user=user))
+    listing = read(user, zone(request), before=before)
     page = "chat/_conversations.html" if is_part(request) else "chat/conversations.html"
     return render(request, page, {"listing": listing})
-
-
-def _before(request: HttpRequest, user: User) -> Conversation | None:
-    """One's own, deleted or not: it may have been deleted since it ended the list."""
-    written = request.GET.get("before")
-    if written is None:
-        return None
-    try:
-        found = Conversation.objects.filter(user=user, pk=uuid.UUID(written)).first()
-    except ValueError as error:
-        raise Malformed(gettext("“before” must be the UUID of a conversation.")) from error
-    if found is None:
-        raise Missing(gettext("There is no such conversation."))
-    return found
 
 
 def read(
@@ -130,14 +116,3 @@ def _item(row: dict[str, Any], current: uuid.UUID | None) -> dict[str, Any]:
         "current": row["pk"] == current,
         "state": REPLYING if row[REPLYING] else UNSEEN if row[UNSEEN] else "",
     }
-
-
-def zone(request: HttpRequest) -> tzinfo:
-    """The person's time zone, of which the page's script leaves the name in a cookie; else UTC."""
-    name = request.COOKIES.get("tz", "")
-    if not 0 < len(name) <= LONGEST_ZONE:
-        return ZoneInfo("UTC")
-    try:
-        return ZoneInfo(name)
-    except (OSError, ValueError, LookupError):  # a folder, a way out of the database, an unknown name
-        return ZoneInfo("UTC")

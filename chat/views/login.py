@@ -1,7 +1,15 @@
-"""Log in and log out, as a page for people and as JSON for a page whose session ran out."""
+"""Log in and log out, as a page for people and as JSON for a page whose session ran out.
+
+A question that was sent by form after the session ended comes along: from that form into the page that asks
+who it is, with the name and the password, and then into its box. It is in no address and is stored nowhere,
+and was typed on a page of ours: a form from elsewhere is refused before anything reads it.
+"""
 
 from threading import Lock
+from urllib.parse import urlsplit
+from uuid import UUID
 
+from asgiref.sync import async_to_sync
 from django import forms
 from django.conf import settings
 from django.contrib import auth
@@ -10,7 +18,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
@@ -19,8 +27,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from chat.backends import client_address, throttled_name
+from chat.engine.engine import engine
 from chat.forms import LONGEST_PASSWORD
 from chat.models.user import User
+from chat.views import gate, pages
 from chat.views.errors import refuse, wants_json
 
 WRONG = _("The name or the password is wrong.")
@@ -64,10 +74,17 @@ def login(request: HttpRequest) -> HttpResponse:
         if user is not None:
             auth.login(request, user)
             return _signed_in(request, _next(request))
-        if locked_out(request):
+        if locked_out(request) and not _typed(request):
             return refuse_locked_out(request)
-        form.add_error(None, WRONG)
+        form.add_error(None, LOCKED_OUT if locked_out(request) else WRONG)
     return _ask(request, form)
+
+
+def ask_with_what_was_typed(request: HttpRequest) -> HttpResponse:
+    """For who sent a question by form while signed out: the form at once, as 401."""
+    if not _typed(request):
+        return gate.to_login(request)
+    return _form(request, LoginForm(), gate.way_back(request), 401)
 
 
 def attempt(request: HttpRequest, login: str, password: str) -> User | None:
@@ -90,14 +107,41 @@ def refuse_locked_out(request: HttpRequest) -> HttpResponse:
 def _ask(request: HttpRequest, form: LoginForm) -> HttpResponse:
     """The form, empty or with what was wrong."""
     if not wants_json(request):
-        return render(request, "registration/login.html", {"form": form, "next": _next(request, default="")})
+        return _form(request, form, _next(request, default=""), 429 if locked_out(request) else 200)
     if request.method == "POST":
         return refuse(request, 401, WRONG, code="wrong_password")
     return _who(request)
 
 
+def _form(request: HttpRequest, form: LoginForm, target: str, status: int) -> HttpResponse:
+    context = {"form": form, "next": target, "content": _typed(request)}
+    response = render(request, "registration/login.html", context, status=status)
+    if status == 429:
+        response["Retry-After"] = str(round(settings.AXES_COOLOFF_TIME.total_seconds()))
+    return response
+
+
+def _typed(request: HttpRequest) -> str:
+    """The question that comes along."""
+    typed = request.POST.get("content", "")
+    return typed if typed.strip() else ""
+
+
 def _signed_in(request: HttpRequest, target: str = settings.LOGIN_REDIRECT_URL) -> HttpResponse:
-    return _who(request) if wants_json(request) else redirect(target)
+    if wants_json(request):
+        return _who(request)
+    if typed := _typed(request):
+        here = async_to_sync(engine)()
+        return pages.given_back(here, request, _conversation(_next(request)), typed)
+    return redirect(target)
+
+
+def _conversation(path: str) -> UUID | None:
+    """The one whose page this is."""
+    try:
+        return resolve(urlsplit(path).path).kwargs.get("conversation")
+    except Resolver404:
+        return None
 
 
 def _who(request: HttpRequest) -> HttpResponse:

@@ -17,7 +17,7 @@ from chat.engine.refusal import Draining, Refusal, SignedOut
 from chat.engine.turn import Turn
 from chat.models import User
 
-from . import body, gate, pages
+from . import body, gate, login, pages
 from .errors import is_form, wants_json
 from .see_other import to_conversation
 from .streams import stream
@@ -56,11 +56,11 @@ async def go_on(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
 async def _question(request: HttpRequest, conversation: uuid.UUID | None) -> HttpResponseBase:
     try:
         return await _ask(request, partial(body.question, conversation=conversation))
-    except SignedOut:
-        raise
     except Refusal as refusal:
         if not is_form(request) or wants_json(request):
             raise
+        if isinstance(refusal, SignedOut):
+            return login.ask_with_what_was_typed(request)
         return await in_database(pages.typed_again, await engine(), request, conversation, refusal)
 
 

@@ -1,14 +1,19 @@
 """The models to choose from, each with what a person wants to know before choosing."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database
 from chat.engine.engine import Engine, engine
+from chat.engine.offering import theirs
 from chat.upstream.catalogue import Model
+from chat.upstream.host import Host
 
 from . import gate
 
@@ -17,14 +22,21 @@ FILTERED = 8  # more than so many are easier found by typing
 
 @gate.takes("GET", "HEAD")
 async def choice(request: HttpRequest) -> HttpResponseBase:
-    """What the page's dialog shows; fetched when it is opened first."""
+    """What the page's dialog shows; fetched when it is opened first. `?was=` is a model that has retired."""
     return await in_database(_choice, await engine(), request)
 
 
 def _choice(here: Engine, request: HttpRequest) -> HttpResponse:
-    gate.signed_in(request)
-    models = [facts(model) for model in here.catalogue]
-    return render(request, "chat/_models.html", {"models": models, "filtered": len(models) > FILTERED})
+    offered = theirs(here.catalogue, gate.signed_in(request))
+    models = [facts(model) for model in offered]
+    retired = offered.retired(request.GET.get("was", ""))
+    context = {
+        "models": models,
+        "filtered": len(models) > FILTERED,
+        "retired": retired,
+        "successor": offered.successor(retired).name if retired else "",
+    }
+    return render(request, "chat/_models.html", context)
 
 
 def facts(model: Model) -> dict[str, Any]:
@@ -39,7 +51,19 @@ def facts(model: Model) -> dict[str, Any]:
         "vision": model.vision,
         "tools": model.tools,
         "local": model.local,
+        "finetune": bool(model.finetune),
+        "beta": model.beta,
+        "paid": model.paid,
+        "retires": model.retires,
+        "host": _host(model),
     }
+
+
+def _host(model: Model) -> str:
+    """Who is told what one asks, where that is not Workers AI."""
+    if model.host is Host.GATEWAY:
+        return _("AI Gateway")
+    return urlsplit(settings.OPENAI_BASE_URL).hostname or "" if model.host is Host.ENDPOINT else ""
 
 
 def tokens(window: int) -> str:

@@ -12,12 +12,13 @@ from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database
 from chat.engine.engine import Engine, engine
-from chat.engine.refusal import Malformed, Missing, Refusal, SignedOut
-from chat.models import Conversation, Message, User
-from chat.upstream.catalogue import UnknownModel
+from chat.engine.offering import theirs
+from chat.engine.refusal import Missing, Refusal, SignedOut
+from chat.models import Conversation, User
 
-from . import gate, listing, thread
+from . import controls, gate, listing, outcome, thread
 from .errors import is_part
+from .zone import zone
 
 
 @gate.takes("GET", "HEAD")
@@ -45,26 +46,40 @@ def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpRes
         found = gate.own_conversation(request, key)
     except SignedOut:
         return _to_login(request)
-    shown = thread.read(found, _before(request, found))
+    shown = thread.read(found, gate.before(request, found.messages.all()))
     return _page(here, request, gate.signed_in(request), found, shown)
 
 
 def typed_again(here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: Refusal) -> HttpResponse:
     """The page that a form was sent from, with why its question was not taken, and with what was typed."""
-    user = gate.signed_in(request)
     try:
         found = gate.own_conversation(request, key) if key else None
         typed = request.POST.get("content", "")
     except (Missing, SuspiciousOperation):  # such as a body that is too big to be read
         raise refusal from None
-    shown = thread.read(found) if found else thread.Thread([], None, None)
-    # It must not ask again by itself: that would forget what was typed.
-    again = {"error": refusal.message, "content": typed, "refresh": ""}
-    response = _page(here, request, user, found, shown, **again)
+    response = _typed(here, request, found, typed, refusal.message)
     response.status_code = refusal.status
     if refusal.retry_after:
         response["Retry-After"] = str(refusal.retry_after)
     return response
+
+
+def given_back(here: Engine, request: HttpRequest, key: uuid.UUID | None, typed: str) -> HttpResponse:
+    """The page that a form was sent from, for who had to sign in first, with what was typed."""
+    try:
+        found = gate.own_conversation(request, key) if key else None
+    except Missing:  # deleted since; what was typed is not
+        found = None
+    return _typed(here, request, found, typed, _("You are signed in. What you wrote was not sent yet."))
+
+
+def _typed(
+    here: Engine, request: HttpRequest, found: Conversation | None, typed: str, why: str
+) -> HttpResponse:
+    shown = thread.read(found) if found else thread.Thread([], None, None)
+    # It must not ask again by itself: that would forget what was typed.
+    again = {"error": why, "content": typed, "refresh": ""}
+    return _page(here, request, gate.signed_in(request), found, shown, **again)
 
 
 def _to_login(request: HttpRequest) -> HttpResponse:
@@ -72,20 +87,6 @@ def _to_login(request: HttpRequest) -> HttpResponse:
     if is_part(request):
         raise SignedOut(_("You are signed out. Sign in to go on."))
     return gate.to_login(request)
-
-
-def _before(request: HttpRequest, conversation: Conversation) -> Message | None:
-    written = request.GET.get("before")
-    if written is None:
-        return None
-    try:
-        key = uuid.UUID(written)
-    except ValueError as error:
-        raise Malformed(_("“before” must be the UUID of a message.")) from error
-    message = conversation.messages.filter(pk=key).first()
-    if message is None:
-        raise Missing(_("There is no such message in this conversation."))
-    return message
 
 
 def _page(
@@ -96,10 +97,15 @@ def _page(
     shown: thread.Thread,
     **more: Any,
 ) -> HttpResponse:
-    names = {model.id: model.name for model in here.catalogue}
+    offered = theirs(here.catalogue, user)
+    listed = listing.read(user, zone(request), current=current)
+    wanted = current.model if current else listed.model
+    retired = offered.retired(wanted)
+    model = offered.usable(wanted)
+    chosen = current.parameters if current else {}
     for item in shown.items:
-        item["model_name"] = names.get(item["model"], item["model"])
-    listed = listing.read(user, listing.zone(request), current=current)
+        item["model_name"] = offered.name_of(item["model"])
+        outcome.complete(item, offered, model, chosen)
     context: dict[str, Any] = {
         "conversation": current,
         "thread": shown.items,
@@ -107,8 +113,11 @@ def _page(
         "refresh": _refresh(request, current, shown) if current and shown.live_run else "",
         "listing": listed,
         "deleted": None if current else _just_deleted(request, user),
-        "models": [{"id": key, "name": name} for key, name in names.items()],
-        "current_model": _model(here, current.model if current else listed.model),
+        "models": list(offered),
+        "current_model": model.id,
+        "controls": controls.controls(model, chosen),
+        "retired": retired if current and "before" not in request.GET else None,
+        "successor": offered.successor(retired).name if retired else "",
         "form_key": uuid.uuid4(),
     }
     return render(request, "chat/page.html", context | more)
@@ -121,14 +130,6 @@ def _refresh(request: HttpRequest, conversation: Conversation, shown: thread.Thr
     """
     address = f"{reverse('chat:conversation', args=[conversation.pk])}?live"
     return address if "live" in request.GET else f"{address}#m-{shown.items[-1]['id']}"
-
-
-def _model(here: Engine, wanted: str) -> str:
-    """The model last used, while this site still offers it."""
-    try:
-        return here.catalogue.get(wanted).id
-    except UnknownModel:
-        return here.catalogue.default.id
 
 
 def _just_deleted(request: HttpRequest, user: User) -> Conversation | None:

@@ -13,7 +13,8 @@ from chat.engine.database import in_database
 from chat.engine.refusal import Malformed, SignedOut
 from chat.models import Conversation, Reading
 
-from . import gate, listing
+from . import gate
+from .zone import zone
 
 PAGE = 50  # readings shown at once
 LONGEST_KEY = 18  # digits; what every database takes
@@ -41,7 +42,7 @@ def _readings(request: HttpRequest) -> HttpResponse:
         "older": shown[-1].pk if len(found) > PAGE else None,
         "newest": before is None,
     }
-    with timezone.override(listing.zone(request)):
+    with timezone.override(zone(request)):
         return render(request, "chat/readings.html", context)
 
 

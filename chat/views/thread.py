@@ -9,6 +9,8 @@ from chat.engine.position import Position
 from chat.models import Conversation, Message, Run
 from chat.models.message import Place
 
+from . import outcome
+
 PAGE = 50  # messages shown at once
 
 
@@ -66,17 +68,16 @@ def _item(message: Message, place: Place, run: Run | None, *, is_leaf: bool) -> 
 
 
 def _run(run: Run, position: Position) -> dict[str, Any]:
-    return {
+    return outcome.told(run) | {
         "id": run.pk,
-        "status": run.status,
         "live": run.is_live,
         "position": str(position),
-        "message": run.error_message,
-        "code": run.error_code,
         "finish_reason": run.finish_reason,
         "usage": run.usage,
         "seconds": run.seconds,
         "thinking_seconds": run.thinking_seconds,
+        "cached": run.gateway_cached,
+        "fallback": run.gateway_step,
     }
 
 

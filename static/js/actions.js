@@ -11,12 +11,16 @@ const DEEDS = {
   start: async (chat, button) => chat.composer.start(button.dataset.start),
   regenerate,
   continue: goOn,
+  afresh: (...what) => import('./outcome.js').then(({ afresh }) => afresh(...what)),
   edit: (...what) => import('./edit.js').then(({ open }) => open(...what)),
   save: (...what) => import('./edit.js').then(({ save }) => save(...what)),
   cancel: (...what) => import('./edit.js').then(({ cancel }) => cancel(...what)),
   feedback: (...what) => import('./feedback.js').then(({ rate }) => rate(...what)),
   reason: (...what) => import('./feedback.js').then(({ explain }) => explain(...what)),
   dismiss: (...what) => import('./feedback.js').then(({ dismiss }) => dismiss(...what)),
+  wait: (...what) => import('./outcome.js').then(({ wait }) => wait(...what)),
+  reword: (...what) => import('./outcome.js').then(({ reword }) => reword(...what)),
+  request: (...what) => import('./outcome.js').then(({ copyRequest }) => copyRequest(...what)),
   models: (...what) => import('./others.js').then(({ offer }) => offer(...what)),
 };
 

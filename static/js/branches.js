@@ -1,11 +1,15 @@
 import { nodesOf } from './transcript.js';
 
-/** Another version of a reply, by the model that the page is set to. */
-export async function regenerate(chat, button) {
+/**
+ * Another version of a reply, by the model that the page is set to.
+ * @returns {Promise<boolean>} whether the server took it
+ */
+export async function regenerate(chat, button, more = {}) {
   const reply = button.closest('article');
   const url = chat.page.url('regenerate', reply.dataset.message);
-  const taken = await replace(chat, reply, { url, body: { model: chat.composer.model } });
+  const taken = await replace(chat, reply, { url, body: { model: chat.composer.model, ...more } });
   if (!taken) button.focus();
+  return taken;
 }
 
 /**

@@ -16,6 +16,8 @@ class Chat {
   #stream = null;
   #turn = null;
   #sidebar = null;
+  #stops = null;
+  #keyboard = null;
 
   constructor(page) {
     this.page = page;
@@ -59,6 +61,9 @@ class Chat {
     this.enable();
     const live = this.thread.querySelector('[data-status=running], [data-status=queued]');
     if (live && !this.busy) this.#resume(live);
+    if (this.thread.querySelector('[data-action=wait][hidden]')) {
+      import('./outcome.js').then(({ watch }) => watch(this, this.thread));
+    }
     if (this.thread.querySelector('.older')) import('./history.js').then(({ watch }) => watch(this));
   }
 
@@ -145,7 +150,7 @@ class Chat {
   #request(url, message) {
     const { conversation } = this.page;
     const next = conversation ? this.page.url('send', conversation) : this.page.url('new');
-    const wanted = url ? { url, body: message } : { url: next, body: { model: this.composer.model, system: this.composer.system, ...message } };
+    const wanted = url ? { url, body: message } : { url: next, body: { ...this.composer.settings, ...message } };
     const client_key = this.#outbox.keyFor(this.#draftName, { url: wanted.url, ...wanted.body });
     return { url: `${wanted.url}?html=1`, body: { ...wanted.body, client_key } };
   }
@@ -228,8 +233,11 @@ class Chat {
 
   #done(done) {
     if (!this.#reply.live) return;
+    const { article } = this.#reply;
+    if (done.answered_by) this.#reply.model = this.page.modelName(done.answered_by);
     this.#reply.finish(done);
     this.#announce(done.status === 'complete' ? 'finished' : 'ended');
+    if (done.code || done.because) import('./outcome.js').then(({ tell }) => tell(this, article));
   }
 
   async #end(outcome) {
@@ -345,7 +353,8 @@ class Chat {
     for (const type of ['pointerover', 'focusin', 'toggle']) {
       for (const part of parts) part.addEventListener(type, come, { once: true });
     }
-    document.addEventListener('visibilitychange', come);
+    const seen = () => (this.#sidebar || !document.hidden) && this.#beside((sidebar) => sidebar.came());
+    document.addEventListener('visibilitychange', seen);
     document.addEventListener('click', (event) => this.#use(event));
     document.addEventListener('keydown', (event) => this.#press(event));
     if (document.querySelector('#sidebar :is([data-state], [data-unseen]), #toast form')) come();
@@ -378,6 +387,8 @@ class Chat {
 
   #press(event) {
     const { code, ctrlKey, metaKey, shiftKey, target } = event;
+    // Marked in this very turn, but for the first time: the focus has not moved yet.
+    if (code === 'Tab') (this.#stops ??= import('./stops.js')).then(({ mark }) => mark(), () => {});
     const shortcut = shiftKey && (ctrlKey || metaKey || code === 'Escape') && SHORTCUTS[code];
     const name = code === 'F2' && target.closest(LISTED) ? 'rename' : shortcut;
     if (!name) return;
@@ -422,6 +433,13 @@ class Chat {
     addEventListener('online', () => this.#stream?.hurry());
     looked();
     this.#lineUpAndDown();
+    if (matchMedia('(pointer: coarse)').matches) visualViewport?.addEventListener('resize', () => this.#lift());
+  }
+
+  /** Where a keyboard covers the page. */
+  #lift() {
+    if (visualViewport.height > innerHeight - 1) return;
+    this.#keyboard ??= import('./keyboard.js').then(({ lift }) => lift(() => this.#follower.follow()), () => {});
   }
 
   /** Without a network one goes on writing; what is sent waits until there is one. */

@@ -1,5 +1,7 @@
 /** All that Safari leaves of a composition on the Enter that ended it: WebKit bug 165004. */
 const INPUT_METHOD_KEY_CODE = 229;
+const NEW = 'new'; // the conversation that has no address yet
+const NONE = '{}';
 const SAVE_AFTER = 250; // milliseconds without a key
 
 /** Does this keydown send? On a touch keyboard, and where the person likes it so, Enter makes a new line. */
@@ -113,6 +115,7 @@ export class Composer {
     this.#box.value ||= this.#saved;
     const { system } = form.elements;
     if (system) system.value ||= outbox.draft('system');
+    if (conversation === NEW) form.dataset.parameters = outbox.draft('parameters') || NONE;
     this.#listen();
     this.#fit();
   }
@@ -126,9 +129,14 @@ export class Composer {
     return this.#form.elements.model?.value;
   }
 
-  /** @returns {string|undefined} the instructions that go with the first question of a conversation */
-  get system() {
-    return this.#form.elements.system?.value || undefined;
+  /** What goes with a question: the model, and with the first one instructions and parameters. */
+  get settings() {
+    const { parameters } = this.#form.dataset;
+    return {
+      model: this.model,
+      system: this.#form.elements.system?.value || undefined,
+      parameters: this.#conversation === NEW && parameters !== NONE ? JSON.parse(parameters) : undefined,
+    };
   }
 
   /** @param {''|'live'|'stopping'} state */
@@ -170,7 +178,7 @@ export class Composer {
 
   /** The new conversation has an address now: later messages and drafts belong to it. */
   moveTo(conversation, action) {
-    this.#outbox.keep(this.#conversation, '');
+    for (const name of [this.#conversation, 'system', 'parameters']) this.#outbox.keep(name, '');
     this.#conversation = conversation;
     this.#form.action = action;
     this.#saved = '';

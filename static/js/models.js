@@ -17,7 +17,9 @@ export async function choose(itsPage) {
 async function load() {
   dialog.ariaBusy = 'true';
   wire();
-  const html = await part(page.url('models')).catch(() => '');
+  const { was } = dialog.dataset; // the conversation's model, where that has retired
+  const query = was ? `?was=${encodeURIComponent(was)}` : '';
+  const html = await part(page.url('models') + query).catch(() => '');
   dialog.ariaBusy = null;
   if (!html) loaded = null; // the next opening tries again
   dialog.replaceChildren(html ? nodesOf(html) : page.say('not-loaded'));

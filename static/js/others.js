@@ -6,18 +6,20 @@ const EDGE = 8; // pixels between the menu and its button, and the edge of the w
 /** A menu of the models that could answer instead. Who is chosen answers from then on, as the server has it. */
 export function offer(chat, button) {
   const menu = document.createElement('div');
-  Object.assign(menu, { className: 'others', popover: 'auto', role: 'menu', ariaLabel: button.ariaLabel });
+  Object.assign(menu, { className: 'others', popover: 'auto', role: 'menu', ariaLabel: button.ariaLabel ?? button.textContent });
   const said = button.closest('article').querySelector('[data-part=model]').textContent;
   for (const { value, text } of document.getElementById('model').options) {
     menu.append(itemOf(value, text, text === said));
   }
   menu.addEventListener('click', ({ target }) => choose(chat, button, menu, target.dataset.model));
   menu.addEventListener('keydown', (event) => walk(event, Array.from(menu.children)));
-  menu.addEventListener('toggle', ({ newState }) => newState === 'closed' && close(menu, button));
+  const follow = () => place(menu, button.getBoundingClientRect());
+  menu.addEventListener('toggle', ({ newState }) => newState === 'closed' && close(menu, button, follow));
   button.ariaExpanded = 'true';
   document.getElementById('chat').append(menu);
   menu.showPopover();
-  place(menu, button.getBoundingClientRect());
+  follow();
+  addEventListener('resize', follow);
   (menu.querySelector('[aria-current]') ?? menu.firstElementChild).focus({ preventScroll: true });
 }
 
@@ -38,7 +40,8 @@ function choose(chat, button, menu, model) {
   regenerate(chat, button);
 }
 
-function close(menu, button) {
+function close(menu, button, follow) {
+  removeEventListener('resize', follow);
   button.ariaExpanded = 'false';
   if (menu.contains(document.activeElement)) button.focus({ preventScroll: true });
   menu.remove();
@@ -68,11 +71,12 @@ export function step(key, names, at) {
   return after < 0 ? begins.indexOf(true) : after;
 }
 
-/** Above its button where that has more room; it moves with the page, as the button does. */
+/** At its button's beginning, above it where that has more room; it moves with the page, as the button does. */
 function place({ style, offsetWidth, offsetHeight }, button) {
   const above = button.top > innerHeight - button.bottom;
   const top = above ? Math.max(EDGE, button.top - offsetHeight - EDGE) : button.bottom + EDGE;
-  const left = Math.max(EDGE, Math.min(button.left, innerWidth - offsetWidth - EDGE));
+  const wanted = document.dir === 'rtl' ? button.right - offsetWidth : button.left;
+  const left = Math.max(EDGE, Math.min(wanted, innerWidth - offsetWidth - EDGE));
   style.top = `${scrollY + top}px`;
   style.left = `${scrollX + left}px`;
 }

@@ -1,46 +1,142 @@
 import { Outbox } from './composer.js';
-import { save } from './saving.js';
+import { part, save } from './saving.js';
+import { nodesOf } from './transcript.js';
 
+const SWITCHED = { on: true, off: false };
 const dialog = document.getElementById('settings');
 const box = document.getElementById('system');
+const composer = document.getElementById('composer');
+const form = document.getElementById('instruct');
 const [count, error] = ['count', 'error'].map((name) => dialog.querySelector(`[data-part=${name}]`));
 const MOST = box.maxLength;
+const LEVELS = ['low', 'medium', 'high', 'xhigh', 'max'];
 let page;
 let stored = box.value;
+let forget = false; // what other models know, too
 
 dialog.addEventListener('click', clicked);
 dialog.addEventListener('keydown', pressed);
 dialog.addEventListener('cancel', restore);
 box.addEventListener('input', tell);
-document.getElementById('instruct').addEventListener('submit', submitted);
+form.addEventListener('submit', submitted);
+form.noValidate = true; // a browser has no way to what is folded away
 
-/** Opens the instructions of this conversation. Those of a new one go with its first question. */
-export function instruct(itsPage) {
+/** Opens the settings of this conversation. Those of a new one go with its first question. */
+export async function instruct(itsPage) {
   page = itsPage;
   stored = box.value;
   error.textContent = '';
   tell();
   dialog.showModal();
   box.focus();
+  forget = false;
+  await show();
 }
 
 function tell() {
-  count.textContent = page.say('characters', { n: page.number(box.value.length), most: page.number(MOST) });
+  count.textContent = page.say('characters', { n: page.number(box.value.length, 0, true), most: page.number(MOST, 0, true) });
 }
 
 function restore() {
   box.value = stored;
 }
 
-function clicked({ target }) {
-  const { value } = target.closest('button') ?? {};
+// The parameters
+
+/** What is chosen of all models' parameters; for a new chat it waits here for the first question. */
+function chosen() {
+  return JSON.parse(composer.dataset.parameters);
+}
+
+function group() {
+  return document.getElementById('parameters');
+}
+
+function controls() {
+  return Array.from(group().querySelectorAll('input'));
+}
+
+/** What the model of now knows, with what is chosen of it. */
+async function show() {
+  const model = document.getElementById('model')?.value;
+  if (model && model !== group().dataset.model) {
+    const query = new URLSearchParams({ model, ...(!page.conversation && { new: '' }) });
+    const html = await part(`${page.url('parameters')}?${query}`).catch(() => '');
+    if (!html) return (error.textContent = page.say('not-loaded'));
+    group().replaceWith(nodesOf(html));
+  }
+  const values = chosen();
+  for (const control of controls()) {
+    const value = fitted(control, values[control.name]);
+    if (control.type === 'radio') control.checked = control.defaultChecked = control.value === value;
+    else control.value = control.defaultValue = value;
+  }
+  const details = group().querySelector('details');
+  details.open ||= controls().some(({ type, value }) => type === 'number' && value);
+}
+
+/** As the model of now gets it: within its range, or the nearest of its levels; '' is its own default. */
+function fitted({ name, min, max }, value) {
+  if (value === undefined) return '';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'number') return String(Math.min(Math.max(value, min), max));
+  const away = (level) => Math.abs(LEVELS.indexOf(level) - LEVELS.indexOf(value));
+  const levels = controls().filter((control) => control.name === name && control.value);
+  return levels.map((control) => control.value).sort((one, other) => away(one) - away(other))[0];
+}
+
+function valueOf({ type, value }) {
+  if (value === '') return null;
+  return type === 'number' ? Number(value) : (SWITCHED[value] ?? value);
+}
+
+/** What this form changes: null forgets a choice. What only other models know is forgotten by a reset alone. */
+function changes() {
+  const wanted = forget ? Object.fromEntries(Object.keys(chosen()).map((name) => [name, null])) : {};
+  for (const control of controls()) {
+    const radio = control.type === 'radio';
+    if (radio && !control.checked) continue;
+    const touched = radio ? !control.defaultChecked : control.value !== control.defaultValue;
+    if (touched || (forget && control.value)) wanted[control.name] = valueOf(control);
+  }
+  return wanted;
+}
+
+function reset() {
+  for (const control of controls()) {
+    if (control.type === 'radio') control.checked = control.value === '';
+    else control.value = '';
+  }
+  forget = true;
+}
+
+/** A number beyond its range is told at its place, which may be folded away. */
+function fit() {
+  const wrong = controls().find((control) => !control.validity.valid);
+  if (!wrong) return true;
+  wrong.closest('details').open = true;
+  return wrong.reportValidity();
+}
+
+// Doing
+
+function clicked(event) {
+  const { value, type } = event.target.closest('button') ?? {};
   if (value === 'cancel') restore();
   if (value === 'cancel') dialog.close();
-  if (value === 'save' && target.closest('button').type === 'button') keep();
+  if (value === 'reset') event.preventDefault();
+  if (value === 'reset') reset();
+  if (value === 'save' && type === 'button') {
+    event.preventDefault(); // it would close the dialog also where something is wrong
+    keep();
+  }
 }
 
 function pressed(event) {
-  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+  if (event.key !== 'Enter') return;
+  // The fields of a new chat belong to its question, which Enter is not to send from here.
+  const sends = event.target.matches('input') && !page.conversation;
+  if (!event.ctrlKey && !event.metaKey && !sends) return;
   event.preventDefault();
   keep();
 }
@@ -51,14 +147,28 @@ function submitted(event) {
 }
 
 async function keep() {
+  if (!fit()) return;
   const system = box.value;
-  if (page.conversation && system !== stored) {
-    error.textContent = await save(page, page.url('settings', page.conversation), { system });
-    if (error.textContent) return;
-  }
-  // Those of a new chat outlive a reload, like the question they wait for: composer.js.
-  if (!page.conversation) Outbox.open(page.user).keep('system', system);
-  document.getElementById('instructions').ariaDescription = system ? page.say('instructed') : null;
+  const parameters = changes();
+  const both = Object.entries({ ...chosen(), ...parameters });
+  const left = Object.fromEntries(both.filter(([, value]) => value !== null));
+  if (page.conversation) {
+    const wanted = { ...(system !== stored && { system }), ...(Object.keys(parameters).length && { parameters }) };
+    if (Object.keys(wanted).length) {
+      error.textContent = await save(page, page.url('settings', page.conversation), wanted);
+      if (error.textContent) return;
+    }
+  } else hold(system, left);
+  const set = system || Object.keys(left).length;
+  document.getElementById('instructions').ariaDescription = set ? page.say('instructed') : null;
   stored = system;
+  composer.dataset.parameters = JSON.stringify(left);
   dialog.close();
+}
+
+/** Those of a new chat outlive a reload, like the question they wait for: composer.js. */
+function hold(system, parameters) {
+  const outbox = Outbox.open(page.user);
+  outbox.keep('system', system);
+  outbox.keep('parameters', Object.keys(parameters).length ? JSON.stringify(parameters) : '');
 }

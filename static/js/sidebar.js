@@ -25,8 +25,7 @@ export class Sidebar {
     this.#doings = new Doings(page, this.#list, () => this.#look());
     this.#unseen = this.#list.root.querySelector('[data-unseen]') !== null;
     this.#grow();
-    document.addEventListener('visibilitychange', () => this.#came());
-    addEventListener('pageshow', ({ persisted }) => persisted && this.#came());
+    addEventListener('pageshow', ({ persisted }) => persisted && this.came());
     this.#see();
     this.#wait();
   }
@@ -72,7 +71,8 @@ export class Sidebar {
     this.#page.post(this.#page.url('seen', this.#page.conversation)).catch(() => {});
   }
 
-  #came() {
+  /** The page is looked at again, or no longer. */
+  came() {
     this.#see();
     if (!document.hidden && Date.now() - this.#looked >= LOOK_EVERY) this.#look();
     else this.#wait();

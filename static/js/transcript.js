@@ -53,8 +53,8 @@ export class Page {
     return this.say(`${name}-${form}`, { n }) || this.say(`${name}-other`, { n });
   }
 
-  number(value, digits = 0) {
-    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false };
+  number(value, digits = 0, useGrouping = false) {
+    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping };
     return value.toLocaleString(this.#language, options);
   }
 
@@ -160,8 +160,8 @@ export class Follower {
 
   #offer() {
     const gap = this.#gap();
-    if (this.#following || gap < AT_END) this.#button.hidden = true;
-    else if (gap > FAR) this.#button.hidden = false;
+    if (this.#following || gap < AT_END) hide(this.#button, true);
+    else if (gap > FAR) hide(this.#button, false);
   }
 }
 
@@ -260,8 +260,8 @@ export class Reply {
     this.#changed();
   }
 
-  /** @param {{status: string, message?: string, seconds?: number, thinking_seconds?: number, usage?: object}} done */
-  finish({ status, message, seconds, thinking_seconds, usage, html = [] }) {
+  /** @param {{status: string, message?: string, seconds?: number, thinking_seconds?: number, usage?: object, cached?: boolean, fallback?: number}} done */
+  finish({ status, message, seconds, thinking_seconds, usage, cached, fallback, html = [] }) {
     this.#waiting.patches.push(...html);
     this.#write();
     if (this.#void) this.#parts.text.replaceChildren();
@@ -271,7 +271,7 @@ export class Reply {
     part(this.#article, 'state').textContent = message || this.#page.say(`state-${status}`);
     part(this.#article, 'facts').replaceChildren(
       part(this.#article, 'model'),
-      ...this.#facts(usage?.completion_tokens, seconds),
+      ...this.#facts(usage?.completion_tokens, seconds, cached, fallback),
     );
     this.remark('');
   }
@@ -298,7 +298,7 @@ export class Reply {
     if (this.#void && patches.length) this.#clear(patches);
     patch(this.#parts.text, patches);
     extend(this.#parts.reasoning, reasoning);
-    part(this.#article, 'thoughts').hidden = !this.#parts.reasoning.hasChildNodes();
+    hide(part(this.#article, 'thoughts'), !this.#parts.reasoning.hasChildNodes());
     this.#changed();
   }
 
@@ -327,10 +327,12 @@ export class Reply {
     part(this.#article, 'thinking').textContent = this.#page.say(time ? name : 'thoughts', { time });
   }
 
-  #facts(tokens, seconds) {
+  #facts(tokens, seconds, cached, fallback) {
     const facts = [];
     if (tokens) facts.push(this.#page.count('tokens', tokens));
     if (seconds) facts.push(this.#page.seconds(seconds));
+    if (cached) facts.push(this.#page.say('cached'));
+    if (fallback) facts.push(this.#page.say('fallback', { n: fallback }));
     return facts.map((fact) => ` · ${fact}`);
   }
 }
@@ -457,6 +459,11 @@ export function titleOf(question) {
 
 function part(article, name) {
   return article.querySelector(`[data-part=${name}]`);
+}
+
+/** An attribute that is set again, even to what it was, has the page's style looked through again. */
+function hide(element, hidden) {
+  if (element.hidden !== hidden) element.hidden = hidden;
 }
 
 /** Appending to the one text node keeps a reader's selection, and costs no second parse of what is there. */

@@ -3,7 +3,8 @@
 import subprocess
 import sys
 
-from tests.server import ROOT, Server
+from tests.databases import ROOT
+from tests.server import Server
 
 
 def plant(server: Server, script: str) -> list[str]:

@@ -49,7 +49,7 @@ def test_the_list_says_what_became_of_each(root: User) -> None:
     expired, _ = Invite.objects.issue(root, "expired")
     Invite.objects.filter(pk=expired.pk).update(created=timezone.now() - timedelta(days=8))
     page = as_(root).get(LIST).content.decode()
-    states = re.findall(r'<td class="field-state">([a-z ]+) [\d: -]+</td>', page)
+    states = re.findall(r'<td class="field-state">([a-z ]+) <time[^>]+>[\d: -]+ UTC</time></td>', page)
     assert states == ["used by ada on", "open until", "expired on"]
 
 

@@ -1,8 +1,10 @@
 """The lists of runs and of workers."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -70,3 +72,33 @@ def test_a_worker_says_whether_it_lives_and_what_it_writes(root: Client) -> None
     seed.talk()
     found = {str(each): (each.beats, each.live) for each in root.get(WORKERS).context["cl"].result_list}
     assert found == {"alive:7": (True, 2), "dead:8": (False, 0)}
+
+
+LOG = "https://dash.cloudflare.com/acc/ai/ai-gateway/gateways/team/logs/log-7"
+THROUGH = {"gateway": "team", "gateway_log": "log-7", "gateway_cached": True, "gateway_step": 2}
+
+
+def test_a_run_through_a_gateway_leads_into_its_log(root: Client, settings: Any) -> None:
+    seed.talk("alice", **THROUGH)
+    assert "log-7" not in root.get(RUNS).content.decode()
+    settings.CLOUDFLARE_ACCOUNT_ID, settings.AI_GATEWAY_ID = "acc", "team"
+    page = root.get(RUNS).content.decode()
+    assert f'<a href="{LOG}" rel="noreferrer">cached, fallback 2</a>' in page
+
+
+def test_only_an_administrator_is_led_into_the_account(settings: Any, reviewer: Client) -> None:
+    settings.CLOUDFLARE_ACCOUNT_ID, settings.AI_GATEWAY_ID = "acc", "team"
+    seed.person("erin").user_permissions.add(Permission.objects.get(codename="view_run"))
+    seed.talk("alice", **THROUGH)
+    page = reviewer.get(RUNS).content.decode()
+    assert "cached, fallback 2" in page
+    assert "cloudflare.com" not in page
+    assert "log-7" not in page
+
+
+def test_a_transcript_says_how_a_reply_came(reviewer: Client) -> None:
+    talk = seed.talk("alice", **THROUGH)
+    page = reviewer.get(f"/admin/chat/conversation/{talk.pk}/change/").content.decode()
+    for said in ("from the gateway’s cache", "gateway’s fallback 2"):
+        assert said in page
+    assert "log-7" not in page

@@ -10,8 +10,6 @@ from tests.databases import Database
 from tests.people import CSRF
 from tests.server import Server
 
-pytestmark = pytest.mark.database
-
 LOG = {model._meta.model_name: model for model in (Conversation, Run, Worker, Reading)}
 TABLES = ("chat_conversation", "chat_message", "chat_run", "chat_feedback", "chat_reading")
 SENT = {"csrfmiddlewaretoken": CSRF, "post": "yes", "title": "changed", "status": "failed"}
@@ -43,7 +41,7 @@ def test_these_are_all_the_addresses_of_the_log() -> None:
     for name, model in LOG.items():
         urls = admin.site._registry[model].urls
         names = {url.name.rpartition("_")[2] for url in urls if url.name}
-        assert names == set(addresses(name, "x"))
+        assert names - {"rates"} == set(addresses(name, "x"))  # of the runs: tests/admin/test_rates.py
 
 
 @pytest.mark.parametrize("model", LOG)

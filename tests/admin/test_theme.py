@@ -7,7 +7,6 @@ import pytest
 from tests.databases import ROOT
 from tests.server import Server
 
-pytestmark = pytest.mark.database
 TOKEN = re.compile(r"^\s+(--[a-z-]+): (.+);$", re.MULTILINE)
 PAGES = ["/admin/", "/admin/chat/conversation/", "/admin/chat/user/", "/admin/chat/invite/add/"]
 

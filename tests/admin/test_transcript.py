@@ -9,6 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from chat.engine.ending import THINKING, THOUGHT_ONLY
 from chat.models import Message, Run, RunChunk, Worker
 from tests.admin import seed
 from tests.admin.conftest import LIST
@@ -52,6 +53,16 @@ def test_it_says_what_was_said_and_all_about_it(reviewer: Client) -> None:
     assert "2026-11-01T09:02:00+00:00" in page
 
 
+def test_a_reply_that_thinking_left_no_tokens_for_says_so(reviewer: Client) -> None:
+    talk = seed.talk(
+        said="", reasoning="Hm. " * 50, status="truncated", error_code=THINKING, error_message=THOUGHT_ONLY,
+        finish_reason="length",
+    )  # fmt: skip
+    page = read(reviewer, talk)
+    assert "Thinking used up all the tokens" in page
+    assert "<code>thinking</code>" in page
+
+
 def test_a_failure_says_its_code_and_the_request_id(reviewer: Client) -> None:
     talk = seed.talk(
         said="", status="failed", error_code="busy", error_message="Too <busy>", request_id="req-77",
@@ -82,7 +93,7 @@ def test_the_page_runs_nothing(reviewer: Client) -> None:
     assert b"<script" not in answer.content
     assert b"style=" not in answer.content
     assert "require-trusted-types-for 'script'" in answer["Content-Security-Policy"]
-    assert "require-trusted-types-for" not in reviewer.get(LIST)["Content-Security-Policy"]
+    assert "require-trusted-types-for" in reviewer.get(LIST)["Content-Security-Policy"]
 
 
 def test_the_branch_of_its_owner_is_shown_and_every_other_is_a_link_away(reviewer: Client) -> None:

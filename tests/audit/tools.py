@@ -26,9 +26,16 @@ class AuditError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What Lighthouse says of a page on a slow phone; times in milliseconds, scores of 100."""
+    """What Lighthouse says of a page on a slow phone; times in milliseconds, scores of 100.
 
+    `same_paint`: the largest part was there with the first paint. Where both times differ all the same, it is
+    because the simulation has the largest part wait for all that was loaded by then, scripts that block
+    nothing as well: https://github.com/GoogleChrome/lighthouse/blob/main/docs/lantern.md
+    """
+
+    first_paint: float
     largest_paint: float
+    same_paint: bool
     blocked: float
     shifted: float
     scores: tuple[int, ...]  # in the order of CATEGORIES
@@ -77,8 +84,12 @@ def measured(look: Look) -> Report:
     if "runtimeError" in said:
         raise AuditError(f"Lighthouse on {look.name}: {said['runtimeError']['message']}")
     value = {name: said["audits"][name].get("numericValue", 0.0) for name in said["audits"]}
+    seen = said["audits"]["metrics"]["details"]["items"][0]
+    first, largest = (seen[f"observed{name}ContentfulPaint"] for name in ("First", "Largest"))
     return Report(
+        value["first-contentful-paint"],
         value["largest-contentful-paint"],
+        first == largest,
         value["total-blocking-time"],
         value["cumulative-layout-shift"],
         tuple(round(100 * (said["categories"][name]["score"] or 0)) for name in CATEGORIES),

@@ -8,7 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from . import capacity, cost, hold, latency, opening
+from . import capacity, cost, hold, latency, opening, targets
 from .stage import IncompleteError, Stage
 from .table import Line, percentile, table
 
@@ -42,8 +42,12 @@ def measure(size: Size) -> list[Line]:
     with Stage() as stage:
         with stage.server() as (_, process, chat):
             ours = cost.cost(stage, process, chat, size.streams, size.tokens, size.rounds)
+            api = cost.cost(stage, process, targets.api(chat.url), size.streams, size.tokens, size.rounds)
             relay = cost.cost(stage, stage.relay, stage.relayed, size.streams, size.tokens, size.rounds)
-            show(f"CPU: {size.streams} streams × {size.tokens} tokens, 50 a second", cost.lines(ours, relay))
+            show(
+                f"CPU: {size.streams} streams × {size.tokens} tokens, 50 a second",
+                cost.lines(ours, api, relay),
+            )
             waits = [line for n in (1, 20, 100) for line in latency.behind(stage, chat, n, size.probes)]
             waits += latency.burst(stage, chat, 100, size.rounds)
             show(

@@ -10,7 +10,7 @@ from .stage import Stage
 from .table import Line
 from .targets import Target, Words
 
-SEND_MARK, TOKEN_MARK = 5.0, 70.0  # ms, µs
+SEND_MARK, TOKEN_MARK, API_TOKEN_MARK = 5.0, 70.0, 45.0  # ms, µs, µs
 DELAY = 0.02  # seconds between two tokens
 RAMP = 1.0  # seconds over which the streams begin
 MARGIN = 0.3  # seconds after the last one's first token, and before the first one's last
@@ -54,12 +54,14 @@ def _token(stage: Stage, process: Process, target: Target, streams: int, tokens:
     return spent / (lasted / DELAY * streams)
 
 
-def lines(chat: Cost, relay: Cost) -> list[Line]:
+def lines(chat: Cost, api: Cost, relay: Cost) -> list[Line]:
     return [
         Line("chat: CPU a token", chat.token * 1e6, "µs", TOKEN_MARK),
+        Line("API relay: CPU a token", api.token * 1e6, "µs", API_TOKEN_MARK),
         Line("relay: CPU a token", relay.token * 1e6, "µs"),
         Line("chat / relay, a token", chat.token / relay.token, "×"),
         Line("chat: CPU a send, apart from its tokens", chat.send * 1e3, "ms", SEND_MARK),
+        Line("API relay: CPU a call, likewise", api.send * 1e3, "ms"),
         Line("relay: CPU a request, likewise", relay.send * 1e3, "ms"),
         Line("chat / relay, a send", chat.send / relay.send, "×"),
     ]

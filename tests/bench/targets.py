@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import count
 from urllib.parse import urlsplit
 
+import httpx
+
 from tests.people import CSRF, SESSIONS
 
 ACCOUNT = "acc"
@@ -61,7 +63,28 @@ class WorkersAI:
         return _request("POST", self.url + path, {"Authorization": f"Bearer {TOKEN}"}, body)
 
 
-Target = Chat | Viewer | WorkersAI
+@dataclass(frozen=True, slots=True)
+class Api:
+    """Our server: a program asks as it would ask OpenAI."""
+
+    url: str
+    key: str
+
+    def request(self, question: Words) -> bytes:
+        body = {"model": MODEL, "messages": [{"role": "user", "content": str(question)}], "stream": True}
+        return _request(
+            "POST", f"{self.url}/v1/chat/completions", {"Authorization": f"Bearer {self.key}"}, body
+        )
+
+
+Target = Chat | Viewer | WorkersAI | Api
+
+
+def api(url: str) -> Api:
+    """With a new key of alice's."""
+    wanted = {"name": "bench", "run": True, "days": "never"}
+    made = httpx.post(f"{url}/settings/keys/", json=wanted, headers=_cookies("alice"))
+    return Api(url, made.raise_for_status().json()["key"])
 
 
 def _person() -> dict[str, str]:

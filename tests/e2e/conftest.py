@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog,
 from tests.conftest import missing
 from tests.databases import Template
 from tests.e2e.network import Network
+from tests.e2e.shell_page import conversations, drop
 from tests.file_server import database, fake, server
 from tests.people import SESSIONS
 from tests.server import Server
@@ -59,6 +60,13 @@ def fresh_server(template: Template, tmp_path_factory: pytest.TempPathFactory) -
     yield made.start()
     made.end()
     database.drop()
+
+
+@pytest.fixture
+def one(server: Server) -> str:
+    """Alice's only conversation."""
+    drop(server.database, "alice")
+    return conversations(server.database, "alice", ["Sailing"])[0]
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ class Shell:
         self.title_box = page.get_by_role("textbox", name="Title of this conversation")
         self.toast = page.locator("#toast")
         self.picker = page.get_by_role("dialog", name="Choose a model")
-        self.instructions = page.get_by_role("dialog", name="Instructions for this conversation")
+        self.instructions = page.get_by_role("dialog", name="Settings for this conversation")
 
     @classmethod
     def open(cls, window: Window, server: Server, way: Way, path: str = "/", name: str = "alice") -> "Shell":

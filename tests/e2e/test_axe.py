@@ -119,6 +119,8 @@ def test_an_invitation(window: Window, server: Server, planted: list[str]) -> No
         "/settings/",
         "/settings/?saved=1",
         "/conversations/",
+        "/settings/keys/",
+        "/settings/api/",
         "/readings/",
     ],
 )
@@ -226,8 +228,8 @@ def test_the_dialogs_and_the_menus(window: Window, server: Server, width: int) -
     fine(page)
     shell.picker.get_by_role("searchbox").fill("")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Instructions").click()
-    expect(shell.instructions).to_be_visible()
+    page.get_by_role("button", name="Settings for this conversation").click()
+    shell.instructions.locator("summary").click()
     fine(page)
     page.keyboard.press("Escape")
     page.get_by_role("button", name="This conversation", exact=True).click()
@@ -308,9 +310,18 @@ def test_the_review(window: Window, server: Server, planted: list[str], path: st
         "chat/run/",
         "chat/worker/",
         "chat/reading/",
+        "checkup/",
     ],
 )
 def test_the_administration(window: Window, server: Server, planted: list[str], path: str) -> None:
     page = window(server, "root", **WINDOW)
     page.goto(f"/admin/{path.format(planted[3])}")
+    assert [found for found in findings(page) if not any(own in found for own in DJANGOS)] == []
+
+
+def test_what_the_set_up_check_finds(window: Window, server: Server) -> None:
+    page = window(server, "root", **WINDOW)
+    page.goto("/admin/checkup/")
+    page.get_by_role("button", name="Check the set-up").click()
+    expect(page.locator(".findings .sum")).to_be_visible()
     assert [found for found in findings(page) if not any(own in found for own in DJANGOS)] == []

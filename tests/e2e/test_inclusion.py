@@ -5,7 +5,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
 from tests.e2e.shell_page import Shell, drop
-from tests.e2e.ways import Way
+from tests.e2e.ways import Way, reach
 from tests.fake_says import says_line
 from tests.people import PASSWORD
 from tests.server import Server
@@ -99,6 +99,44 @@ def test_each_stop_of_the_tab_key_is_framed_and_in_view(window: Window, server: 
         assert [stop["name"] for stop in stops if not (stop["framed"] and stop["seen"])] == []
 
 
+def scrollers(chat: ChatPage) -> list[str]:
+    """The boxes of code and tables that Shift+Tab stops at on the way up from the message box."""
+    chat.box.focus()
+    met: list[str] = []
+    while len(met) < MOST_STOPS and (not met or "skip" not in met[-1]):
+        chat.page.keyboard.press("Shift+Tab")
+        met.append(str(chat.page.evaluate("document.activeElement.cloneNode().outerHTML")))
+    return [box for box in met if box.startswith(("<pre", '<div class="table'))]
+
+
+def test_code_and_tables_are_stops_only_where_they_scroll(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    assert scrollers(chat) == []
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    codes = [f"```\n{'x' * letters}\n```" for letters in (5, 60, 300)]
+    said = says_line("\n\n".join([table, *codes]))
+    chat.ask(said)
+    chat.ended()
+    assert len(scrollers(chat)) == 1
+    chat.page.set_viewport_size({"width": 390, "height": 800})
+    assert len(scrollers(chat)) == 2
+    chat.ask(said)
+    chat.ended()
+    assert len(scrollers(chat)) == 4
+    chat.page.set_viewport_size({"width": 1280, "height": 800})
+    assert len(scrollers(chat)) == 2
+
+
+def test_code_that_scrolls_is_scrolled_by_its_arrows(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(says_line(f"```\n{'x' * 300}\n```"))
+    chat.ended()
+    code = chat.reply.locator("pre")
+    reach(code)
+    chat.page.keyboard.press("ArrowRight")
+    expect(code).not_to_have_js_property("scrollLeft", 0)
+
+
 @pytest.mark.parametrize("path", PAGES[1:])
 def test_each_stop_of_a_page_beside_the_chat_is_framed_and_in_view(
     window: Window, server: Server, path: str
@@ -190,7 +228,7 @@ def test_on_a_touch_keyboard_nothing_zooms_and_enter_makes_a_line(window: Window
     chat.box.press_sequentially("one")
     chat.box.press("Enter")
     expect(chat.box).to_have_value("one\n")
-    chat.page.get_by_role("button", name="Instructions").tap()
+    chat.page.get_by_role("button", name="Settings for this conversation").tap()
     chat.questions.last.get_by_role("button", name="Edit").evaluate("(el) => el.click()")
     expect(chat.page.get_by_role("textbox", name="Edit your message")).to_be_attached()
     sizes = chat.page.locator("input:not([type=hidden], [type=radio]), textarea, select").evaluate_all(

@@ -179,6 +179,11 @@ def test_the_administration(visit: Callable[..., Page], server: Server) -> None:
     for path in ["/admin/", *lists, "/admin/chat/invite/add/", *people, "/admin/chat/user/2/password/"]:
         page.goto(path)
         assert untranslated(page, *NAMES, *MODELS, *IN_DJANGO, *Kind) == [], path
+    page.goto("/admin/checkup/")
+    for what, least in (("setup", 6), ("models", 20)):
+        page.locator(f"form:has([value={what}]) [type=submit]").click()
+        expect(page.locator(f".findings li:nth-child({least}) ~ .sum")).to_be_visible()
+        assert untranslated(page, *NAMES, *MODELS, *IN_DJANGO, "Redis", "SQLite") == [], what
     page.goto("/admin/chat/invite/add/")
     page.locator("#id_note").fill("dave")
     page.locator("[name=_save]").click()

@@ -6,18 +6,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.shell_page import Shell, conversations, drop
+from tests.e2e.shell_page import Shell
 from tests.e2e.ways import ALL, KEYBOARD, MOUSE, Way
 from tests.server import Server
 
 LAST = "GPT OSS 20B"  # of the conversation that is there
 OTHER = "Llama 3.2 3B"
 
-
-@pytest.fixture(autouse=True)
-def one(server: Server) -> str:
-    drop(server.database, "alice")
-    return conversations(server.database, "alice", ["Sailing"])[0]
+pytestmark = pytest.mark.usefixtures("one")
 
 
 def opened(shell: Shell) -> Shell:

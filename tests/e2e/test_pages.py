@@ -87,7 +87,7 @@ def test_another_refusal_says_nothing_about_hosts(window: Window, server: Server
     chat.ask("Hello")
     chat.ended()
     visit(chat.page, f"{chat.page.url}?before=nonsense", 400)
-    expect(chat.page.get_by_text("must be the UUID of a message")).to_be_visible()
+    expect(chat.page.get_by_text("“before” must be a UUID")).to_be_visible()
     expect(chat.page.get_by_text("ALLOWED_HOSTS")).to_have_count(0)
 
 
@@ -120,7 +120,7 @@ def test_an_empty_and_a_full_conversation(window: Window, server: Server) -> Non
     chat.ask(question("status code=5007"))
     chat.ended("failed")
     look(page)
-    page.get_by_role("button", name="This conversation").click()
+    page.get_by_role("button", name="This conversation", exact=True).click()
     expect(page.get_by_text("Delete this conversation")).to_be_visible()
     look(page)
 

@@ -72,6 +72,20 @@ def test_another_model_is_chosen_from_a_menu_and_its_name_stands_under_the_reply
     expect(chat.reply.locator("[data-part=model]")).to_have_text(other)
 
 
+def test_the_menu_stays_at_its_button_when_a_phone_is_turned(window: Window, server: Server) -> None:
+    chat = replied(ChatPage.open(window, server, width=390))
+    named(chat.reply, MENU).click()
+    menu = chat.page.get_by_role("menu", name=MENU)
+    expect(menu).to_be_visible()
+    chat.page.set_viewport_size({"width": 800, "height": 390})
+    chat.page.wait_for_function("innerWidth === 800")
+    chat.page.evaluate("new Promise(requestAnimationFrame)")
+    there, button = menu.bounding_box(), named(chat.reply, MENU).bounding_box()
+    assert there
+    assert button
+    assert there["x"] == pytest.approx(button["x"], abs=1)
+
+
 def test_the_menu_is_left_by_escape_and_searched_by_letters(chat: ChatPage) -> None:
     button = named(chat.reply, MENU)
     button.focus()

@@ -72,6 +72,21 @@ def test_the_page_is_mirrored_and_nothing_stands_out(window: Window, server: Ser
         assert too_wide(page, width) == []
 
 
+@pytest.mark.parametrize(("locale", "edge"), [("en", 0), (LEFTWARD, 1)])
+def test_a_menu_stands_at_the_beginning_of_its_button(
+    window: Window, server: Server, locale: str, edge: int
+) -> None:
+    chat = ChatPage.open(window, server, locale=locale)
+    chat.page.locator("#content").fill(question("words tokens=5"))
+    chat.page.locator(".send").click()
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    button = chat.reply.locator("[data-action=models]")
+    button.click()
+    edges = (box(element) for element in (button, chat.page.get_by_role("menu")))
+    of_button, of_menu = (found["x"] + edge * found["width"] for found in edges)
+    assert of_menu == pytest.approx(of_button, abs=1)
+
+
 def test_in_english_the_arrows_stay_as_they_are(window: Window, server: Server) -> None:
     page = window(server, "alice")
     page.goto("/")

@@ -4,21 +4,17 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.shell_page import Shell, conversations, drop
+from tests.e2e.shell_page import Shell
 from tests.e2e.ways import ALL, KEYBOARD, MOUSE, Way
 from tests.server import Server
 
 DOT = "getComputedStyle(document.getElementById('instructions'), '::after').content !== 'none'"
 
-
-@pytest.fixture(autouse=True)
-def one(server: Server) -> str:
-    drop(server.database, "alice")
-    return conversations(server.database, "alice", ["Sailing"])[0]
+pytestmark = pytest.mark.usefixtures("one")
 
 
 def opened(shell: Shell) -> Shell:
-    shell.press(shell.page.get_by_role("button", name="Instructions"))
+    shell.press(shell.page.get_by_role("button", name="Settings for this conversation"))
     expect(shell.instructions.get_by_role("textbox")).to_be_focused()
     return shell
 
@@ -35,7 +31,7 @@ def test_instructions_are_saved_and_told_to_the_model(
     assert not shell.page.evaluate(DOT)
     opened(shell)
     shell.page.keyboard.type("Answer in one word.")
-    expect(shell.instructions.get_by_text("19 of 20000 characters")).to_be_visible()
+    expect(shell.instructions.get_by_text("19 of 20,000 characters")).to_be_visible()
     shell.press(shell.instructions.get_by_role("button", name="Save"))
     expect(shell.instructions).to_be_hidden()
     assert shell.page.evaluate(DOT)
@@ -60,7 +56,7 @@ def test_a_new_chats_instructions_go_with_its_first_question(
     expect(shell.instructions.get_by_role("textbox")).to_have_value("Be kind.")
     shell.page.keyboard.press("Escape")
     if way.name == "keyboard":
-        expect(shell.page.get_by_role("button", name="Instructions")).to_be_focused()
+        expect(shell.page.get_by_role("button", name="Settings for this conversation")).to_be_focused()
     shell.chat.ask("Hello")
     shell.chat.ended()
     assert told(fake) == ["Be kind."]
@@ -102,7 +98,7 @@ def test_without_javascript_instructions_are_saved_and_a_title_too(
 ) -> None:
     page = window(server, "alice", java_script_enabled=False)
     page.goto(f"/c/{one}/")
-    page.get_by_role("button", name="Instructions").click()
+    page.get_by_role("button", name="Settings for this conversation").click()
     page.locator("#system").fill("Be kind.")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("textbox", name="Your message").fill("Hello")

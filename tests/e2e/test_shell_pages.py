@@ -39,7 +39,7 @@ def test_everything_around_the_thread_can_be_read(window: Window, server: Server
     fine(shell)
     shell.page.keyboard.press("Escape")
     expect(shell.picker).to_be_hidden()
-    shell.press(shell.page.get_by_role("button", name="Instructions"))
+    shell.press(shell.page.get_by_role("button", name="Settings for this conversation"))
     expect(shell.instructions).to_be_visible()
     fine(shell)
     shell.page.keyboard.press("Escape")

@@ -75,6 +75,14 @@ def test_a_reply_that_ends_in_a_hidden_tab_is_seen_when_the_tab_is(window: Windo
         look(shell.page, hidden=False)
 
 
+def test_who_comes_back_to_the_page_sees_the_list_as_it_is_now(window: Window, server: Server) -> None:
+    shell = Shell.open(window, server, MOUSE)
+    conversations(server.database, "alice", ["Sailing"])
+    look(shell.page, hidden=True)
+    look(shell.page, hidden=False)
+    expect(shell.item("Sailing")).to_be_visible()
+
+
 def test_the_list_keeps_the_focus_and_an_open_box_while_it_is_updated(window: Window, server: Server) -> None:
     conversations(server.database, "alice", ["Sailing", "Baking"])
     shell = Shell.open(window, server, KEYBOARD)

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.seed import numbered, talk
 from tests.e2e.shell_page import conversations
+from tests.e2e.test_connection import end_sessions_of, times_asked
 from tests.people import PASSWORD
 from tests.server import Server
 
@@ -45,7 +46,7 @@ def scrolled(page: Page) -> float:
 
 
 def menu(chat: ChatPage, entry: str) -> None:
-    chat.page.get_by_role("button", name="This conversation").click()
+    chat.page.get_by_role("button", name="This conversation", exact=True).click()
     chat.page.locator("#menu").get_by_text(entry, exact=True).click()
 
 
@@ -53,10 +54,29 @@ def test_the_page_asks_again_until_the_reply_is_whole(chat: ChatPage) -> None:
     ask(chat, question("words tokens=50 delay=0.1"))
     assert len(text_of(chat.reply)) < len(words(50))
     expect(chat.box).to_be_hidden()  # what is typed there would be forgotten
+    expect(chat.page.locator("#hint")).to_be_hidden()
     expect(chat.reply).to_have_attribute("data-status", "complete")
     assert text_of(chat.reply) == words(50)
     assert chat.page.locator("noscript meta").count() == 0
     expect(chat.box).to_be_visible()
+    expect(chat.page.locator("#hint")).to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_nothing_is_marked_new_where_nothing_could_take_the_mark_away(
+    window: Window, server: Server, scripts: bool
+) -> None:
+    chat = ChatPage.open(window, server, "bob", java_script_enabled=False)
+    ask(chat, "Is this new?")
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    page = window(server, "bob", java_script_enabled=scripts)
+    page.goto("/")
+    item = page.locator("#conversations li[data-state=unseen]").first
+    expect(item).to_be_visible()
+    name = "Is this new? – has a new reply" if scripts else "Is this new?"
+    expect(item.get_by_role("link")).to_have_accessible_name(name)
+    dot = "item => getComputedStyle(item, '::after').display"
+    assert (item.evaluate(dot) == "none") is not scripts
 
 
 def test_it_goes_to_a_growing_reply_once_and_then_stays_where_its_reader_goes(
@@ -144,8 +164,36 @@ def test_a_question_that_is_not_taken_stays_in_its_box(chat: ChatPage) -> None:
     long = "x" * 200_001
     chat.box.fill(long)
     chat.send.click()
-    expect(chat.notice).to_contain_text("200,000 are the most")
+    expect(chat.notice).to_contain_text("Your message has")
     expect(chat.box).to_have_value(long)
+
+
+@pytest.mark.parametrize(("who", "begun"), [("bob", True), ("erin", False)])  # a login ends earlier sessions
+def test_a_question_sent_after_the_session_ended_is_in_its_box_again(
+    window: Window, server: Server, who: str, begun: bool
+) -> None:
+    chat = ChatPage.open(window, server, who, java_script_enabled=False)
+    if begun:
+        ask(chat, "Hello")
+        expect(chat.reply).to_have_attribute("data-status", "complete")
+    end_sessions_of(chat.page, server)
+    typed = f'Still there?\n\n  "{begun}"'
+    chat.box.fill(typed)
+    chat.send.click()
+    expect(chat.page.get_by_text("What you wrote is kept")).to_be_visible()
+    for password in ("not this one", PASSWORD):
+        chat.page.get_by_label("Name or e-mail").fill(who)
+        chat.page.get_by_label("Password").fill(password)
+        chat.page.get_by_role("button", name="Sign in").click()
+    expect(chat.box).to_have_value(typed)
+    expect(chat.notice).to_contain_text("was not sent yet")
+    assert "Still" not in chat.page.url
+    assert times_asked(server, typed) == 0
+    chat.send.click()
+    chat.has_address()
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    assert times_asked(server, typed) == 1
+    expect(chat.questions).to_have_count(2 if begun else 1)
 
 
 def test_a_failed_reply_is_tried_again(chat: ChatPage) -> None:

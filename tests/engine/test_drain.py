@@ -13,8 +13,7 @@ pytestmark = pytest.mark.database
 
 
 def begin_to_stop(server: Server) -> None:
-    assert server.process
-    server.process.send_signal(signal.SIGTERM)
+    server.signal(signal.SIGTERM)
     deadline = time.monotonic() + 5
     while server.person("").get("/readyz").status_code != 503:
         assert time.monotonic() < deadline
@@ -37,7 +36,7 @@ def test_runs_that_end_in_time_end_whole_and_new_sends_wait(server: Server) -> N
         stream.to_end()
     assert stream.done["status"] == "complete"
     assert stream.finished
-    assert server.process.wait(15) == 0
+    assert server.wait(15) == 0
     assert server.database.value("SELECT COUNT(*) FROM chat_run WHERE finished IS NULL") == 0
     assert server.database.value("SELECT COUNT(*) FROM chat_message WHERE role = 'user'") == 1
 
@@ -50,7 +49,7 @@ def test_when_the_grace_is_over_viewers_are_told_to_reconnect_and_the_text_is_ke
         stream.to_end()
     assert stream.names[-1] == "reconnect"
     assert not stream.finished
-    assert server.process.wait(10) == 0
+    assert server.wait(10) == 0
     status, text = server.database.rows(
         f"SELECT r.status, m.text FROM chat_run r JOIN chat_message m ON m.id = r.message_id"
         f" WHERE r.id = '{key(server, stream.run)}'"
@@ -86,8 +85,8 @@ def test_a_second_signal_ends_it_at_once_and_still_saves(server: Server) -> None
         reader = threading.Thread(target=stream.to_end)
         reader.start()
         started = time.monotonic()
-        server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(10) == 0
+        server.signal(signal.SIGINT)
+        assert server.wait(10) == 0
         assert time.monotonic() - started < 5.0
         reader.join(5)
     assert server.database.value("SELECT status FROM chat_run") == "interrupted"

@@ -1,5 +1,7 @@
 """The server without what it does not use, and what it says to those who ask for that."""
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.server import Server
@@ -15,8 +17,9 @@ def test_who_wants_a_websocket_gets_an_ordinary_answer(server: Server, path: str
     assert "upgrade" not in answer.headers
 
 
-def test_nothing_that_is_not_used_is_loaded(server: Server) -> None:
+def test_nothing_that_is_not_used_is_loaded(servers: Callable[..., Server]) -> None:
     """Seen from the files that the process has mapped."""
+    server = servers(afresh=True)
     assert server.process
     with open(f"/proc/{server.process.pid}/maps") as maps:
         files = maps.read()

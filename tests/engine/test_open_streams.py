@@ -1,5 +1,7 @@
 """Invariants 8 and 9: an open stream holds no connection and no thread, and it ends with the right."""
 
+import http.client
+import json
 import socket
 import time
 from contextlib import ExitStack
@@ -7,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from chat.wire import sse
 from tests.people import CSRF, PASSWORD, SESSIONS
 from tests.server import Server
 
-pytestmark = pytest.mark.database
 ENDLESS = "fake: words tokens=4000 delay=0.05"
 
 
@@ -21,6 +23,7 @@ def of_process(server: Server, field: str) -> int:
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith(f"{field}:")))
 
 
+@pytest.mark.database
 def test_a_hundred_open_streams_hold_no_thread_and_no_connection(server: Server) -> None:
     alice = server.person("alice")
     with ExitStack() as open_streams:
@@ -38,6 +41,23 @@ def test_a_hundred_open_streams_hold_no_thread_and_no_connection(server: Server)
             )
             assert server.database.value(held) <= 8
         assert server.person("bob").get("/").status_code == 200
+
+
+def test_a_reader_that_is_behind_misses_nothing(server: Server) -> None:
+    """What the socket takes goes out at once, the rest by way of the loop: in their order."""
+    with server.person("alice").ask("fake: words tokens=30000 delay=0") as stream, socket.socket() as reader:
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.connect(("127.0.0.1", server.port))
+        following = http.client.HTTPConnection("127.0.0.1")
+        following.sock = reader
+        cookie = {"Cookie": f"sessionid={SESSIONS['alice']}"}
+        following.request("GET", f"/runs/{stream.run}/stream/", headers=cookie)
+        answer, decoder, text = following.getresponse(), sse.Decoder(), ""
+        while piece := answer.read1(3_000):
+            for event in decoder.feed(piece):
+                text += json.loads(event.data).get("response", "") if event.data.startswith("{") else ""
+            time.sleep(0.001)
+        assert text == stream.to_end().text
 
 
 def test_a_reader_that_takes_nothing_costs_no_memory(server: Server) -> None:

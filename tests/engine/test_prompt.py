@@ -6,6 +6,7 @@ from chat.engine import prompt
 from chat.engine.refusal import TooLong
 from chat.models import Message
 from chat.upstream import budget
+from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Model
 from tests.trees import Tree, conversation
 
@@ -29,7 +30,7 @@ def reply(tree: Tree, text: str, question: str = "Why?") -> Message:
     return written
 
 
-def told(made: prompt.Prompt) -> list[tuple[str, str]]:
+def told(made: Ask) -> list[tuple[str, str]]:
     return [(message["role"], message["content"]) for message in made.messages]
 
 

@@ -1,6 +1,7 @@
 """More runs than a process may have at once wait their turn, and can be stopped while they wait."""
 
 import asyncio
+import json
 import uuid
 from collections.abc import AsyncIterator
 
@@ -12,8 +13,11 @@ from chat.engine import supervisor
 from chat.engine.database import in_database
 from chat.engine.engine import Engine
 from chat.engine.live import Live
+from chat.engine.position import Position
 from chat.engine.turn import Question
+from chat.engine.viewer import Viewer, Viewers
 from chat.models import Run, User
+from chat.wire import sse
 from tests.fake_workers_ai import Fake
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -59,6 +63,31 @@ async def test_a_run_waits_for_a_place_and_says_so(here: Engine) -> None:
     assert await ended(live_second) == "complete"
     assert (await status(first), await status(second)) == ("complete", "complete")
     assert (await in_database(Run.objects.get, pk=second.pk)).started is not None
+
+
+async def told(live: Live) -> list[tuple[str, str]]:
+    """The problems that a viewer who comes now is told until the run ends: code and sentence."""
+    viewer = Viewer(Viewers(), live.plain, Position(), session="", user=0, password="")
+    decoder, problems = sse.Decoder(), []
+    async for frame in viewer.frames():
+        for event in decoder.feed(frame):
+            if event.event == "problem":
+                payload = json.loads(event.data)
+                assert payload["response"] == ""
+                problems.append((payload["code"], payload["message"]))
+    return problems
+
+
+async def test_who_waits_is_told_the_place_in_the_line(here: Engine) -> None:
+    people = [await in_database(User.objects.create_user, name) for name in ("alice", "bob", "carol")]
+    _, first = await ask(here, people[0], "fake: words tokens=40 delay=0.05")
+    lives = [(await ask(here, person, "fake: words tokens=20 delay=0.05"))[1] for person in people[1:]]
+    await asyncio.sleep(0.05)
+    line = "Waiting for a free place: number {} in the line."
+    one, two = await asyncio.gather(told(lives[0]), told(lives[1]))
+    assert one == [("waiting", line.format(1)), ("waiting", "")]
+    assert two == [("waiting", line.format(2)), ("waiting", line.format(1)), ("waiting", "")]
+    assert await told(first) == []
 
 
 async def test_a_run_that_waits_can_be_stopped_and_calls_nobody(here: Engine, fake: Fake) -> None:

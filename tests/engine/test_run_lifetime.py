@@ -2,6 +2,7 @@
 
 import socket
 import time
+from datetime import datetime
 
 import pytest
 
@@ -35,6 +36,17 @@ def test_a_run_goes_on_when_its_only_viewer_leaves(server: Server) -> None:
     assert status_of(server, stream.run) == "complete"
     text = server.database.value("SELECT text FROM chat_message WHERE role = 'assistant'")
     assert text.split() == [f"word{number}" for number in range(1, 41)]
+
+
+def test_how_long_a_reply_took_is_the_same_live_and_stored_however_late_it_is_stored(server: Server) -> None:
+    with server.person("alice").ask("fake: words tokens=5 delay=0.05") as stream:
+        stream.until(10)
+        with server.database.locked():
+            time.sleep(1.5)
+        stream.to_end()
+    times = server.database.rows("SELECT created, finished FROM chat_run")[0]
+    created, finished = (datetime.fromisoformat(str(moment)) for moment in times)
+    assert stream.done["seconds"] == round((finished - created).total_seconds(), 1)
 
 
 def test_many_viewers_see_the_same_and_change_nothing(server: Server) -> None:

@@ -139,6 +139,14 @@ def test_a_footnote_applies_to_later_blocks_at_once():
     assert '<a href="#fn-m-a"' in page[2]
 
 
+@pytest.mark.parametrize("size", [1, 7])
+def test_a_heading_has_its_level_from_the_first_word_on(size):
+    text = "## One\n\n> #### Two\n\nwords\n\n### Three\n\n# Four\n\nend\n"
+    blocks, page = flushed(text, list(range(0, len(text) + size, size)))
+    assert [html[:3] for html in page] == ["<h3", "<bl", "<p ", "<h4", "<h3", "<p "]
+    assert blocks.finish() == []
+
+
 def test_a_footnote_inside_another_one_is_not_taken_for_code_while_it_grows():
     text = "[^1]: a\n    [^2]: b\nc\n"
     _, page = flushed(text, [len("[^1]: a\n    [^2]: b\n"), len(text)])

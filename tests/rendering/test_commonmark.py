@@ -18,13 +18,12 @@ CAPTION = re.compile("<figcaption>.*?</figcaption>")
 
 
 class Structure(HTMLParser):
-    """Tags and words, without what is ours: classes, directions, figures, and two levels of headings."""
+    """Tags and words, without what is ours: classes, directions, figures, and the levels of headings."""
 
     OURS = ("figure", "figcaption", "div", "span")
 
-    def __init__(self, html: str, shift: int = 0) -> None:
+    def __init__(self, html: str) -> None:
         super().__init__()
-        self.shift = shift
         self.seen: list[str] = []
         self.feed(html)
 
@@ -43,11 +42,11 @@ class Structure(HTMLParser):
         self.seen += "".join(data.split())  # a word of code may be in two spans
 
     def _level(self, tag: str) -> str:
-        return f"h{min(6, int(tag[1]) + self.shift)}" if re.fullmatch("h[1-6]", tag) else tag
+        return "h" if re.fullmatch("h[1-6]", tag) else tag
 
 
 def agrees(markdown: str, html: str) -> bool:
-    return Structure(CAPTION.sub("", "\n".join(render(markdown)))).seen == Structure(html, shift=2).seen
+    return Structure(CAPTION.sub("", "\n".join(render(markdown)))).seen == Structure(html).seen
 
 
 @pytest.fixture

@@ -1,8 +1,14 @@
 """What Markdown looks like in a page."""
 
+import re
+from itertools import pairwise
+
 import pytest
+from hypothesis import given, settings
 
 from chat.rendering.markdown import render
+
+from .documents import documents
 
 
 def test_each_top_level_block_is_one_entry():
@@ -19,11 +25,38 @@ def test_nothing_gives_nothing():
     assert render("[a]: http://x.org") == []
 
 
+def headings(text):
+    return [int(level) for level in re.findall(r"<h(\d)", "".join(render(text)))]
+
+
+@pytest.mark.parametrize("level", range(1, 7))
+def test_a_first_heading_stands_below_that_of_its_message_whatever_its_number(level):
+    assert render("#" * level + " Head") == ['<h3 dir="auto">Head</h3>']
+
+
 @pytest.mark.parametrize(
-    ("level", "name"), [(1, "h3"), (2, "h4"), (3, "h5"), (4, "h6"), (5, "h6"), (6, "h6")]
+    ("written", "shown"),
+    [
+        ([1, 2, 3, 4, 5, 6], [3, 4, 5, 6, 6, 6]),
+        ([2, 3, 3, 2], [3, 4, 4, 3]),
+        ([1, 4, 4, 2, 3], [3, 4, 4, 4, 5]),
+        ([3, 2, 1, 2], [3, 3, 3, 4]),
+        ([1, 3, 2, 3], [3, 4, 4, 5]),
+    ],
 )
-def test_headings_stand_below_that_of_their_message(level, name):
-    assert render("#" * level + " Head") == [f'<{name} dir="auto">Head</{name}>']
+def test_headings_keep_their_depth_and_skip_no_level(written, shown):
+    assert headings("\n\n".join("#" * level + " Head" for level in written)) == shown
+
+
+def test_headings_in_quotes_and_lists_count_as_they_come():
+    assert headings("## One\n\n> ### Two\n\n- #### Three\n\n## Four") == [3, 4, 5, 3]
+
+
+@settings(max_examples=200, deadline=None)
+@given(documents)
+def test_no_text_skips_a_level(text):
+    levels = [2, *headings(text)]
+    assert all(low <= high + 1 for high, low in pairwise(levels))
 
 
 def test_emphasis_strikethrough_and_code():

@@ -42,7 +42,7 @@ def test_a_line_that_may_become_anything_is_not_shown_as_what_it_is_not(mark):
 
 def test_a_first_dash_does_not_make_a_heading_of_the_line_above():
     assert shown("A list:\n-") == '<p dir="auto">A list:</p>'
-    assert render("A list:\n-")[0].startswith("<h4")
+    assert render("A list:\n-")[0].startswith("<h3")
 
 
 @pytest.mark.parametrize("mark", ["|", "| ", "| `", "| **", "| ~~"])

@@ -13,8 +13,6 @@ from tests.views.objects import Turn, address, ask, ask_and_delete, never
 from tests.views.rights import ROLES, ROWS
 from tests.views.stored import everything
 
-pytestmark = pytest.mark.database
-
 PAGES = 120  # followed for each role; links with sorted and filtered lists go on and on
 LINK = re.compile(r'\b(?:href|src|action|formaction|content)="([^"#][^"]*)"')
 

@@ -5,8 +5,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Model
-from chat.upstream.client import Account, Client, Deadlines, Retries
+from chat.upstream.client import Account, Client, Deadlines, Gateway, Retries
 from chat.upstream.errors import Kind, UpstreamError
 from chat.upstream.reply import Reply
 from tests.fake_workers_ai import TOKEN, Fake
@@ -36,9 +37,14 @@ def account(fake: Fake) -> Account:
 
 @asynccontextmanager
 async def client(
-    fake: Fake, *, deadlines: Deadlines = PATIENT, retries: Retries = QUICK, bite: float = 0.01
+    fake: Fake,
+    *,
+    deadlines: Deadlines = PATIENT,
+    retries: Retries = QUICK,
+    bite: float = 0.01,
+    gateway: Gateway | None = None,
 ) -> AsyncIterator[Client]:
-    made = Client(account(fake), None, deadlines=deadlines, retries=retries, bite=bite)
+    made = Client(account(fake), None, gateway=gateway, deadlines=deadlines, retries=retries, bite=bite)
     try:
         yield made
     finally:
@@ -46,10 +52,11 @@ async def client(
 
 
 async def ask(
-    made: Client, question: str, model: Model = MODEL, *, max_tokens: int = 500, affinity: str = ""
+    made: Client, question: str, model: Model = MODEL, *, max_tokens: int = 500, **more: Any
 ) -> Answer:
+    """`more` are further fields of the `Ask`."""
     messages = [{"role": "user", "content": question}]
-    answer = Answer(made.reply(messages, model, max_tokens=max_tokens, affinity=affinity))
+    answer = Answer(made.reply(Ask(messages, model, max_tokens, **more)))
     try:
         async with answer.reply as reply:
             async for delta in reply:
@@ -63,4 +70,4 @@ async def ask(
 
 def runs(fake: Fake) -> list[dict[str, Any]]:
     """The calls that asked a model."""
-    return [call for call in fake.calls if "/ai/run/" in call["path"]]
+    return [call for call in fake.calls if "/ai/run/" in call["path"] or "/chat/" in call["path"]]

@@ -1,10 +1,11 @@
 """The models that can be chosen: only their ids ever reach an address."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
-from chat.upstream.catalogue import DEFAULT, Catalogue, Model, UnknownModel, bundled
+from chat.upstream.catalogue import DEFAULT, ID, Catalogue, Model, Retired, UnknownModel, bundled, retired
 
 FIRST = Model("@cf/a/first", "First", window=8_000)
 SECOND = Model("@cf/b/second", "Second", window=8_000)
@@ -54,3 +55,62 @@ def test_the_bundled_list_is_sound() -> None:
 def test_every_recommended_id_can_be_looked_up() -> None:
     catalogue = Catalogue(bundled(), DEFAULT)
     assert [catalogue.get(model.id) for model in catalogue] == list(bundled())
+
+
+GONE = Retired("@cf/a/gone", "Gone", FIRST.id)
+
+
+def some(*numbers: int) -> Callable[[], set[int]]:
+    return lambda: set(numbers)
+
+
+def never() -> set[int]:
+    raise AssertionError("nobody had to be asked for their groups")
+
+
+def test_a_model_for_some_is_unknown_to_the_others() -> None:
+    catalogue = Catalogue([FIRST, SECOND], FIRST.id, groups={SECOND.id: frozenset({3, 4})})
+    assert list(catalogue.of(some(4, 9))) == [FIRST, SECOND]
+    others = catalogue.of(some(9))
+    assert list(others) == [FIRST]
+    with pytest.raises(UnknownModel):
+        others.answering(SECOND.id)
+    assert others.name_of(SECOND.id) == "Second"  # what it wrote before keeps its name
+    assert others.known(SECOND.id) is SECOND
+
+
+def test_groups_are_asked_for_only_where_they_matter() -> None:
+    catalogue = Catalogue([FIRST, SECOND], FIRST.id)
+    assert catalogue.of(never) is catalogue
+
+
+def test_a_retired_model_is_answered_for() -> None:
+    older = Retired("@cf/a/older", "Older", GONE.id)
+    nobody = Retired("@cf/a/nobody", "Nobody", "@cf/a/unheard-of")
+    circle = [Retired("@cf/a/x", "X", "@cf/a/y"), Retired("@cf/a/y", "Y", "@cf/a/x")]
+    catalogue = Catalogue([SECOND, FIRST], SECOND.id, retired=[GONE, older, nobody, *circle])
+    assert catalogue.answering(GONE.id) is FIRST
+    assert catalogue.answering(older.id) is FIRST
+    assert catalogue.answering(nobody.id) is catalogue.answering("@cf/a/x") is SECOND
+    assert catalogue.answering(SECOND.id) is SECOND
+    assert catalogue.name_of(GONE.id) == "Gone"
+    with pytest.raises(UnknownModel):
+        catalogue.get(GONE.id)
+    with pytest.raises(UnknownModel):
+        catalogue.answering("@cf/a/unheard-of")
+
+
+def test_one_that_may_not_be_used_takes_nobodys_place() -> None:
+    gone = Retired("@cf/a/gone", "Gone", SECOND.id)
+    catalogue = Catalogue([FIRST, SECOND], FIRST.id, groups={SECOND.id: frozenset({3})}, retired=[gone])
+    assert catalogue.of(some(3)).answering(gone.id) is SECOND
+    assert catalogue.of(some()).answering(gone.id) is FIRST
+
+
+def test_every_retired_model_names_one_that_is_there() -> None:
+    catalogue = Catalogue(bundled(), DEFAULT, retired=retired())
+    assert len(retired()) >= 10
+    for each in retired():
+        assert ID.fullmatch(each.id)
+        assert catalogue.retired(each.id) == each
+        assert each.replacement in {model.id for model in bundled()}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chat.upstream.ask import Ask
 from chat.upstream.client import Account, Client, Deadlines
 from chat.upstream.errors import Kind, UpstreamError
 from tests.fake_workers_ai import ACCOUNT_TOKEN, Fake
@@ -120,7 +121,7 @@ async def test_the_first_token_does_not_wait_for_a_bite(fake: Fake) -> None:
     async with client(fake, bite=5.0) as made:
         began = time.monotonic()
         async with made.reply(
-            [{"role": "user", "content": "fake: words tokens=3 delay=0.3"}], MODEL, max_tokens=9
+            Ask([{"role": "user", "content": "fake: words tokens=3 delay=0.3"}], MODEL, 9)
         ) as reply:
             await anext(reply)
             assert time.monotonic() - began < 1.0

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import pytest
 
+from chat.upstream.ask import Ask
 from chat.upstream.client import Client, Retries
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import MODEL, ask, client, runs
@@ -25,9 +26,7 @@ async def test_the_next_question_finds_the_connection_open(fake: Fake) -> None:
 
 async def test_leaving_a_reply_stops_the_model_at_once(fake: Fake) -> None:
     async with client(fake) as made:
-        reply = made.reply(
-            [{"role": "user", "content": "fake: words tokens=1000 delay=0.02"}], MODEL, max_tokens=9
-        )
+        reply = made.reply(Ask([{"role": "user", "content": "fake: words tokens=1000 delay=0.02"}], MODEL, 9))
         async with reply:
             await anext(reply)
         await asyncio.to_thread(fake.wait_for, lambda calls: calls[0]["closed_by_client"], 1.0)
@@ -91,16 +90,14 @@ async def test_a_hundred_and_fifty_replies_stream_at_once(fake: Fake) -> None:
 
 
 async def test_nothing_is_sent_before_the_reply_is_iterated(fake: Fake) -> None:
-    async with client(fake) as made, made.reply([{"role": "user", "content": "hello"}], MODEL, max_tokens=9):
+    async with client(fake) as made, made.reply(Ask([{"role": "user", "content": "hello"}], MODEL, 9)):
         await asyncio.sleep(0.05)
     assert fake.calls == []
 
 
 async def test_an_error_of_our_own_closes_the_reply_too(fake: Fake) -> None:
     async def fail(made: Client) -> None:
-        async with made.reply(
-            [{"role": "user", "content": "fake: hang after=1"}], MODEL, max_tokens=9
-        ) as reply:
+        async with made.reply(Ask([{"role": "user", "content": "fake: hang after=1"}], MODEL, 9)) as reply:
             async for _ in reply:
                 raise LookupError
 

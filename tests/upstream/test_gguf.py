@@ -9,7 +9,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from chat.upstream.gguf import Header, NotGguf, read_header
+from chat.upstream import parameters
+from chat.upstream.gguf import Header, NotGguf, can_think, read_header
+from chat.upstream.local import LocalModel
 from tests.upstream.gguf_files import ARRAY, STRING, UINT32, UINT64, gguf, string
 
 LLAMA = ("general.architecture", STRING, "llama")
@@ -115,3 +117,18 @@ def test_a_damaged_header_is_refused_at_once(file: Path, damaged: bytes) -> None
 def test_whatever_the_bytes_nothing_worse_happens(file: Path, data: bytes, begun: bool) -> None:
     with suppress(NotGguf):
         assert isinstance(header(file, b"GGUF" + data if begun else data), Header)
+
+
+VOCABULARY = ("tokenizer.ggml.tokens", ARRAY, (STRING, [f"word{n}" for n in range(50_000)]))
+SWITCH = "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}"
+
+
+@pytest.mark.parametrize(("template", "thinks"), [(SWITCH, True), ("{{ messages }}", False)])
+def test_a_model_with_a_switch_for_thinking_has_it_among_its_parameters(
+    file: Path, template: str, thinks: bool
+) -> None:
+    file.write_bytes(gguf([LLAMA, WINDOW, VOCABULARY, ("tokenizer.chat_template", STRING, template)]))
+    assert can_think(file) is thinks
+    model = LocalModel(file).model
+    off = {"chat_template_kwargs": {"enable_thinking": False}}
+    assert parameters.body(model, {"thinking": False}) == (off if thinks else {})

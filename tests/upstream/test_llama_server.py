@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from chat.upstream.ask import Ask
 from chat.upstream.client import Client
 from chat.upstream.errors import Kind, UpstreamError
 from chat.upstream.local import LocalModel
@@ -99,7 +100,7 @@ async def test_when_it_dies_the_replies_that_it_wrote_are_interrupted(
     client: Client, model: LocalModel
 ) -> None:
     messages = [{"role": "user", "content": "Count to one thousand."}]
-    async with client.reply(messages, model.model, max_tokens=1_300) as reply:
+    async with client.reply(Ask(messages, model.model, 1_300)) as reply:
         assert await anext(reply)
         assert model._process is not None
         model._process.kill()

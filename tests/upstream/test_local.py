@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from chat.upstream import budget, local
+from chat.upstream import budget, local, parameters
+from chat.upstream.ask import Ask
 from chat.upstream.client import Client
 from chat.upstream.errors import Kind, UpstreamError
 from chat.upstream.local import LocalModel
@@ -25,13 +26,14 @@ EMPTY_MODEL = gguf([("general.architecture", STRING, "llama"), ("llama.context_l
 ENDS_WHILE_WRITING = """
 import asyncio, sys
 from chat.upstream import local
+from chat.upstream.ask import Ask
 from chat.upstream.client import Client
 
 async def main():
     model = local.LocalModel(local.find(""))
     client = Client(None, model)
     messages = [{"role": "user", "content": "Count to one thousand."}]
-    async with client.reply(messages, model.model, max_tokens=2000) as reply:
+    async with client.reply(Ask(messages, model.model, 2000)) as reply:
         async for delta in reply:
             print("writing", flush=True)
             if sys.argv[1] == "wait":
@@ -83,6 +85,25 @@ async def test_it_writes_at_most_what_it_may(model: LocalModel) -> None:
 
 
 @pytest.mark.local
+async def test_it_obeys_its_parameters(model: LocalModel) -> None:
+    """The same seed writes the same reply, another one another; each end of each range is taken."""
+    made = Client(None, model)
+
+    async def said(**chosen: parameters.Value) -> str:
+        answer = await ask(made, "Name three animals.", model.model, max_tokens=20, chosen=chosen)
+        assert answer.error is None
+        return answer.text
+
+    seven = await said(temperature=2, seed=7)
+    assert await said(temperature=2, seed=7) == seven
+    assert await said(temperature=2, seed=8) != seven
+    assert await said(temperature=2, top_k=1) == await said(temperature=0)
+    for side in ("least", "most"):
+        assert await said(**{each.name: getattr(each, side) for each in parameters.known(model.model)})
+    await made.aclose()
+
+
+@pytest.mark.local
 async def test_two_are_answered_at_once(model: LocalModel) -> None:
     made = Client(None, model)
     both = await asyncio.gather(
@@ -97,7 +118,7 @@ async def test_leaving_a_reply_frees_its_place_at_once(model: LocalModel) -> Non
     made = Client(None, model)
     for _ in range(local.CONVERSATIONS + 2):
         messages = [{"role": "user", "content": "Count to one thousand, slowly."}]
-        async with made.reply(messages, model.model, max_tokens=3_000) as reply:
+        async with made.reply(Ask(messages, model.model, 3_000)) as reply:
             await anext(reply)
     began = time.monotonic()
     answer = await ask(made, "Say hello.", model.model, max_tokens=5)
@@ -174,7 +195,7 @@ async def test_a_start_that_is_cancelled_serves_the_next_one(model: LocalModel) 
 async def test_closing_it_ends_what_it_writes(model: LocalModel) -> None:
     made = Client(None, model, retries=QUICK)
     messages = [{"role": "user", "content": "Write a long story about the sea."}]
-    async with made.reply(messages, model.model, max_tokens=3_000) as reply:
+    async with made.reply(Ask(messages, model.model, 3_000)) as reply:
         await anext(reply)
         began = time.monotonic()
         await asyncio.to_thread(model.close)

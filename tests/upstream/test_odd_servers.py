@@ -10,6 +10,7 @@ import pytest
 from chat.upstream import reply
 from chat.upstream.client import Account, Client, Deadlines
 from chat.upstream.errors import Kind
+from chat.upstream.passage import NOWHERE
 from tests.upstream.asking import QUICK, Answer, ask
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
@@ -129,9 +130,9 @@ async def test_a_streams_empty_answer_is_asked_for_whole() -> None:
     assert (answer.text, answer.error, calls) == ("", None, 2)
 
 
-async def test_a_gateways_names_for_a_reply_are_kept() -> None:
+async def test_nobodys_word_is_taken_for_a_gateways() -> None:
     answer, _ = await answered(STREAM + b"cf-ray: ray\r\ncf-aig-log-id: log\r\n\r\n" + SAID + DONE)
-    assert (answer.reply.request_id, answer.reply.log_id) == ("ray", "log")
+    assert (answer.reply.request_id, answer.reply.passage) == ("ray", NOWHERE)
 
 
 async def test_an_error_without_an_end_is_not_waited_for() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Model
 from chat.upstream.client import Client
 from chat.upstream.local import LocalModel
@@ -15,7 +16,9 @@ ASKED = {"role": "user", "content": "Count from one to ten in words, separated b
 @pytest.mark.parametrize(("last", "thinking"), [("user", None), ("assistant", {"enable_thinking": False})])
 def test_no_thinking_comes_before_words_that_are_there_already(last: str, thinking) -> None:
     model = Model("local/a", "A", window=1_000, local=True)
-    body = to_local("http://local", "key", [ASKED, {"role": last, "content": "one, two"}], model, 10).body
+    body = to_local(
+        "http://local", "key", Ask([ASKED, {"role": last, "content": "one, two"}], model, 10)
+    ).body
     assert body.get("chat_template_kwargs") == thinking
 
 
@@ -26,7 +29,7 @@ async def test_it_goes_on_in_the_middle_of_a_sentence(bundled: Path) -> None:
     begun = {"role": "assistant", "content": "One, two, three,"}
     text = ""
     try:
-        async with made.reply([ASKED, begun], model.model, max_tokens=12) as reply:
+        async with made.reply(Ask([ASKED, begun], model.model, 12)) as reply:
             async for delta in reply:
                 text += delta.text
     finally:

@@ -14,30 +14,33 @@ SECRET = "a secret of alice"
 
 @dataclass(frozen=True)
 class Turn:
-    """The keys of one turn, each as a text; `person` is an account that may be there."""
+    """The keys of one turn, each as a text, and of an API key; `person` is an account that may be there."""
 
     conversation: str
     question: str
     reply: str
     run: str
+    key: str
     person: str = "999999999"
 
 
 def ask(person: Person) -> Turn:
-    """A turn whose reply was cut short, so that everything can be done with it."""
+    """A turn whose reply was cut short, so that everything can be done with it; and a key."""
     with person.ask(f"{SECRET}\nfake: length tokens=3 delay=0") as stream:
         stream.to_end()
-    return Turn(stream.conversation, stream.meta["user_message"], stream.meta["message"], stream.run)
+    key = person.post("/settings/keys/", {"name": "a program", "run": True}).json()["id"]
+    return Turn(stream.conversation, stream.meta["user_message"], stream.meta["message"], stream.run, key)
 
 
 def ask_and_delete(person: Person) -> Turn:
     turn = ask(person)
     assert person.post(f"/c/{turn.conversation}/delete/").status_code == 200
+    assert person.post(f"/settings/keys/{turn.key}/revoke/").status_code == 200
     return turn
 
 
 def never() -> Turn:
-    return Turn(*(str(uuid.uuid4()) for _ in range(4)))
+    return Turn(*(str(uuid.uuid4()) for _ in range(5)))
 
 
 def address(row: Row, turn: Turn) -> str:
@@ -47,11 +50,14 @@ def address(row: Row, turn: Turn) -> str:
         "conversation": turn.conversation,
         "message": getattr(turn, row.message),
         "run": turn.run,
+        "key": turn.key,
         "id": turn.person,
-        "object_id": {"user": turn.person, "run": turn.run}.get(table, turn.conversation),
+        "object_id": {"user": turn.person, "run": turn.run, "apikey": turn.key}.get(table, turn.conversation),
         "app_label": "chat",
         "url": "nothing/",
         "token": "a-token",
+        "account": "any",
+        "model": "@cf/zai-org/glm-4.7-flash",
         "uidb64": "MQ",
         "content_type_id": "1",
     }

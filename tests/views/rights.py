@@ -4,6 +4,7 @@ A method that no row of an address names is a 405 for everybody. An answer is a 
 The object in an address is a conversation of alice's, one that she deleted, or one that never was.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 OUT = ("", "dave")  # signed out; disabled
@@ -89,8 +90,11 @@ def root(answer: str) -> Answers:
     return staff(answer, those=("root",))
 
 
-def table(name: str, changed: str = "302 /admin/") -> list[Row]:
-    """A table that Django's own pages show and change, for the superuser only; no row of it is asked for."""
+def table(name: str, changed: str = "302 /admin/", told: Callable[[str], Answers] = staff) -> list[Row]:
+    """A table that Django's own pages show and change, for the superuser only; no row of it is asked for.
+
+    `told`: who hears whether there is a row; Django tells all staff.
+    """
     base, gone = f"admin/{name}/", "302 /admin/"
     one = f"{base}<path:object_id>"
     return [
@@ -98,8 +102,22 @@ def table(name: str, changed: str = "302 /admin/") -> list[Row]:
         Row(f"{base}add/", ALL, root("200")),
         Row(f"{one}/change/", SAFE + " PUT DELETE OPTIONS", root(gone), deleted=gone, missing=gone),
         Row(f"{one}/change/", "POST", root(changed), deleted=changed, missing=changed),
-        Row(f"{one}/history/", ALL, staff(gone), deleted=gone, missing=gone),
+        Row(f"{one}/history/", ALL, told(gone), deleted=gone, missing=gone),
         Row(f"{one}/delete/", ALL, root(gone), deleted=gone, missing=gone),
+        away(base, ALL),
+    ]
+
+
+def decided(model: str) -> list[Row]:
+    """A table whose rows come by themselves; the superuser changes them. No row of it is asked for."""
+    base, gone = f"admin/chat/{model}/", "302 /admin/"
+    one = f"{base}<path:object_id>"
+    return [
+        Row(base, ALL, root("200")),
+        Row(f"{base}add/", ALL, staff("403")),
+        Row(f"{one}/change/", ALL, root(gone), deleted=gone, missing=gone),
+        Row(f"{one}/history/", ALL, root(gone), deleted=gone, missing=gone),
+        Row(f"{one}/delete/", ALL, staff("403")),
         away(base, ALL),
     ]
 
@@ -110,8 +128,32 @@ def away(base: str, methods: str) -> Row:
     return Row(f"{base}<path:object_id>/", methods, staff(to), deleted=to, missing=to)
 
 
+def keys() -> list[Row]:
+    """A list from which keys are revoked, and nothing else."""
+    base, nobody = "admin/chat/apikey/", staff("403")
+    one = f"{base}<path:object_id>"
+    return [
+        Row(base, ALL, root("200")),
+        Row(f"{base}add/", ALL, nobody),
+        *(Row(f"{one}/{page}/", ALL, nobody) for page in ("change", "history", "delete")),
+        away(base, ALL),
+    ]
+
+
 TO_DISABLED = "302 /admin/chat/user/…/change/"
 QUESTION = {"content": "hello"}
+# A session is worth nothing to the API: what its keys open is in tests/api.
+AI = "client/v4/accounts/<str:account>/ai/"
+API = [
+    Row("v1/chat/completions", "POST", for_all("401")),
+    Row("v1/openapi.json", SAFE, for_all("200")),
+    Row("v1/models", SAFE, for_all("401")),
+    Row("v1/models/<name:model>", SAFE, for_all("401")),
+    Row(f"{AI}run", "POST", for_all("401")),
+    Row(f"{AI}run/<name:model>", "POST", for_all("401")),
+    Row(f"{AI}v1/chat/completions", "POST", for_all("401")),
+    Row(f"{AI}models/search", SAFE, for_all("401")),
+]
 CHAT = [
     Row("", SAFE, signed_in()),
     Row("c/", "POST", signed_in(out="401"), QUESTION),
@@ -124,17 +166,24 @@ CHAT = [
     Row("c/<uuid:conversation>/undelete/", "POST", owner(), deleted="200"),
     Row("conversations/", SAFE, signed_in()),
     Row("models/", SAFE, signed_in(out="401")),
+    Row("models/parameters/", SAFE, signed_in(out="401")),
     Row("readings/", SAFE, signed_in()),
     Row("settings/", SAFE, signed_in()),
     Row("settings/", "POST", signed_in(out="401"), {"theme": "system"}),
+    Row("settings/api/", SAFE, signed_in()),
+    Row("settings/keys/", SAFE, signed_in()),
+    Row("settings/keys/", "POST", signed_in("201", out="401"), {"name": "a program", "run": True}),
+    Row("settings/keys/<uuid:key>/revoke/", "POST", owner(), deleted="200"),
     Row("messages/<uuid:message>/edit/", "POST", owner(), QUESTION, message="question"),
     Row("messages/<uuid:message>/regenerate/", "POST", owner()),
     Row("messages/<uuid:message>/continue/", "POST", owner()),
     Row("messages/<uuid:message>/select/", "POST", owner()),
     Row("messages/<uuid:message>/feedback/", "POST", owner(), {"thumb": "up"}),
+    Row("messages/<uuid:message>/outcome/", SAFE, owner()),
     Row("messages/<uuid:message>/source/", SAFE, owner()),
     Row("runs/<uuid:run>/stream/", "GET", owner()),
     Row("runs/<uuid:run>/stop/", "POST", owner("202")),
+    *API,
     Row("healthz", SAFE, for_all("200")),
     Row("readyz", SAFE, for_all("200")),
 ]
@@ -150,6 +199,8 @@ ACCOUNTS = [
 ]
 ADMIN = [
     Row("admin/", ALL, staff("200")),
+    Row("admin/checkup/", SAFE, root("200")),
+    Row("admin/checkup/", "POST", root("200"), {"what": "setup"}),
     Row("admin/login/", ALL, signed_in("403")),
     Row("admin/logout/", "POST", for_all("303 /accounts/login/"), signs_out=True),
     Row("admin/password_change/", ALL, for_all("302 /accounts/password/")),
@@ -164,6 +215,8 @@ ADMIN = [
     Row("admin/<url>", ALL, staff("404")),
     *log("conversation", ("erin", "root"), one="200"),
     *log("run", ("root",)),
+    *log("call", ("root",)),
+    Row("admin/chat/run/rates/", SAFE, root("200")),
     *log("worker", ("root",)),
     *log("reading", ("root",)),
     Row("admin/chat/user/", ALL, root("200")),
@@ -174,7 +227,9 @@ ADMIN = [
     Row("admin/chat/user/<id>/password/", ALL, root("200"), deleted="200"),
     Row("admin/chat/user/<id>/link/", ALL, root(TO_DISABLED), deleted=TO_DISABLED),
     away("admin/chat/user/", ALL),
-    *table("chat/invite", changed="403"),
+    *decided("offeredmodel"),
+    *table("chat/invite", changed="403", told=root),
+    *keys(),
     *table("auth/group"),
 ]
 ROWS = [*CHAT, *ACCOUNTS, *ADMIN]

@@ -8,8 +8,6 @@ import pytest
 from tests.people import CSRF
 from tests.server import Server
 
-pytestmark = pytest.mark.database
-
 
 def test_a_stream_has_its_headers_and_begins_with_retry_and_meta(server: Server) -> None:
     with server.person("alice").client.stream("POST", "/c/", json={"content": "hello"}) as response:

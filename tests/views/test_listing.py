@@ -16,6 +16,7 @@ from django.utils import timezone
 from chat.models import Conversation, Message, Run, User, Worker
 from chat.upstream.catalogue import DEFAULT, Catalogue, bundled
 from chat.views import listing, pages, thread
+from chat.views.zone import zone as zone_of
 from tests.server import Person, Server
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -89,9 +90,9 @@ def test_a_day_begins_where_the_person_is(user: User, now: None, zone: str, grou
 def test_a_zone_that_is_none_is_utc(cookie: str) -> None:
     request = RequestFactory().get("/")
     request.COOKIES["tz"] = "Europe/Berlin"
-    assert listing.zone(request) == ZoneInfo("Europe/Berlin")
+    assert zone_of(request) == ZoneInfo("Europe/Berlin")
     request.COOKIES["tz"] = cookie
-    assert listing.zone(request) == ZoneInfo("UTC")
+    assert zone_of(request) == ZoneInfo("UTC")
 
 
 def test_marks_say_what_is_replying_and_what_was_not_seen(user: User) -> None:

@@ -10,8 +10,6 @@ import pytest
 from tests.people import CSRF
 from tests.server import Person, Server
 
-pytestmark = pytest.mark.database
-
 
 def refused(answer: httpx.Response, status: int, code: str) -> None:
     assert answer.status_code == status, answer.text[:300]

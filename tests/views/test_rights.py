@@ -14,8 +14,6 @@ from tests.views.objects import SECRET, Turn, address, ask, ask_and_delete, neve
 from tests.views.rights import ADMIN_LOGIN, ALL, LOGIN, ROLES, ROWS, SAFE, Row
 from tests.views.stored import everything
 
-pytestmark = pytest.mark.database
-
 WHATS = ("own", "deleted", "missing")
 UNUSED = {route: set(ALL.split()) for route in {row.route for row in ROWS}}
 for listed in ROWS:

@@ -12,7 +12,6 @@ from tests.views.test_refusals import refused
 from tests.views.test_tree import asked, started
 from tests.views.test_tree_continue import cut_short
 
-pytestmark = pytest.mark.database
 CALLS = {
     "edit": "question",
     "regenerate": "reply",

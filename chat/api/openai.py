@@ -1,0 +1,158 @@
+"""OpenAI's chat API, as far as a chat model has it.
+
+https://platform.openai.com/docs/api-reference/chat
+"""
+
+import time
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+
+from chat.engine.calls import Exchange
+from chat.engine.database import in_database
+from chat.engine.engine import engine
+from chat.models import Call
+from chat.upstream.catalogue import Model
+from chat.wire import sse
+from chat.wire.frames import Delta
+from chat.wire.usage import Usage
+
+from .answering import answer, answers, stream, whole
+from .asking import ask
+from .fields import Object, Wanted, wanted
+from .listing import listed
+from .problems import Problem, UnknownModel
+
+TYPES = {403: "permission_error", 429: "rate_limit_error"}
+NEVER = 0  # when a model was made, which nobody knows
+
+
+def failure(problem: Problem) -> tuple[int, Object]:
+    """The status and the body of an error."""
+    usual = "server_error" if problem.status >= 500 else "invalid_request_error"
+    error = {
+        "message": problem.message,
+        "type": TYPES.get(problem.status, usual),
+        "param": None,
+        "code": problem.code,
+    }
+    return problem.status, {"error": error}
+
+
+@answers(failure, "POST")
+async def chat_completions(request: HttpRequest, **address: Any) -> HttpResponseBase:
+    """A reply to `messages`, whole or as a stream."""
+    asked, exchange = await ask(request, Call.Dialect.OPENAI, _read)
+    if asked.stream:
+        return await stream(exchange, Chunks(exchange, include_usage=asked.include_usage))
+    text, reasoning = await whole(exchange)
+    response = answer(completion(exchange, text, reasoning))
+    response["X-Request-Id"] = str(exchange.call.pk)
+    return response
+
+
+@answers(failure, "GET", "HEAD")
+async def models(request: HttpRequest) -> HttpResponseBase:
+    """The models of this site."""
+    found = await in_database(listed, await engine(), request)
+    return answer({"object": "list", "data": [_model(model) for model in found]})
+
+
+@answers(failure, "GET", "HEAD")
+async def model(request: HttpRequest, model: str) -> HttpResponseBase:
+    """One of them."""
+    for each in await in_database(listed, await engine(), request):
+        if each.id == model:
+            return answer(_model(each))
+    raise UnknownModel(_("There is no model “%(name)s” here.") % {"name": model[:100]})
+
+
+def _read(sent: Object) -> Wanted:
+    return wanted(sent, sent.get("model"))
+
+
+def _model(model: Model) -> Object:
+    maker = "local" if model.local else model.id.removeprefix("@cf/").partition("/")[0]
+    return {"id": model.id, "object": "model", "created": NEVER, "owned_by": maker}
+
+
+def usage_of(usage: Usage | None) -> Object:
+    """With what Cloudflare's own has beside OpenAI's: the neurons."""
+    usage = usage or Usage()
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.total_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "neurons": usage.neurons,
+    }
+
+
+def completion(exchange: Exchange, text: str, reasoning: str) -> Object:
+    """A whole answer. Beside tool calls there need not be any text."""
+    calls = exchange.reply.tool_calls
+    message: Object = {"role": "assistant", "content": text or (None if calls else "")}
+    if reasoning:
+        message["reasoning_content"] = reasoning
+    if calls:
+        message["tool_calls"] = calls
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": exchange.finish_reason}
+    head = _head(exchange) | {"object": "chat.completion"}
+    return head | {"choices": [choice], "usage": usage_of(exchange.reply.usage)}
+
+
+def _head(exchange: Exchange) -> Object:
+    call = exchange.call
+    return {"id": f"chatcmpl-{call.pk.hex}", "created": int(time.time()), "model": call.model}
+
+
+class Chunks:
+    """Its stream: everything but the text itself is made once for all the chunks of an answer."""
+
+    MARK = "\0"  # stands in no model's name, so the skeleton is cut at the right place
+
+    def __init__(self, exchange: Exchange, *, include_usage: bool) -> None:
+        self._exchange = exchange
+        self._include_usage = include_usage
+        self._head = _head(exchange) | {"object": "chat.completion.chunk"}
+        # Where the usage is asked for, OpenAI writes a null into each chunk before it.
+        self._head |= {"usage": None} if include_usage else {}
+        self._text, self._end = self._skeleton("content")
+        self._reasoning, _end = self._skeleton("reasoning_content")
+
+    def first(self) -> bytes:
+        return self._chunk({"role": "assistant", "content": ""})
+
+    def delta(self, delta: Delta) -> bytes:
+        reasoning = self._reasoning + _json(delta.reasoning) + self._end if delta.reasoning else b""
+        return reasoning + self._text + _json(delta.text) + self._end if delta.text else reasoning
+
+    def last(self) -> bytes:
+        exchange = self._exchange
+        calls = [{"index": index, **call} for index, call in enumerate(exchange.reply.tool_calls)]
+        frames = self._chunk({"tool_calls": calls}) if calls else b""
+        frames += self._chunk({}, exchange.finish_reason)
+        if self._include_usage:
+            frames += _frame(self._head | {"choices": [], "usage": usage_of(exchange.reply.usage)})
+        return frames
+
+    def failure(self, problem: Problem) -> bytes:
+        return _frame(failure(problem)[1])
+
+    def _chunk(self, delta: Object, reason: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+        return _frame(self._head | {"choices": [choice]})
+
+    def _skeleton(self, name: str) -> tuple[bytes, bytes]:
+        before, _, after = self._chunk({name: self.MARK}).partition(_json(self.MARK))
+        return before, after
+
+
+def _json(text: str) -> bytes:
+    return sse.dumps(text).encode()
+
+
+def _frame(payload: Object) -> bytes:
+    return sse.encode(sse.dumps(payload))

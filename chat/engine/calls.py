@@ -1,0 +1,179 @@
+"""The calls of programs in this process: each reply goes straight to who asked, and into the log.
+
+Unlike a run, a call ends with its connection: nobody could come back to it.
+"""
+
+import asyncio
+import contextvars
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import replace
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from chat.models import Call
+from chat.upstream.ask import Ask
+from chat.upstream.errors import Kind, UpstreamError
+from chat.wire.frames import Delta
+
+from .asker import Answer, Asker
+from .database import in_database
+from .ending import Ending
+from .kept import Kept, store
+from .supervisor import BROKEN, LIVE_RUNS, LONGEST_REPLY, failure
+
+REVOKED, DRAINED = "revoked", "draining"
+
+logger = logging.getLogger(__name__)
+
+
+class Cut(Exception):
+    """The server ends a call: `code` says why."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Calls:
+    """Those that are being answered. Everything here happens on the event loop."""
+
+    def __init__(self, asker: Asker) -> None:
+        self.open: set[Exchange] = set()
+        self._asker = asker
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.open) >= LIVE_RUNS
+
+    def answer(self, call: Call, ask: Ask, kept: Kept | None) -> "Exchange":
+        """Begin to ask for a call whose row is committed. A program gets the model that it named, or none."""
+        return Exchange(self, call, self._asker.reply(ask, fall_back=False), kept)
+
+    async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
+        """Let the calls end by themselves for `timeout` seconds, or until `hurry` is set."""
+        deadline = asyncio.get_running_loop().time() + timeout
+        while self.open and not hurry.is_set() and asyncio.get_running_loop().time() < deadline:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(hurry.wait(), 0.1)
+
+    async def cut_all(self, within: float) -> None:
+        """End what is left, and have all endings stored."""
+        for exchange in list(self.open):
+            exchange.cut(DRAINED)
+        await self.wait(within, asyncio.Event())
+        await asyncio.gather(*self._tasks)
+
+    def conclude(self, exchange: "Exchange", ending: Ending) -> asyncio.Task[None]:
+        """Store an ending, also of a call whose own task is being cancelled."""
+        self.open.discard(exchange)
+        storing = asyncio.get_running_loop().create_task(
+            _conclude(exchange, ending), name=f"call {exchange.call.pk}", context=contextvars.Context()
+        )
+        self.hold(storing)
+        return storing
+
+    def hold(self, task: asyncio.Task[None]) -> None:
+        """Keep a task until it has ended; the server's end waits for it."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class Exchange:
+    """One call while it is answered."""
+
+    def __init__(self, calls: Calls, call: Call, reply: Answer, kept: Kept | None) -> None:
+        self.call = call
+        self.reply = reply
+        self.kept = kept
+        self.truncated = False
+        self.stored: asyncio.Future[None] | None = None
+        self._calls = calls
+        self._length = 0
+        self._cut = ""
+        self._cutoff: asyncio.Timeout | None = None
+        calls.open.add(self)
+
+    @property
+    def finish_reason(self) -> str:
+        """As OpenAI names them; of a reply that is over."""
+        if self.truncated:
+            return "length"
+        calls = "tool_calls" if self.reply.tool_calls else ""
+        return calls or self.reply.finish_reason or "stop"
+
+    def cut(self, code: str) -> None:
+        """End it from outside: what iterates gets Cut. One timer for the whole call, so no token pays."""
+        if self._cut:
+            return
+        self._cut = code
+        if self._cutoff is not None:
+            self._cutoff.reschedule(asyncio.get_running_loop().time())
+
+    async def deltas(self) -> AsyncGenerator[Delta, None]:
+        """What the model says. Raises UpstreamError and Cut.
+
+        Where it ends or raises, the ending is in the log; where it is left, on its way there.
+        """
+        ending = None
+        try:
+            async with asyncio.timeout(0 if self._cut else None) as self._cutoff, self.reply as reply:
+                async for delta in reply:
+                    self._hear(delta)
+                    yield delta
+                    if self.truncated:
+                        break
+                if not (self.truncated or reply.complete):
+                    raise UpstreamError(Kind.INTERRUPTED)
+            cut = self.finish_reason == "length"
+            ending = Ending(Call.Status.TRUNCATED if cut else Call.Status.COMPLETE, self.finish_reason)
+        except TimeoutError:
+            status = Call.Status.STOPPED if self._cut == REVOKED else Call.Status.INTERRUPTED
+            ending = Ending(status, code=self._cut)
+            raise Cut(self._cut) from None
+        except UpstreamError as error:
+            ending = failure(error)
+            raise
+        except Exception:
+            ending = Ending(Call.Status.FAILED, code="server", message=BROKEN)
+            raise
+        finally:
+            # Without an ending whoever asked has gone, and waits for nothing.
+            self.stored = self._calls.conclude(self, ending or Ending(Call.Status.STOPPED))
+            if ending:
+                await asyncio.shield(self.stored)
+
+    def leave(self, deltas: AsyncGenerator[Delta, None]) -> None:
+        """Whoever asked went away before the rest of `deltas` was iterated."""
+        self._calls.hold(asyncio.get_running_loop().create_task(_close(deltas)))
+
+    def _hear(self, delta: Delta) -> None:
+        if self.call.first_token is None:
+            self.call.first_token = timezone.now()
+        self._length += len(delta.text) + len(delta.reasoning)
+        self.truncated = self._length >= LONGEST_REPLY
+        if self.kept:
+            self.kept.hear(delta)
+
+
+async def _close(deltas: AsyncGenerator[Delta, None]) -> None:
+    await deltas.aclose()
+
+
+async def _conclude(exchange: Exchange, ending: Ending) -> None:
+    """A call that cannot be stored now stays "running", and a later sweep ends it."""
+    reply = exchange.reply
+    ending = replace(
+        ending,
+        usage=reply.usage,
+        request_id=ending.request_id or reply.request_id,
+        passage=reply.passage,
+    )
+    outcome = ending.columns() | {"first_token": exchange.call.first_token}
+    try:
+        await in_database(store, exchange.call, outcome, exchange.kept, reply.tool_calls)
+    except DatabaseError as error:
+        logger.error("the end of a call could not be written: %s", type(error).__name__)

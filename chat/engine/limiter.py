@@ -1,0 +1,146 @@
+"""How often this site's account may be asked in a minute: all processes together, and each model.
+
+Cloudflare takes 300 requests a minute of an account, and 20 for each model that needs Workers Paid. What is
+asked beyond that would only be refused, so it waits here. With Redis the processes count together. Without,
+each keeps to its share of the limit, by the number of those alive, which the heartbeat brings: no send costs
+a query. https://developers.cloudflare.com/workers-ai/platform/limits/
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from chat.upstream.catalogue import Model
+
+from .breaker import Clock
+from .line import Line, Tell
+
+if TYPE_CHECKING:
+    from .minutes import SharedMinutes
+
+WINDOW = 60.0  # seconds
+LEARNED = 600.0  # seconds that a limit holds which Cloudflare's refusal showed to be lower than documented
+REFUSALS = 3  # in a row, after which a limit is believed to be reached: one may be meant for others
+LOOK = 1.0  # seconds between two looks of whoever is next: a limit may have changed meanwhile
+ACCOUNT = ""  # where a model's id stands, the limit of all models together
+
+
+class Minute:
+    """What one process asked in the last `window` seconds."""
+
+    def __init__(self, window: float, clock: Clock) -> None:
+        self._window = window
+        self._clock = clock
+        self._times: deque[float] = deque()
+        self._held = self._learned_until = 0.0
+        self._learned = self._refusals = 0
+
+    def limit(self, most: int) -> int:
+        """`most`, or what was learned."""
+        return min(most, self._learned) if self._clock() < self._learned_until else most
+
+    def left(self, most: int) -> float:
+        """Seconds until one more may be asked; 0.0 where it may be now."""
+        now = self._clock()
+        while self._times and self._times[0] <= now - self._window:
+            self._times.popleft()
+        over = len(self._times) - self.limit(most)
+        free = self._times[over] + self._window if over >= 0 else 0.0
+        return max(0.0, free - now, self._held - now)
+
+    def take(self) -> None:
+        self._times.append(self._clock())
+
+    def answered(self) -> None:
+        self._refusals = 0
+
+    def refuse(self, seconds: float) -> None:
+        """Cloudflare refused what was within the limit: the limit is what it had taken before."""
+        self._refusals += 1
+        if self._refusals < REFUSALS:
+            return
+        now = self._clock()
+        self._held = max(self._held, now + min(seconds, self._window))
+        self._learned = max(1, len(self._times) - self._refusals)
+        self._learned_until = now + LEARNED
+
+
+class Limiter:
+    """`account` and `paid` are requests a `window`: of all models together, of each one of the paid plan."""
+
+    def __init__(
+        self,
+        account: int,
+        paid: int,
+        *,
+        shared: "SharedMinutes | None" = None,
+        window: float = WINDOW,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.processes = 1  # that are alive, this one included
+        self._account = account
+        self._paid = paid
+        self._shared = shared
+        self._window = window
+        self._clock = clock
+        self._minutes: dict[str, Minute] = {}
+        self._lines: dict[str, Line] = {}
+
+    @property
+    def has_line(self) -> bool:
+        """Somebody waits."""
+        return any(self._lines.values())
+
+    async def enter(self, model: Model, tell: Tell) -> None:
+        """Wait until this model may be asked once more."""
+        line = self._lines.setdefault(model.id if self._is_slow(model) else ACCOUNT, Line())
+        if line or await self._take(model):
+            await line.wait(partial(self._turn, model), tell)
+
+    async def enter_at_once(self, model: Model) -> bool:
+        """Whether it may be asked once more now; nobody waits."""
+        return not self.has_line and not await self._take(model)
+
+    def refused(self, model: Model, seconds: float | None) -> None:
+        """Cloudflare said that it was too much for a minute, and perhaps when to come back."""
+        self._minute(model.id).refuse(self._window if seconds is None else seconds)
+
+    def answered(self, model: Model) -> None:
+        """It was not too much."""
+        self._minute(model.id).answered()
+
+    async def _turn(self, model: Model) -> None:
+        while wait := await self._take(model):  # noqa: ASYNC110 (nobody could set an event: time passes)
+            await asyncio.sleep(min(wait, LOOK))
+
+    async def _take(self, model: Model) -> float:
+        """Take a place, or say how many seconds there will be none."""
+        minutes = {name: self._minute(name) for name in (ACCOUNT, model.id)}
+        limits = {ACCOUNT: self._account, model.id: self._paid if model.paid else self._account}
+        if self._shared is not None:
+            # What is learned is this process's own: the others see the same refusals.
+            if learned := minutes[model.id].left(self._account):
+                return learned
+            together = await self._shared.take(limits, self._window)
+            if together is not None:
+                return together or self._count(minutes.values())
+        shares = {name: max(1, most // self.processes) for name, most in limits.items()}
+        wait = max(minute.left(shares[name]) for name, minute in minutes.items())
+        return wait or self._count(minutes.values())
+
+    def _count(self, minutes: Iterable[Minute]) -> float:
+        for minute in minutes:
+            minute.take()
+        return 0.0
+
+    def _is_slow(self, model: Model) -> bool:
+        """It has a limit of its own, and those who wait for it hold up nobody else."""
+        return model.paid or self._minute(model.id).limit(self._account) < self._account
+
+    def _minute(self, name: str) -> Minute:
+        if name not in self._minutes:
+            self._minutes[name] = Minute(self._window, self._clock)
+        return self._minutes[name]

@@ -1,0 +1,97 @@
+"""Keeps what this process offers as the database has it, and the database as Cloudflare says."""
+
+import asyncio
+import contextvars
+import logging
+import random
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db import DatabaseError
+
+from chat.models import ModelList
+from chat.upstream.catalogue import Catalogue, Model
+from chat.upstream.client import Client
+from chat.upstream.errors import UpstreamError
+
+from . import offering, refresh
+from .database import in_database
+
+LOOK = 2.5  # seconds between two looks at the version of the list
+
+logger = logging.getLogger(__name__)
+
+
+class Watch:
+    """Everything here happens on the event loop, but for the queries."""
+
+    def __init__(
+        self, given: Sequence[Model], offer: Callable[[Catalogue], None], client: Client | None
+    ) -> None:
+        """`client` None: there is no account whose list of models could be fetched."""
+        self._given = given
+        self._client = client
+        self._offer = offer
+        self._version = 0
+        self._task: asyncio.Task[None] | None = None
+        self._errands: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Read the models before anything is served, and again whenever they change."""
+        await in_database(offering.enter, self._given)
+        await self._look()
+        if self._client:
+            await in_database(ModelList.objects.hasten, timedelta(0), older=offering.YOUNG)
+        self._task = asyncio.create_task(self._work(), name="watch")
+
+    async def stop(self) -> None:
+        tasks = [*self._errands, *([self._task] if self._task else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def learn(self, model: Model, error: UpstreamError) -> None:
+        """Keep what a refusal says of the model's limits or its end. The run does not wait for it."""
+        if offering.teaches(error):
+            self._send(in_database(offering.teach, model.id, error))
+
+    def _send(self, errand: Coroutine[Any, Any, None]) -> None:
+        """In an empty context: one of a request ties each query to that request's thread."""
+        task = asyncio.get_running_loop().create_task(_quietly(errand), context=contextvars.Context())
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+
+    async def _work(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK * random.uniform(0.8, 1.2))
+            await _quietly(self._look())
+
+    async def _look(self) -> None:
+        standing = await in_database(ModelList.objects.standing)
+        if standing.version != self._version:
+            self._offer(await in_database(offering.read, self._given))
+            # What changed in between has a later version, and is read the next time.
+            self._version = standing.version
+        if standing.late and self._client and await in_database(ModelList.objects.claim):
+            self._send(self._fetch(self._client))
+
+    async def _fetch(self, client: Client) -> None:
+        """Only one process at a time does it, and nothing waits for it."""
+        try:
+            changes = await in_database(refresh.store, await refresh.fetch(client))
+        except UpstreamError as error:
+            why = error.detail or error.message
+            logger.warning("Cloudflare's list of models could not be fetched: %s", why)
+            await in_database(ModelList.objects.put_off, refresh.AFTER_A_FAILURE, why)
+            return
+        if changes:
+            logger.info("Cloudflare's list of models is another: %s", changes)
+
+
+async def _quietly(errand: Coroutine[Any, Any, None]) -> None:
+    """A database that does not answer costs news of the models, and nothing else."""
+    try:
+        await errand
+    except DatabaseError as error:
+        logger.warning("the models could not be read or written: %s", type(error).__name__)

@@ -1,0 +1,61 @@
+"""`manage.py models`: fetch Cloudflare's list of models now, and say what is different."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from chat.engine import offering, refresh
+from chat.engine.providers import account
+from chat.models import OfferedModel
+from chat.upstream.client import Client
+from chat.upstream.errors import UpstreamError
+
+NO_ACCOUNT = "There is no Cloudflare account: write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN."
+
+
+class Command(BaseCommand):
+    help = "Fetch the list of models from Cloudflare now. A running server does so by itself every six hours."
+    # A DEFAULT_MODEL that is not known yet stops the server; this is how it becomes known.
+    requires_system_checks = ()
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if account() is None:
+            raise CommandError(NO_ACCOUNT)
+        try:
+            found = asyncio.run(_fetch())
+        except UpstreamError as error:
+            why = f" ({error.detail})" if error.detail else ""
+            raise CommandError(f"{error.message}{why} The models stay as they are.") from error
+        changes = refresh.store(found)
+        names = {row.pk: row.own_name or _called(row) for row in OfferedModel.objects.all()}
+        self._list("new", changes.added, names)
+        self._list("back", changes.back, names)
+        self._list("gone", changes.gone, names)
+        for key, what in changes.changed.items():
+            self.stdout.write(f"changed: {names[key]}: {'; '.join(what)}")
+        self.stdout.write(_total(found) if changes else f"{_total(found)} Nothing has changed.")
+
+    def _list(self, word: str, keys: Iterable[str], names: dict[str, str]) -> None:
+        for key in keys:
+            self.stdout.write(f"{word}: {names[key]}")
+
+
+async def _fetch() -> refresh.Found:
+    client = Client(account(), None)
+    try:
+        return await refresh.fetch(client)
+    finally:
+        await client.aclose()
+
+
+def _called(row: OfferedModel) -> str:
+    model = offering.known(row)
+    return model.name if model else row.pk
+
+
+def _total(found: refresh.Found) -> str:
+    if found.finetunes is None:
+        return f"Cloudflare lists {len(found.models)} text models; its list of finetunes could not be had."
+    return f"Cloudflare lists {len(found.models)} text models and {len(found.finetunes)} finetunes."

@@ -1,0 +1,78 @@
+"""A call: one question of a program, answered straight away, and what it used."""
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from .attempt import Attempt
+from .statements import insert, update
+
+
+class CallQuerySet(models.QuerySet["Call"]):
+    def live(self) -> "CallQuerySet":
+        return self.filter(status=Call.Status.RUNNING)
+
+
+class Call(Attempt):
+    """Written when it begins and again when it ends, so that a crash hides no use.
+
+    `run` is the same call as a turn of a conversation, where its key keeps those.
+    """
+
+    class Status(models.TextChoices):
+        RUNNING = "running", _("Running")
+        COMPLETE = "complete", _("Complete")
+        STOPPED = "stopped", _("Stopped")
+        INTERRUPTED = "interrupted", _("Interrupted")
+        TRUNCATED = "truncated", _("Truncated")
+        FAILED = "failed", _("Failed")
+
+    class Dialect(models.TextChoices):
+        OPENAI = "openai", "OpenAI"
+        WORKERS_AI = "workers_ai", "Workers AI"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="calls", verbose_name=_("person")
+    )
+    key = models.ForeignKey(
+        "ApiKey", models.SET_NULL, null=True, blank=True, related_name="calls", verbose_name=_("API key")
+    )
+    worker = models.ForeignKey("Worker", models.SET_NULL, null=True, blank=True, related_name="calls")
+    run = models.OneToOneField("Run", models.SET_NULL, null=True, blank=True, related_name="call")
+    dialect = models.CharField(_("dialect"), max_length=10, choices=Dialect.choices)
+    streamed = models.BooleanField(_("streamed"))
+    status = models.CharField(_("status"), max_length=11, choices=Status.choices, default=Status.RUNNING)
+
+    objects = CallQuerySet.as_manager()
+
+    class Meta:
+        verbose_name, verbose_name_plural = _("API call"), _("API calls")
+        default_permissions = ("view",)
+        indexes = [
+            models.Index(fields=["-created"], name="call_by_time"),
+            # What a dead process leaves is looked for every few seconds, among all the calls there were.
+            models.Index(fields=["worker"], condition=Q(status="running"), name="call_live"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status="running", finished=None) | (~Q(status="running") & ~Q(finished=None)),
+                name="call_ended_has_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.id}"
+
+    def begin(self) -> None:
+        insert(self)
+
+    def conclude(self, **outcome: Any) -> bool:
+        """End the call once. Says whether it was this call: a sweeper may have thought its process dead."""
+        outcome |= {"finished": timezone.now()}
+        return bool(update(Call, outcome, id=self.pk, status=Call.Status.RUNNING))

@@ -1,0 +1,36 @@
+"""What is asked of a model for one reply, whoever the model belongs to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import parameters
+from .catalogue import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """`messages` fit into the model's window together with a reply of `max_tokens`, as `budget.fit` sees to.
+
+    `affinity` leads a conversation to the machine that has read its beginning already. Of what was `chosen`,
+    by the names of `parameters.CHOICES`, the model is told what it knows; what a program `sent` it is told as
+    it stands. `fresh`: another answer than the last one is wanted, so none from a cache. `labels` say who
+    asks where, under pseudonyms, to an AI Gateway only. `coarse`: a program reads it, and need not see each
+    word at once.
+    """
+
+    messages: list[dict[str, Any]]
+    model: Model
+    max_tokens: int
+    affinity: str = ""
+    chosen: Mapping[str, parameters.Value] = field(default_factory=dict)
+    sent: Mapping[str, Any] = field(default_factory=dict)
+    fresh: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    coarse: bool = False
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What stands in the body for this model beside the messages and `max_tokens`."""
+        body = parameters.body(self.model, self.chosen)
+        return {**body, **parameters.named(self.model, self.sent), **self.model.adapter}

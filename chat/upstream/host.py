@@ -1,0 +1,13 @@
+"""Who serves a model that does not run on this machine."""
+
+from enum import StrEnum
+
+
+class Host(StrEnum):
+    """`GATEWAY`: another provider, behind an AI Gateway of the account. `ENDPOINT`: the operator's server of
+    OpenAI's API.
+    """
+
+    WORKERS_AI = "workers-ai"
+    GATEWAY = "gateway"
+    ENDPOINT = "endpoint"

@@ -1,0 +1,36 @@
+"""What a model really takes, as its own refusals say: declared windows were seen too large."""
+
+import re
+from dataclasses import dataclass
+
+SMALLEST = 512  # tokens; fewer are no model's limit, and would shut everybody out
+LARGEST = 100_000_000
+NUMBER = r"\(?([0-9][0-9,]{0,15})\)?"
+# "Max context reached 80030 tokens but model supports only 60000"; "exceeded this model context window limit
+# (32000)"; "maximum context length of 256000 tokens", and vLLM's "maximum context length is 4096 tokens".
+WINDOW = re.compile(
+    rf"(?:max(?:imum)? context.{{0,80}}supports only|context window limit|maximum context length (?:of|is))"
+    rf"(?: of)? {NUMBER}",
+    re.I | re.S,
+)
+# "max_completion_tokens is too large: 262144. This model supports at most 256000 completion tokens"
+OUTPUT = re.compile(rf"supports at most {NUMBER} completion tokens", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """In tokens; None where nothing was said."""
+
+    window: int | None = None
+    output: int | None = None
+
+
+def limits_in(text: str) -> Limits:
+    """The limits that a refusal names."""
+    return Limits(_number(WINDOW, text), _number(OUTPUT, text))
+
+
+def _number(pattern: re.Pattern[str], text: str) -> int | None:
+    found = pattern.search(text)
+    number = int(found[1].replace(",", "")) if found else 0
+    return number if SMALLEST <= number <= LARGEST else None

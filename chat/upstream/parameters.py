@@ -1,0 +1,218 @@
+"""What can be set of a reply beside its messages: which model knows which parameter, and how it is told.
+
+The ranges are those of Cloudflare's model pages (`/workers-ai/models/<name>/`) and of llama.cpp's server.
+What a model does not know makes some refuse the call and others ignore it, so it is never sent.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from . import budget
+from .catalogue import Model
+
+Value = bool | int | float | str
+NUMBER, WHOLE, SWITCH, LEVEL = "number", "whole", "switch", "level"
+LEVELS = ("low", "medium", "high", "xhigh", "max")  # of thinking, from little to much
+MOST_TOKENS = 10_000_000  # more than any window
+LARGEST_SEED = 9_999_999_999
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`least` to `most` in steps of `step` for numbers, one of `levels` for a level, or a switch.
+
+    `default` is what the model does by itself, as far as anybody says. It stands in the body at `path`, or
+    nowhere; `sent` holds what stands there instead of a value, and a value that it lacks is not written.
+    """
+
+    name: str
+    kind: str
+    least: float = 0
+    most: float = 0
+    step: float = 1
+    levels: tuple[str, ...] = ()
+    default: Value | None = None
+    path: tuple[str, ...] = ()
+    sent: Mapping[Value, Value] | None = field(default=None, hash=False)
+
+    def takes(self, value: object) -> bool:
+        """Whether it is of this kind, and within the range."""
+        if self.kind == SWITCH:
+            return isinstance(value, bool)
+        if self.kind == LEVEL:
+            return value in self.levels
+        numbers = int if self.kind == WHOLE else (int, float)
+        return isinstance(value, numbers) and not isinstance(value, bool) and self.least <= value <= self.most
+
+    def fitted(self, value: Value) -> Value:
+        """The nearest that this one takes; of two levels equally near the one that thinks less."""
+        if self.kind == SWITCH or self.takes(value):
+            return value
+        if self.kind == LEVEL:
+            wanted = LEVELS.index(str(value))
+            return min(self.levels, key=lambda level: abs(LEVELS.index(level) - wanted))
+        assert not isinstance(value, str)
+        nearest = min(max(value, self.least), self.most)
+        return int(nearest) if self.kind == WHOLE else nearest
+
+
+def _number(name: str, least: float, most: float, step: float, default: float | None = None) -> Parameter:
+    return Parameter(name, NUMBER, least, most, step, default=default, path=(name,))
+
+
+def _whole(name: str, least: int, most: int, default: int | None = None) -> Parameter:
+    return Parameter(name, WHOLE, least, most, default=default, path=(name,))
+
+
+def _effort(*levels: str, default: str) -> Parameter:
+    return Parameter("effort", LEVEL, levels=levels, default=default, path=("reasoning_effort",))
+
+
+TEMPERATURE = _number("temperature", 0, 2, 0.01)
+TOP_P = _number("top_p", 0.001, 1, 0.001)  # nothing to choose from is no choice: 0 is refused
+SEED = _whole("seed", 1, LARGEST_SEED)
+FREQUENCY = _number("frequency_penalty", -2, 2, 0.01, 0)
+PRESENCE = _number("presence_penalty", -2, 2, 0.01, 0)
+
+# What every model takes that is known to take anything: for those that are not in the table.
+CAUTIOUS = (TEMPERATURE, TOP_P, SEED)
+CLASSIC = (
+    _number("temperature", 0, 5, 0.01, 0.6),
+    TOP_P,
+    _whole("top_k", 1, 50),
+    SEED,
+    _number("repetition_penalty", 0, 2, 0.01),
+    replace(FREQUENCY, default=None),
+    replace(PRESENCE, default=None),
+)
+# The first ones, which are left for adapters: their penalties only ever took away.
+ADAPTABLE = tuple(
+    replace(p, least=0) if p.name in ("frequency_penalty", "presence_penalty") else p for p in CLASSIC
+)
+OPENAI = (TEMPERATURE, TOP_P, SEED, FREQUENCY, PRESENCE)
+LOCAL = (
+    _number("temperature", 0, 2, 0.01, 0.3),
+    replace(TOP_P, default=0.9),
+    _whole("top_k", 1, 100, 40),
+    _whole("seed", 0, 4_294_967_294),
+    Parameter("repetition_penalty", NUMBER, 0.5, 2, 0.01, default=1.05, path=("repeat_penalty",)),
+    FREQUENCY,
+    PRESENCE,
+)
+
+# A switch of the model's template; or the level that says not to think at all.
+TEMPLATE_SWITCH = Parameter(
+    "thinking", SWITCH, default=True, path=("chat_template_kwargs", "enable_thinking")
+)
+LEVEL_SWITCH = Parameter("thinking", SWITCH, default=True, path=("reasoning_effort",), sent={False: "none"})
+LOW_EFFORT = Parameter(
+    "effort", LEVEL, levels=("low", "high"), default="high",
+    path=("chat_template_kwargs", "low_effort"), sent={"low": True, "high": False},
+)  # fmt: skip
+# A switch follows the level whose place it takes when it is off.
+MODELS: Mapping[str, tuple[Parameter, ...]] = {
+    "@cf/zai-org/glm-5.3": (*OPENAI, _effort("low", "high", "max", default="max")),
+    "@cf/zai-org/glm-5.3-flash": (*OPENAI, _effort("low", "high", "max", default="max")),
+    "@cf/zai-org/glm-5.2": (*OPENAI, _effort("high", "max", default="max"), LEVEL_SWITCH),
+    "@cf/zai-org/glm-4.7-flash": (*OPENAI, TEMPLATE_SWITCH),
+    "@cf/google/gemma-4-26b-a4b-it": (*OPENAI, TEMPLATE_SWITCH),
+    "@cf/moonshotai/kimi-k2.7-code": OPENAI,
+    "@cf/moonshotai/kimi-k2.6": (*OPENAI, LEVEL_SWITCH),
+    "@cf/deepseek-ai/deepseek-v4-pro-0813": (
+        *OPENAI, _effort("low", "high", "max", default="high"), LEVEL_SWITCH,
+    ),
+    "@cf/deepseek-ai/deepseek-v4-flash-0731": (
+        *OPENAI, _effort("low", "high", "max", default="high"), LEVEL_SWITCH,
+    ),
+    "@cf/nvidia/nemotron-3-120b-a12b": (*OPENAI, LOW_EFFORT, TEMPLATE_SWITCH),
+    "@cf/qwen/qwen3.8-27b": (*OPENAI, _effort("low", "medium", "xhigh", default="xhigh")),
+    "@cf/openai/gpt-oss-120b": (*OPENAI, _effort("low", "medium", "high", default="medium")),
+    "@cf/openai/gpt-oss-20b": (*OPENAI, _effort("low", "medium", "high", default="medium")),
+    "@cf/swiss-ai/apertus-v1.5-8b": OPENAI,
+    "@cf/deepseek-ai/deepseek-r1-distill-qwen-32b": CLASSIC,
+    "@cf/qwen/qwen3-30b-a3b-fp8": CLASSIC,
+    "@cf/qwen/qwq-32b": CLASSIC,
+    "@cf/qwen/qwen2.5-coder-32b-instruct": CLASSIC,
+    "@cf/meta/llama-4-scout-17b-16e-instruct": CLASSIC,
+    "@cf/meta/llama-3.3-70b-instruct-fp8-fast": CLASSIC,
+    "@cf/meta/llama-3.2-11b-vision-instruct": CLASSIC,
+    "@cf/meta/llama-3.2-3b-instruct": CLASSIC,
+    "@cf/meta/llama-3.2-1b-instruct": CLASSIC,
+    "@cf/meta/llama-3.1-8b-instruct-fp8": CLASSIC,
+    "@cf/meta/llama-3.1-8b-instruct-fast": CLASSIC,
+    "@cf/meta/llama-3.1-70b-instruct-fp8-fast": CLASSIC,
+    "@cf/mistralai/mistral-small-3.1-24b-instruct": CLASSIC,
+    "@cf/aisingapore/gemma-sea-lion-v4-27b-it": CLASSIC,
+    "@cf/ibm-granite/granite-4.0-h-micro": CLASSIC,
+    "@cf/google/gemma-2b-it-lora": ADAPTABLE,
+    "@cf/google/gemma-7b-it-lora": ADAPTABLE,
+    "@cf/mistral/mistral-7b-instruct-v0.2-lora": ADAPTABLE,
+    "@cf/meta-llama/llama-2-7b-chat-hf-lora": ADAPTABLE,
+}  # fmt: skip
+
+# Everything that can be chosen, each as wide as any model takes it: a conversation may change its model.
+CHOICES: Mapping[str, Parameter] = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter("thinking", SWITCH),
+        Parameter("effort", LEVEL, levels=LEVELS),
+        Parameter("max_tokens", WHOLE, 1, MOST_TOKENS),
+        Parameter("temperature", NUMBER, 0, 5),
+        TOP_P,
+        Parameter("top_k", WHOLE, 1, 100),
+        Parameter("repetition_penalty", NUMBER, 0, 2),
+        FREQUENCY,
+        PRESENCE,
+        Parameter("seed", WHOLE, 0, LARGEST_SEED),
+    )
+}
+
+
+@cache
+def known(model: Model) -> tuple[Parameter, ...]:
+    """What this model takes."""
+    takes = MODELS.get(model.id, CAUTIOUS)
+    if model.local:
+        takes = (*LOCAL, TEMPLATE_SWITCH) if model.reasoning else LOCAL
+    usual, most = budget.usual(model), budget.longest(model)
+    return (*takes, Parameter("max_tokens", WHOLE, 1, most, default=usual))
+
+
+def body(model: Model, chosen: Mapping[str, Value]) -> dict[str, Any]:
+    """What stands in the request's body beside `max_tokens`, which `budget.fit` decides on."""
+    made: dict[str, Any] = {}
+    if not chosen:
+        return made
+    for parameter in known(model):
+        if parameter.name not in chosen or not parameter.path:
+            continue
+        value = parameter.fitted(chosen[parameter.name])
+        if parameter.sent is not None and value not in parameter.sent:
+            continue
+        within = made
+        for name in parameter.path[:-1]:
+            within = within.setdefault(name, {})
+        within[parameter.path[-1]] = value if parameter.sent is None else parameter.sent[value]
+    return made
+
+
+def named(model: Model, sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What a program sends under the usual names, under this model's own."""
+    if not sent:
+        return {}
+    own = {parameter.name: parameter.path[0] for parameter in known(model) if len(parameter.path) == 1}
+    return {own.get(name, name): value for name, value in sent.items()}
+
+
+def tokens(chosen: Mapping[str, Value]) -> int | None:
+    """How many tokens a reply was given, where somebody chose."""
+    wanted = chosen.get("max_tokens")
+    return wanted if isinstance(wanted, int) else None
+
+
+def merged(chosen: Mapping[str, Value], sent: Mapping[str, Value | None]) -> dict[str, Value]:
+    """`chosen` as it is after `sent`, which forgets what is None."""
+    both = {**chosen, **sent}
+    return {name: value for name, value in both.items() if value is not None}

@@ -1,0 +1,127 @@
+"""The pages on which a person makes API keys, takes them back, and reads how programs use them."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from chat.engine.database import in_database, writing
+from chat.engine.engine import engine
+from chat.engine.refusal import Conflict, Malformed, Missing, SignedOut
+from chat.models import ApiKey, User
+from chat.models.api_key import LONGEST_NAME
+
+from . import fields, gate
+from .errors import is_form
+from .listing import zone
+from .see_other import HttpResponseSeeOther
+
+MOST = 50  # keys of one person that open something
+LIFETIMES = ("90", "30", "365", "never")  # days; the first is what the form offers
+SCOPES = ("run", "list")
+KEPT = ("usage", "conversations")
+
+
+@gate.takes("GET", "HEAD", "POST")
+async def keys(request: HttpRequest) -> HttpResponseBase:
+    """One's keys; a POST makes a further one, whose secret only this answer shows."""
+    return await in_database(_make if request.method == "POST" else _show, request)
+
+
+@gate.takes("POST")
+async def revoke(request: HttpRequest, key: uuid.UUID) -> HttpResponseBase:
+    """Nothing is opened with it from now on, and what is open ends."""
+    return await in_database(_revoke, request, key)
+
+
+@gate.takes("GET", "HEAD")
+async def examples(request: HttpRequest) -> HttpResponseBase:
+    """How programs ask here, to copy: with this site's address and its default model."""
+    here = await engine()
+    return await in_database(_examples, request, here.catalogue.default.id)
+
+
+def _examples(request: HttpRequest, model: str) -> HttpResponse:
+    try:
+        gate.signed_in(request)
+    except SignedOut:
+        return gate.to_login(request)
+    return render(request, "chat/api.html", {"site": settings.SITE_URL, "model": model})
+
+
+def _show(request: HttpRequest) -> HttpResponse:
+    try:
+        user = gate.signed_in(request)
+    except SignedOut:
+        return gate.to_login(request)
+    return _page(request, user)
+
+
+def _page(request: HttpRequest, user: User, **more: Any) -> HttpResponse:
+    found = ApiKey.objects.of(user).order_by("-created")
+    context = {"keys": found, "lifetimes": LIFETIMES, "longest": LONGEST_NAME, **more}
+    with timezone.override(zone(request)):
+        response = render(request, "chat/keys.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _make(request: HttpRequest) -> HttpResponse:
+    user = gate.signed_in(request)
+    key = _wanted(request, user)
+    secret = key.draw()
+    with writing():
+        if ApiKey.objects.of(user).valid().count() >= MOST:
+            raise Conflict(_("You have %(most)s keys. Revoke one first.") % {"most": MOST})
+        key.save(force_insert=True)
+    if is_form(request):
+        return _page(request, user, made=key, secret=secret)
+    answer = {"id": str(key.pk), "name": key.name, "key": secret}
+    return JsonResponse(answer, status=201, headers={"Cache-Control": "no-store"})
+
+
+def _wanted(request: HttpRequest, user: User) -> ApiKey:
+    """The key that the fields ask for. Raises Malformed and TooLong."""
+    sent = fields.read(request, "name", "days", "keep", *SCOPES)
+    name = fields.text(sent, "name", LONGEST_NAME, required=True) or ""
+    days = _one_of(sent, "days", LIFETIMES)
+    key = ApiKey(
+        user=user,
+        name=" ".join(name.split()),
+        may_run=bool(sent.get("run")),
+        may_list=bool(sent.get("list")),
+        keeps_conversations=_one_of(sent, "keep", KEPT) == "conversations",
+        expires=None if days == "never" else timezone.now() + timedelta(days=int(days)),
+    )
+    if not (key.may_run or key.may_list):
+        raise Malformed(_("Choose what the key may do."))
+    return key
+
+
+def _one_of(sent: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
+    """The first one where nothing was sent."""
+    value = sent.get(name, allowed[0])
+    if value not in allowed:
+        words = _("“%(name)s” must be one of: %(names)s.")
+        raise Malformed(words % {"name": name, "names": ", ".join(allowed)})
+    return str(value)
+
+
+def _revoke(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    user = gate.signed_in(request)
+    fields.read(request, required=False)
+    found = ApiKey.objects.of(user).filter(pk=key).first()
+    if found is None:
+        raise Missing(_("There is no such key."))
+    with writing():
+        found.revoke()
+    if is_form(request):
+        return HttpResponseSeeOther(reverse("chat:keys"))
+    return JsonResponse({"id": str(key), "revoked": True})

@@ -1,0 +1,106 @@
+import { regenerate } from './branches.js';
+import { announce, complain } from './answers.js';
+import { copyText } from './clipboard.js';
+import { nodesOf } from './transcript.js';
+
+const LOOK = 500; // milliseconds between two looks at the clock
+
+/**
+ * A reply has ended here as it should not: how, and what helps, in the words of a page that is loaded now.
+ * Where they cannot be had, the sentence that came with the end stays, and the one way to try again.
+ */
+export async function tell(chat, article) {
+  const response = await fetch(chat.page.url('outcome', article.dataset.message)).catch(() => null);
+  if (!response?.ok || response.redirected) return;
+  const fresh = nodesOf(await response.text());
+  const outcome = article.querySelector('[data-part=outcome]');
+  const held = outcome.contains(document.activeElement);
+  renew(outcome, fresh);
+  if (held && !outcome.contains(document.activeElement)) outcome.querySelector('button')?.focus({ preventScroll: true });
+  // Tokens that thinking used up, going on would use up again.
+  if (outcome.querySelector('.offers')) article.querySelector('.more')?.remove();
+  watch(chat, outcome);
+  chat.enable(outcome);
+  chat.hold();
+}
+
+/** The way to try again stays the same element, for it may be pressed at this very moment. */
+function renew(outcome, fresh) {
+  const [known, again] = [outcome, fresh].map((part) => part.querySelector('[data-action=regenerate]'));
+  if (!known || !again) return outcome.replaceChildren(fresh);
+  surround(known, again);
+  surround(known.form, again.form);
+}
+
+/** Gives an element the neighbours of another one. */
+function surround(element, other) {
+  const nodes = Array.from(other.parentNode.childNodes);
+  const at = nodes.indexOf(other);
+  for (const node of Array.from(element.parentNode.childNodes)) if (node !== element) node.remove();
+  element.before(...nodes.slice(0, at));
+  element.after(...nodes.slice(at + 1));
+}
+
+/** Counts the seconds down for which trying again is of no use; who asked for it is then asked again. */
+export function watch(chat, root) {
+  for (const button of root.querySelectorAll('[data-action=wait][hidden]')) {
+    button.hidden = false;
+    count(chat, button, performance.now() + button.dataset.seconds * 1_000);
+  }
+}
+
+function count(chat, button, until) {
+  if (!button.isConnected) return;
+  const left = Math.ceil((until - performance.now()) / 1_000);
+  if (left <= 0) return over(chat, button);
+  show(chat, button, left);
+  setTimeout(() => count(chat, button, until), LOOK);
+}
+
+function show(chat, button, left) {
+  const time = chat.page.seconds(left, 0);
+  const { wait, waiting } = button.dataset;
+  button.textContent = (isPressed(button) ? waiting : wait).replace('{time}', time);
+}
+
+function over(chat, button) {
+  const wanted = isPressed(button) && !chat.busy;
+  const held = button === document.activeElement;
+  button.hidden = true;
+  if (wanted) regenerate(chat, button);
+  else if (held) button.form.querySelector('[data-action=regenerate]')?.focus({ preventScroll: true });
+}
+
+function isPressed(button) {
+  return button.ariaPressed === 'true';
+}
+
+/** Another version with the one parameter that the button names, which holds from then on. */
+export async function afresh(chat, button) {
+  const parameters = JSON.parse(button.dataset.parameters);
+  if (!(await regenerate(chat, button, { parameters }))) return;
+  const { dataset } = document.getElementById('composer');
+  dataset.parameters = JSON.stringify({ ...JSON.parse(dataset.parameters), ...parameters });
+  document.getElementById('instructions').ariaDescription = chat.page.say('instructed');
+}
+
+/** Asked for once, taken back by the second press. */
+export function wait(chat, button) {
+  button.ariaPressed = String(!isPressed(button));
+}
+
+/** The question, to be shortened or put in other words. */
+export function reword(chat, button) {
+  const article = button.closest('article');
+  let question = article;
+  while (question && !question.matches('.question')) question = question.previousElementSibling;
+  if (question) question.querySelector('[data-action=edit]').click();
+  else complain(article, chat.page.say('not-done'));
+}
+
+export async function copyRequest(chat, button) {
+  const id = button.closest('.request').querySelector('code').textContent;
+  const copied = await copyText(id);
+  if (copied) announce(chat.page.say('copied'));
+  else complain(button.closest('article'), chat.page.say('not-copied'));
+}

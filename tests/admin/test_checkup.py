@@ -1,0 +1,203 @@
+"""The set-up check: what is found on a real server, told in words, and nothing secret among them."""
+
+import html
+import re
+import time
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+
+from tests.fake_run import Run
+from tests.fake_scenarios import hang, words
+from tests.fake_workers_ai import ACCOUNT_TOKEN, ENDPOINT_KEY, NO_GATEWAY, TOKEN, Fake
+from tests.people import CSRF
+from tests.server import Person, Server
+
+PAGE = "/admin/checkup/"
+ROW = re.compile(
+    r'<li data-state="(\w+)"><strong>(\w+)</strong> <span[^>]*><bdi>(.*?)</bdi></span> (.*?)</li>'
+)
+
+
+def check(person: Person, what: str = "setup") -> httpx.Response:
+    """The form of the page, sent."""
+    return person.client.post(PAGE, data={"csrfmiddlewaretoken": CSRF, "what": what})
+
+
+def rows(answer: httpx.Response) -> dict[str, tuple[str, str]]:
+    """State and words of each finding, by its name."""
+    assert answer.status_code == 200
+    page = html.unescape(answer.text)
+    return {name: (state, re.sub(r"<[^>]+>", "", said)) for state, _, name, said in ROW.findall(page)}
+
+
+def states(answer: httpx.Response) -> dict[str, str]:
+    return {name: state for name, (state, _) in rows(answer).items()}
+
+
+def whole(fake: Fake, **more: str) -> dict[str, str]:
+    return {
+        "AI_GATEWAY_ID": "team",
+        "OPENAI_BASE_URL": f"{fake.url}/v1",
+        "OPENAI_API_KEY": ENDPOINT_KEY,
+        "OPENAI_MODELS": "small-1,big-1",
+        **more,
+    }
+
+
+def test_looking_at_the_page_asks_nobody(server: Server, fake: Fake) -> None:
+    before = len(fake.calls)
+    page = server.person("root").get(PAGE)
+    assert page.status_code == 200
+    assert "costs less than a cent" in page.text
+    assert "Ask the models" in page.text
+    assert not ROW.search(page.text)
+    assert len(fake.calls) == before
+
+
+def test_a_site_that_works_is_told_so(servers: Callable[..., Server], fake: Fake) -> None:
+    root = servers(**whole(fake)).person("root")
+    before = len(fake.calls)
+    answer = check(root)
+    assert states(answer) == {
+        "Database": "good",
+        "Log": "good",
+        "Redis": "note",
+        "Cloudflare’s token": "good",
+        "Workers AI, reading": "good",
+        "Workers AI, asking": "good",
+        "AI Gateway “team”": "good",
+        "Server 127.0.0.1": "good",
+    }
+    assert "No problem. See the notes." in answer.text
+    assert [call["body"]["max_tokens"] for call in fake.calls[before:] if "/ai/run/" in call["path"]] == [16]
+    assert "no-store" in answer.headers["Cache-Control"]
+    assert answer.headers["X-Accel-Buffering"] == "no"
+    assert answer.text.rstrip().endswith("</html>")
+
+
+def test_redis_is_asked_where_it_is_set_up(servers: Callable[..., Server], redis_url: str) -> None:
+    assert states(check(servers(REDIS_URL=redis_url).person("root")))["Redis"] == "good"
+
+
+def test_a_token_of_the_account_is_as_good(servers: Callable[..., Server]) -> None:
+    found = states(check(servers(CLOUDFLARE_API_TOKEN=ACCOUNT_TOKEN).person("root")))
+    assert found["Cloudflare’s token"] == "good"
+
+
+def test_each_problem_says_what_to_do_and_no_secret(servers: Callable[..., Server], fake: Fake) -> None:
+    wrong = {"CLOUDFLARE_API_TOKEN": "wrong-token-7", "OPENAI_API_KEY": "wrong-key-7"}
+    server = servers(**whole(fake, **wrong, REDIS_URL="redis://:hunter2@127.0.0.1:1/0"))
+    answer = check(server.person("root"))
+    found = rows(answer)
+    assert found["Redis"][0] == "bad"
+    assert "REDIS_URL" in found["Redis"][1]
+    state, said = found["Cloudflare’s token"]
+    assert state == "bad"
+    assert said.startswith("Cloudflare does not accept it. Make a new token")
+    assert found["Workers AI, asking"][0] == "bad"
+    assert "(10000)" in found["Workers AI, asking"][1]
+    assert found["AI Gateway “team”"][0] == "note"
+    assert found["Server 127.0.0.1"][0] == "bad"
+    assert "Cloudflare" not in found["Server 127.0.0.1"][1]
+    assert "5 problems." in answer.text
+    for secret in (*wrong.values(), "hunter2"):
+        assert secret not in answer.text + server.log.read_text()
+
+
+def test_a_gateway_and_models_that_are_not_there_are_named(
+    servers: Callable[..., Server], fake: Fake
+) -> None:
+    server = servers(**whole(fake, AI_GATEWAY_ID=NO_GATEWAY, OPENAI_MODELS="small-1,tiny"))
+    found = rows(check(server.person("root")))
+    assert found[f"AI Gateway “{NO_GATEWAY}”"][0] == "bad"
+    assert "AI_GATEWAY_ID" in found[f"AI Gateway “{NO_GATEWAY}”"][1]
+    state, said = found["Server 127.0.0.1"]
+    assert state == "note"
+    assert "does not list: tiny" in said
+
+
+def test_nobody_answers_and_the_page_still_ends(servers: Callable[..., Server], fake: Fake) -> None:
+    server = servers(CLOUDFLARE_API_BASE_URL="http://127.0.0.1:1/client/v4")
+    found = rows(check(server.person("root")))
+    assert found["Cloudflare’s token"][0] == "bad"
+    assert "could not be asked" in found["Cloudflare’s token"][1]
+    assert found["Database"][0] == "good"
+
+
+def test_each_model_is_asked_once_and_says_how_fast_it_is(servers: Callable[..., Server], fake: Fake) -> None:
+    root = servers(**whole(fake)).person("root")
+    before = len(fake.calls)
+    answer = check(root, "models")
+    found = rows(answer)
+    offered = re.findall(r'name="choice" value="([^"]+)"', root.get("/models/").text)
+    assert len(found) == len(offered) > 30
+    assert {state for state, _ in found.values()} == {"good"}
+    assert all(re.search(r"after \d+\.\d\d s\.", said) for _, said in found.values())
+    asked = [call for call in fake.calls[before:] if call["method"] == "POST"]
+    assert len({(call["path"], call["body"].get("model")) for call in asked}) == len(asked) == len(offered)
+    assert {str(call["body"]["messages"]) for call in asked} == {
+        str([{"role": "user", "content": "Say OK."}])
+    }
+    keys = {(call["path"].startswith("/v1/"), call["headers"]["authorization"]) for call in asked}
+    assert keys == {(False, f"Bearer {TOKEN}"), (True, f"Bearer {ENDPOINT_KEY}")}
+    assert "Everything works." in answer.text
+    database = root.get("/admin/chat/run/").text
+    assert "0 runs" in database
+
+
+@pytest.fixture
+def slow() -> Iterator[Fake]:
+    """The second model never answers, the others after a while."""
+    asked: list[Run] = []
+
+    async def play(run: Run) -> None:
+        asked.append(run)
+        await (hang(run, before="headers") if len(asked) == 2 else words(run, tokens=1, first=0.3))
+
+    made = Fake(play)
+    yield made
+    made.close()
+
+
+def test_results_come_while_others_are_waited_for(servers: Callable[..., Server], slow: Fake) -> None:
+    server = servers(CLOUDFLARE_API_BASE_URL=slow.base_url)
+    root = server.person("root")
+    seen: list[float] = []
+    form = {"csrfmiddlewaretoken": CSRF, "what": "models"}
+    began = time.monotonic()
+    with root.client.stream("POST", PAGE, data=form) as answer:
+        text = ""
+        for part in answer.iter_text():
+            text += part
+            seen.append(time.monotonic() - began)
+            if text.count("data-state") == 1:
+                break
+    assert seen[-1] < 10
+    assert "</html>" not in text
+    slow.wait_for(lambda calls: all(call["ended"] for call in calls))  # who leaves ends all that was asked
+    assert 1 <= len(slow.calls) < 31
+
+
+@pytest.mark.parametrize("name", ["", "alice", "carol", "erin"])
+@pytest.mark.parametrize("what", ["setup", "models"])
+def test_nobody_else_has_anything_checked(server: Server, fake: Fake, name: str, what: str) -> None:
+    before = len(fake.calls)
+    answer = check(server.person(name), what)
+    assert answer.status_code == (403 if name in ("carol", "erin") else 302)
+    assert len(fake.calls) == before
+    assert "Check the set-up" not in answer.text
+
+
+def test_without_a_token_of_the_form_nothing_is_checked(server: Server, fake: Fake) -> None:
+    before = len(fake.calls)
+    root = server.person("root")
+    answer = root.client.post(PAGE, data={"what": "models"}, headers={"X-CSRFToken": ""})
+    assert answer.status_code == 403
+    assert len(fake.calls) == before
+
+
+def test_the_overview_leads_there_for_the_administrator_only(server: Server) -> None:
+    assert PAGE in server.person("root").get("/admin/").text
+    assert PAGE not in server.person("erin").get("/admin/").text

@@ -1,0 +1,61 @@
+"""Times of the administration: in the reader's zone, or in UTC and saying so; and for machines, too."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from chat.models import Invite, Reading, User, Worker
+from tests.admin import seed
+from tests.admin.plant import plant
+from tests.server import Server
+
+WRITTEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
+TIME = re.compile(
+    r'<time datetime="(\d{4}-\d\d-\d\dT[\d:]{8}\+00:00)">\d{4}-\d\d-\d\d(?: \d\d:\d\d (UTC|JST))?</time>'
+)
+BEGUN, IN_TOKYO = "2026-11-01 09:00 UTC", "2026-11-01 18:00 JST"
+LISTS = ["conversation/", "run/", "worker/", "reading/", "user/", "invite/"]
+
+
+@pytest.fixture
+def everything(root: Client) -> None:
+    """A row of each list."""
+    talk = seed.talk("alice")
+    Worker.objects.create(host="here", pid=1)
+    boss = User.objects.get(username="root")
+    Invite.objects.issue(boss, "ada")
+    Reading.objects.create(reader_key=1, reader="erin", owner_key=2, owner="alice", conversation=talk.pk)
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", LISTS)
+def test_every_list_names_the_zone_of_its_times(root: Client, everything: None, address: str) -> None:
+    for cookie, zone in ({}, "UTC"), ({"tz": "Asia/Tokyo"}, "JST"):
+        root.cookies.load(cookie)
+        page = root.get(f"/admin/chat/{address}").content.decode()
+        assert zone in {found for _, found in TIME.findall(page)}
+        assert WRITTEN.findall(TIME.sub("", page)) == []
+    assert timezone.get_current_timezone_name() == "UTC"
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+def test_a_persons_page_does_so_too(root: Client) -> None:
+    person = seed.person("alice")
+    page = root.get(f"/admin/chat/user/{person.pk}/change/").content.decode()
+    assert len(TIME.findall(page)) == 1  # joined, and never signed in
+
+
+def test_a_transcript_and_a_list_are_read_in_the_readers_zone(server: Server) -> None:
+    [key] = plant(server, 'print(talk("alice", created=BEGUN).pk)')
+    erin = server.person("erin")
+    address = f"/admin/chat/conversation/{key}/change/"
+    assert BEGUN in erin.get(address).text
+    erin.client.cookies["tz"] = "Asia/Tokyo"
+    page = erin.get(address).text
+    assert f'<time datetime="2026-11-01T09:00:00+00:00">{IN_TOKYO}</time>' in page
+    assert "JST" in erin.get("/admin/chat/conversation/").text
+    erin.client.cookies.clear()

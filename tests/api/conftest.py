@@ -1,0 +1,36 @@
+"""One server for each file of tests, and programs that have a key of somebody's."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.program import Program
+from tests.file_server import database, fake, server
+from tests.server import Server
+
+__all__ = ["database", "fake", "server"]
+
+
+@pytest.fixture(scope="module")
+def program(server: Server) -> Iterator[Callable[..., Program]]:
+    """A program with a new key of `person`."""
+    made: list[Program] = []
+
+    def make(person: str = "alice", **wanted: Any) -> Program:
+        fields = {"name": "a program", "run": True, "list": True, **wanted}
+        answer = server.person(person).post("/settings/keys/", fields)
+        assert answer.status_code == 201, answer.text
+        made.append(Program(server.url, answer.json()["key"], answer.json()["id"]))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.client.close()
+
+
+@pytest.fixture(scope="module")
+def alices(program: Callable[..., Program]) -> Program:
+    return program()

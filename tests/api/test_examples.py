@@ -1,0 +1,54 @@
+"""The examples on the page do what they say, typed as they stand there."""
+
+import html
+import io
+import re
+import subprocess
+from contextlib import redirect_stdout
+from typing import Any
+
+import pytest
+
+from tests.api.program import Program
+from tests.server import Server
+
+PRE = re.compile(r'<pre [^>]*id="([\w-]+)">(.*?)</pre>', re.DOTALL)
+SAID = "You said: Hello"
+
+
+@pytest.fixture(scope="module")
+def examples(server: Server) -> dict[str, str]:
+    """They name the site's address, which in a test is not the one the server listens at."""
+    page = server.person("alice").get("/settings/api/").text
+    found = {name: html.unescape(text) for name, text in PRE.findall(page)}
+    site = f"http://localhost:{server.port}"
+    assert all(site in text for text in found.values())
+    return {name: text.replace(site, server.url) for name, text in found.items()}
+
+
+@pytest.mark.parametrize("name", ["curl-openai", "curl-workers"])
+def test_curl(examples: dict[str, str], alices: Program, name: str) -> None:
+    told = subprocess.run(
+        ["sh", "-c", examples[name].replace("curl", "curl -sN", 1)],
+        env={"KEY": alices.key, "PATH": "/usr/bin:/bin"},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    said = re.findall(r'"(?:content|response)": ?"((?:You| ?said| ?Hello)[^"]*)"', told)
+    assert "".join(said) == SAID
+
+
+@pytest.mark.parametrize("name", ["openai", "cloudflare", "langchain"])
+def test_python(examples: dict[str, str], alices: Program, name: str) -> None:
+    printed = io.StringIO()
+    names: dict[str, Any] = {"KEY": alices.key}
+    with redirect_stdout(printed):
+        exec(examples[name], names)
+    assert printed.getvalue().strip() == SAID
+    client: Any = names["chat"].client if name == "langchain" else names["client"]
+    client.close()
+
+
+def test_there_are_no_others(examples: dict[str, str]) -> None:
+    assert set(examples) == {"curl-openai", "curl-workers", "openai", "cloudflare", "langchain"}

@@ -1,0 +1,281 @@
+"""OpenAI's chat API: whole answers, streams, tools, and errors in its shape."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.api.program import CHAT, MODEL, Program, question
+from tests.databases import Database
+from tests.fake_says import says_line
+from tests.fake_workers_ai import Fake
+from tests.server import Server
+
+WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
+
+
+def asked(fake: Fake) -> dict[str, Any]:
+    body = fake.calls[-1]["body"]
+    assert isinstance(body, dict)
+    return body
+
+
+def test_a_whole_answer(alices: Program) -> None:
+    answer = alices.chat("fake: words tokens=3 delay=0")
+    assert answer.status_code == 200
+    assert "Set-Cookie" not in answer.headers
+    assert "Access-Control-Allow-Origin" not in answer.headers
+    body = answer.json()
+    assert (body["object"], body["model"]) == ("chat.completion", MODEL)
+    assert body["id"].startswith("chatcmpl-")
+    assert body["choices"] == [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": "word1 word2 word3"},
+            "logprobs": None,
+            "finish_reason": "stop",
+        }
+    ]
+    usage = body["usage"]
+    assert usage["completion_tokens"] == 3
+    assert usage["total_tokens"] == usage["prompt_tokens"] + 3
+    assert usage["neurons"] > 0
+
+
+@pytest.mark.parametrize("usage", [True, False])
+def test_a_stream(alices: Program, usage: bool) -> None:
+    options = {"stream_options": {"include_usage": True}} if usage else {}
+    with alices.stream(CHAT, question("fake: words tokens=4 delay=0.05", **options)) as events:
+        chunks = list(events)
+    assert events.response.headers["Content-Type"] == "text/event-stream"
+    assert events.done
+    assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
+    assert len({(chunk["id"], chunk["created"], chunk["model"]) for chunk in chunks}) == 1
+    last = chunks.pop() if usage else {"choices": [], "usage": {"completion_tokens": 4}}
+    assert (last["choices"], last["usage"]["completion_tokens"]) == ([], 4)
+    assert all(chunk.get("usage", "absent") == (None if usage else "absent") for chunk in chunks)
+    choices = [chunk["choices"][0] for chunk in chunks]
+    assert choices[0]["delta"] == {"role": "assistant", "content": ""}
+    assert "".join(choice["delta"].get("content", "") for choice in choices) == "word1 word2 word3 word4"
+    assert [choice["finish_reason"] for choice in choices if choice["finish_reason"]] == ["stop"]
+    assert choices[-1]["delta"] == {}
+    assert len(choices) > 3, "the tokens came one by one, and went on so"
+
+
+def test_every_character_arrives(alices: Program) -> None:
+    """Those at which careless readers split lines, too."""
+    said = 'quote " back \\ line\u2028 \u0085 emoji 😀 <b> & \t end'
+    with alices.stream(CHAT, question(says_line(said, size=3, delay=0.001))) as events:
+        text = "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in events)
+    assert text == said
+    assert alices.chat(says_line(said)).json()["choices"][0]["message"]["content"] == said
+
+
+def test_reasoning_is_told_apart(alices: Program) -> None:
+    with alices.stream(CHAT, question("fake: reasoning think=3 tokens=2 delay=0.05")) as events:
+        deltas = [chunk["choices"][0]["delta"] for chunk in events]
+    assert "".join(delta.get("reasoning_content", "") for delta in deltas) == "thought1 thought2 thought3 "
+    assert "".join(delta.get("content", "") for delta in deltas) == "word1 word2"
+    message = alices.chat("fake: reasoning think=3 tokens=2 delay=0").json()["choices"][0]["message"]
+    assert message["reasoning_content"] == "thought1 thought2 thought3 "
+    assert message["content"] == "word1 word2"
+
+
+def test_tools_go_to_the_model_and_its_calls_come_back(alices: Program, fake: Fake) -> None:
+    wanted = {"tools": [WEATHER], "tool_choice": "any", "parallel_tool_calls": False}
+    body = alices.chat("fake: tools delay=0", **wanted).json()
+    assert asked(fake)["tools"] == [WEATHER]
+    assert (asked(fake)["tool_choice"], asked(fake)["parallel_tool_calls"]) == ("required", False)
+    call = {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": "weather", "arguments": '{"at": "Oslo"}'},
+    }
+    choice = body["choices"][0]
+    assert choice["finish_reason"] == "tool_calls"
+    assert choice["message"] == {"role": "assistant", "content": None, "tool_calls": [call]}
+    with alices.stream(CHAT, question("fake: tools delay=0", **wanted)) as events:
+        chunks = list(events)
+    assert chunks[-2]["choices"][0]["delta"] == {"tool_calls": [{"index": 0, **call}]}
+    assert chunks[-1]["choices"][0]["finish_reason"] == "tool_calls"
+
+
+def test_all_roles_reach_the_model_as_text(alices: Program, fake: Fake) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    messages = [
+        {"role": "developer", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "How is "}, {"type": "text", "text": "it?"}]},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "sunny"},
+        {"role": "user", "content": "fake: words tokens=1 delay=0", "name": "alice"},
+    ]
+    answer = alices.client.post(CHAT, json={"model": MODEL, "messages": messages})
+    assert answer.status_code == 200
+    assert asked(fake)["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "How is it?"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": "sunny", "tool_call_id": "1"},
+        {"role": "user", "content": "fake: words tokens=1 delay=0"},
+    ]
+
+
+def test_known_parameters_pass_and_unknown_ones_are_ignored(alices: Program, fake: Fake) -> None:
+    passed = {
+        "temperature": 0.5,
+        "top_p": 1,
+        "top_k": 5,
+        "seed": 7,
+        "frequency_penalty": -1.5,
+        "presence_penalty": 2,
+        "stop": ["\n", "end"],
+        "response_format": {"type": "json_object"},
+        "reasoning_effort": "low",
+        "chat_template_kwargs": {"enable_thinking": False},
+    }
+    ignored = {"user": "u", "store": True, "metadata": {"a": "b"}, "n": 1, "service_tier": "auto", "lora": 1}
+    assert alices.chat("fake: words tokens=1 delay=0", max_tokens=99, **passed, **ignored).status_code == 200
+    body = asked(fake)
+    assert body == passed | {"messages": body["messages"], "max_tokens": 99, "stream": True}
+    assert alices.chat("hello", temperature=None, tools=None, max_completion_tokens=5).status_code == 200
+    assert set(asked(fake)) == {"messages", "max_tokens", "stream"}
+    assert asked(fake)["max_tokens"] == 5
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"messages": []},
+        {"messages": "hello"},
+        {"messages": [{"role": "user", "content": " "}]},
+        {"messages": [{"role": "king", "content": "x"}]},
+        {"messages": [{"role": [], "content": "x"}]},
+        {"messages": [{"role": "user", "content": {"text": "x"}}]},
+        {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}]},
+        {"messages": [{"role": "user", "content": "a\0b"}]},
+        {"messages": [{"role": "user", "content": "x"}] * 2001},
+        {"messages": ["x"]},
+        {"messages": None},
+        {"prompt": "both"},
+        {"model": None},
+        {"model": 7},
+        {"stream": "yes"},
+        {"n": 2},
+        {"temperature": "hot"},
+        {"temperature": True},
+        {"temperature": 99},
+        {"max_tokens": 0},
+        {"max_tokens": 1.5},
+        {"seed": 10**30},
+        {"stop": [1]},
+        {"tools": [1]},
+        {"tools": [WEATHER], "tool_choice": "some"},
+        {"response_format": "json"},
+        {"response_format": {"type": "xml"}},
+        {"stream_options": []},
+    ],
+)
+def test_what_cannot_be_asked_is_refused(alices: Program, fake: Fake, database: Database, wrong: Any) -> None:
+    calls, rows = len(fake.calls), database.value("SELECT COUNT(*) FROM chat_call")
+    answer = alices.client.post(CHAT, json={**question("hello"), **wrong})
+    assert answer.status_code == 400
+    error = answer.json()["error"]
+    assert (error["type"], error["param"]) == ("invalid_request_error", None)
+    assert error["message"]
+    assert (len(fake.calls), database.value("SELECT COUNT(*) FROM chat_call")) == (calls, rows)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"temperature": NaN}', b"[" * 100_000, b"\xff", b'"x"'])
+def test_what_is_no_json_is_refused(alices: Program, body: bytes) -> None:
+    assert alices.client.post(CHAT, content=body).status_code == 400
+
+
+def test_deep_nesting_is_refused(alices: Program) -> None:
+    deep: Any = {}
+    for _ in range(200):
+        deep = {"a": deep}
+    assert alices.chat("hello", chat_template_kwargs=deep).status_code == 400
+
+
+def test_more_than_a_mebibyte_is_too_long(alices: Program) -> None:
+    answer = alices.chat("x" * 1_100_000)
+    assert answer.status_code == 413
+
+
+def test_a_model_that_is_not_here(alices: Program) -> None:
+    for name in ("gpt-4o", "../../zones", "@cf/x?y="):
+        answer = alices.client.post(CHAT, json={**question("hello"), "model": name})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "model_not_found")
+
+
+@pytest.mark.parametrize("authorization", ["", "Bearer", "Bearer chat_wrong", "Basic eDp5", "Bearer \xff"])
+def test_without_a_good_key_nothing_is_told(server: Server, authorization: str) -> None:
+    headers = {"Authorization": authorization.encode("latin-1")} if authorization else {}
+    person = server.person("alice")  # her session is worth nothing here
+    for answer in (
+        person.client.post(CHAT, json=question("hello"), headers=headers),
+        person.client.post(CHAT, content=b"{", headers=headers),
+        person.client.get("/v1/models", headers=headers),
+    ):
+        assert answer.status_code == 401
+        assert answer.json()["error"]["code"] == "invalid_api_key"
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "told"),
+    [
+        (10000, 502, "upstream_unavailable"),
+        (3036, 429, "insufficient_quota"),
+        (5035, 403, "model_not_permitted"),
+        (5021, 413, "context_length_exceeded"),
+        (5006, 400, "invalid_request"),
+    ],
+)
+@pytest.mark.parametrize("streamed", [True, False])
+def test_what_the_model_server_refuses(
+    alices: Program, code: int, status: int, told: str, streamed: bool
+) -> None:
+    answer = alices.chat(f"fake: status code={code}", stream=streamed)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, told)
+    assert answer.headers.get("x-should-retry") == "false"
+    assert ("Retry-After" in answer.headers) == (code == 3036)
+
+
+def test_an_error_in_the_middle_of_a_stream(alices: Program) -> None:
+    with alices.stream(CHAT, question("fake: instream_error after=3 delay=0.05")) as events:
+        chunks = list(events)
+    assert chunks[-1]["error"]["code"] == "model_busy"
+    assert "word1" in str(chunks)
+    assert not events.done
+    with alices.stream(CHAT, question("fake: cut after=3 delay=0.05")) as events:
+        assert list(events)[-1]["error"]["code"] == "interrupted"
+    assert not events.done
+
+
+def test_a_length_is_told(alices: Program) -> None:
+    assert alices.chat("fake: length tokens=2 delay=0").json()["choices"][0]["finish_reason"] == "length"
+
+
+def test_the_models_are_listed(alices: Program, program: Callable[..., Program]) -> None:
+    found = alices.client.get("/v1/models").json()
+    assert found["object"] == "list"
+    listed = {model["id"]: model for model in found["data"]}
+    assert listed[MODEL] == {"id": MODEL, "object": "model", "created": 0, "owned_by": "zai-org"}
+    assert alices.client.get(f"/v1/models/{MODEL}").json() == listed[MODEL]
+    for name in ("gpt-4o", "a/b", "two%0Alines"):
+        answer = alices.client.get(f"/v1/models/{name}")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "model_not_found")
+
+
+def test_a_key_opens_only_what_it_is_for(program: Callable[..., Program]) -> None:
+    lists, runs = program(run=False), program(list=False)
+    assert (lists.client.get("/v1/models").status_code, lists.chat("hello").status_code) == (200, 403)
+    assert (runs.client.get("/v1/models").status_code, runs.chat("hello").status_code) == (403, 200)
+
+
+def test_other_methods_and_other_sites(alices: Program) -> None:
+    for method in ("GET", "PUT", "DELETE", "OPTIONS"):
+        answer = alices.client.request(method, CHAT, headers={"Origin": "https://elsewhere.example"})
+        assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+    assert alices.client.get("/v1/nothing").status_code == 404

@@ -1,0 +1,166 @@
+"""What others wrote for these APIs works here: the official SDKs, and LangChain's integration."""
+
+import asyncio
+from collections.abc import Iterator
+
+import cloudflare
+import openai
+import pytest
+from langchain_cloudflare import ChatCloudflareWorkersAI
+from pydantic import BaseModel
+
+from tests.api.program import MODEL, Program
+from tests.fake_says import says_line
+from tests.server import Server
+
+WORDS = "fake: words tokens=4 delay=0.02"
+SAID = "word1 word2 word3 word4"
+TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
+
+
+class City(BaseModel):
+    name: str
+    country: str
+
+
+@pytest.fixture(scope="module")
+def chat(server: Server, alices: Program) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"{server.url}/v1", api_key=alices.key, max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def workers(server: Server, alices: Program) -> Iterator[cloudflare.Cloudflare]:
+    base = f"{server.url}/client/v4"
+    with cloudflare.Cloudflare(base_url=base, api_token=alices.key, max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def chain(server: Server, alices: Program) -> Iterator[ChatCloudflareWorkersAI]:
+    made = ChatCloudflareWorkersAI(
+        account_id="any", api_token=alices.key, base_url=f"{server.url}/client/v4", model=MODEL
+    )
+    yield made
+    made.client.close()
+
+
+def user(text: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text}]
+
+
+class TestOpenAI:
+    def test_a_whole_answer_and_its_parts(self, chat: openai.OpenAI) -> None:
+        answer = chat.chat.completions.create(model=MODEL, messages=user(WORDS), temperature=0, user="me")
+        assert answer.choices[0].message.content == SAID
+        assert answer.usage
+        assert answer.usage.completion_tokens == 4
+        assert answer._request_id
+
+    def test_a_stream(self, chat: openai.OpenAI) -> None:
+        options = {"include_usage": True}
+        chunks = list(
+            chat.chat.completions.create(
+                model=MODEL, messages=user(WORDS), stream=True, stream_options=options
+            )
+        )
+        assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices) == SAID
+        assert chunks[-1].usage
+        assert chunks[-1].usage.completion_tokens == 4
+
+    def test_its_streaming_helper_puts_tool_calls_together(self, chat: openai.OpenAI) -> None:
+        asked = {"model": MODEL, "messages": user("fake: tools delay=0"), "tools": [TOOL]}
+        with chat.chat.completions.stream(**asked) as stream:
+            final = stream.get_final_completion()
+        calls = final.choices[0].message.tool_calls
+        assert calls
+        assert (calls[0].function.name, calls[0].function.arguments) == ("weather", '{"at": "Oslo"}')
+        whole = chat.chat.completions.create(**asked).choices[0]
+        assert whole.finish_reason == "tool_calls"
+        assert whole.message.tool_calls
+
+    def test_structured_output(self, chat: openai.OpenAI) -> None:
+        question = says_line('{"name": "Oslo", "country": "Norway"}')
+        parsed = chat.chat.completions.parse(model=MODEL, messages=user(question), response_format=City)
+        assert parsed.choices[0].message.parsed == City(name="Oslo", country="Norway")
+
+    def test_models(self, chat: openai.OpenAI) -> None:
+        assert MODEL in [model.id for model in chat.models.list()]
+        assert chat.models.retrieve(MODEL).owned_by == "zai-org"
+
+    def test_errors(self, server: Server, chat: openai.OpenAI) -> None:
+        create = chat.chat.completions.create
+        with pytest.raises(openai.NotFoundError):
+            create(model="gpt-4o", messages=user("x"))
+        with pytest.raises(openai.BadRequestError):
+            create(model=MODEL, messages=[])
+        with pytest.raises(openai.RateLimitError) as limited:
+            create(model=MODEL, messages=user("fake: status code=3036"))
+        assert limited.value.code == "insufficient_quota"
+        with pytest.raises(openai.APIError):
+            list(create(model=MODEL, messages=user("fake: cut after=2"), stream=True))
+        with pytest.raises(openai.AuthenticationError):
+            chat.with_options(api_key="chat_wrong").models.list()
+
+    def test_its_async_client(self, server: Server, alices: Program) -> None:
+        async def ask() -> str:
+            async with openai.AsyncOpenAI(base_url=f"{server.url}/v1", api_key=alices.key) as client:
+                stream = await client.chat.completions.create(model=MODEL, messages=user(WORDS), stream=True)
+                return "".join([chunk.choices[0].delta.content or "" async for chunk in stream])
+
+        assert asyncio.run(ask()) == SAID
+
+
+class TestCloudflare:
+    def test_a_prompt_and_messages(self, workers: cloudflare.Cloudflare) -> None:
+        for asked in ({"prompt": WORDS}, {"messages": user(WORDS)}):
+            answer = workers.ai.run(MODEL, account_id="any", **asked)
+            assert answer["response"] == SAID
+
+    def test_its_call_of_openais_shape(self, server: Server, alices: Program) -> None:
+        base = f"{server.url}/client/v4/accounts/any/ai/v1"
+        with openai.OpenAI(base_url=base, api_key=alices.key, max_retries=0) as client:
+            answer = client.chat.completions.create(model=MODEL, messages=user(WORDS))
+        assert answer.choices[0].message.content == SAID
+
+    def test_models(self, workers: cloudflare.Cloudflare) -> None:
+        names = [model["name"] for model in workers.ai.models.list(account_id="any", per_page=3)]
+        assert MODEL in names
+        assert len(names) == len(set(names)) > 3
+
+    def test_errors(self, workers: cloudflare.Cloudflare) -> None:
+        with pytest.raises(cloudflare.BadRequestError) as unknown:
+            workers.ai.run("@cf/none/such", account_id="any", prompt="x")
+        assert unknown.value.errors[0].code == 5007
+        with pytest.raises(cloudflare.RateLimitError):
+            workers.ai.run(MODEL, account_id="any", prompt="fake: status code=3040")
+        with pytest.raises(cloudflare.AuthenticationError):
+            workers.with_options(api_token="chat_wrong").ai.run(MODEL, account_id="any", prompt="x")
+
+
+class TestLangChain:
+    def test_invoke(self, chain: ChatCloudflareWorkersAI) -> None:
+        answer = chain.invoke(WORDS)
+        assert answer.content == SAID
+        assert answer.usage_metadata
+        assert answer.usage_metadata["output_tokens"] == 4
+
+    def test_a_stream(self, chain: ChatCloudflareWorkersAI) -> None:
+        chunks = list(chain.stream(WORDS))
+        assert "".join(str(chunk.content) for chunk in chunks) == SAID
+        assert len(chunks) > 2
+
+    def test_ainvoke(self, chain: ChatCloudflareWorkersAI) -> None:
+        async def ask() -> str:
+            answer = await chain.ainvoke(WORDS)
+            await chain.async_client.aclose()
+            return str(answer.content)
+
+        assert asyncio.run(ask()) == SAID
+
+    def test_tools(self, chain: ChatCloudflareWorkersAI) -> None:
+        answer = chain.bind_tools([TOOL]).invoke("fake: tools delay=0")
+        assert [(call["name"], call["args"]) for call in answer.tool_calls] == [("weather", {"at": "Oslo"})]
+        chunks = list(chain.bind_tools([TOOL]).stream("fake: tools delay=0"))
+        called = [call for chunk in chunks for call in chunk.tool_calls]
+        assert [(call["name"], call["args"]) for call in called] == [("weather", {"at": "Oslo"})]

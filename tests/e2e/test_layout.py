@@ -1,0 +1,178 @@
+"""Nothing is cut off, covers another or moves where it should stand still."""
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.seed import numbered, talk
+from tests.e2e.shell_page import Shell, conversations, drop
+from tests.e2e.ways import FINGER, MOUSE
+from tests.fake_says import says_line
+from tests.server import Server
+
+NARROW, WIDE = 390, 1280
+BESIDE = [
+    "#sidebar .fresh",
+    "#conversations li a >> nth=-1",
+    "#sign-out button",
+    "#title",
+    "#pick",
+    "#content",
+]
+# Whether a finger in its lowest part still hits it: what is cut off there is neither seen nor hit.
+WHOLE = """(element) => {
+  element.scrollIntoView({ block: 'center' });
+  const { left, width, top, height } = element.getBoundingClientRect();
+  return element.contains(document.elementFromPoint(left + width / 2, top + height * 0.9));
+}"""
+
+
+def box(element: Locator) -> dict[str, float]:
+    found = element.bounding_box()
+    assert found
+    return found
+
+
+def end(element: Locator) -> float:
+    found = box(element)
+    return found["x"] + found["width"]
+
+
+def below(upper: Locator, lower: Locator) -> float:
+    """The room between two elements, in pixels."""
+    above = box(upper)
+    return box(lower)["y"] - above["y"] - above["height"]
+
+
+def resize(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+
+
+def test_the_buttons_under_a_question_far_from_the_end_are_whole(window: Window, server: Server) -> None:
+    address = talk(server, "alice", numbered(30))
+    page = window(server, "alice", **FINGER.window)
+    page.goto(address)
+    far = page.locator(".question.far .tool")
+    expect(far.first).to_be_attached()
+    assert [far.nth(n).evaluate(WHOLE) for n in range(2)] == [True, True]
+
+
+def test_the_list_opened_on_a_narrow_page_stands_beside_the_chat_on_a_wide_one(
+    window: Window, server: Server
+) -> None:
+    drop(server.database, "alice")
+    conversations(server.database, "alice", ["Sailing"])
+    shell = Shell(window(server, "alice", width=NARROW, reduced_motion="reduce"), FINGER)
+    shell.page.goto("/")
+    shell.page.get_by_role("button", name="Conversations", exact=True).click()
+    expect(shell.page.get_by_role("button", name="What to do with Sailing")).to_be_visible()
+    resize(shell.page, WIDE)
+    expect(shell.sidebar).to_be_visible()
+    sidebar, chat = box(shell.sidebar), box(shell.page.locator("#chat"))
+    assert sidebar["x"] == 0
+    assert chat["x"] == sidebar["width"]
+    assert chat["x"] + chat["width"] == WIDE
+
+
+def test_the_buttons_of_an_edit_stand_in_one_row(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, width=NARROW)
+    chat.ask("Hello")
+    chat.ended()
+    chat.questions.last.get_by_role("button", name="Edit").click()
+    rows = [box(chat.page.get_by_role("button", name=name))["y"] for name in ("Cancel", "Save and send")]
+    assert rows[0] == rows[1]
+
+
+def test_a_list_in_a_list_stands_close_whatever_comes_before_it(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(says_line("- plain\n  - in it\n- with `code`\n  - in it"))
+    chat.ended()
+    outer = chat.reply.locator(".prose > ul > li")
+    gaps = [box(item.locator("ul"))["y"] - box(item)["y"] for item in outer.all()]
+    assert len(gaps) == 2
+    assert gaps[0] == gaps[1]
+
+
+def test_the_box_for_instructions_stands_clear_of_what_is_said_about_it(
+    window: Window, server: Server
+) -> None:
+    page = window(server, "alice", width=NARROW, reduced_motion="reduce")
+    page.goto("/")
+    page.get_by_role("button", name="Settings for this conversation").click()
+    about = page.locator("#settings-about")
+    expect(about).to_be_visible()
+    assert below(about, page.get_by_role("textbox", name="Instructions")) >= 8
+
+
+def test_what_one_fills_in_as_an_administrator_is_not_cut_off(window: Window, server: Server) -> None:
+    page = window(server, "root", width=320)
+    page.goto("/admin/chat/user/add/")
+    fields = page.locator("form input:visible")
+    assert fields.count() > 4
+    assert max(map(end, fields.all())) <= end(page.locator(".form-row").first)
+
+
+def test_what_was_deleted_is_said_over_the_message_box(window: Window, server: Server) -> None:
+    drop(server.database, "bob")
+    conversations(server.database, "bob", ["Sailing", "Cooking"])
+    shell = Shell.open(window, server, MOUSE, name="bob")
+    shell.do("Delete", "Cooking")
+    toast = shell.toast.locator(".toast")
+    expect(toast).to_be_visible()
+    middles = [box(one)["x"] + box(one)["width"] / 2 for one in (toast, shell.page.locator("#composer"))]
+    assert abs(middles[0] - middles[1]) <= 1
+
+
+def test_a_title_being_written_on_a_phone_moves_nothing(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, width=NARROW)
+    chat.ask("Hello")
+    chat.ended()
+    before = box(chat.questions.last)["y"]
+    chat.page.locator("#title").click()
+    expect(chat.page.get_by_role("textbox", name="Title of this conversation")).to_be_visible()
+    assert box(chat.questions.last)["y"] == before
+
+
+def test_a_reply_without_a_word_is_not_to_be_continued(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(question("words tokens=9 first=600"))
+    expect(chat.reply.locator(".waiting")).to_be_visible()
+    chat.stop.click()
+    chat.ended("stopped")
+    expect(chat.reply.get_by_role("button", name="Try again")).to_be_visible()
+    expect(chat.reply.get_by_role("button", name="Continue")).to_have_count(0)
+
+
+def test_what_was_just_asked_is_whole_on_a_phone(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, width=NARROW)
+    chat.ask("One line\nand another\nand the last one")
+    chat.ended()
+    assert below(chat.page.locator(".bar"), chat.questions.last) >= 0
+
+
+def test_a_reply_without_a_word_says_so_when_it_comes_and_after_a_reload(
+    window: Window, server: Server
+) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask(question("empty"))
+    chat.ended()
+    for _ in range(2):
+        expect(chat.reply.get_by_text("The model ended its reply without a word.")).to_be_visible()
+        chat.page.reload()
+    chat.page.goto("/")
+    chat.ask("Hello")
+    chat.ended()
+    expect(chat.reply.get_by_text("The model ended its reply without a word.")).to_be_hidden()
+
+
+def test_the_focus_in_what_stands_beside_the_thread_moves_nothing(window: Window, server: Server) -> None:
+    address = talk(server, "alice", numbered(30))
+    page = window(server, "alice", width=WIDE)
+    page.goto(address)
+    page.evaluate("scrollTo(0, 1000)")
+    # What is far is laid out once it is near, which moves the page the first time.
+    page.evaluate("new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
+    before = page.evaluate("scrollY")
+    for selector in BESIDE:
+        page.locator(selector).focus()
+        page.evaluate("new Promise(requestAnimationFrame)")
+        assert page.evaluate("scrollY") == before, selector

@@ -1,0 +1,172 @@
+"""The administrator decides about models, and people see what is left of them; retired ones are replaced."""
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.chat_page import Window
+from tests.e2e.shell_page import Shell, conversations, drop
+from tests.e2e.ways import ALL, MOUSE, Way
+from tests.fake_models import finetune, price, record
+from tests.fake_workers_ai import Fake
+from tests.server import Server
+
+LIST = "/admin/chat/offeredmodel/"
+NEW = "@cf/maker/new-9b-instruct"
+LLAMA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
+RETIRED = "@cf/meta/llama-2-7b-chat-int8"
+WORD = "Llama 2 7B Chat is no longer available. GLM 4.7 Flash answers from the next question on."
+SOON = 15.0  # seconds
+
+
+def until(condition: Callable[[], object]) -> None:
+    give_up = time.monotonic() + SOON
+    while not condition():
+        assert time.monotonic() < give_up, "this does not come true"
+        time.sleep(0.2)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def listed(server: Server, fake: Fake) -> None:
+    """A list with a new model, which is to end, and a finetune."""
+    facts = {"context_window": "9000", "beta": "true", "require_workers_paid": "true", "vision": "true"}
+    facts |= {"price": price(0.15, 0.5), "planned_deprecation_date": "2099-05-30"}
+    fake.lists.models.append(record(NEW, **facts))
+    fake.lists.finetunes.append(finetune("cats", LLAMA))
+    server.database.rows("UPDATE chat_modellist SET due = '2026-01-01 00:00:00'")
+    until(lambda: NEW in server.person("bob").get("/models/").text)
+
+
+def opened(window: Window, server: Server, path: str, **options: object) -> Page:
+    page = window(server, "root", **options)
+    page.goto(path)
+    return page
+
+
+def choose(page: Page, action: str, *names: str) -> None:
+    for name in names:
+        page.get_by_role("row", name=re.compile(name)).get_by_role("checkbox").first.check()
+    page.locator("select[name=action]").select_option(label=action)
+    page.get_by_role("button", name="Go").click()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_administrator_hides_shows_and_makes_a_default(
+    window: Window, server: Server, width: int
+) -> None:
+    page = opened(window, server, LIST, width=width)
+    expect(page.get_by_role("heading", name="Cloudflare’s list of models is of")).to_be_visible()
+    choose(page, "Hide", "Granite 4.0 H Micro")
+    expect(page.get_by_text("1 model was changed.")).to_be_visible()
+    until(lambda: "Granite" not in server.person("bob").get("/models/").text)
+    choose(page, "Show", "Granite 4.0 H Micro")
+    until(lambda: "Granite" in server.person("bob").get("/models/").text)
+    choose(page, "Make the default", "Llama 3.2 3B")
+    expect(page.get_by_text("New conversations begin with Llama 3.2 3B.")).to_be_visible()
+    choose(page, "Hide", "Llama 3.2 3B")
+    expect(page.get_by_text("Make another one the default first.")).to_be_visible()
+    choose(page, "Make the default", "GLM 4.7 Flash")
+    expect(page.get_by_text("New conversations begin with GLM 4.7 Flash.")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_name_given_there_is_what_people_read(window: Window, server: Server) -> None:
+    page = opened(window, server, LIST)
+    page.get_by_role("link", name="Qwen3 30B A3B").click()
+    page.get_by_label("Own name").fill("The thinker")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#result_list").get_by_role("link", name="The thinker")).to_be_visible()
+    until(lambda: "The thinker" in server.person("bob").get("/models/").text)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_group_is_chosen_and_the_others_see_it_no_more(window: Window, server: Server, width: int) -> None:
+    page = opened(window, server, LIST, width=width)
+    page.get_by_role("link", name="Kimi K2.6").click()
+    page.get_by_label("Reviewers").check()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator("#id_groups").evaluate("box => box.scrollWidth <= box.clientWidth")
+    page.get_by_role("button", name="Save", exact=True).click()
+    until(lambda: "Kimi K2.6" not in server.person("bob").get("/models/").text)
+    page.get_by_role("link", name="Kimi K2.6").click()
+    page.get_by_label("Reviewers").uncheck()
+    page.get_by_role("button", name="Save", exact=True).click()
+    until(lambda: "Kimi K2.6" in server.person("bob").get("/models/").text)
+
+
+def test_the_review_calls_a_model_as_people_do(window: Window, server: Server) -> None:
+    with server.person("alice").ask("hello", model=NEW) as stream:
+        stream.to_end()
+    page = opened(window, server, f"/admin/chat/conversation/{stream.conversation}/change/")
+    expect(page.get_by_role("heading", name="New 9B")).to_be_visible()
+
+
+@ALL
+def test_the_choice_says_what_a_model_needs_and_when_it_ends(
+    window: Window, server: Server, way: Way
+) -> None:
+    shell = Shell.open(window, server, way)
+    shell.press(shell.page.get_by_role("button", name="Model:"))
+    row = shell.picker.locator(".row").filter(has_text="New 9B")
+    expect(row.locator(".facts")).to_have_text(
+        "9k context · $0.15 in · $0.50 out · needs Workers Paid · retires on 30 May 2099"
+    )
+    expect(row.locator(".badges span")).to_have_text(["vision", "beta"])
+    row.scroll_into_view_if_needed()
+    assert row.evaluate("row => row.scrollWidth <= row.clientWidth")
+
+
+def test_a_finetune_is_chosen_beside_its_base_and_answers(window: Window, server: Server, fake: Fake) -> None:
+    shell = Shell.open(window, server, MOUSE)
+    shell.press(shell.page.get_by_role("button", name="Model:"))
+    row = shell.picker.locator(".row").filter(has_text="cats (Llama 3.3 70B Fast)")
+    expect(row.locator(".badges")).to_contain_text("finetune")
+    row.click()
+    shell.chat.ask("Hello")
+    shell.chat.ended()
+    assert fake.calls[-1]["path"].endswith(LLAMA)
+    assert fake.calls[-1]["body"]["lora"]
+    expect(shell.chat.reply.locator("[data-part=model]")).to_have_text("cats (Llama 3.3 70B Fast)")
+
+
+@ALL
+def test_a_conversation_with_a_retired_model_says_so_and_goes_on(
+    window: Window, server: Server, fake: Fake, way: Way
+) -> None:
+    drop(server.database, "alice")
+    key = conversations(server.database, "alice", ["Of old"])[0]
+    with server.person("alice").ask("hello", f"/c/{key}/messages/") as stream:
+        stream.to_end()
+    mine = key.replace("-", "")
+    server.database.rows(f"UPDATE chat_conversation SET model = '{RETIRED}' WHERE id = '{mine}'")
+    server.database.rows(
+        f"UPDATE chat_message SET model = '{RETIRED}' WHERE conversation_id = '{mine}' AND role = 'assistant'"
+    )
+    shell = Shell.open(window, server, way, f"/c/{key}/")
+    expect(shell.page.get_by_text(WORD)).to_be_visible()
+    expect(shell.chat.reply.locator("[data-part=model]")).to_have_text("Llama 2 7B Chat")
+    shell.press(shell.page.get_by_role("button", name="Model:"))
+    expect(shell.picker.get_by_text(WORD)).to_be_visible()
+    expect(shell.picker.get_by_role("radio", name="GLM 4.7 Flash")).to_be_checked()
+    shell.page.keyboard.press("Escape")
+    shell.chat.ask("And now?")
+    shell.chat.ended()
+    assert fake.calls[-1]["path"].endswith("@cf/zai-org/glm-4.7-flash")
+    shell.page.reload()
+    expect(shell.page.get_by_text(WORD)).to_have_count(0)
+    names = shell.page.locator("[data-part=model]")
+    expect(names.first).to_have_text("Llama 2 7B Chat")
+    expect(names.last).to_have_text("GLM 4.7 Flash")
+
+
+def test_without_javascript_the_word_is_there_too(window: Window, server: Server) -> None:
+    key = conversations(server.database, "alice", ["Of old, plain"])[0]
+    server.database.rows(
+        f"UPDATE chat_conversation SET model = '{RETIRED}' WHERE id = '{key.replace('-', '')}'"
+    )
+    page = window(server, "alice", java_script_enabled=False)
+    page.goto(f"/c/{key}/")
+    expect(page.get_by_text(WORD)).to_be_visible()

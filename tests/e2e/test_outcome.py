@@ -1,0 +1,141 @@
+"""A reply that failed: what a person reads and can press, at once and after a reload."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.e2e.chat_page import ChatPage, Window, question, words
+from tests.server import Server
+
+FAILURES = [3036, 5021, 2016, 5035, 10000]
+
+
+@pytest.fixture
+def chat(window: Window, server: Server) -> ChatPage:
+    return ChatPage.open(window, server)
+
+
+def said(chat: ChatPage) -> str:
+    """The part that says how it ended, without what differs each time."""
+    html = chat.reply.locator("[data-part=outcome]").inner_html()
+    return re.sub(r'value="\w{64}"|aria-disabled="\w+"|data-seconds="\d+"|(?<=Wait )[\d,]+|\s+', "", html)
+
+
+def told(chat: ChatPage) -> None:
+    """The server's own words are there."""
+    expect(chat.reply.locator(".request")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_failure_reads_the_same_when_it_comes_and_after_a_reload(
+    window: Window, server: Server, width: int
+) -> None:
+    chat = ChatPage.open(window, server, width=width)
+    for code in FAILURES:
+        chat.page.goto("/")
+        chat.ask(question(f"status code={code}"))
+        chat.ended("failed")
+        told(chat)
+        live = said(chat)
+        chat.page.reload()
+        assert said(chat) == live
+        assert chat.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_question_can_be_shortened_from_below_its_failure(chat: ChatPage) -> None:
+    chat.ask(question("status code=5021"))
+    chat.ended("failed")
+    chat.reply.get_by_role("button", name="Shorten the question").click()
+    box = chat.questions.last.get_by_role("textbox")
+    box.fill("Shorter")
+    box.press("Enter")
+    assert chat.ended() == "You said: Shorter"
+
+
+def test_another_model_is_one_press_and_a_choice_away(chat: ChatPage) -> None:
+    chat.ask(question("words tokens=3") + "\nfake for glm-4.7-flash: status code=5028")
+    chat.ended("failed")
+    told(chat)
+    chat.reply.get_by_role("button", name="Another model", exact=True).click()
+    chat.page.get_by_role("menuitem", name="GPT OSS 20B").click()
+    assert chat.ended() == words(3)
+    expect(chat.reply.locator("[data-part=model]")).to_have_text("GPT OSS 20B")
+
+
+def test_who_answered_instead_is_named_when_it_comes_and_after_a_reload(
+    window: Window, servers: Callable[..., Server]
+) -> None:
+    chat = ChatPage.open(window, servers(FALLBACK_MODELS="@cf/openai/gpt-oss-20b"), "bob")
+    chat.ask(question("words tokens=3") + "\nfake for glm-4.7-flash: status code=3040")
+    assert chat.ended() == words(3)
+    for _ in range(2):
+        because = "Answered by GPT OSS 20B, because GLM 4.7 Flash was busy."
+        expect(chat.reply.get_by_text(because)).to_be_visible()
+        expect(chat.reply.locator("[data-part=model]")).to_have_text("GPT OSS 20B")
+        expect(chat.reply.get_by_role("heading")).to_have_text("GPT OSS 20B said")
+        chat.page.reload()
+
+
+def test_trying_again_is_not_lost_while_the_other_ways_arrive(chat: ChatPage) -> None:
+    held: list[Route] = []
+    chat.page.route("**/outcome/", lambda route: held.append(route))
+    with chat.page.expect_request("**/outcome/"):
+        chat.ask(question("flaky fails=1 code=5007 key=pressed"))
+        chat.ended("failed")
+    again = chat.reply.get_by_role("button", name="Try again")
+    again.focus()
+    chat.page.keyboard.down("Space")
+    held.pop().continue_()
+    told(chat)
+    expect(again).to_be_focused()
+    chat.page.keyboard.up("Space")
+    assert chat.ended() == words(5)
+
+
+def test_it_tries_again_by_itself_only_if_asked_to(chat: ChatPage) -> None:
+    chat.page.clock.install()
+    chat.ask(question("flaky fails=1 code=3040 retry_after=30 key=waits"))
+    chat.ended("failed")
+    told(chat)
+    wait = chat.reply.get_by_role("button", name="Wait, then try again")
+    expect(wait).to_contain_text(re.compile(r"Wait \d+ s, then try again"))
+    wait.click()
+    expect(wait).to_have_attribute("aria-pressed", "true")
+    chat.page.clock.run_for(1_000)
+    expect(wait).to_contain_text(re.compile(r"Trying again in \d+ s"))
+    chat.page.clock.run_for(32_000)
+    assert chat.ended() == words(5)
+
+
+def test_who_does_not_ask_for_it_is_not_asked_again(chat: ChatPage) -> None:
+    chat.page.clock.install()
+    chat.ask(question("flaky fails=1 code=3040 retry_after=30 key=leaves"))
+    chat.ended("failed")
+    told(chat)
+    chat.page.clock.run_for(40_000)
+    expect(chat.reply.get_by_role("button", name="Wait, then try again")).to_have_count(0)
+    expect(chat.reply).to_have_attribute("data-status", "failed")
+    expect(chat.reply.get_by_role("button", name="Try again")).to_be_visible()
+
+
+def test_the_countdown_is_there_after_a_reload(chat: ChatPage) -> None:
+    chat.ask(question("status code=3040 retry_after=600"))
+    chat.ended("failed")
+    told(chat)
+    chat.page.reload()
+    wait = chat.reply.get_by_role("button", name="Wait, then try again")
+    expect(wait).to_contain_text(re.compile(r"Wait 5\d\d s"))
+
+
+def test_a_request_id_is_copied(chat: ChatPage, server: Server) -> None:
+    page: Page = chat.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server.url)
+    chat.ask(question("status code=10000"))
+    chat.ended("failed")
+    told(chat)
+    chat.reply.locator(".request").get_by_role("button", name="Copy").click()
+    expect(page.locator("#status")).to_have_text("Copied")
+    shown = chat.reply.locator(".request code").text_content()
+    assert page.evaluate("navigator.clipboard.readText()") == shown

@@ -1,0 +1,228 @@
+"""The parameters of the model, in the dialog of a conversation's settings."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.chat_page import Window
+from tests.e2e.shell_page import Shell, conversations, drop
+from tests.e2e.ways import ALL, KEYBOARD, MOUSE, Way
+from tests.server import Server
+
+OPENER = "Settings for this conversation"
+GLM, LLAMA = "@cf/zai-org/glm-4.7-flash", "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
+
+
+@pytest.fixture(autouse=True)
+def one(server: Server) -> str:
+    drop(server.database, "alice")
+    return conversations(server.database, "alice", ["Sailing"])[0]
+
+
+def opened(shell: Shell) -> Locator:
+    shell.press(shell.page.get_by_role("button", name=OPENER))
+    expect(shell.instructions).to_be_visible()
+    return shell.instructions
+
+
+def unfolded(shell: Shell) -> Locator:
+    dialog = opened(shell)
+    if not dialog.locator("details").evaluate("details => details.open"):
+        shell.press(dialog.locator("summary"))
+    return dialog
+
+
+def number(dialog: Locator, name: str) -> Locator:
+    return dialog.get_by_role("spinbutton", name=name, exact=True)
+
+
+def level(dialog: Locator, name: str) -> Locator:
+    return dialog.get_by_role("radio", name=name, exact=True)
+
+
+def choose(shell: Shell, radio: Locator) -> None:
+    """The arrows walk through a group of which Tab reaches the chosen one only."""
+    if shell.way.name != "keyboard":
+        return shell.press(radio)
+    group = radio.locator("xpath=ancestor::fieldset[1]")
+    shell.reach(group.locator("input:checked"))
+    for _ in range(6):
+        if radio.is_checked():
+            return None
+        shell.page.keyboard.press("ArrowRight")
+    raise AssertionError(f"the arrows do not lead to {radio}")
+
+
+def saved(shell: Shell) -> None:
+    shell.press(shell.instructions.get_by_role("button", name="Save"))
+    expect(shell.instructions).to_be_hidden()
+
+
+def sent(fake) -> dict[str, Any]:
+    return {
+        name: value for name, value in fake.calls[-1]["body"].items() if name not in ("messages", "stream")
+    }
+
+
+def asked(shell: Shell, fake) -> dict[str, Any]:
+    """What goes with the next question."""
+    shell.chat.ask("Hello")
+    shell.chat.ended()
+    return sent(fake)
+
+
+@ALL
+def test_what_is_chosen_is_sent_and_shown_again(window: Window, server: Server, one, fake, way: Way) -> None:
+    shell = Shell.open(window, server, way, f"/c/{one}/")
+    dialog = unfolded(shell)
+    choose(shell, level(dialog, "Low"))
+    number(dialog, "Temperature").fill("0.25")
+    saved(shell)
+    assert asked(shell, fake) == {"max_tokens": 16_384, "temperature": 0.25, "reasoning_effort": "low"}
+    shell.page.reload()
+    dialog = opened(shell)
+    expect(level(dialog, "Low")).to_be_checked()
+    expect(number(dialog, "Temperature")).to_have_value("0.25")
+    shell.press(dialog.get_by_role("button", name="Reset to defaults"))
+    expect(level(dialog, "Default (Medium)")).to_be_checked()
+    expect(number(dialog, "Temperature")).to_have_value("")
+    saved(shell)
+    assert asked(shell, fake) == {"max_tokens": 16_384}
+
+
+@ALL
+def test_those_of_a_new_chat_go_with_its_first_question(
+    window: Window, server: Server, fake, way: Way
+) -> None:
+    shell = Shell.open(window, server, way)
+    shell.page.locator("#model").select_option(GLM, force=True)
+    dialog = unfolded(shell)
+    choose(shell, level(dialog, "Off"))
+    number(dialog, "Longest reply").fill("500")
+    number(dialog, "Longest reply").press("Enter")
+    expect(shell.instructions).to_be_hidden()
+    shell.page.reload()
+    shell.page.locator("#model").select_option(GLM, force=True)
+    dialog = opened(shell)
+    expect(level(dialog, "Off")).to_be_checked()
+    expect(number(dialog, "Longest reply")).to_have_value("500")
+    shell.page.keyboard.press("Escape")
+    first = asked(shell, fake)
+    assert first == {"max_tokens": 500, "chat_template_kwargs": {"enable_thinking": False}}
+    assert asked(shell, fake) == first
+    dialog = opened(shell)
+    number(dialog, "Longest reply").fill("")
+    saved(shell)
+    assert asked(shell, fake) == first | {"max_tokens": 16_384}
+    shell.page.goto("/")
+    shell.chat.ask("Hello")
+    shell.chat.ended()
+    assert sent(fake) == {"max_tokens": 16_384}
+
+
+def test_another_model_shows_what_it_knows(window: Window, server: Server, one, fake) -> None:
+    shell = Shell.open(window, server, MOUSE, f"/c/{one}/")
+    dialog = unfolded(shell)
+    expect(dialog.get_by_role("group", name="GPT OSS 20B")).to_be_visible()
+    expect(number(dialog, "Top K")).to_have_count(0)
+    level(dialog, "High").check()
+    number(dialog, "Temperature").fill("1.5")
+    saved(shell)
+    shell.page.locator("#model").select_option(LLAMA, force=True)
+    dialog = opened(shell)
+    expect(dialog.get_by_role("group", name="Llama 3.3 70B Fast")).to_be_visible()
+    expect(dialog.get_by_role("radio")).to_have_count(0)
+    expect(number(dialog, "Temperature")).to_have_value("1.5")
+    expect(dialog.get_by_text("From 0 to 5.")).to_be_visible()
+    number(dialog, "Temperature").fill("4")
+    number(dialog, "Top K").fill("20")
+    saved(shell)
+    assert asked(shell, fake) == {"max_tokens": 8_000, "temperature": 4, "top_k": 20}
+    shell.page.locator("#model").select_option("@cf/zai-org/glm-5.2", force=True)
+    dialog = opened(shell)
+    expect(level(dialog, "High")).to_be_checked()
+    expect(number(dialog, "Temperature")).to_have_value("2")
+    saved(shell)  # and changes nothing: what was fitted for show is not what was chosen
+    shell.page.locator("#model").select_option(LLAMA, force=True)
+    expect(number(opened(shell), "Temperature")).to_have_value("4")
+
+
+def test_a_value_beyond_its_range_is_not_saved(window: Window, server: Server, one) -> None:
+    shell = Shell.open(window, server, MOUSE, f"/c/{one}/")
+    dialog = unfolded(shell)
+    number(dialog, "Top P").fill("1.5")
+    dialog.locator("summary").click()
+    dialog.get_by_role("button", name="Save").click()
+    expect(number(dialog, "Top P")).to_be_focused()
+    expect(dialog).to_be_visible()
+    number(dialog, "Top P").fill("0.5")
+    saved(shell)
+
+
+@pytest.mark.parametrize("ending", ["Escape", "Cancel"])
+def test_what_is_not_saved_is_not_kept(window: Window, server: Server, one, ending: str) -> None:
+    shell = Shell.open(window, server, KEYBOARD, f"/c/{one}/")
+    dialog = unfolded(shell)
+    number(dialog, "Seed").fill("7")
+    saved(shell)
+    dialog = opened(shell)
+    dialog.get_by_role("button", name="Reset to defaults").click()
+    number(dialog, "Seed").fill("8")
+    if ending == "Escape":
+        shell.page.keyboard.press("Escape")
+    else:
+        dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    expect(number(opened(shell), "Seed")).to_have_value("7")
+    saved(shell)
+    expect(number(opened(shell), "Seed")).to_have_value("7")
+
+
+def test_where_the_new_model_cannot_be_asked_for_the_dialog_says_so(
+    window: Window, server: Server, one
+) -> None:
+    shell = Shell.open(window, server, MOUSE, f"/c/{one}/")
+    shell.page.route("**/parameters/**", lambda route: route.abort())
+    shell.page.locator("#model").select_option(LLAMA, force=True)
+    dialog = opened(shell)
+    expect(dialog.get_by_role("alert")).to_have_text("This could not be loaded. Try again.")
+    shell.page.unroute_all()
+    shell.page.keyboard.press("Escape")
+    expect(opened(shell).get_by_role("group", name="Llama 3.3 70B Fast")).to_be_visible()
+
+
+def test_without_javascript_they_are_saved_and_reset(window: Window, server: Server, one, fake) -> None:
+    page = window(server, "alice", java_script_enabled=False)
+    page.goto(f"/c/{one}/")
+    opener, dialog = page.get_by_role("button", name=OPENER), page.locator("#settings")
+    opener.click()
+    dialog.locator("summary").click()
+    dialog.get_by_label("Low", exact=True).check()
+    dialog.get_by_label("Temperature").fill("0.25")
+    dialog.get_by_label("Temperature").press("Enter")
+    page.get_by_role("textbox", name="Your message").fill("Hello")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
+    assert sent(fake) == {"max_tokens": 16_384, "temperature": 0.25, "reasoning_effort": "low"}
+    opener.click()
+    expect(dialog.get_by_label("Temperature")).to_have_value("0.25")
+    page.get_by_role("button", name="Reset to defaults").click()
+    opener.click()
+    expect(dialog.get_by_label("Default (Medium)")).to_be_checked()
+    dialog.locator("summary").click()
+    expect(dialog.get_by_label("Temperature")).to_have_value("")
+
+
+def test_without_javascript_a_new_chat_has_them_too(window: Window, server: Server, fake) -> None:
+    page = window(server, "alice", java_script_enabled=False)
+    page.goto("/")
+    page.get_by_role("button", name=OPENER).click()
+    dialog = page.locator("#settings")
+    dialog.locator("summary").click()
+    dialog.get_by_label("Seed").fill("7")
+    dialog.get_by_role("button", name="Save").click()
+    page.get_by_role("textbox", name="Your message").fill("Hello")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
+    assert sent(fake)["seed"] == 7

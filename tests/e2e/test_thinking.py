@@ -1,0 +1,71 @@
+"""A reply that thinking left no tokens for: what its page says and offers, also after a reload."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.ways import ALL, Way, named, walks
+from tests.server import Server
+
+SAID = "Thinking used up all the tokens that there were for this reply."
+MORE, LESS = "Try again with 32,768 tokens", "Try again without thinking"
+
+
+def burnt(chat: ChatPage, how: str = "enough=20000") -> None:
+    chat.ask(question(f"burnt {how}"))
+    chat.ended("truncated")
+    expect(chat.reply.locator("[data-part=state]")).to_have_text(SAID)
+    expect(named(chat.reply, MORE)).to_be_visible()
+
+
+@ALL
+@pytest.mark.parametrize("offer", [MORE, LESS])
+def test_one_press_tries_again_with_more_or_less(
+    window: Window, server: Server, fake, way: Way, offer: str
+) -> None:
+    chat = ChatPage.open(window, server, **way.window)
+    burnt(chat)
+    expect(named(chat.reply, "Continue")).to_have_count(0)
+    way.press(named(chat.reply, offer))
+    chat.ended()
+    assert chat.text.startswith("You said:") or chat.text.startswith("word1")
+    walks(chat.reply, 2, 2)
+    chat.ask("And now?")
+    chat.ended()
+    body = fake.calls[-1]["body"]
+    assert (body["max_tokens"], body.get("chat_template_kwargs")) == (
+        (32_768, None) if offer == MORE else (16_384, {"enable_thinking": False})
+    )
+    chat.page.get_by_role("button", name="Settings for this conversation").click()
+    dialog = chat.page.get_by_role("dialog", name="Settings for this conversation")
+    if offer == MORE:
+        expect(dialog.get_by_role("spinbutton", name="Longest reply")).to_have_value("32768")
+    else:
+        expect(dialog.get_by_role("radio", name="Off")).to_be_checked()
+
+
+def test_a_reload_shows_the_same(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    burnt(chat)
+    seen = chat.reply.inner_text()
+    chat.page.reload()
+    expect(named(chat.reply, MORE)).to_be_visible()
+    assert chat.reply.inner_text() == seen
+    named(chat.reply, LESS).click()
+    chat.ended()
+
+
+def test_without_javascript_it_is_a_form(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, java_script_enabled=False)
+    chat.box.fill(question("burnt"))
+    chat.send.click()
+    expect(chat.page.get_by_text(SAID)).to_be_visible()
+    named(chat.reply, LESS).click()
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+
+
+@pytest.mark.parametrize("width", [1280, 320])
+def test_it_fits(window: Window, server: Server, width: int) -> None:
+    chat = ChatPage.open(window, server, width=width)
+    burnt(chat)
+    assert chat.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,78 @@
+"""Each row of Cloudflare's tables of errors, up to the stored run: status, code, sentence, calls."""
+
+import asyncio
+import uuid
+from typing import Any
+
+import pytest
+from django.test import override_settings
+
+from chat.engine.database import in_database
+from chat.engine.engine import Engine
+from chat.engine.turn import Question
+from chat.models import Message, Run, User
+from chat.upstream.errors import SENTENCES, Kind
+from tests.fake_workers_ai import Fake
+from tests.upstream.asking import runs
+from tests.upstream.test_errors import CODES
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FIRST, SECOND = "@cf/zai-org/glm-4.7-flash", "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
+# The fake's words for 3030 are those of a full window; a safety filter's are tested with the errors.
+ROWS = [(code, http, Kind.TOO_LONG if code == 3030 else kind) for code, http, kind, _ in CODES]
+TWICE_MORE = {Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE}  # what is asked again
+REPLACED = {*TWICE_MORE, Kind.THROTTLED, Kind.QUOTA, Kind.UNKNOWN_MODEL}  # where another model answers
+
+
+async def ended(fake: Fake, question: str, **settings: Any) -> Run:
+    """The stored run of that question, asked of a site with these settings."""
+    base = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token", "DEFAULT_MODEL": FIRST}
+    with override_settings(CLOUDFLARE_API_BASE_URL=fake.base_url, **base, **settings):
+        here = Engine()
+        await here.start()
+        try:
+            alice = await in_database(User.objects.create_user, "alice")
+            turn = Question(content=question, client_key=uuid.uuid4())
+            opened = await in_database(here.opener.open, alice, turn, queued=False)
+            live = await here.launch(opened)
+            async with asyncio.timeout(30):
+                while live.ending is None:
+                    await live.plain.changed()
+            return await in_database(Run.objects.select_related("message").get, pk=opened.run.pk)
+        finally:
+            await here.drain(0)
+
+
+def question(code: int, http: int, kind: Kind) -> str:
+    """That the first model fails so; a wait of no length keeps the tests short where it is asked again."""
+    at_once = " retry_after=0" if kind in TWICE_MORE else ""
+    return f"fake: words tokens=2\nfake for glm-4.7-flash: status code={code} http={http}{at_once}"
+
+
+@pytest.mark.parametrize(("code", "http", "kind"), ROWS)
+async def test_each_error_of_cloudflare_fails_the_run_in_its_own_words(
+    fake: Fake, code: int, http: int, kind: Kind
+) -> None:
+    run = await ended(fake, question(code, http, kind))
+    assert (run.status, run.error_code, run.error_message) == ("failed", kind.value, SENTENCES[kind])
+    assert len(runs(fake)) == (3 if kind in TWICE_MORE else 1)
+    assert (run.answered_by, run.because, run.message.text) == ("", "", "")
+    assert run.request_id
+    assert (run.retry_at is not None) == (kind in {Kind.THROTTLED, Kind.QUOTA})
+
+
+@pytest.mark.parametrize(("code", "http", "kind"), ROWS)
+async def test_another_model_answers_where_that_helps_and_nowhere_else(
+    fake: Fake, code: int, http: int, kind: Kind
+) -> None:
+    run = await ended(fake, question(code, http, kind), FALLBACK_MODELS=[SECOND])
+    asked = [call["path"].partition("/ai/run/")[2] for call in runs(fake)]
+    if kind in REPLACED:
+        tries = 3 if kind in TWICE_MORE - {Kind.BUSY} else 1
+        assert asked == [FIRST] * tries + [SECOND]
+        assert (run.status, run.error_code, run.message.text.split()) == ("complete", "", ["word1", "word2"])
+        assert (run.model, run.answered_by, run.because) == (FIRST, SECOND, kind.value)
+        assert run.message.model == SECOND
+    else:
+        assert (run.status, run.error_code, asked) == ("failed", kind.value, [FIRST])
+        assert (await in_database(Message.objects.get, pk=run.message_id)).model == FIRST

@@ -1,0 +1,159 @@
+"""What is more than a minute's limit waits in line, however many processes there are."""
+
+import asyncio
+import time
+import uuid
+
+import pytest
+
+from chat.engine.limiter import Limiter
+from chat.engine.line import tell_nobody
+from chat.engine.minutes import SharedMinutes
+from chat.upstream.catalogue import Model
+from tests.server import free_port
+
+FREE = Model("@cf/a/free", "Free", window=8_000)
+OTHER = Model("@cf/a/other", "Other", window=8_000)
+PAID = Model("@cf/a/paid", "Paid", window=8_000, paid=True)
+
+
+async def entered(limiter: Limiter, model: Model = FREE) -> int:
+    """How many get in at once."""
+    count = 0
+    while await limiter.enter_at_once(model):
+        count += 1
+    return count
+
+
+async def test_the_limit_holds_for_all_models_together() -> None:
+    limiter = Limiter(5, 2)
+    assert await entered(limiter, PAID) == 2
+    assert await entered(limiter, FREE) == 3
+    assert await entered(limiter, OTHER) == 0
+
+
+async def test_each_process_keeps_to_its_share() -> None:
+    limiter = Limiter(10, 2)
+    limiter.processes = 4
+    assert await entered(limiter) == 2
+    limiter.processes = 100
+    assert await entered(Limiter(10, 2)) == 10
+
+
+async def test_places_come_back_when_the_window_has_passed() -> None:
+    limiter = Limiter(2, 1, window=0.2)
+    assert await entered(limiter) == 2
+    await asyncio.sleep(0.25)
+    assert await entered(limiter) == 2
+
+
+async def test_who_waits_goes_in_order_and_knows_the_place() -> None:
+    limiter = Limiter(1, 1, window=0.15)
+    assert await limiter.enter_at_once(FREE)
+    order: list[str] = []
+    places: dict[str, list[int]] = {"first": [], "second": []}
+
+    async def wait(name: str) -> None:
+        await limiter.enter(FREE, places[name].append)
+        order.append(name)
+
+    began = time.monotonic()
+    await asyncio.gather(wait("first"), wait("second"))
+    assert order == ["first", "second"]
+    assert time.monotonic() - began >= 0.25
+    assert [places["first"][0], places["second"][0]] == [1, 2]
+    assert places["first"][-1] == places["second"][-1] == 0
+    assert not limiter.has_line
+
+
+async def test_who_leaves_the_line_holds_nobody_up() -> None:
+    limiter = Limiter(1, 1, window=0.3)
+    await limiter.enter(FREE, tell_nobody)
+    waiting = [asyncio.create_task(limiter.enter(FREE, tell_nobody)) for _ in range(3)]
+    await asyncio.sleep(0.05)
+    for task in waiting[:2]:
+        task.cancel()
+    await asyncio.wait_for(waiting[2], 2)
+    assert not limiter.has_line
+
+
+async def test_the_line_of_a_paid_model_holds_up_no_other() -> None:
+    limiter = Limiter(10, 1)
+    await limiter.enter(PAID, tell_nobody)
+    waiting = asyncio.create_task(limiter.enter(PAID, tell_nobody))
+    await asyncio.sleep(0.05)
+    await asyncio.wait_for(limiter.enter(FREE, tell_nobody), 1)
+    waiting.cancel()
+
+
+async def test_a_refusal_of_cloudflare_teaches_the_limit_of_that_model() -> None:
+    limiter = Limiter(100, 10, window=0.2)
+    for _ in range(5):
+        await limiter.enter(FREE, tell_nobody)
+    for _ in range(3):
+        assert await limiter.enter_at_once(FREE)
+        limiter.refused(FREE, None)
+    assert await entered(limiter) == 0
+    assert await entered(limiter, OTHER) == 92
+    await asyncio.sleep(0.25)
+    assert await entered(limiter) == 5, "so many were taken before the rest was refused"
+
+
+async def test_a_refusal_now_and_then_teaches_nothing() -> None:
+    limiter = Limiter(100, 10)
+    for _ in range(3):
+        for _ in range(2):
+            assert await limiter.enter_at_once(FREE)
+            limiter.refused(FREE, None)
+        limiter.answered(FREE)
+    assert await entered(limiter) == 94
+
+
+# With Redis.
+
+
+@pytest.fixture
+def account() -> str:
+    return uuid.uuid4().hex
+
+
+@pytest.mark.redis
+async def test_processes_count_together_in_redis(redis_url: str, account: str) -> None:
+    stores = [SharedMinutes(redis_url, account) for _ in range(2)]
+    one, two = (Limiter(5, 2, shared=store, window=0.5) for store in stores)
+    assert await entered(one, PAID) == 2
+    assert await entered(two, PAID) == 0
+    assert await entered(two) == 3
+    assert await entered(one) == 0
+    await asyncio.sleep(0.6)
+    assert await entered(two) == 5
+    for store in stores:
+        await store.aclose()
+
+
+@pytest.mark.redis
+async def test_another_account_has_limits_of_its_own(redis_url: str, account: str) -> None:
+    stores = [SharedMinutes(redis_url, f"{account}{n}") for n in range(2)]
+    for store in stores:
+        assert await entered(Limiter(3, 1, shared=store)) == 3
+        await store.aclose()
+
+
+@pytest.mark.redis
+async def test_who_waits_for_redis_gets_in_when_a_place_is_free(redis_url: str, account: str) -> None:
+    store = SharedMinutes(redis_url, account)
+    limiter = Limiter(1, 1, shared=store, window=0.3)
+    places: list[int] = []
+    for _ in range(2):
+        await asyncio.wait_for(limiter.enter(FREE, places.append), 3)
+    assert places == [1, 0]
+    await store.aclose()
+
+
+async def test_without_redis_each_counts_for_itself_and_nobody_waits_for_it() -> None:
+    store = SharedMinutes(f"redis://127.0.0.1:{free_port()}/0", "nobody")
+    limiter = Limiter(5, 2, shared=store)
+    began = time.monotonic()
+    assert await entered(limiter) == 5
+    assert time.monotonic() - began < 1.5
+    await store.aclose()

@@ -1,0 +1,84 @@
+"""A site whose models others serve, with an account and without."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.fake_workers_ai import ENDPOINT_KEY, Fake
+from tests.server import Person, Server, Stream
+
+pytestmark = pytest.mark.database
+
+
+def said(person: Person, **fields: str) -> Stream:
+    with person.ask("fake: openai tokens=3", **fields) as stream:
+        return stream.to_end()
+
+
+def of_ones_own(fake: Fake, **more: str) -> dict[str, str]:
+    """A server of OpenAI's API."""
+    return {
+        "OPENAI_BASE_URL": f"{fake.url}/v1",
+        "OPENAI_API_KEY": ENDPOINT_KEY,
+        "OPENAI_MODELS": "small-1=32000,big-1",
+        **more,
+    }
+
+
+def test_a_site_runs_with_a_server_of_its_own_alone(servers: Callable[..., Server], fake: Fake) -> None:
+    server = servers(**of_ones_own(fake, CLOUDFLARE_ACCOUNT_ID="", CLOUDFLARE_API_TOKEN=""))
+    alice = server.person("alice")
+    first = said(alice)
+    assert (first.text, first.meta["model"]) == ("word1 word2 word3", "small-1")
+    with alice.ask("again\nfake: openai tokens=2", f"/c/{first.conversation}/messages/") as more:
+        more.to_end()
+    assert [message["role"] for message in fake.calls[-1]["body"]["messages"]] == [
+        "user",
+        "assistant",
+        "user",
+    ]
+    assert {call["path"] for call in fake.calls} == {"/v1/chat/completions"}
+    log = server.log.read_text()
+    assert "Answers come from small-1" in log
+    assert "Cloudflare" not in log
+    assert server.database.value("SELECT completion_tokens FROM chat_run WHERE text_length > 15") == 3
+    offered = alice.get("/models/").text
+    assert "127.0.0.1" in offered
+    assert "local/" not in offered
+    assert ENDPOINT_KEY not in offered + log + alice.get(f"/c/{first.conversation}/").text
+
+
+def test_all_who_answer_are_offered_side_by_side(servers: Callable[..., Server], fake: Fake) -> None:
+    server = servers(**of_ones_own(fake, GATEWAY_MODELS="openai/gpt-5=400000,anthropic/claude-haiku-4-5"))
+    alice = server.person("alice")
+    offered = alice.get("/models/").text
+    for name in (
+        "GLM 4.7 Flash",
+        "openai/gpt-5",
+        "anthropic/claude-haiku-4-5",
+        "small-1",
+        "AI Gateway",
+        "400k",
+    ):
+        assert name in offered
+    paths = []
+    for model in ("@cf/zai-org/glm-4.7-flash", "openai/gpt-5", "big-1"):
+        assert said(alice, model=model).text == "word1 word2 word3"
+        paths.append(fake.calls[-1]["path"].removeprefix("/client/v4/accounts/acc"))
+    assert paths == [
+        "/ai/run/@cf/zai-org/glm-4.7-flash",
+        "/ai/v1/chat/completions",
+        "/v1/chat/completions",
+    ]
+    assert server.database.rows("SELECT gateway FROM chat_run ORDER BY created") == [
+        ("",),
+        ("default",),
+        ("",),
+    ]
+
+
+def test_what_is_not_listed_is_asked_of_nobody(servers: Callable[..., Server], fake: Fake) -> None:
+    server = servers(**of_ones_own(fake))
+    answer = server.person("alice").post("/c/", {"content": "hello", "model": "openai/gpt-5"})
+    assert answer.status_code == 400
+    assert not [call for call in fake.calls if call["method"] == "POST"]

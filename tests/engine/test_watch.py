@@ -1,0 +1,99 @@
+"""What one process learns or an administrator changes is soon what every process offers."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.databases import Database
+from tests.fake_models import finetune, record
+from tests.fake_workers_ai import Fake
+from tests.server import Server
+
+pytestmark = pytest.mark.database
+SMALL = "@cf/meta/llama-3.2-1b-instruct"
+SOON = 8.0  # seconds; a look is taken every 2.5, on machines that are busy
+
+
+def until(condition: Callable[[], object]) -> None:
+    give_up = time.monotonic() + SOON
+    while not condition():
+        assert time.monotonic() < give_up, "this does not come true"
+        time.sleep(0.1)
+
+
+def offered(server: Server) -> str:
+    return server.person("alice").get("/models/").text
+
+
+def searches(fake: Fake) -> int:
+    return sum("/models/search" in call["path"] for call in fake.lists.calls)
+
+
+def test_a_process_fetches_the_list_soon_after_its_start_and_another_not_again(
+    servers: Callable[..., Server], fake: Fake
+) -> None:
+    fake.lists.models.append(record("@cf/maker/new-9b", context_window="9000"))
+    one, other = servers(), servers()
+    for server in (one, other):
+        until(lambda server=server: "@cf/maker/new-9b" in offered(server))
+    assert searches(fake) == 1
+    with other.person("alice").ask("hello", model="@cf/maker/new-9b") as stream:
+        stream.to_end()
+    assert fake.calls[-1]["path"].endswith("/ai/run/@cf/maker/new-9b")
+
+
+@pytest.mark.parametrize("how", ["10000", "html", "hang"])
+def test_a_list_that_cannot_be_had_delays_nothing_and_is_no_end(
+    servers: Callable[..., Server], fake: Fake, database: Database, how: str
+) -> None:
+    fake.lists.fails["search"] = how
+    server = servers()
+    until(lambda: searches(fake))
+    if how != "hang":
+        until(lambda: database.value("SELECT error FROM chat_modellist"))
+    assert offered(server).count('type="radio"') > 30
+    with server.person("alice").ask("hello") as stream:
+        stream.to_end()
+    assert stream.text == "You said: hello"
+    assert server.terminate() == 0
+
+
+def test_a_finetune_is_asked_of_its_base(servers: Callable[..., Server], fake: Fake) -> None:
+    base, key = "@cf/meta/llama-3.3-70b-instruct-fp8-fast", "00000000-0000-4000-8000-000000000001"
+    fake.lists.finetunes = [finetune("cats", base, key)]
+    server = servers()
+    until(lambda: "cats (Llama 3.3 70B Fast)" in offered(server))
+    with server.person("alice").ask("hello", model=f"{base}+{key}") as stream:
+        stream.to_end()
+    assert stream.meta["model"] == f"{base}+{key}"
+    assert fake.calls[-1]["path"].endswith(f"/ai/run/{base}")
+    assert fake.calls[-1]["body"]["lora"] == key
+
+
+def test_a_process_starts_with_the_models_it_knows(server: Server) -> None:
+    assert offered(server).count('type="radio"') > 30
+
+
+def test_what_a_refusal_says_is_kept_and_offered_by_every_process(
+    servers: Callable[..., Server], database: Database
+) -> None:
+    one, other = servers(), servers()
+    with one.person("alice").ask("fake: status code=3030", model="@cf/openai/gpt-oss-20b") as stream:
+        stream.to_end()
+    assert stream.done
+    assert stream.done["code"] == "too_long"
+    learnt = "SELECT learnt_window FROM chat_offeredmodel WHERE id = '@cf/openai/gpt-oss-20b'"
+    until(lambda: database.value(learnt) == 60_000)
+    for server in (one, other):
+        until(lambda server=server: offered(server).count("60k context") == 2)
+
+
+def test_a_change_in_the_database_reaches_a_process_that_runs(server: Server, database: Database) -> None:
+    assert SMALL in offered(server)
+    database.rows(f"UPDATE chat_offeredmodel SET shown = false WHERE id = '{SMALL}'")
+    database.rows("UPDATE chat_modellist SET version = version + 1")
+    until(lambda: SMALL not in offered(server))
+    answer = server.person("alice").post("/c/", {"content": "hello", "model": SMALL})
+    assert answer.status_code == 400
+    assert "There is no model" in answer.json()["error"]["message"]

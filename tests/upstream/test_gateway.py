@@ -1,0 +1,155 @@
+"""What an AI Gateway is asked for, header by header, and who tries again."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chat.upstream.client import Gateway
+from chat.upstream.errors import Kind
+from tests.fake_workers_ai import Fake
+from tests.upstream.asking import MODEL, ask, client, runs
+
+WORDS = "fake: words tokens=2"
+LABELS = {"person": "p7", "conversation": "c7", "site": "chat.example"}
+
+
+def told(call: dict[str, Any]) -> dict[str, str]:
+    """What the gateway was told, by the rest of each header's name."""
+    return {
+        name.removeprefix("cf-aig-"): value
+        for name, value in call["headers"].items()
+        if name.startswith("cf-aig-")
+    }
+
+
+async def ask_through(
+    gateway: Gateway | None, fake: Fake, question: str = WORDS, **more: Any
+) -> dict[str, str]:
+    async with client(fake, gateway=gateway) as made:
+        await ask(made, question, **more)
+    return told(runs(fake)[-1])
+
+
+async def test_without_a_gateway_none_is_told_anything(fake: Fake) -> None:
+    assert await ask_through(None, fake, labels=LABELS, fresh=True) == {}
+
+
+async def test_what_is_not_set_is_left_to_the_gateway(fake: Fake) -> None:
+    assert await ask_through(Gateway("default"), fake) == {
+        "gateway-id": "default",
+        "collect-log-payload": "false",
+    }
+
+
+async def test_the_call_is_the_same_but_for_the_headers(fake: Fake) -> None:
+    for gateway in (None, Gateway("default", cache_ttl=60, max_attempts=3)):
+        async with client(fake, gateway=gateway) as made:
+            await ask(made, WORDS, affinity="a")
+    plain, through = runs(fake)
+    assert (plain["path"], plain["body"]) == (through["path"], through["body"])
+    rest = {name: value for name, value in through["headers"].items() if not name.startswith("cf-aig-")}
+    assert rest == plain["headers"]
+
+
+@pytest.mark.parametrize(
+    ("given", "header", "value"),
+    [
+        ({"cache_ttl": 60}, "cache-ttl", "60"),
+        ({"cache_ttl": 0}, "skip-cache", "true"),
+        ({"request_timeout": 1500}, "request-timeout", "1500"),
+        ({"max_attempts": 5}, "max-attempts", "5"),
+        ({"retry_delay": 250}, "retry-delay", "250"),
+        ({"backoff": "exponential"}, "backoff", "exponential"),
+    ],
+)
+async def test_each_wish_is_one_header(fake: Fake, given: dict[str, Any], header: str, value: str) -> None:
+    sent = await ask_through(Gateway("g-1", **given), fake)
+    assert sent == {"gateway-id": "g-1", "collect-log-payload": "false", header: value}
+
+
+async def test_payloads_are_logged_only_where_that_is_wanted(fake: Fake) -> None:
+    assert (await ask_through(Gateway("g", log_payloads=True), fake))["collect-log-payload"] == "true"
+
+
+async def test_a_price_of_ones_own_is_told_a_token(fake: Fake) -> None:
+    sent = await ask_through(Gateway("g", cost=(0.06, 0.4)), fake)
+    assert json.loads(sent["custom-cost"]) == pytest.approx({"per_token_in": 6e-8, "per_token_out": 4e-7})
+
+
+async def test_who_asks_is_said_in_five_entries_at_most(fake: Fake) -> None:
+    sent = await ask_through(Gateway("g"), fake, labels=LABELS | {"site": "bücher.example"})
+    assert sent["metadata"].isascii()
+    assert json.loads(sent["metadata"]) == LABELS | {"site": "bücher.example"}
+    many = {f"n{n}": "x" for n in range(9)}
+    assert len(json.loads((await ask_through(Gateway("g"), fake, labels=many))["metadata"])) == 5
+
+
+async def test_who_asks_is_said_only_where_that_is_wanted(fake: Fake) -> None:
+    assert "metadata" not in await ask_through(Gateway("g", metadata=False), fake, labels=LABELS)
+
+
+async def test_another_version_never_comes_from_the_cache(fake: Fake) -> None:
+    gateway = Gateway("g", cache_ttl=600, cache_per_person=True)
+    sent = await ask_through(gateway, fake, labels=LABELS, fresh=True)
+    assert sent["skip-cache"] == "true"
+    assert "cache-key" not in sent
+
+
+async def test_each_person_has_a_cache_of_their_own_where_that_is_wanted(fake: Fake) -> None:
+    own, shared = Gateway("g", cache_ttl=600, cache_per_person=True), Gateway("g", cache_ttl=600)
+
+    async def key(gateway: Gateway, person: str = "p7", question: str = WORDS, **more: Any) -> str | None:
+        sent = await ask_through(gateway, fake, question, labels={"person": person}, **more)
+        return sent.get("cache-key")
+
+    first = await key(own)
+    assert first is not None
+    assert len(first) == 64
+    assert await key(own) == first
+    others = [
+        await key(own, person="p8"),
+        await key(own, question=f"more\n{WORDS}"),
+        await key(own, max_tokens=9),
+        await key(own, chosen={"seed": 5}),
+    ]
+    assert len({first, *others}) == 5
+    assert await key(shared) is None
+
+
+async def test_a_header_carries_nothing_of_what_was_typed(fake: Fake) -> None:
+    gateway = Gateway("g", cache_ttl=600, cache_per_person=True, log_payloads=True, cost=(1, 1))
+    said = "a secret of the person\r\nx-evil: 1"
+    await ask_through(gateway, fake, f"{said}\n{WORDS}", labels=LABELS, affinity="a")
+    (call,) = runs(fake)
+    assert said in call["body"]["messages"][0]["content"]
+    assert not [text for text in [*call["headers"].values(), call["path"]] if "secret" in text]
+    assert "x-evil" not in call["headers"]
+    assert call["path"].endswith(MODEL.id)
+
+
+@pytest.mark.parametrize(("attempts", "calls"), [(None, 3), (1, 3), (2, 1), (5, 1)])
+@pytest.mark.parametrize("refusal", ["status code=3040", "status code=7013", "status code=1 http=502"])
+async def test_where_the_gateway_tries_again_we_do_not(
+    fake: Fake, attempts: int | None, calls: int, refusal: str
+) -> None:
+    async with client(fake, gateway=Gateway("g", max_attempts=attempts)) as made:
+        answer = await ask(made, f"fake: {refusal}")
+    assert answer.kind in (Kind.BUSY, Kind.UNAVAILABLE)
+    assert len(runs(fake)) == calls
+
+
+async def test_what_never_reached_the_gateway_is_still_sent_again(fake: Fake) -> None:
+    async with client(fake, gateway=Gateway("g", max_attempts=5)) as made:
+        answer = await ask(made, "fake: flaky fails=2 key=cut drop=1")
+    assert answer.error is None
+    assert len(runs(fake)) == 3
+
+
+async def test_an_empty_answer_is_still_asked_for_without_a_stream(fake: Fake) -> None:
+    own = Gateway("g", cache_ttl=600, cache_per_person=True, max_attempts=5)
+    async with client(fake, gateway=own) as made:
+        await ask(made, "fake: json shape=empty", labels=LABELS)
+    first, second = runs(fake)
+    assert [first["body"]["stream"], second["body"]["stream"]] == [True, False]
+    assert told(first)["cache-key"] != told(second)["cache-key"]

@@ -1,0 +1,99 @@
+"""The page of API keys: made, shown once, taken back; and what the administration sees of them."""
+
+import hashlib
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.databases import Database
+from tests.people import CSRF
+from tests.server import Person, Server
+
+pytestmark = pytest.mark.database
+PAGE = "/settings/keys/"
+WANTED = {"name": "a program", "run": True, "list": True}
+
+
+def form(person: Person, path: str = PAGE, **fields: Any) -> httpx.Response:
+    return person.client.post(path, data={"csrfmiddlewaretoken": CSRF, **fields})
+
+
+def test_a_key_is_shown_once_and_only_its_digest_is_stored(alice: Person, database: Database) -> None:
+    made = form(alice, name=" for  <b>my</b> script ", run="1", list="1", days="30", keep="conversations")
+    assert made.status_code == 200
+    assert made.headers["Cache-Control"] == "no-store"
+    found = re.search(r'value="(chat_[\w-]{43})"', made.text)
+    assert found
+    secret = found[1]
+    again = alice.get(PAGE).text
+    assert secret not in again
+    assert f"{secret[:12]}…" in again
+    assert "for &lt;b&gt;my&lt;/b&gt; script" in again
+    rows = database.rows("SELECT digest, may_run, may_list, keeps_conversations, expires FROM chat_apikey")
+    assert hashlib.sha256(secret.encode()).hexdigest() in [row[0] for row in rows]
+    assert secret not in repr(database.rows("SELECT * FROM chat_apikey"))
+
+
+def test_a_key_is_revoked_for_good_and_stays_in_the_list(alice: Person, database: Database) -> None:
+    key = alice.post(PAGE, WANTED).json()["id"]
+    answer = form(alice, f"{PAGE}{key}/revoke/")
+    assert (answer.status_code, answer.headers["Location"]) == (303, PAGE)
+    assert f"{PAGE}{key}/revoke/" not in alice.get(PAGE).text
+    when = database.value(f"SELECT revoked FROM chat_apikey WHERE id IN ('{key}', '{key.replace('-', '')}')")
+    assert when
+    assert alice.post(f"{PAGE}{key}/revoke/").status_code == 200
+    assert when == database.value(
+        f"SELECT revoked FROM chat_apikey WHERE id IN ('{key}', '{key.replace('-', '')}')"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({}, 400),
+        ({"name": "x"}, 400),
+        ({"name": " ", "run": True}, 400),
+        ({"name": 7, "run": True}, 400),
+        ({"name": "x" * 81, "run": True}, 413),
+        ({"name": "x\0", "run": True}, 400),
+        ({"name": "x", "run": True, "days": "31"}, 400),
+        ({"name": "x", "run": True, "days": []}, 400),
+        ({"name": "x", "run": True, "keep": "all"}, 400),
+        ({"name": "x", "run": True, "user": 1}, 400),
+        ({"name": "x", "run": True, "digest": "0"}, 400),
+    ],
+)
+def test_what_is_no_key_is_refused(alice: Person, database: Database, fields: Any, status: int) -> None:
+    before = database.rows("SELECT * FROM chat_apikey")
+    assert alice.post(PAGE, fields).status_code == status
+    assert database.rows("SELECT * FROM chat_apikey") == before
+
+
+def test_one_person_has_at_most_fifty_keys(server: Server) -> None:
+    bob = server.person("bob")
+    answers = [bob.post(PAGE, WANTED).status_code for _ in range(51)]
+    assert answers == [201] * 50 + [409]
+
+
+def test_the_forms_need_their_token(alice: Person) -> None:
+    assert (
+        alice.client.post(PAGE, data={"name": "x", "run": "1"}, headers={"X-CSRFToken": ""}).status_code
+        == 403
+    )
+
+
+def test_an_administrator_sees_and_revokes_everybodys_keys(server: Server, alice: Person) -> None:
+    root = server.person("root")
+    made = alice.post(PAGE, {**WANTED, "name": "to be revoked"}).json()
+    page = root.get("/admin/chat/apikey/")
+    assert "to be revoked" in page.text
+    assert made["key"] not in page.text
+    assert made["key"][:12] in page.text
+    sent = {"action": "revoke", "_selected_action": made["id"], "csrfmiddlewaretoken": CSRF}
+    assert root.client.post("/admin/chat/apikey/", data=sent).status_code == 302
+    assert f"{PAGE}{made['id']}/revoke/" not in alice.get(PAGE).text
+    for who in ("carol", "erin"):
+        refused = server.person(who).client.post("/admin/chat/apikey/", data=sent)
+        assert refused.status_code == 403

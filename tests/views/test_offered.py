@@ -1,0 +1,144 @@
+"""Who may use which model, and what becomes of conversations with a model that has retired."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.databases import Database
+from tests.fake_workers_ai import Fake
+from tests.server import Person, Server
+
+FEW, HIDDEN, GONE = "@cf/qwen/qwen3.8-27b", "@cf/qwen/qwq-32b", "@cf/openai/gpt-oss-20b"
+OLD = "@cf/meta/llama-2-7b-chat-int8"  # retired long ago
+DEFAULT = "@cf/zai-org/glm-4.7-flash"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def decided(server: Server, database: Database) -> None:
+    """FEW is for alice's group alone, HIDDEN is hidden, GONE is listed no longer."""
+    fetched = "SELECT count(*) FROM chat_modellist WHERE fetched IS NOT NULL"
+    until(lambda: database.value(fetched))  # else it would be back with the first list
+    database.rows("INSERT INTO auth_group (id, name) VALUES (7001, 'few')")
+    alice = database.value("SELECT id FROM chat_user WHERE username = 'alice'")
+    database.rows(f"INSERT INTO chat_user_groups (user_id, group_id) VALUES ({alice}, 7001)")
+    database.rows(f"INSERT INTO chat_offeredmodel_groups (offeredmodel_id, group_id) VALUES ('{FEW}', 7001)")
+    database.rows(f"UPDATE chat_offeredmodel SET shown = false WHERE id = '{HIDDEN}'")
+    database.rows(f"UPDATE chat_offeredmodel SET gone = '2026-11-01 00:00:00' WHERE id = '{GONE}'")
+    database.rows("UPDATE chat_modellist SET version = version + 1")
+    until(lambda: HIDDEN not in server.person("bob").get("/models/").text)
+
+
+def until(condition: Any) -> None:
+    give_up = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < give_up, "this does not come true"
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def bob(server: Server) -> Person:
+    return server.person("bob")
+
+
+def test_only_those_of_its_group_see_and_use_a_model(alice: Person, bob: Person, fake: Fake) -> None:
+    for path in ("/", "/models/"):
+        assert f'value="{FEW}"' in alice.get(path).text
+        assert FEW not in bob.get(path).text
+    with alice.ask("hello", model=FEW) as stream:
+        stream.to_end()
+    assert fake.calls[-1]["path"].endswith(FEW)
+
+
+def asked(person: Person, model: str, conversation: str) -> Iterator[Any]:
+    """Every call that takes the name of a model."""
+    yield person.post("/c/", {"content": "hello", "model": model})
+    yield person.post(f"/c/{conversation}/messages/", {"content": "hello", "model": model})
+    yield person.post(f"/c/{conversation}/settings/", {"model": model})
+    yield person.get("/models/parameters/", params={"model": model})
+
+
+@pytest.mark.parametrize("model", [FEW, HIDDEN])
+def test_one_may_not_be_told_from_one_that_is_not_there(
+    bob: Person, database: Database, fake: Fake, model: str
+) -> None:
+    with bob.ask("hello") as stream:
+        stream.to_end()
+    reply, question = stream.meta["message"], stream.meta["user_message"]
+    runs, calls = database.value("SELECT count(*) FROM chat_run"), len(fake.calls)
+
+    def answers(name: str) -> list[tuple[int, str]]:
+        given = [*asked(bob, name, stream.conversation)]
+        given.append(bob.post(f"/messages/{reply}/regenerate/", {"model": name}))
+        given.append(bob.post(f"/messages/{question}/edit/", {"content": "x", "model": name}))
+        return [(answer.status_code, answer.text.replace(name, "…")) for answer in given]
+
+    assert answers(model) == answers("@cf/of/nobody")
+    assert {status for status, _ in answers(model)} == {400}
+    assert database.value("SELECT count(*) FROM chat_run") == runs
+    assert len(fake.calls) == calls
+
+
+def test_who_left_the_group_goes_on_with_another_model(
+    alice: Person, bob: Person, database: Database
+) -> None:
+    with alice.ask("hello", model=FEW) as stream:
+        stream.to_end()
+    key = sql(database, stream.conversation)
+    bobs = "(SELECT id FROM chat_user WHERE username = 'bob')"
+    database.rows(f"UPDATE chat_conversation SET user_id = {bobs} WHERE id = '{key}'")
+    page = bob.get(f"/c/{stream.conversation}/").text
+    assert f'value="{DEFAULT}" selected' in page
+    assert '<span data-part="model">Qwen3.8 27B</span>' in page  # the old reply keeps its name
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "successor", "next_name"),
+    [
+        (GONE, "GPT OSS 20B", DEFAULT, "GLM 4.7 Flash"),
+        (OLD, "Llama 2 7B Chat", DEFAULT, "GLM 4.7 Flash"),
+        ("@cf/moonshotai/kimi-k2.5", "Kimi K2.5", "@cf/moonshotai/kimi-k2.6", "Kimi K2.6"),
+    ],
+)
+def test_a_conversation_with_a_retired_model_goes_on_with_its_replacement_after_a_word(
+    bob: Person, database: Database, fake: Fake, model: str, name: str, successor: str, next_name: str
+) -> None:
+    with bob.ask("hello", model="@cf/openai/gpt-oss-120b") as stream:
+        stream.to_end()
+    key = stream.conversation
+    database.rows(f"UPDATE chat_conversation SET model = '{model}' WHERE id = '{sql(database, key)}'")
+    database.rows(
+        f"UPDATE chat_message SET model = '{model}' WHERE conversation_id = '{sql(database, key)}'"
+        " AND role = 'assistant'"
+    )
+    word = f"{name} is no longer available. {next_name} answers from the next question on."
+    page = bob.get(f"/c/{key}/").text
+    assert word in page
+    assert f'value="{successor}" selected' in page
+    assert word in bob.get(f"/models/?was={model}").text
+    with bob.ask("And now?", f"/c/{key}/messages/") as stream:
+        stream.to_end()
+    assert stream.meta["model"] == successor
+    assert fake.calls[-1]["path"].endswith(successor)
+    page = bob.get(f"/c/{key}/").text
+    assert word not in page
+    assert f'<span data-part="model">{name}</span>' in page
+    assert f'<span data-part="model">{next_name}</span>' in page
+
+
+def sql(database: Database, key: str) -> str:
+    return key.replace("-", "") if database.url.startswith("sqlite") else key
+
+
+def test_a_page_from_before_that_names_the_retired_model_is_answered_too(bob: Person, fake: Fake) -> None:
+    with bob.ask("hello", model=GONE) as stream:
+        stream.to_end()
+    assert stream.meta["model"] == DEFAULT
+
+
+@pytest.mark.parametrize("was", ["", "x", HIDDEN, "@cf/of/nobody", "<script>", "%00"])
+def test_the_choice_says_nothing_of_models_that_did_not_retire(bob: Person, was: str) -> None:
+    answer = bob.get(f"/models/?was={was}")
+    assert answer.status_code == 200
+    assert "no longer available" not in answer.text

@@ -1,0 +1,136 @@
+"""How a reply ended, with what helps: on the page, in the stream, and as the part a live page fetches."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.databases import Database, Template
+from tests.fake_workers_ai import Fake
+from tests.file_server import database, fake  # noqa: F401 - fixtures
+from tests.server import Server, Servers
+
+pytestmark = pytest.mark.database
+FIRST, SECOND = "@cf/zai-org/glm-4.7-flash", "@cf/openai/gpt-oss-20b"
+BUSY = "fake for glm-4.7-flash: status code=3040\nfake: words tokens=3 delay=0.05"
+THIRD = "@cf/qwen/qwen3-30b-a3b-fp8"
+INSTEAD = "Answered by GPT OSS 20B, because GLM 4.7 Flash was busy."
+
+
+@pytest.fixture(scope="module")
+def servers(
+    template: Template,
+    database: Database,  # noqa: F811
+    fake: Fake,  # noqa: F811
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Servers]:
+    made = Servers(template, database, fake, tmp_path_factory.mktemp("servers"))
+    yield made
+    made.end()
+
+
+@pytest.fixture(scope="module")
+def site(servers: Servers) -> Server:
+    return servers.start(FALLBACK_MODELS=SECOND)
+
+
+def test_who_answered_instead_is_told_and_stored(site: Server) -> None:
+    alice = site.person("alice")
+    with alice.ask(BUSY) as stream:
+        stream.to_end()
+    assert stream.meta["model"] == FIRST
+    assert stream.done["status"] == "complete", stream.done
+    assert (stream.done["answered_by"], stream.done["because"]) == (SECOND, "busy")
+    (told,) = stream.problems
+    assert (told["code"], told["answered_by"], told["message"]) == ("fallback", SECOND, INSTEAD)
+    stored = "SELECT r.model, r.answered_by, r.because, m.model FROM chat_run r JOIN chat_message m"
+    latest = site.database.rows(f"{stored} ON m.id = r.message_id ORDER BY r.created DESC LIMIT 1")
+    assert latest == [(FIRST, SECOND, "busy", SECOND)]
+    page = alice.get(f"/c/{stream.conversation}/").text
+    assert INSTEAD in page
+    assert '<span data-part="model">GPT OSS 20B</span>' in page
+    assert INSTEAD in alice.get(f"/messages/{stream.meta['message']}/outcome/").text
+    with alice.follow(stream.run) as again:
+        again.to_end()
+    assert (again.meta["model"], again.done["answered_by"]) == (SECOND, SECOND)
+
+
+def test_another_process_tells_the_same(site: Server, servers: Servers) -> None:
+    other = servers.start(apart=True)
+    with site.person("alice").ask(BUSY) as stream:
+        stream.to_end()
+    with other.person("alice").follow(stream.run) as mirror:
+        mirror.to_end()
+    assert mirror.done["status"] == "complete"
+    assert (mirror.done["answered_by"], mirror.done["because"]) == (SECOND, "busy")
+    assert INSTEAD in other.person("alice").get(f"/c/{stream.conversation}/").text
+
+
+def test_where_the_asked_model_answers_nothing_is_said(site: Server) -> None:
+    with site.person("alice").ask("fake: words tokens=3") as stream:
+        stream.to_end()
+    assert not {"answered_by", "because", "retry_after", "request_id"} & set(stream.done)
+    assert stream.problems == []
+    assert "Answered by" not in site.person("alice").get(f"/c/{stream.conversation}/").text
+
+
+@pytest.mark.parametrize(
+    ("code", "buttons"),
+    [
+        (3040, ["Try again", "Another model"]),
+        (3021, ["", "Try again", "Another model"]),
+        (3036, ["Another model", "Try again"]),
+        (5021, ["Another model", "Shorten the question"]),
+        (2016, ["Change the question"]),
+        (5035, ["Another model", "Try again"]),
+        (10000, ["Try again"]),
+    ],
+)
+def test_each_failure_offers_what_helps(site: Server, code: int, buttons: list[str]) -> None:
+    alice = site.person("alice")
+    with alice.ask(failing(code), model=THIRD) as stream:
+        stream.to_end()
+    part = alice.get(f"/messages/{stream.meta['message']}/outcome/").text
+    assert stream.done["message"].replace("'", "&#x27;") in part
+    offered = re.findall(r'<button class="button"[^>]*>([^<]*)</button>', part)
+    if (
+        code == 3036 and "" in offered
+    ):  # to wait for 00:00 UTC, which is offered in the last minutes before it
+        offered.remove("")
+    assert sorted(offered) == sorted(buttons)
+    assert f"<code>{stream.done['request_id']}</code>" in part
+    page = alice.get(f"/c/{stream.conversation}/").text
+    assert without_tokens(part) in without_tokens(page)
+    assert "dash.cloudflare.com" not in page
+
+
+def test_only_staff_is_shown_the_way_to_cloudflare(site: Server) -> None:
+    for name, shown in (("alice", False), ("root", True)):
+        with site.person(name).ask(failing(2021), model=THIRD) as stream:
+            stream.to_end()
+        page = site.person(name).get(f"/c/{stream.conversation}/").text
+        assert ("https://dash.cloudflare.com/?to=/:account/billing" in page) is shown
+
+
+def test_the_wait_is_told_as_long_as_it_holds(site: Server) -> None:
+    alice = site.person("alice")
+    with alice.ask(failing(3040) + " retry_after=60", model=THIRD) as stream:
+        stream.to_end()
+    assert 50 < stream.done["retry_after"] <= 60
+    path = f"/messages/{stream.meta['message']}/outcome/"
+    found = re.search(r'data-seconds="(\d+)"', alice.get(path).text)
+    assert found
+    assert 30 < int(found[1]) <= 60
+    site.database.rows("UPDATE chat_run SET retry_at = '2026-01-01 00:00:00+00:00'")
+    assert "data-seconds" not in alice.get(path).text
+
+
+def failing(code: int) -> str:
+    """A question that the third model fails with `code`, and whoever is asked instead with something else."""
+    return f"fake: status code=5006\nfake for qwen3-30b-a3b-fp8: status code={code}"
+
+
+def without_tokens(html: str) -> str:
+    """A token differs each time, a countdown each second."""
+    html = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", html)
+    return re.sub(r'data-seconds="\d+"', "", html).strip()

@@ -1,0 +1,115 @@
+"""A question sent by form after the session ended: by that form alone it comes back into its box."""
+
+import uuid
+from html import escape
+
+import pytest
+
+from tests.people import CSRF, PASSWORD
+from tests.server import Person, Server
+
+TYPED = 'Why "this" <b>\nand that?'
+LOGIN = "/accounts/login/"
+
+
+def fields(**more: str) -> dict[str, str]:
+    return {"csrfmiddlewaretoken": CSRF, **more}
+
+
+def box(page: str) -> str:
+    return page.partition('<textarea id="content"')[2].partition(">\n")[2].partition("</textarea>")[0]
+
+
+@pytest.fixture
+def nobody(server: Server) -> Person:
+    visitor = server.person("")
+    visitor.client.headers["Accept"] = "text/html"
+    return visitor
+
+
+def signed_in(visitor: Person, name: str, **more: str):
+    return visitor.client.post(LOGIN, data=fields(login=name, password=PASSWORD, **more))
+
+
+def begun_by(name: str, server: Server) -> str:
+    with server.person(name).ask("Hers alone") as stream:
+        return stream.to_end().conversation
+
+
+@pytest.fixture
+def hers(server: Server) -> str:
+    """Alice's, who does not sign in here: a first time hashes her password anew, which ends her session."""
+    return begun_by("alice", server)
+
+
+def test_it_comes_along_in_the_form_and_is_given_back(nobody: Person, server: Server) -> None:
+    hers = begun_by("carol", server)
+    asked = nobody.client.post(
+        f"/c/{hers}/messages/", data=fields(content=TYPED, client_key=str(uuid.uuid4()))
+    )
+    assert asked.status_code == 401
+    assert f'name="content" value="{escape(TYPED)}"' in asked.text
+    assert f'name="next" value="/c/{hers}/"' in asked.text
+    again = nobody.client.post(LOGIN, data=fields(login="carol", password="wrong", content=TYPED))
+    assert f'name="content" value="{escape(TYPED)}"' in again.text
+    back = signed_in(nobody, "carol", next=f"/c/{hers}/", content=TYPED)
+    assert back.status_code == 200
+    assert box(back.text) == escape(TYPED)
+    assert "Hers alone" in back.text
+    assert f'action="/c/{hers}/messages/"' in back.text
+    assert not back.history
+
+
+def test_who_has_signed_in_elsewhere_meanwhile_gets_it_too(server: Server, hers: str) -> None:
+    alice = server.person("alice")
+    back = alice.client.post(LOGIN, data=fields(next=f"/c/{hers}/", content=TYPED))
+    assert box(back.text) == escape(TYPED)
+
+
+def test_somebody_else_gets_the_words_and_nothing_of_the_conversation(nobody: Person, hers: str) -> None:
+    back = signed_in(nobody, "bob", next=f"/c/{hers}/", content=TYPED)
+    assert box(back.text) == escape(TYPED)
+    assert "Hers alone" not in back.text
+    assert 'action="/c/"' in back.text
+
+
+@pytest.mark.parametrize("target", ["https://elsewhere.example/c/", "/c/nonsense/", "//x", "", "/settings/"])
+def test_a_way_back_that_is_no_conversation_leads_to_a_new_one(nobody: Person, target: str) -> None:
+    back = signed_in(nobody, "bob", next=target, content=TYPED)
+    assert box(back.text) == escape(TYPED)
+    assert 'action="/c/"' in back.text
+
+
+def test_a_form_of_another_site_brings_nothing_along(server: Server) -> None:
+    visitor = server.person("")
+    visitor.client.headers.update({"Accept": "text/html", "X-CSRFToken": ""})
+    for path in ("/c/", LOGIN):
+        answer = visitor.client.post(path, data={"content": TYPED})
+        assert answer.status_code == 403
+        assert "Why" not in answer.text
+
+
+def test_an_address_brings_nothing_along(nobody: Person) -> None:
+    page = nobody.get(LOGIN, params={"content": TYPED})
+    assert page.status_code == 200
+    assert 'name="content"' not in page.text
+
+
+def test_without_words_it_is_the_usual_way_in(nobody: Person) -> None:
+    asked = nobody.client.post("/c/", data=fields(content=" \n"))
+    assert (asked.status_code, asked.headers["Location"]) == (302, f"{LOGIN}?next=/")
+    assert signed_in(nobody, "bob", content=" ").status_code == 302
+
+
+def test_a_program_is_refused_as_ever(nobody: Person) -> None:
+    answer = nobody.post("/c/", {"content": TYPED})
+    assert answer.status_code == 401
+    assert answer.json()["error"]["code"] == "signed_out"
+
+
+def test_too_many_wrong_passwords_lose_nothing(nobody: Person) -> None:
+    wrong = fields(login="nobody-at-all", password="wrong", content=TYPED)
+    answers = [nobody.client.post(LOGIN, data=wrong) for _ in range(12)]
+    assert answers[-1].status_code == 429
+    assert int(answers[-1].headers["Retry-After"]) > 0
+    assert f'name="content" value="{escape(TYPED)}"' in answers[-1].text

@@ -21,7 +21,7 @@ export async function replace(chat, article, turn) {
   const articles = Array.from(chat.thread.querySelectorAll('.message'));
   const replaced = articles.slice(articles.indexOf(article));
   const taken = await chat.begin({ ...turn, replaced });
-  if (taken) await recount(chat).catch((error) => console.warn('How many versions there are:', error));
+  if (taken) recount(chat).catch((error) => console.warn('How many versions there are:', error));
   return taken;
 }
 

@@ -82,9 +82,8 @@ def test_what_was_written_into_an_edit_outlives_a_reload_until_it_is_sent(chat: 
     chat.page.reload()
     expect(opened(chat)).to_have_value("First, but longer")
     chat.page.keyboard.press("Control+Enter")
-    expect(chat.questions).to_have_count(1)
-    chat.ended()
-    assert chat.page.evaluate("Object.keys(localStorage).filter(name => name.includes('edit-'))") == []
+    expect(box(chat.questions.first)).to_have_count(0)
+    chat.page.wait_for_function("!Object.keys(localStorage).some(name => name.includes('edit-'))")
 
 
 def test_shift_and_enter_make_a_line_and_the_enter_of_an_input_method_sends_nothing(chat: ChatPage) -> None:

@@ -1,7 +1,7 @@
 """Without a network: one goes on writing, and what was sent goes out later."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Request, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, words
 from tests.server import Server
@@ -27,11 +27,16 @@ def test_a_banner_says_so_and_goes_by_itself_while_writing_stays_possible(chat: 
 def test_a_question_waits_for_as_long_as_it_takes_and_is_sent_once(chat: ChatPage, server: Server) -> None:
     chat.page.clock.install()
     chat.page.context.set_offline(True)
+    tries: list[Request] = []
+    chat.page.on("requestfailed", lambda request: tries.append(request))
     chat.ask("A very long tunnel")
     expect(chat.page.get_by_text("This is sent as soon as you are back.")).to_be_visible()
-    for _ in range(20):  # far more tries than a message gets from a server that answers
+    for _ in range(200):
+        if len(tries) > 20:  # far more than a message gets from a server that answers
+            break
         chat.page.clock.run_for(16_000)
         chat.page.wait_for_timeout(50)
+    assert len(tries) > 20
     expect(chat.page.get_by_text("This is sent as soon as you are back.")).to_be_visible()
     chat.page.context.set_offline(False)
     assert chat.ended() == "You said: A very long tunnel"

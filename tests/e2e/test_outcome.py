@@ -40,6 +40,7 @@ def test_a_failure_reads_the_same_when_it_comes_and_after_a_reload(
         told(chat)
         live = said(chat)
         chat.page.reload()
+        expect(chat.reply.locator("[data-action=wait][hidden]")).to_have_count(0)  # what counts down is here
         assert said(chat) == live
         assert chat.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
+from tests.e2e.test_scroll import stands
 from tests.server import Server
 
 HOSTILE = """<img src=x onerror="alert('img')"><script>alert('script')</script></textarea>"""
@@ -133,12 +134,12 @@ def test_reasoning_is_folded_away_and_can_be_read(chat: ChatPage) -> None:
 
 
 def test_a_reader_who_scrolled_up_stays_there(chat: ChatPage) -> None:
-    chat.ask(question("words tokens=3000 delay=0.002"))
+    chat.ask(question("words tokens=9000 delay=0.002"))
     chat.grown_to(9_000)
     chat.page.mouse.move(600, 300)
     chat.page.mouse.wheel(0, -800)
     expect(chat.jump).to_be_visible()
-    place = chat.page.evaluate("scrollY")
+    place = stands(chat.page)
     chat.grown_to(len(chat.text) + 3_000)
     assert chat.page.evaluate("scrollY") == place
     chat.jump.click()
@@ -146,6 +147,8 @@ def test_a_reader_who_scrolled_up_stays_there(chat: ChatPage) -> None:
     chat.grown_to(len(chat.text) + 3_000)
     gap = "document.documentElement.scrollHeight - innerHeight - scrollY"
     chat.page.wait_for_function(f"() => {gap} < 120")
+    chat.stop.click()
+    chat.ended("stopped")
 
 
 def test_the_enter_that_ends_a_composition_sends_nothing(chat: ChatPage) -> None:

@@ -1,6 +1,7 @@
 """Every page on a desk and on a phone: it fits, it can be used by everybody, and it keeps to itself."""
 
 import re
+import time
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, expect
@@ -8,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.accessibility import problems
 from tests.e2e.chat_page import ChatPage, Window, question
 from tests.people import CSRF
-from tests.server import Server
+from tests.server import READY, Server
 
 WIDTHS = (1280, 390)
 PASSWORD = "a lighthouse by the sea"
@@ -32,6 +33,7 @@ def look(page: Page) -> None:
     """It fits at every width, and an audit finds nothing."""
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function("width => innerWidth === width", arg=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert problems(page) == []
 
@@ -92,9 +94,11 @@ def test_another_refusal_says_nothing_about_hosts(window: Window, server: Server
 
 
 def test_making_the_first_account(window: Window, fresh_server: Server) -> None:
-    found = re.search(r"/accounts/setup/\S+", fresh_server.log.read_text())
-    assert found
     page = window(fresh_server)
+    give_up = time.monotonic() + READY
+    while not (found := re.search(r"/accounts/setup/\S+/", fresh_server.log.read_text())):
+        assert time.monotonic() < give_up, "no link in the log"  # it is said after the server listens
+        time.sleep(0.05)
     visit(page, found[0], 200)
     look(page)
     page.get_by_label("Name", exact=True).fill("ada")
@@ -119,6 +123,7 @@ def test_an_empty_and_a_full_conversation(window: Window, server: Server) -> Non
     chat.ended()
     chat.ask(question("status code=5007"))
     chat.ended("failed")
+    expect(chat.reply.locator(".request")).to_be_visible()  # what helps is looked at, too
     look(page)
     page.get_by_role("button", name="This conversation", exact=True).click()
     expect(page.get_by_text("Delete this conversation")).to_be_visible()

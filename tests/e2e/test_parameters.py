@@ -28,6 +28,8 @@ def opened(shell: Shell) -> Locator:
 
 def unfolded(shell: Shell) -> Locator:
     dialog = opened(shell)
+    model = shell.page.locator("#model").input_value()  # whose parameters may be on their way
+    expect(dialog.locator("#parameters")).to_have_attribute("data-model", model)
     if not dialog.locator("details").evaluate("details => details.open"):
         shell.press(dialog.locator("summary"))
     return dialog
@@ -67,7 +69,9 @@ def sent(fake) -> dict[str, Any]:
 
 def asked(shell: Shell, fake) -> dict[str, Any]:
     """What goes with the next question."""
+    before = shell.chat.questions.count()
     shell.chat.ask("Hello")
+    expect(shell.chat.questions).to_have_count(before + 1)  # a finger's tap is heard a moment later
     shell.chat.ended()
     return sent(fake)
 
@@ -108,6 +112,7 @@ def test_those_of_a_new_chat_go_with_its_first_question(
     expect(level(dialog, "Off")).to_be_checked()
     expect(number(dialog, "Longest reply")).to_have_value("500")
     shell.page.keyboard.press("Escape")
+    expect(shell.instructions).to_be_hidden()
     first = asked(shell, fake)
     assert first == {"max_tokens": 500, "chat_template_kwargs": {"enable_thinking": False}}
     assert asked(shell, fake) == first
@@ -200,14 +205,16 @@ def test_without_javascript_they_are_saved_and_reset(window: Window, server: Ser
     dialog.locator("summary").click()
     dialog.get_by_label("Low", exact=True).check()
     dialog.get_by_label("Temperature").fill("0.25")
-    dialog.get_by_label("Temperature").press("Enter")
+    with page.expect_navigation():
+        dialog.get_by_label("Temperature").press("Enter")
     page.get_by_role("textbox", name="Your message").fill("Hello")
     page.get_by_role("button", name="Send").click()
     expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
     assert sent(fake) == {"max_tokens": 16_384, "temperature": 0.25, "reasoning_effort": "low"}
     opener.click()
     expect(dialog.get_by_label("Temperature")).to_have_value("0.25")
-    page.get_by_role("button", name="Reset to defaults").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Reset to defaults").click()
     opener.click()
     expect(dialog.get_by_label("Default (Medium)")).to_be_checked()
     dialog.locator("summary").click()

@@ -44,6 +44,11 @@ def type_and_go_on(page: Page, *texts: str) -> None:
     page.keyboard.press("Enter")
 
 
+def is_there(chat: ChatPage) -> None:
+    """With its script, which sends, and which takes the focus once."""
+    expect(chat.box).to_be_focused()
+
+
 def is_well_made(page: Page) -> None:
     assert problems(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -68,6 +73,7 @@ def test_an_invitation_becomes_an_account_that_chats(window: Window, server: Ser
     page.keyboard.press("Tab")
     type_and_go_on(page, "", NEW, NEW)
     chat = ChatPage(page)
+    is_there(chat)
     chat.ask("Hello")
     assert chat.ended() == "You said: Hello"
 
@@ -85,7 +91,7 @@ def test_somebody_changes_the_password_by_keyboard(window: Window, server: Serve
     page = window(server, width=width)
     page.goto("/")
     type_and_go_on(page, "bob", PASSWORD)
-    expect(ChatPage(page).box).to_be_visible()
+    is_there(ChatPage(page))
     if width < 800:
         page.locator(".drawer").focus()
         page.keyboard.press("Enter")

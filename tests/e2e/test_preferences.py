@@ -132,7 +132,7 @@ def test_a_page_opened_amid_a_reply_says_what_is_new(window: Window, server: Ser
     chat = ChatPage(window(server, "alice"))
     choose(chat.page, BLOCKS)
     chat.page.goto("/")
-    paragraphs = [f"Paragraph {n} of the long reply." for n in range(8)]
+    paragraphs = [f"Paragraph {n} of the long reply." for n in range(14)]  # seconds for the reload
     chat.ask(says_line("\n\n".join(paragraphs), size=8, delay=0.15))
     expect(chat.reply.locator("[data-part=text] > p").nth(3)).to_be_attached()
     chat.page.reload()

@@ -146,14 +146,14 @@ def test_a_failed_reply_is_tried_again_as_its_next_version(chat: ChatPage) -> No
 
 
 def test_the_row_takes_the_same_room_while_a_reply_is_written_and_after(chat: ChatPage) -> None:
-    chat.ask(question("words tokens=40 delay=0.03"))
-    chat.grown_to(150)
+    chat.ask(question("words tokens=150 delay=0.03"))
+    chat.grown_to(20)
     foot = chat.reply.locator(".foot")
     during = foot.bounding_box()
     expect(foot).to_be_hidden()
     chat.ended()
-    after = foot.bounding_box()
     expect(foot).to_be_visible()
+    after = foot.bounding_box()
     assert during
     assert after
     assert during["height"] == after["height"]

@@ -50,6 +50,7 @@ def tab_to(page: Page, wanted: Locator, most: int = 40) -> None:
 def fits(page: Page) -> None:
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function("width => innerWidth === width", arg=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -65,6 +66,7 @@ def test_by_keyboard_from_the_list_through_a_search_to_the_next_and_back(
     expect(page.locator("#result_list tbody tr")).to_have_count(3)
     tab_to(page, newest)
     page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Boats three")  # a Tab before would be lost
     for title in ("Boats two", "Boats one"):
         following = page.get_by_role("link", name="Next").first
         tab_to(page, following, 5)
@@ -126,7 +128,8 @@ def test_a_long_conversation_is_paged(window: Window, server: Server, planted: l
     for shown in (100, 100, 60):
         expect(page.locator("article")).to_have_count(shown)
         if shown == 100:
-            page.get_by_role("link", name="Older messages").click()
+            with page.expect_navigation():  # as many are on the next page
+                page.get_by_role("link", name="Older messages").click()
     expect(page.get_by_text("Question 1?", exact=True)).to_be_visible()
     page.get_by_role("link", name="Newer messages").click()
     expect(page.locator("article")).to_have_count(100)

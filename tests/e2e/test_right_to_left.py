@@ -57,6 +57,7 @@ def test_the_page_is_mirrored_and_nothing_stands_out(window: Window, server: Ser
     assert too_wide(page, width) == []
     if width < 832:
         page.locator(".drawer").click()
+    expect(page.locator("#sidebar")).to_be_visible()
     sidebar = box(page.locator("#sidebar"))
     assert sidebar["x"] + sidebar["width"] == width
     assert too_wide(page, width) == []

@@ -10,7 +10,14 @@ from tests.fake_says import says_line
 from tests.server import Server
 
 GAP = "document.documentElement.scrollHeight - innerHeight - scrollY"
-LONG = question("words tokens=4000 delay=0.003")
+LONG = question("words tokens=12000 delay=0.003")
+# A wheel, a key and a finger scroll smoothly, and go on when the page has heard of them.
+STILL = """() => {
+  const { still } = window;
+  if (still?.at !== scrollY) window.still = { at: scrollY, frames: 0, since: performance.now() };
+  else still.frames += 1;
+  return window.still.frames > 10 && performance.now() - window.still.since > 200;
+}"""
 
 
 @pytest.fixture(params=[1280, 390])
@@ -21,6 +28,12 @@ def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> Chat
 
 def grow(chat: ChatPage, more: int = 1_500) -> None:
     chat.grown_to(len(chat.text) + more)
+
+
+def stands(page: Page) -> float:
+    """How far the page is scrolled, once that is over."""
+    page.wait_for_function(STILL)
+    return float(page.evaluate("scrollY"))
 
 
 def wheel(page: Page) -> None:
@@ -51,8 +64,7 @@ def test_who_goes_up_stays_there_until_they_jump_to_the_end(
     chat.grown_to(9_000)
     up(chat.page)
     expect(chat.jump).to_be_visible()
-    chat.page.wait_for_timeout(200)
-    place = chat.page.evaluate("scrollY")
+    place = stands(chat.page)
     grow(chat)
     assert chat.page.evaluate("scrollY") == place
     chat.jump.click()
@@ -73,6 +85,8 @@ def test_scrolling_down_to_the_end_takes_hold_again(chat: ChatPage) -> None:
         chat.page.wait_for_timeout(50)
     grow(chat)
     chat.page.wait_for_function(f"() => {GAP} < 120")
+    chat.stop.click()
+    chat.ended("stopped")
 
 
 def test_what_scrolls_inside_goes_first_and_lets_the_end_stay(window: Window, server: Server) -> None:
@@ -87,6 +101,8 @@ def test_what_scrolls_inside_goes_first_and_lets_the_end_stay(window: Window, se
     grow(chat)
     chat.page.wait_for_function(f"() => {GAP} < 120")
     expect(chat.jump).to_be_hidden()
+    chat.stop.click()
+    chat.ended("stopped")
 
 
 def test_zooming_and_sideways_scrolling_are_no_way_up(window: Window, server: Server) -> None:
@@ -97,12 +113,15 @@ def test_zooming_and_sideways_scrolling_are_no_way_up(window: Window, server: Se
         chat.page.dispatch_event("article.reply:last-of-type", "wheel", {**how, "bubbles": True})
     grow(chat)
     chat.page.wait_for_function(f"() => {GAP} < 120")
+    chat.stop.click()
+    chat.ended("stopped")
 
 
 def test_a_new_question_goes_near_the_top_and_its_reply_grows_below_it(chat: ChatPage) -> None:
     chat.ask(f"Go on.\n{says_line('First. ' * 700)}")
     chat.ended()
     chat.ask(question("words tokens=60 delay=0.03"))
+    expect(chat.questions).to_have_count(2)  # the old one's top is above the page
     top = "[...document.querySelectorAll('.question')].at(-1).getBoundingClientRect().top"
     chat.page.wait_for_function(f"() => {top} < 160")
     before = chat.page.evaluate(top)

@@ -55,6 +55,7 @@ def test_a_new_chats_instructions_go_with_its_first_question(
     opened(shell)
     expect(shell.instructions.get_by_role("textbox")).to_have_value("Be kind.")
     shell.page.keyboard.press("Escape")
+    expect(shell.instructions).to_be_hidden()
     if way.name == "keyboard":
         expect(shell.page.get_by_role("button", name="Settings for this conversation")).to_be_focused()
     shell.chat.ask("Hello")
@@ -65,6 +66,7 @@ def test_a_new_chats_instructions_go_with_its_first_question(
     shell.press(shell.instructions.get_by_role("button", name="Save"))
     expect(shell.instructions).to_be_hidden()
     shell.chat.ask("And now?")
+    expect(shell.chat.replies).to_have_count(2)  # a finger's tap is heard a moment later
     shell.chat.ended()
     assert told(fake) == ["Be short."]
 
@@ -100,7 +102,8 @@ def test_without_javascript_instructions_are_saved_and_a_title_too(
     page.goto(f"/c/{one}/")
     page.get_by_role("button", name="Settings for this conversation").click()
     page.locator("#system").fill("Be kind.")
-    page.get_by_role("button", name="Save").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save").click()
     page.get_by_role("textbox", name="Your message").fill("Hello")
     page.get_by_role("button", name="Send").click()
     expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")

@@ -54,7 +54,8 @@ def test_a_key_is_heard_before_what_it_does_is_loaded(window: Window, server: Se
     shell = Shell.open(window, server, KEYBOARD)
     held: list[Route] = []
     shell.page.route("**/js/sidebar*", lambda route: held.append(route))
-    shell.reach(shell.item("Baking").get_by_role("link"))
+    with shell.page.expect_request("**/js/sidebar*"):
+        shell.reach(shell.item("Baking").get_by_role("link"))
     shell.page.keyboard.press("F2")
     held.pop().continue_()
     expect(shell.title_box).to_have_value("Baking")
@@ -153,7 +154,7 @@ def test_an_undo_stays_while_somebody_is_there_and_goes_afterwards(
     Shell(page, MOUSE).do("Delete", "Packing")
     page.mouse.move(800, 300)
     expect(undo).to_be_visible()
-    page.clock.fast_forward(8_000)
+    page.clock.fast_forward(5_000)  # time goes on by itself as well
     expect(undo).to_be_visible()
     page.clock.fast_forward(8_000)
     expect(shell.toast).to_be_empty()

@@ -33,18 +33,21 @@ def test_a_reply_left_alone_is_marked_while_it_grows_and_until_it_is_seen(
     window: Window, server: Server, way
 ) -> None:
     shell = Shell.open(window, server, way)
-    shell.chat.ask(question("words tokens=120 delay=0.05"))
+    shell.chat.ask(question(SLOWLY))
     shell.chat.grown_to(20)
+    run = str(shell.chat.reply.get_attribute("data-run"))
     shell.page.goto("/")
     item = shell.item("Tell me something.")
     shell.show_list()
     marked(item, "replying")
+    assert server.person("alice").stop(run).is_success  # not before it was looked at
     marked(item, "unseen")  # without a reload
     shell.page.reload()
     shell.show_list()
     marked(item, "unseen")
-    shell.press(item.get_by_role("link"))
-    shell.chat.ended()
+    with shell.page.expect_response("**/seen/"):
+        shell.press(item.get_by_role("link"))
+        shell.chat.ended("stopped")
     shell.show_list()
     unmarked(item)
     shell.page.goto("/")
@@ -64,7 +67,7 @@ def test_a_reply_that_ends_before_ones_eyes_is_seen(window: Window, server: Serv
 
 def test_a_reply_that_ends_in_a_hidden_tab_is_seen_when_the_tab_is(window: Window, server: Server) -> None:
     shell = Shell.open(window, server, MOUSE)
-    shell.chat.ask(question("words tokens=60 delay=0.02"))
+    shell.chat.ask(question("words tokens=200 delay=0.02"))
     shell.chat.grown_to(20)
     calls: list[str] = []
     shell.page.on("request", lambda request: calls.append(request.url))
@@ -113,14 +116,17 @@ def test_the_list_keeps_the_focus_and_an_open_box_while_it_is_updated(window: Wi
 def test_a_new_conversation_and_one_that_goes_on_stand_first(window: Window, server: Server) -> None:
     old = conversations(server.database, "alice", ["Sailing", "Baking", "Packing"])[2]
     shell = Shell.open(window, server, MOUSE, f"/c/{old}/")
-    shell.chat.ask("Hello")
-    shell.chat.ended()
-    assert shell.titles() == ["Packing", "Sailing", "Baking"]
-    shell.page.get_by_role("link", name="New chat").click()
+    with shell.page.expect_response("**/seen/"):  # what is left before that is marked as new
+        shell.chat.ask("Hello")
+        shell.chat.ended()
+    links = shell.list.locator("li:visible > a")
+    expect(links).to_have_text(["Packing", "Sailing", "Baking"])
+    with shell.page.expect_navigation():
+        shell.page.get_by_role("link", name="New chat").click()
     shell.chat.ask("A new subject")
     shell.chat.has_address()
     expect(shell.heading).to_have_text("A new subject")
-    assert shell.titles() == ["A new subject", "Packing", "Sailing", "Baking"]
+    expect(links).to_have_text(["A new subject", "Packing", "Sailing", "Baking"])
     expect(shell.item("A new subject").get_by_role("link")).to_have_attribute("aria-current", "page")
     before = shell.list.inner_text()
     shell.chat.ended()

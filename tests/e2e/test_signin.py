@@ -56,6 +56,7 @@ def test_a_question_goes_out_once_after_signing_in_in_place(window: Window, serv
     if way.name != "finger":
         expect(shell.chat.box).to_be_focused()
     shell.chat.ask("And again")  # with the new token
+    expect(shell.chat.replies).to_have_count(3)  # a finger's tap is heard a moment later
     assert shell.chat.ended() == "You said: And again"
 
 

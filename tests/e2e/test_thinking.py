@@ -31,6 +31,7 @@ def test_one_press_tries_again_with_more_or_less(
     assert chat.text.startswith("You said:") or chat.text.startswith("word1")
     walks(chat.reply, 2, 2)
     chat.ask("And now?")
+    expect(chat.questions).to_have_count(2)  # a finger's tap is heard a moment later
     chat.ended()
     body = fake.calls[-1]["body"]
     assert (body["max_tokens"], body.get("chat_template_kwargs")) == (

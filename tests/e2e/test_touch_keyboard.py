@@ -31,8 +31,12 @@ def say(page: Page, height: int, *, top: int = 0, scale: float = 1) -> None:
     page.evaluate(SAY, {"height": height, "offsetTop": top, "scale": scale})
 
 
+def lifted(page: Page, pixels: int) -> None:
+    """The module has come, and has done what it does."""
+    expect(page.locator("html")).to_have_attribute("style", f"--covered: {pixels}px;")
+
+
 def foot(page: Page) -> float:
-    page.wait_for_timeout(200)  # the module may be on its way
     return float(page.evaluate(FOOT))
 
 
@@ -49,18 +53,21 @@ def test_the_box_and_the_newest_words_stay_above_the_keyboard(phone: ChatPage) -
     assert not page.evaluate(LOADED)
     assert foot(page) > HEIGHT - 60
     say(page, 460)
-    expect(page.locator("html")).to_have_attribute("style", "--covered: 340px;")
+    lifted(page, 340)
     assert 400 < foot(page) <= 460
     words, dock = page.evaluate(OVER)
     assert dock - 150 < words <= dock
     say(page, 460, top=120)
+    lifted(page, 220)
     assert 520 < foot(page) <= 580
     phone.ask("And shortly?")
+    expect(phone.questions).to_have_count(2)  # a tap is heard a moment later
     phone.ended()
     assert foot(page) <= 580
     expect(phone.reply).to_be_in_viewport()
     assert page.evaluate(OVER)[0] > 120
     say(page, HEIGHT)
+    lifted(page, 0)
     assert foot(page) > HEIGHT - 60
 
 
@@ -69,17 +76,20 @@ def test_who_reads_further_up_is_not_moved(phone: ChatPage) -> None:
     page.evaluate("scrollTo(0, 300)")
     expect(phone.jump).to_be_visible()
     say(page, 460)
+    lifted(page, 340)
     assert foot(page) <= 460
     assert page.evaluate("scrollY") == 300
 
 
 def test_zooming_in_lifts_nothing(phone: ChatPage) -> None:
     say(phone.page, 400, scale=2)
+    lifted(phone.page, 0)
     assert foot(phone.page) > HEIGHT - 60
 
 
 def test_without_a_touch_screen_none_of_it_is_loaded(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=390)
     say(chat.page, 460)
+    chat.page.wait_for_timeout(200)  # it would come by then
     assert foot(chat.page) > HEIGHT - 60
     assert not chat.page.evaluate(LOADED)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from playwright.sync_api import expect
+
 from tests.e2e.chat_page import ChatPage
 from tests.fake_says import says_line
 from tests.safety.watch import Watch
@@ -41,6 +43,8 @@ def test_an_error_that_holds_a_script_is_told_without_it(server: Server, watched
     chat = ChatPage(window.page)
     chat.ask(says_line(SCRIPT).replace("says", "denies"))
     chat.ended("failed")
+    # What the server says of it is looked at, too.
+    expect(chat.reply.get_by_role("button", name="Another model", exact=True)).to_be_visible()
     window.look()
     window.page.reload()
     window.look()

@@ -1,12 +1,13 @@
 """The watch sees what it is there for: else its silence in the other tests would say nothing."""
 
+import time
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Browser
 
 from tests.safety.spy import Spy
-from tests.safety.watch import Watch
+from tests.safety.watch import PATIENCE, Watch
 from tests.server import Server
 
 Opens = Callable[[str], Watch]
@@ -40,8 +41,10 @@ def test_a_request_that_leaves_is_counted(alert: Watch, spy: Spy) -> None:
 )
 def test_what_runs_or_is_stopped_is_seen(alert: Watch, script: str, word: str) -> None:
     alert.page.evaluate(f"() => {{ try {{ {script} }} catch {{}} }}")
-    alert.page.wait_for_timeout(100)
-    assert any(word in problem for problem in alert.problems), alert.problems
+    give_up = time.monotonic() + PATIENCE / 1000
+    while not any(word in problem for problem in alert.problems):  # the browser tells it in its own time
+        assert time.monotonic() < give_up, alert.problems
+        alert.page.wait_for_timeout(20)
     alert.close()
 
 

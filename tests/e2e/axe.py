@@ -10,8 +10,9 @@ TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 COLOURS = ["color-contrast", "link-in-text-block"]  # all that differs in the dark
 # For a window: axe writes into the page, and looks at colours that stay.
 WINDOW: dict[str, Any] = {"bypass_csp": True, "reduced_motion": "reduce"}
-SETTLED = """Promise.all(document.getAnimations()
-  .map((one) => one.effect.getTiming().iterations === Infinity || one.finished))"""
+# One that ends may set off another: a colour that is inherited, say.
+SETTLED = """() => document.getAnimations().every(({ effect, playState }) =>
+  playState !== 'running' || effect.getTiming().iterations === Infinity)"""
 RUN = """(options) => axe.run({ resultTypes: ['violations'], restoreScroll: true, ...options })
   .then(({ violations, passes }) => ({
     ran: passes.length,
@@ -27,7 +28,8 @@ ELSE = {
 
 
 def findings(page: Page) -> list[str]:
-    """In light and in dark colours."""
+    """In light and in dark colours, once the whole page is there."""
+    page.wait_for_load_state()
     found = _run(page, ELSE)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -36,7 +38,7 @@ def findings(page: Page) -> list[str]:
 
 
 def _run(page: Page, options: dict[str, Any]) -> list[str]:
-    page.evaluate(SETTLED)
+    page.wait_for_function(SETTLED)
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
     result = page.evaluate(RUN, options)

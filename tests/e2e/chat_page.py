@@ -1,6 +1,8 @@
 """The chat page as somebody uses it."""
 
 import re
+import time
+import uuid
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
@@ -10,6 +12,7 @@ from tests.server import Server
 
 ADDRESS = re.compile(r"/c/[0-9a-f-]{36}/(\?live(#m-[0-9a-f-]{36})?)?$")  # the rest where no script runs
 GROWN = "([length, n]) => [...document.querySelectorAll('article.reply [data-part=text]')].at(n)"
+STORED = 15.0  # seconds; these machines are busy
 Window = Callable[..., Page]
 
 
@@ -63,6 +66,15 @@ class ChatPage:
         """The last reply's text as soon as it has that many characters."""
         self.page.wait_for_function(f"{GROWN}?.textContent.length >= length", arg=[length, -1])
         return self.text
+
+    def stored(self, server: Server, length: int) -> None:
+        """Wait until so much of the last reply's text would outlive the server: it is behind the screen."""
+        run = uuid.UUID(str(self.reply.get_attribute("data-run"))).hex
+        sql = f"SELECT coalesce(sum(length(text)), 0) FROM chat_runchunk WHERE run_id = '{run}'"
+        deadline = time.monotonic() + STORED
+        while server.database.value(sql) < length:
+            assert time.monotonic() < deadline, "the text is not stored"
+            time.sleep(0.05)
 
     def ended(self, status: str = "complete") -> str:
         """The last reply's text once its page says that it ended so."""

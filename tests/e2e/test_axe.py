@@ -1,6 +1,5 @@
 """Every page and every state of the chat, as axe-core judges it: no finding, in light and in dark colours."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +10,7 @@ from chat.views.errors import refuse
 from tests.admin.plant import plant
 from tests.e2e.axe import WINDOW, findings
 from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.set_up_link import set_up_path
 from tests.e2e.shell_page import Shell, conversations, drop
 from tests.e2e.ways import MOUSE
 from tests.fake_says import says_line
@@ -89,10 +89,8 @@ def test_signing_in(window: Window, server: Server) -> None:
 
 
 def test_setting_up(window: Window, fresh_server: Server) -> None:
-    found = re.search(r"/accounts/setup/\S+", fresh_server.log.read_text())
-    assert found
     page = window(fresh_server, **WINDOW)
-    page.goto(found[0])
+    page.goto(set_up_path(fresh_server))
     fine(page)
     page.get_by_label("Name", exact=True).fill("ada")
     for field in ("Password", "The password again"):
@@ -175,6 +173,7 @@ def test_a_finished_reply_of_every_kind_of_block(open_chat: Callable[..., ChatPa
     expect(chat.page.get_by_label("Why? (optional)")).to_be_visible()
     fine(chat.page)
     chat.reply.get_by_role("button", name="Close").click()
+    expect(chat.page.get_by_label("Why? (optional)")).to_have_count(0)  # and the focus was moved
     chat.ask(question("reasoning think=5 tokens=5"))
     chat.ended()
     chat.reply.get_by_text("Thought for").click()
@@ -191,6 +190,8 @@ def test_a_reply_that_did_not_end_well(
     chat = open_chat()
     chat.ask(question(scenario))
     chat.ended(status)
+    if status == "failed":
+        expect(chat.reply.locator(".request")).to_be_visible()  # the words that are fetched for it
     fine(chat.page)
 
 
@@ -258,7 +259,7 @@ def test_the_list_its_options_and_what_was_deleted(window: Window, server: Serve
             expect(page.get_by_role("textbox", name="Title of this conversation")).to_be_visible()
             fine(page)
             page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    page.get_by_role("button", name="Undo").focus()  # then the offer stays
     fine(page)
 
 

@@ -11,8 +11,12 @@ MARKDOWN = "# Bread\n\n* **Flour**\n* Water & salt <1 %\n\n```sh\nbake --now\n``
 MAY = {"permissions": ["clipboard-read", "clipboard-write"]}
 
 
-def copied(chat: ChatPage) -> str:
+def says_so(chat: ChatPage) -> None:
     expect(chat.page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
+
+
+def copied(chat: ChatPage) -> str:
+    says_so(chat)
     return str(chat.page.evaluate("navigator.clipboard.readText()"))
 
 
@@ -43,6 +47,7 @@ def test_where_pages_have_no_clipboard_it_is_copied_all_the_same(window: Window,
         "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})"
     )
     MOUSE.press(named(chat.reply, "Copy message"))
+    says_so(chat)  # else it would be back before the button has looked for it
     chat.page.evaluate("delete navigator.clipboard")
     assert copied(chat) == "You said: Hello"
     expect(named(chat.reply, "Copy message")).to_be_focused()

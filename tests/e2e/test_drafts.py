@@ -38,8 +38,12 @@ def test_what_is_typed_while_a_question_is_on_its_way_is_kept_with_it_if_it_is_r
     chat.ask("On its way")
     expect(chat.box).to_have_value("")
     chat.box.fill("and the next thought")
-    chat.page.wait_for_timeout(400)
-    assert chat.page.evaluate("Object.values(localStorage)").count("On its way\n\nand the next thought") == 1
+    chat.page.wait_for_function(
+        "text => Object.values(localStorage).filter((value) => value === text).length === 1",
+        arg="On its way\n\nand the next thought",
+    )
+    while not held:
+        chat.page.wait_for_timeout(50)
     held[0].fulfill(status=409, json={"error": {"code": "conflict", "message": "It has changed."}})
     expect(chat.box).to_have_value("On its way\n\nand the next thought")
 

@@ -93,6 +93,9 @@ def test_shift_and_enter_make_a_line_and_the_enter_of_an_input_method_sends_noth
     for shape in ("isComposing: true", "keyCode: 229"):
         edit.evaluate(f"box => box.dispatchEvent(new KeyboardEvent('keydown', {{{COMPOSED}, {shape}}}))")
     expect(edit).to_have_value("First\nmore")
+    edit.press("Escape")  # which takes the same way, behind them
+    expect(edit).to_have_count(0)
+    expect(named(chat.questions.first, "Edit")).to_be_focused()
     expect(chat.questions).to_have_count(2)
 
 

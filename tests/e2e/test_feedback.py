@@ -5,7 +5,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.test_connection import end_sessions_of, sign_in
-from tests.e2e.ways import ALL, MOUSE, Way, delete, named
+from tests.e2e.ways import ALL, HELD, MOUSE, Way, delete, named
 from tests.people import PASSWORD
 from tests.server import Server
 
@@ -57,10 +57,12 @@ def test_a_reason_is_sent_from_under_the_reply_and_shown_again(
     chat = replied(ChatPage.open(window, server, **way.window))
     way.press(named(chat.reply, "Bad reply"))
     if way.name == "keyboard":
+        expect(why(chat)).to_be_visible()  # else Tab leads past where it comes
         for _ in range(6):
             chat.page.keyboard.press("Tab")
-            if why(chat).evaluate("element => element === document.activeElement"):
+            if why(chat).evaluate(HELD):
                 break
+        expect(why(chat)).to_be_focused()
         chat.page.keyboard.type("It only repeats me")
         chat.page.keyboard.press("Enter")
     else:
@@ -92,6 +94,7 @@ def test_a_thumb_turns_while_a_reply_is_being_written(chat: ChatPage) -> None:
     first = chat.replies.first
     MOUSE.press(named(first, "Good reply"))
     expect(named(first, "Good reply")).to_have_attribute("aria-pressed", "true")
+    expect(first.get_by_role("textbox", name="Why? (optional)")).to_be_visible()  # the server has it
     chat.stop.click()
     chat.ended("stopped")
     chat.page.reload()

@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, expect, sync_playwright
 
 from tests.conftest import missing
 from tests.e2e.chat_page import ChatPage, question, words
-from tests.e2e.conftest import FLAGS
+from tests.e2e.conftest import FLAGS, PATIENCE
 from tests.people import SESSIONS
 from tests.server import Server
 
@@ -26,6 +26,7 @@ def tabs(server: Server, tmp_path: Path) -> Iterator[BrowserContext]:
     path = shutil.which("chromium")
     if path is None:
         missing("Chromium", "install the package chromium")
+    expect.set_options(timeout=PATIENCE)
     said = tmp_path / "chromium.log"
     own = ["--headless=new", "--remote-debugging-port=0", f"--user-data-dir={tmp_path / 'profile'}"]
     with said.open("wb") as log:
@@ -63,8 +64,8 @@ def test_a_hidden_tab_lets_go_and_comes_back_to_the_whole_text(tabs: BrowserCont
     tabs.new_page().bring_to_front()
     page.wait_for_function("document.hidden", polling=50)
     assert not let_go
-    page.clock.fast_forward(11_000)
-    page.wait_for_timeout(100)
+    with page.expect_event("requestfailed"):
+        page.clock.fast_forward(11_000)
     assert [url.removeprefix(server.url) for url in let_go] == ["/c/?html=1"]
     seen = chat.text
     page.wait_for_timeout(500)

@@ -48,6 +48,10 @@ CLIPPED = """() => Array.from(document.querySelectorAll('body *')).filter((el) =
 }).map((el) => el.outerHTML.slice(0, 120))"""
 MOVING = """() => document.getAnimations().filter(({ playState }) => playState === 'running')
   .map(({ animationName, transitionProperty }) => animationName ?? transitionProperty)"""
+TRANSITIONS = """() => {
+  window.drawn = [];
+  addEventListener('transitionrun', ({ propertyName }) => window.drawn.push(propertyName));
+}"""
 BORDER = """(el) => {
   const { borderTopStyle, borderTopWidth, outlineStyle } = getComputedStyle(el);
   return (borderTopStyle !== 'none' && parseFloat(borderTopWidth) > 0) || outlineStyle !== 'none';
@@ -175,8 +179,10 @@ def test_nothing_moves_for_who_asked_for_no_motion(window: Window, server: Serve
     chat.ask(question("words tokens=4000 first=600"))
     expect(chat.reply.locator(".waiting")).to_be_visible()
     waiting = chat.page.evaluate(MOVING)
+    chat.page.evaluate(TRANSITIONS)
     chat.page.get_by_role("button", name="Conversations", exact=True).click()
-    drawn = chat.page.evaluate(MOVING)
+    expect(chat.page.locator("#sidebar")).to_be_in_viewport(ratio=0.99)  # it has come in whole
+    drawn = chat.page.evaluate("window.drawn")
     assert bool(waiting) == bool(drawn) == (motion == "no-preference")
     chat.page.keyboard.press("Escape")
     chat.stop.click()
@@ -229,6 +235,7 @@ def test_on_a_touch_keyboard_nothing_zooms_and_enter_makes_a_line(window: Window
     chat.box.press("Enter")
     expect(chat.box).to_have_value("one\n")
     chat.page.get_by_role("button", name="Settings for this conversation").tap()
+    expect(chat.page.get_by_role("dialog", name="Settings for this conversation")).to_be_visible()
     chat.questions.last.get_by_role("button", name="Edit").evaluate("(el) => el.click()")
     expect(chat.page.get_by_role("textbox", name="Edit your message")).to_be_attached()
     sizes = chat.page.locator("input:not([type=hidden], [type=radio]), textarea, select").evaluate_all(
@@ -291,8 +298,10 @@ def test_the_whole_way_by_keyboard(window: Window, server: Server) -> None:
     expect(keys.item("A regatta")).to_be_visible()
     keys.do("Delete", "A regatta")
     expect(keys.item("A regatta")).to_be_hidden()
+    expect(chat.box).to_be_focused()  # a page that has come takes the focus, once
     keys.press(page.get_by_role("button", name="Undo"))
     expect(keys.item("A regatta")).to_be_visible()
+    expect(chat.box).to_be_focused()
 
     keys.press(page.get_by_role("link", name="Settings"))
     keys.reach(page.get_by_label("As the device"))
@@ -301,5 +310,6 @@ def test_the_whole_way_by_keyboard(window: Window, server: Server) -> None:
     keys.press(keys.named("Save"))
     expect(page.get_by_role("status")).to_have_text("Your settings are saved.")
     keys.press(page.get_by_role("link", name="Back to the chat"))
+    expect(chat.box).to_be_focused()
     keys.press(keys.named("Sign out"))
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

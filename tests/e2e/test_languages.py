@@ -54,6 +54,8 @@ def ask(page: Page, text: str, status: str) -> None:
     page.locator("#content").fill(text)
     page.locator("#content").press("Enter")
     expect(chat.reply).to_have_attribute("data-status", status)
+    if status == "failed":
+        expect(chat.reply.locator(".request")).to_be_visible()  # the words that are fetched for it
 
 
 def test_the_pages_of_those_who_are_signed_out(visit: Callable[..., Page]) -> None:

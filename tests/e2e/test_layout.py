@@ -24,6 +24,20 @@ WHOLE = """(element) => {
   const { left, width, top, height } = element.getBoundingClientRect();
   return element.contains(document.elementFromPoint(left + width / 2, top + height * 0.9));
 }"""
+ROOM = "(upper, lower) => lower.getBoundingClientRect().top - upper.getBoundingClientRect().bottom"
+# Frame after frame nothing moves: what is far is laid out once it is near, which may bring more near.
+STILL = """() => new Promise((resolve) => {
+  let before = '';
+  let frames = 0;
+  const look = () => {
+    const now = `${scrollY} ${document.documentElement.scrollHeight}`;
+    frames = now === before ? frames + 1 : 0;
+    before = now;
+    if (frames === 5) resolve();
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
 
 
 def box(element: Locator) -> dict[str, float]:
@@ -38,13 +52,13 @@ def end(element: Locator) -> float:
 
 
 def below(upper: Locator, lower: Locator) -> float:
-    """The room between two elements, in pixels."""
-    above = box(upper)
-    return box(lower)["y"] - above["y"] - above["height"]
+    """The room between two elements, in pixels, at one moment."""
+    return float(upper.evaluate(ROOM, lower.element_handle()))
 
 
 def resize(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
+    page.wait_for_function("width => innerWidth === width", arg=width)
 
 
 def test_the_buttons_under_a_question_far_from_the_end_are_whole(window: Window, server: Server) -> None:
@@ -78,6 +92,7 @@ def test_the_buttons_of_an_edit_stand_in_one_row(window: Window, server: Server)
     chat.ask("Hello")
     chat.ended()
     chat.questions.last.get_by_role("button", name="Edit").click()
+    expect(chat.page.get_by_role("textbox", name="Edit your message")).to_be_focused()  # and in view
     rows = [box(chat.page.get_by_role("button", name=name))["y"] for name in ("Cancel", "Save and send")]
     assert rows[0] == rows[1]
 
@@ -126,6 +141,7 @@ def test_a_title_being_written_on_a_phone_moves_nothing(window: Window, server: 
     chat = ChatPage.open(window, server, width=NARROW)
     chat.ask("Hello")
     chat.ended()
+    expect(chat.page.locator("#title")).to_be_visible()  # it comes into the header by itself
     before = box(chat.questions.last)["y"]
     chat.page.locator("#title").click()
     expect(chat.page.get_by_role("textbox", name="Title of this conversation")).to_be_visible()
@@ -169,8 +185,7 @@ def test_the_focus_in_what_stands_beside_the_thread_moves_nothing(window: Window
     page = window(server, "alice", width=WIDE)
     page.goto(address)
     page.evaluate("scrollTo(0, 1000)")
-    # What is far is laid out once it is near, which moves the page the first time.
-    page.evaluate("new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
+    page.evaluate(STILL)
     before = page.evaluate("scrollY")
     for selector in BESIDE:
         page.locator(selector).focus()

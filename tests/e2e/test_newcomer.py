@@ -1,7 +1,6 @@
 """From an empty machine to an answer of the real local model, and back after a crash."""
 
 import re
-import time
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +9,7 @@ from playwright.sync_api import Page, expect
 from chat.upstream import local
 from tests.conftest import missing
 from tests.e2e.chat_page import ChatPage, Window, text_of
+from tests.e2e.set_up_link import set_up_path
 from tests.server import Server
 
 pytestmark = pytest.mark.local
@@ -31,11 +31,7 @@ def home_server(servers: Callable[..., Server], database) -> Server:
 
 
 def set_up(page: Page, server: Server) -> None:
-    deadline = time.monotonic() + 5
-    while not (link := re.search(r"http://\S+(/accounts/setup/\S+)", server.log.read_text())):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    page.goto(link[1])
+    page.goto(set_up_path(server))
     page.locator("#id_username").fill("ada")
     for field in ("#id_password1", "#id_password2"):
         page.locator(field).fill(NEW_PASSWORD)
@@ -72,7 +68,7 @@ def test_a_newcomer_asks_the_local_model_and_loses_nothing(home_server: Server, 
 
     chat.ask(AGAIN)
     shown = chat.grown_to(60)
-    time.sleep(0.5)  # so long may the database lag behind the screen
+    chat.stored(home_server, len(shown) + 20)  # marks of emphasis are not shown
     home_server.kill()
     home_server.start()
     page.goto(page.url)

@@ -1,4 +1,4 @@
-import { announce, complain, forget, post } from './answers.js';
+import { announce, complain, forget, giveBack, post } from './answers.js';
 import { pageOf, regenerate, textOf } from './branches.js';
 import { copyText } from './clipboard.js';
 
@@ -69,5 +69,5 @@ async function goOn(chat, button) {
   const url = chat.page.url('continue', reply.dataset.message);
   const going = chat.begin({ url, body: { model: undefined }, reply });
   chat.composer.focus();
-  if (!(await going)) button.focus();
+  if (!(await going)) giveBack(button);
 }

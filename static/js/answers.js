@@ -31,6 +31,18 @@ export function forget(article) {
   article?.querySelector('.trouble')?.remove();
 }
 
+/** The focus goes on from `place` to `element`. Who has taken it elsewhere by then keeps it: Enter is for what is there. */
+export function carry(place, element) {
+  const at = document.activeElement;
+  if (at === document.body || place.contains(at)) element.focus({ preventScroll: true });
+}
+
+/** To what was refused, from the message box, where it waited: unless somebody has begun to write there. */
+export function giveBack(element) {
+  const box = document.getElementById('content');
+  carry(box.value ? element : box, element);
+}
+
 /** What a screen reader says. */
 export function announce(sentence) {
   document.getElementById('status').textContent = sentence;

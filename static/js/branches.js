@@ -1,3 +1,4 @@
+import { giveBack } from './answers.js';
 import { nodesOf } from './transcript.js';
 
 /**
@@ -8,7 +9,7 @@ export async function regenerate(chat, button, more = {}) {
   const reply = button.closest('article');
   const url = chat.page.url('regenerate', reply.dataset.message);
   const taken = await replace(chat, reply, { url, body: { model: chat.composer.model, ...more } });
-  if (!taken) button.focus();
+  if (!taken) giveBack(button);
   return taken;
 }
 
@@ -25,13 +26,14 @@ export async function replace(chat, article, turn) {
   return taken;
 }
 
-/** Only the server knows how many versions there are now. The new messages are the last ones. */
+/** Only the server knows how many versions there are now. The new messages are the last ones, while nobody goes on. */
 async function recount(chat) {
-  const fresh = Array.from(nodesOf(await pageOf(chat)).querySelectorAll('#thread .message'));
-  const shown = Array.from(chat.thread.querySelectorAll('.message'));
-  for (const back of [-1, -2]) {
-    const walker = fresh.at(back)?.querySelector('.versions');
-    if (walker) shown.at(back)?.querySelector('.versions').replaceWith(walker);
+  const made = Array.from(chat.thread.querySelectorAll('.message')).slice(-2);
+  const fresh = nodesOf(await pageOf(chat));
+  for (const article of made) {
+    const { message } = article.dataset;
+    const walker = message && fresh.querySelector(`#thread [data-message="${message}"] .versions`);
+    if (walker) article.querySelector('.versions').replaceWith(walker);
   }
   chat.enable();
 }

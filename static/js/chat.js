@@ -38,7 +38,7 @@ class Chat {
     this.#comeAndGo();
     this.#liveBeside();
     this.#goToEnd();
-    this.composer.focus();
+    if (document.activeElement === document.body) this.composer.focus();
     this.arrived();
   }
 

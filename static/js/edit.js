@@ -1,4 +1,4 @@
-import { complain } from './answers.js';
+import { carry, complain, giveBack } from './answers.js';
 import { replace } from './branches.js';
 import { Outbox, sends } from './composer.js';
 import { copy } from './transcript.js';
@@ -33,14 +33,15 @@ export async function save(chat, form) {
   const body = { content, model: chat.composer.model };
   const taken = await replace(chat, article, { url, body, question: content });
   if (taken) Outbox.open(chat.page.user).keep(nameOf(article), '');
-  else box.focus();
+  else giveBack(box);
 }
 
 export function cancel(chat, button) {
   const article = button.closest('article');
   Outbox.open(chat.page.user).keep(nameOf(article), '');
-  article.querySelector('.edit').remove();
-  article.querySelector('[data-action=edit]').focus();
+  const form = article.querySelector('.edit');
+  carry(form, article.querySelector('[data-action=edit]'));
+  form.remove();
 }
 
 function pressed(event, form) {

@@ -1,4 +1,4 @@
-import { announce, post } from './answers.js';
+import { announce, carry, post } from './answers.js';
 import { copy } from './transcript.js';
 
 /** A thumb, or its taking back: the button's value says which. It shows at once, and goes back if refused. */
@@ -27,9 +27,10 @@ export async function explain(chat, form) {
 
 export function dismiss(chat, element) {
   const article = element.closest('article');
-  article.querySelector('.why').remove();
+  const why = article.querySelector('.why');
   const button = article.querySelector('[data-thumb][aria-pressed=true]');
-  button.focus();
+  carry(why, button);
+  why.remove();
   return button;
 }
 

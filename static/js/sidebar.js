@@ -68,7 +68,7 @@ export class Sidebar {
     if (!this.#unseen || document.hidden) return;
     this.#unseen = false;
     // Nobody hears of a failure: the mark stays until the next time.
-    this.#page.post(this.#page.url('seen', this.#page.conversation)).catch(() => {});
+    this.#page.post(this.#page.url('seen', this.#page.conversation), {}, { keepalive: true }).catch(() => {});
   }
 
   /** The page is looked at again, or no longer. */

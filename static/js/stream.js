@@ -39,6 +39,7 @@ export class RunStream {
   #connection = null;
   #paused = false;
   #stopping = false;
+  #hurried = false;
   #ended = false;
   #wake = () => {};
 
@@ -88,7 +89,9 @@ export class RunStream {
 
   /** The network is back: the next attempt need not wait. */
   hurry() {
-    if (!this.#paused) this.#wake();
+    if (this.#paused) return;
+    this.#hurried = true;
+    this.#wake();
   }
 
   /** Asks the server to stop the run, and reads on until it did. A message nobody took is withdrawn. */
@@ -116,11 +119,14 @@ export class RunStream {
   }
 
   async #attempt() {
+    this.#hurried = false;
     this.#connection = new Connection(this.#timings.stall);
     const response = await this.#connection.fetch(...this.#request());
     const asked = response ? await this.#receive(response) : 0;
     this.#connection.close();
     if (this.#ended || this.#paused || asked === null || (this.#stopping && !this.#run)) return;
+    // The network came back amid an attempt over the one that was lost.
+    if (this.#hurried && !asked) return;
     const delay = asked + this.#jitter();
     // What failed for want of any network says nothing about the server: a message waits until there is one.
     if (globalThis.navigator?.onLine === false) this.#tries = Math.min(this.#tries, this.#timings.sends - 1);
@@ -216,9 +222,14 @@ export class RunStream {
     return null;
   }
 
-  /** Full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/ */
+  /**
+   * Full jitter; half of it for a message, whose few attempts shall not be over before a server has started anew:
+   * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+   */
   #jitter() {
-    return Math.random() * Math.min(this.#timings.retryMax, this.#base * 2 ** this.#tries++);
+    const most = Math.min(this.#timings.retryMax, this.#base * 2 ** this.#tries++);
+    const least = this.#run ? 0 : most / 2;
+    return least + Math.random() * (most - least);
   }
 
   /** Until `milliseconds` are over or somebody wakes it; without a number only the latter. */

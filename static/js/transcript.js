@@ -82,10 +82,11 @@ export class Page {
   }
 
   /** @returns {Promise<Response>} rejected as `fetch` is, when nobody answers */
-  post(url, body = {}) {
+  post(url, body = {}, more = {}) {
     const type = { 'Content-Type': 'application/json', Accept: 'application/json' };
     const headers = { ...type, 'X-CSRFToken': this.token };
-    return fetch(url, { method: 'POST', headers, body: JSON.stringify(body), credentials: 'same-origin' });
+    const options = { method: 'POST', headers, body: JSON.stringify(body), credentials: 'same-origin', ...more };
+    return fetch(url, options);
   }
 }
 

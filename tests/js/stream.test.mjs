@@ -360,3 +360,28 @@ test('a pause lets the connection go, and going on starts where it was left', ()
     assert.equal(calls[1].headers['last-event-id'], '1');
   });
 });
+
+test('the network that comes back amid a lost attempt is not waited for again', () => {
+  const lost = (response) => {
+    stream.hurry();
+    response.destroy();
+  };
+  let stream;
+  return serving([lost, streaming(META, END, DONE)], async (root, calls) => {
+    const listened = listening(root, { retry: 1_000_000, retryMax: 1_000_000 });
+    stream = listened.stream;
+    stream.follow(RUN);
+    assert.equal((await listened.ended).kind, 'done');
+    assert.equal(calls.length, 2);
+    assert.ok(!listened.names().includes('waiting'));
+  });
+});
+
+test('a message is tried over half of the time at least that its tries may take', () =>
+  serving([refusing(502)], async (root) => {
+    const { stream, heard } = listening(root, { retry: 8, retryMax: 32 });
+    await stream.send(`${root}/c/`, BODY);
+    const waits = heard.told.filter(([name]) => name === 'waiting').map(([, wait]) => wait);
+    assert.equal(heard.end.kind, 'unreachable');
+    [8, 16, 32].forEach((most, n) => assert.ok(waits[n] >= most / 2 && waits[n] <= most, `${waits[n]} of ${most} ms`));
+  }));

@@ -7,12 +7,18 @@ from pathlib import Path
 import psycopg
 import pytest
 import redis
+from hypothesis import HealthCheck, settings
 
 from tests.databases import POSTGRES, Database, Template
 from tests.fake_workers_ai import Fake
 from tests.server import Server, Servers
 
 REDIS = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
+# How long an example takes, and how long it takes to make one, says only how busy the machine is.
+settings.register_profile(
+    "unhurried", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("unhurried")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,8 +1,9 @@
 """One call of the fake, and how the question chooses what happens to it."""
 
+import asyncio
 import re
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from inspect import signature
@@ -33,6 +34,7 @@ class Run:
     port: int
     model: str = ""
     failures: Counter[str] = field(default_factory=Counter)
+    gates: defaultdict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
     word: str = "word"  # of those that are counted
 
     @property

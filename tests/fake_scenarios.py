@@ -26,6 +26,18 @@ async def words(run: Run, tokens: int = 0, delay: float = 0.01, text: str = "", 
 
 
 @scenario
+async def held(run: Run, key: str = "", after: int = 10, tokens: int = 20) -> None:
+    """Says `after` of its tokens at once, and the others when the test says `fake.go_on(key)`."""
+    run.open()
+    whole = [*frames.catalogue(frames.numbered(tokens, run.word), run.prompt_tokens)]
+    opened = after + 1
+    await run.connection.drip(whole[:opened], 0)
+    await run.gates[key].wait()
+    await run.connection.drip(whole[opened:], 0)
+    run.connection.end()
+
+
+@scenario
 async def native(run: Run, tokens: int = 0, delay: float = 0.01, text: str = "") -> None:
     await run.send(frames.native(run.tokens(tokens, text), run.prompt_tokens), delay)
 

@@ -18,7 +18,7 @@ import re
 import threading
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -42,6 +42,7 @@ _VERIFY = re.compile(r"/client/v4/(user|accounts/[^/]+)/tokens/verify")
 _LISTS = re.compile(r"/client/v4/accounts/[^/]+/ai/(models/search|finetunes)")
 _GATEWAY = re.compile(r"/client/v4/accounts/[^/]+/ai-gateway/gateways/([^/]+)(?:/logs/([^/]+))?")
 Play = Callable[[Run], Awaitable[None]]
+PATIENCE = 60.0  # seconds; these machines are busy
 
 
 class WorkersAI:
@@ -53,6 +54,7 @@ class WorkersAI:
         self.lists = Lists()
         self.port = 0
         self._failures: Counter[str] = Counter()
+        self._gates: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -66,6 +68,9 @@ class WorkersAI:
     def clear(self) -> None:
         self.calls.clear()
         self._failures.clear()
+
+    def go_on(self, key: str = "") -> None:
+        self._gates[key].set()
 
     async def start(self, port: int = 0) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", port, backlog=2048)
@@ -196,7 +201,8 @@ class WorkersAI:
         try:
             asked = _RUN.fullmatch(unquote(call["path"].partition("?")[0]))
             model = asked[1] if asked else ""
-            await self._play(Run(connection, call["body"], headers, self.port, model, self._failures))
+            run = Run(connection, call["body"], headers, self.port, model, self._failures, self._gates)
+            await self._play(run)
         except WrongScenario as wrong:
             connection.answer(400, {"errors": [{"code": 0, "message": str(wrong)}], "success": False})
 
@@ -228,7 +234,7 @@ class Fake:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fake-workers-ai", daemon=True)
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._server.start(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._server.start(), self._loop).result(PATIENCE)
         self.url = self._server.url
         self.base_url = self._server.base_url
 
@@ -244,18 +250,24 @@ class Fake:
     def clear(self) -> None:
         self._loop.call_soon_threadsafe(self._server.clear)
 
-    def wait_for(self, condition: Callable[[list[dict[str, Any]]], object], timeout: float = 5.0) -> None:
+    def go_on(self, key: str = "") -> None:
+        """What is `held` with this key need not wait any longer."""
+        self._loop.call_soon_threadsafe(self._server.go_on, key)
+
+    def wait_for(
+        self, condition: Callable[[list[dict[str, Any]]], object], timeout: float = PATIENCE
+    ) -> None:
         """Until `condition` of the calls is true. Raises TimeoutError after `timeout` seconds."""
         give_up = time.monotonic() + timeout
         while not condition(self.calls):
             if time.monotonic() > give_up:
-                raise TimeoutError(f"not so within {timeout} s; the calls are {self.calls}")
+                raise TimeoutError(f"not so within {PATIENCE} s; the calls are {self.calls}")
             time.sleep(0.005)
 
     def close(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._server.stop(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._server.stop(), self._loop).result(PATIENCE)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
+        self._thread.join(PATIENCE)
         self._loop.close()
 
     def __enter__(self) -> "Fake":

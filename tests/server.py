@@ -1,10 +1,12 @@
 """The real server in a process of its own, and people who talk to it over HTTP."""
 
+import atexit
 import http.client
 import json
 import os
 import signal
 import socket
+import sys
 import time
 import uuid
 from collections.abc import Iterator
@@ -22,14 +24,41 @@ from tests.fake_workers_ai import Fake
 from tests.people import CSRF, SESSIONS
 from tests.rendering.page import patched
 
-READY = 60.0  # seconds; these machines are busy
-LONGEST_STREAM = 40.0  # seconds; pings keep a stream alive that brings nothing
+READY = 180.0  # seconds; these machines are busy
+PATIENCE = 60.0  # seconds that an answer, or the end of a server, is waited for
+LONGEST_STREAM = 120.0  # seconds; pings keep a stream alive that brings nothing
+
+
+_held: dict[int, socket.socket] = {}
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Nobody else is given it as long as this process holds it; nobody listens there unless told to.
+
+    Else a test in another process might get it before the server listens, or while that starts again. Two
+    sockets share a port on Linux where both say that it may be reused, as Twisted's do, and one listens.
+    """
+    probe = socket.socket()
+    if sys.platform == "linux":
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    probe.bind(("127.0.0.1", 0))
+    port = probe.getsockname()[1]
+    if sys.platform == "linux":
+        _held[port] = probe
+    else:
+        probe.close()
+    return port
+
+
+def give_back(port: int) -> None:
+    if probe := _held.pop(port, None):
+        probe.close()
+
+
+@atexit.register
+def _give_all_back() -> None:
+    for port in list(_held):
+        give_back(port)
 
 
 class Server:
@@ -68,7 +97,7 @@ class Server:
         finally:
             connection.close()
 
-    def terminate(self, timeout: float = 30.0) -> int:
+    def terminate(self, timeout: float = PATIENCE) -> int:
         """SIGTERM; returns the exit code."""
         self.signal(signal.SIGTERM)
         return self.wait(timeout)
@@ -78,7 +107,7 @@ class Server:
         assert self.process.pid
         os.kill(self.process.pid, number)
 
-    def wait(self, timeout: float) -> int:
+    def wait(self, timeout: float = PATIENCE) -> int:
         """The exit code, once it has ended."""
         assert self.process
         self.process.join(timeout)
@@ -96,6 +125,7 @@ class Server:
             self.kill()
         for person in self._people:
             person.client.close()
+        give_back(self.port)
 
     def person(self, name: str) -> "Person":
         """Somebody in a browser of their own, closed with the server."""
@@ -146,7 +176,7 @@ class Person:
             base_url=url,
             cookies=cookies,
             headers={"X-CSRFToken": CSRF},
-            timeout=httpx.Timeout(30),
+            timeout=httpx.Timeout(PATIENCE),
             verify=False,  # else each reads all certificates of the world, to speak plain http
         )
 

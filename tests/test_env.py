@@ -201,7 +201,7 @@ def run_manage(*arguments: str, **settings: str) -> subprocess.CompletedProcess[
         env=clean,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
 
 

@@ -11,6 +11,7 @@ from chat.wire.frames import Delta, FrameError, Reader, Usage
 from chat.wire.sse import Decoder, LineTooLong
 from tests.fake_errors import ERRORS
 from tests.fake_workers_ai import Fake, running
+from tests.waiting import becomes
 
 MODEL = "@cf/zai-org/glm-4.7-flash"
 TOKEN = {"Authorization": "Bearer fake-token"}
@@ -164,7 +165,7 @@ async def test_only_a_known_token_is_let_in(fake, client):
     assert response.json()["errors"] == [{"code": 10000, "message": "Authentication error"}]
 
 
-@pytest.mark.parametrize("question", ["fake: words tokens=500", "fake: silent", "fake: hang after=1",
+@pytest.mark.parametrize("question", ["fake: words tokens=50000", "fake: silent", "fake: hang after=1",
                                       "fake: comments_only", "fake: endless_line"])  # fmt: skip
 async def test_a_client_that_leaves_is_noticed_at_once(fake, client, question):
     url, body = ask(question)
@@ -172,18 +173,15 @@ async def test_a_client_that_leaves_is_noticed_at_once(fake, client, question):
         assert response.status_code == 200
         await asyncio.sleep(0.05)
         assert fake.calls[0]["ended"] is None
-    left = time.time()
-    await asyncio.sleep(0.1)
-    assert fake.calls[0]["closed_by_client"]
-    assert fake.calls[0]["ended"] - left < 0.1
+    await becomes(lambda: fake.calls[0]["ended"])
+    assert fake.calls[0]["closed_by_client"], "long before its own end"
 
 
 async def test_a_client_that_leaves_before_the_headers_is_noticed_too(fake, client):
     url, body = ask("fake: hang before=headers")
     with pytest.raises(httpx.ReadTimeout):
-        await client.post(url, json=body, timeout=0.1)
-    await asyncio.sleep(0.05)
-    assert fake.calls[0]["closed_by_client"]
+        await client.post(url, json=body, timeout=httpx.Timeout(60, read=0.1))
+    await becomes(lambda: fake.calls and fake.calls[0]["closed_by_client"])
 
 
 async def test_calls_are_recorded_and_connections_kept(fake, client):
@@ -215,7 +213,7 @@ async def test_a_redirect_points_to_where_it_would_be_seen(fake, client):
 async def test_tokens_keep_their_pace(client):
     started = time.perf_counter()
     await asyncio.gather(*(read(client, "fake: words tokens=25 delay=0.02") for _ in range(20)))
-    assert 0.5 < time.perf_counter() - started < 1.5
+    assert 0.5 < time.perf_counter() - started < 5, "twenty beside one another, not one after the other"
 
 
 def test_it_also_runs_in_a_thread_for_tests_that_block():

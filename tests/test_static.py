@@ -126,8 +126,8 @@ def test_what_is_served_passes_the_tests_of_the_source(collected: Path, tmp_path
     modules = sorted((tmp_path / "static/js").glob("*.js"))
     tests = sorted((tmp_path / "tests/js").glob("*.test.mjs"))
     for module in modules:
-        subprocess.run(["node", "--check", module], check=True, timeout=60)
-    done = subprocess.run(["node", "--test", *tests], capture_output=True, text=True, timeout=120)
+        subprocess.run(["node", "--check", module], check=True, timeout=300)
+    done = subprocess.run(["node", "--test", *tests], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from chat.wire import sse
+from tests.server import PATIENCE
 
 MODEL = "@cf/zai-org/glm-4.7-flash"
 RUN = "/client/v4/accounts/any/ai/run"
@@ -24,7 +25,7 @@ class Program:
     def __init__(self, url: str, key: str, id: str = "") -> None:  # noqa: A002
         self.key, self.id = key, id
         self.client = httpx.Client(
-            base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=httpx.Timeout(40)
+            base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=httpx.Timeout(PATIENCE)
         )
 
     def chat(self, text: str, **more: Any) -> httpx.Response:

@@ -10,7 +10,7 @@ from schemathesis.specs.openapi.checks import response_schema_conformance
 
 from chat.api.description import described
 from tests.api.program import MODEL, Program
-from tests.server import Server
+from tests.server import PATIENCE, Server
 from tests.views.objects import routes
 
 EXAMPLES = 25  # for each operation
@@ -58,4 +58,4 @@ def test_it_is_served_to_everybody(server: Server) -> None:
 )
 def test_no_call_breaks_the_server(case: schemathesis.Case, server: Server, alices: Program) -> None:
     headers = {"Authorization": f"Bearer {alices.key}"}
-    case.call_and_validate(base_url=server.url, headers=headers, checks=list(CHECKS), timeout=20)
+    case.call_and_validate(base_url=server.url, headers=headers, checks=list(CHECKS), timeout=PATIENCE)

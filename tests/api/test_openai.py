@@ -45,18 +45,20 @@ def test_a_whole_answer(alices: Program) -> None:
 @pytest.mark.parametrize("usage", [True, False])
 def test_a_stream(alices: Program, usage: bool) -> None:
     options = {"stream_options": {"include_usage": True}} if usage else {}
-    with alices.stream(CHAT, question("fake: words tokens=4 delay=0.05", **options)) as events:
+    with alices.stream(CHAT, question("fake: words tokens=20 delay=0.05", **options)) as events:
         chunks = list(events)
     assert events.response.headers["Content-Type"] == "text/event-stream"
     assert events.done
     assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
     assert len({(chunk["id"], chunk["created"], chunk["model"]) for chunk in chunks}) == 1
-    last = chunks.pop() if usage else {"choices": [], "usage": {"completion_tokens": 4}}
-    assert (last["choices"], last["usage"]["completion_tokens"]) == ([], 4)
+    last = chunks.pop() if usage else {"choices": [], "usage": {"completion_tokens": 20}}
+    assert (last["choices"], last["usage"]["completion_tokens"]) == ([], 20)
     assert all(chunk.get("usage", "absent") == (None if usage else "absent") for chunk in chunks)
     choices = [chunk["choices"][0] for chunk in chunks]
     assert choices[0]["delta"] == {"role": "assistant", "content": ""}
-    assert "".join(choice["delta"].get("content", "") for choice in choices) == "word1 word2 word3 word4"
+    assert "".join(choice["delta"].get("content", "") for choice in choices).split() == [
+        f"word{number}" for number in range(1, 21)
+    ]
     assert [choice["finish_reason"] for choice in choices if choice["finish_reason"]] == ["stop"]
     assert choices[-1]["delta"] == {}
     assert len(choices) > 3, "the tokens came one by one, and went on so"

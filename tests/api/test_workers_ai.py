@@ -37,13 +37,14 @@ def test_the_curl_of_its_documentation(server: Server, alices: Program, fake: Fa
 
 
 def test_a_stream(alices: Program) -> None:
-    with alices.stream(f"{RUN}/{MODEL}", PROMPT) as events:
+    with alices.stream(f"{RUN}/{MODEL}", {"prompt": "fake: words tokens=20 delay=0.05"}) as events:
         frames = list(events)
     assert events.done
-    assert "".join(frame["response"] for frame in frames) == "word1 word2 word3"
+    said = "".join(frame["response"] for frame in frames)
+    assert said.split() == [f"word{number}" for number in range(1, 21)]
     assert all(set(frame) == {"response"} for frame in frames[:-1])
     assert len(frames) > 2
-    assert frames[-1]["usage"]["completion_tokens"] == 3
+    assert frames[-1]["usage"]["completion_tokens"] == 20
     with alices.stream(f"{RUN}/{MODEL}", {"prompt": "fake: reasoning think=2 tokens=1 delay=0"}) as events:
         thought = "".join(frame.get("reasoning_content", "") for frame in events)
     assert thought == "thought1 thought2 "

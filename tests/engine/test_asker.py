@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from chat.engine import limiter as limits
 from chat.engine.asker import Answer, Asker
-from chat.engine.breaker import Breaker
+from chat.engine.breaker import Allowance, Breaker
 from chat.engine.limiter import Limiter
 from chat.engine.line import Tell, tell_nobody
 from chat.upstream.ask import Ask
@@ -18,10 +19,12 @@ from chat.upstream.catalogue import Catalogue, Model
 from chat.upstream.client import Client, Deadlines, Retries
 from chat.upstream.errors import Kind, UpstreamError
 from chat.upstream.host import Host
+from tests.engine.test_breaker import Clock
 from tests.fake_run import Run
 from tests.fake_scenarios import status, words
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import account, runs
+from tests.waiting import becomes
 
 FIRST = Model("@cf/a/first", "First", window=32_000)
 SECOND = Model("@cf/b/second", "Second", window=8_000)
@@ -56,7 +59,14 @@ async def asker(
 ) -> AsyncIterator[Asker]:
     client = Client(account(fake), None, deadlines=deadlines, retries=QUICK, bite=0.01)
     try:
-        yield Asker(client, lambda: catalogue, limiter or Limiter(10_000, 10_000), fallbacks, breaker=breaker)
+        yield Asker(
+            client,
+            lambda: catalogue,
+            limiter or Limiter(10_000, 10_000),
+            fallbacks,
+            breaker=breaker,
+            allowance=Allowance(clock=Clock()),  # else one that is spent would begin anew at midnight
+        )
     finally:
         await client.aclose()
 
@@ -112,59 +122,54 @@ def mortal(upstream: Upstream) -> Iterator[Fake]:
 async def test_five_minutes_of_a_dead_upstream_and_fifty_people_cost_few_calls(
     upstream: Upstream, mortal: Fake
 ) -> None:
-    """A minute is half a second here: five minutes are 2.5 s, a pause of 21 s is 175 ms."""
-    minute = 0.5
-    over = asyncio.Event()
+    clock = Clock()
     waits: list[float] = []
 
     async def person(made: Asker) -> None:
-        while not over.is_set():
-            began = time.monotonic()
-            said = await ask(made, "hello")
-            assert said.kind is Kind.UNAVAILABLE
-            waits.append(time.monotonic() - began)
-            await asyncio.sleep(minute / 10)  # each asks every six seconds
+        began = time.monotonic()
+        said = await ask(made, "hello")
+        assert said.kind is Kind.UNAVAILABLE
+        waits.append(time.monotonic() - began)
 
-    async with asker(mortal, breaker=lambda: Breaker(pause=minute * 21 / 60)) as made:
+    async with asker(mortal, breaker=lambda: Breaker(pause=21, clock=clock)) as made:
         assert (await ask(made, "hello")).text
         upstream.dead = True
         while not made.breaker(FIRST).is_open:
             await ask(made, "hello")
         before = len(runs(mortal))
-        people = [asyncio.create_task(person(made)) for _ in range(50)]
-        await asyncio.sleep(5 * minute)
-        over.set()
-        await asyncio.gather(*people)
+        for _ in range(50):  # each asks every six seconds
+            await asyncio.gather(*(person(made) for _ in range(50)))
+            clock.now += 6
         calls = len(runs(mortal)) - before
         assert 5 <= calls <= 20
-        assert len(waits) > 300
         assert sorted(waits)[len(waits) // 2] < 0.1
 
         upstream.dead = False
-        died = time.monotonic()
+        died = clock.now
         while (await ask(made, "hello")).error:
-            assert time.monotonic() - died < minute * 25 / 60 + 0.3
-            await asyncio.sleep(0.01)
+            clock.now += 1
+            assert clock.now - died < 25
         assert all(said.text for said in await asyncio.gather(*(ask(made, "hello") for _ in range(50))))
 
 
 async def test_a_trial_that_hangs_is_not_waited_for(fake: Fake) -> None:
-    async with asker(fake, breaker=lambda: Breaker(failures=1, pause=0.2)) as made:
+    clock = Clock()
+    async with asker(fake, breaker=lambda: Breaker(failures=1, pause=20, clock=clock)) as made:
         assert (await ask(made, by_model(first="status code=7009"))).kind is Kind.UNAVAILABLE
-        await asyncio.sleep(0.25)
+        clock.now += 20
         trial = asyncio.create_task(ask(made, by_model(first="hang before=headers")))
-        await asyncio.sleep(0.05)
+        await becomes(lambda: len(runs(fake)) == 2)
         assert (await ask(made, "hello")).kind is Kind.UNAVAILABLE
-        await asyncio.sleep(0.25)
+        clock.now += 20
         assert (await ask(made, "hello")).text
         trial.cancel()
 
 
 async def test_each_model_has_a_breaker_of_its_own(fake: Fake) -> None:
-    async with asker(fake, breaker=lambda: Breaker(failures=1)) as made:
+    async with asker(fake, breaker=lambda: Breaker(failures=1, clock=Clock())) as made:
         await ask(made, by_model(first="status code=3040"))
         again = await ask(made, "hello")
-        assert (again.kind, again.error and again.error.retry_after) == (Kind.BUSY, pytest.approx(21, abs=2))
+        assert (again.kind, again.error and again.error.retry_after) == (Kind.BUSY, 21)
         assert (await ask(made, "hello", SECOND)).text
     assert models(fake) == ["first", "second"], "and none is asked again while it is left alone"
 
@@ -200,15 +205,22 @@ async def test_a_spent_allowance_is_asked_of_three_times(fake: Fake, code: int) 
 # The minute's limit.
 
 
-async def test_what_is_too_much_for_a_minute_waits_and_is_told_where_it_stands(fake: Fake) -> None:
+async def test_what_is_too_much_for_a_minute_waits_and_is_told_where_it_stands(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LOOK", 0.01)
+    clock = Clock()
     places: list[list[int]] = [[] for _ in range(4)]
-    async with asker(fake, limiter=Limiter(2, 2, window=0.5)) as made:
-        said = await asyncio.gather(*(ask(made, "hello", tell=places[n].append) for n in range(4)))
-    assert all(each.text for each in said)
+    async with asker(fake, limiter=Limiter(2, 2, clock=clock)) as made:
+        asking = [asyncio.create_task(ask(made, "hello", tell=places[n].append)) for n in range(4)]
+        assert all(said.text for said in await asyncio.gather(*asking[:2]))
+        clock.now += 59
+        await asyncio.sleep(0.1)
+        assert (len(runs(fake)), [each[-1] for each in places]) == (2, [0, 0, 1, 2])
+        clock.now += 1
+        assert all(said.text for said in await asyncio.gather(*asking))
     assert [each[0] for each in places] == [0, 0, 1, 2]
     assert [each[-1] for each in places] == [0, 0, 0, 0]
-    starts = sorted(call["started"] for call in runs(fake))
-    assert starts[2] - starts[0] > 0.3
 
 
 async def test_who_stops_waiting_calls_nobody(fake: Fake) -> None:
@@ -345,7 +357,8 @@ async def test_no_other_model_answers_what_it_could_not_help_or_has_begun(
 
 
 async def test_a_model_that_says_nothing_in_time_is_replaced(fake: Fake) -> None:
-    async with asker(fake, SECOND.id, deadlines=Deadlines(first_token=0.3)) as made:
+    # As long as the other one needs on a busy machine.
+    async with asker(fake, SECOND.id, deadlines=Deadlines(first_token=2)) as made:
         said = await ask(made, by_model(first="hang before=headers"))
     assert (said.answer.model, said.answer.because) == (SECOND, "timeout")
     fake.wait_for(lambda calls: calls[0]["closed_by_client"])
@@ -353,7 +366,7 @@ async def test_a_model_that_says_nothing_in_time_is_replaced(fake: Fake) -> None
 
 async def test_a_deadline_between_tokens_is_the_answers_own_end(fake: Fake) -> None:
     async with asker(fake, SECOND.id, deadlines=Deadlines(between_tokens=0.3)) as made:
-        said = await ask(made, by_model(first="hang after=2"))
+        said = await ask(made, by_model(first="hang after=2 delay=0"))
     assert (said.kind, said.text.split()) == (Kind.TIMEOUT, ["word1", "word2"])
     assert models(fake) == ["first"]
 

@@ -1,7 +1,6 @@
 """A server that ends, or dies, while calls are being answered."""
 
 import signal
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +9,9 @@ import pytest
 
 from tests.api.program import CHAT, Program, question
 from tests.databases import Database
+from tests.fake_workers_ai import Fake
 from tests.server import Server
+from tests.waiting import until
 
 pytestmark = pytest.mark.database
 Start = Callable[..., Server]
@@ -33,30 +34,31 @@ def program() -> Iterator[Callable[..., Program]]:
 
 
 def test_a_drain_refuses_new_calls_and_lets_short_ones_end(
-    servers: Start, program: Callable[..., Program], database: Database
+    servers: Start, program: Callable[..., Program], database: Database, fake: Fake
 ) -> None:
-    server = servers(DRAIN_SECONDS="2")
+    server = servers(DRAIN_SECONDS="8")
     short, long, late = program(server), program(server), program(server)
     assert (
         late.chat("hello").status_code == 200
     )  # its connection stays open, as the listening socket does not
     with (
-        short.stream(CHAT, question("fake: words tokens=60 delay=0.02")) as events,
+        short.stream(CHAT, question("fake: held")) as events,
         long.stream(CHAT, SLOW) as others,
     ):
         chunks, rest = iter(events), iter(others)
         next(chunks)
         next(rest)
         server.signal(signal.SIGTERM)
-        time.sleep(0.3)
+        until(lambda: late.client.get("/readyz").status_code == 503)
         refused = late.chat("hello")
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "draining")
         assert refused.headers["Retry-After"]
+        fake.go_on()
         list(chunks)
         assert events.done
         assert list(rest)[-1]["error"]["code"] == "draining"
         assert not others.done
-    assert server.wait(20) == 0
+    assert server.wait() == 0
     assert database.rows(STATUSES) == [("complete", ""), ("complete", ""), ("interrupted", "draining")]
 
 
@@ -74,10 +76,7 @@ def test_a_crash_hides_no_call(
         with pytest.raises(httpx.TransportError):
             list(chunks)
     servers()
-    give_up = time.monotonic() + 8
-    while database.rows(STATUSES) != [("interrupted", "")] and time.monotonic() < give_up:
-        time.sleep(0.1)
-    assert database.rows(STATUSES) == [("interrupted", "")]
+    until(lambda: database.rows(STATUSES) == [("interrupted", "")])
     questions = database.rows("SELECT text FROM chat_message WHERE role = 'user'")
     assert questions == ([(SLOW["messages"][0]["content"],)] if keep == "conversations" else [])
     runs = database.rows("SELECT status FROM chat_run")

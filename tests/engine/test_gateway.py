@@ -1,7 +1,6 @@
 """A gateway's word on each run: stored with the ending, shown, and answered with the person's thumb."""
 
 import re
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -121,7 +120,7 @@ def test_a_gateway_that_takes_no_thumbs_is_told_to_the_log_once(
         answer = alice.post(f"/messages/{reply}/feedback/", {"thumb": thumb})
         assert answer.json() == {"message": reply, "thumb": thumb, "reason": ""}
     fake.wait_for(lambda calls: len(rated(fake)) == 3)
-    time.sleep(0.3)
+    assert server.terminate() == 0, "and what they were answered is told before it ends"
     assert server.log.read_text().count("takes no thumbs") == 1
     assert server.database.rows("SELECT up FROM chat_feedback")
 
@@ -130,5 +129,5 @@ def test_where_no_gateway_is_no_thumb_leaves(server: Server, fake: Fake) -> None
     alice = server.person("alice")
     reply = said(alice, "fake: words tokens=2").meta["message"]
     assert alice.post(f"/messages/{reply}/feedback/", {"thumb": "up"}).status_code == 200
-    time.sleep(0.2)
+    assert server.terminate() == 0, "and it sends what is left before it ends"
     assert rated(fake) == []

@@ -8,7 +8,6 @@ import pytest
 from tests.server import Server
 
 pytestmark = pytest.mark.database
-SLOW = "fake: words tokens=40 delay=0.05"
 
 
 def test_twenty_sends_with_one_key_are_one_message_one_call_and_equal_answers(server: Server, fake) -> None:
@@ -68,12 +67,13 @@ def test_two_people_may_use_the_same_key(server: Server) -> None:
 
 def test_a_conversation_that_is_replying_names_its_run_and_takes_no_second_one(server: Server, fake) -> None:
     alice = server.person("alice")
-    with alice.ask(SLOW) as stream:
+    with alice.ask("fake: held") as stream:
         stream.until(5)
         busy = server.person("alice").post(f"/c/{stream.conversation}/messages/", {"content": "more"})
         assert busy.status_code == 409
         assert busy.json()["error"]["code"] == "busy"
         assert busy.json()["error"]["run"] == stream.run
+        fake.go_on()
         stream.to_end()
     assert server.database.value("SELECT COUNT(*) FROM chat_message") == 2
     with alice.ask("more", f"/c/{stream.conversation}/messages/") as further:

@@ -17,6 +17,7 @@ from chat.rendering.markdown import render
 from chat.wire import sse
 from tests.rendering.page import patched
 from tests.server import Server
+from tests.waiting import PATIENCE, becomes
 
 TEXT = """# Counting
 
@@ -73,7 +74,7 @@ class Reader:
             self.blocks = patched(self.blocks, payload.get("html", []))
 
     async def end(self) -> list[str]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await self._task
         return self.blocks
 
@@ -83,6 +84,11 @@ class Reader:
 
 def live(earlier: str = "") -> Live:
     return Live(About(*(uuid.uuid4() for _ in range(4)), "model", earlier))
+
+
+def parts(text: str, length: int = 100) -> list[str]:
+    """After each of them a page is waited for, which else is rendered the more seldom the longer it takes."""
+    return [text[at : at + length] for at in range(0, len(text), length)]
 
 
 async def write(run: Live, text: str, pieces: random.Random) -> None:
@@ -98,7 +104,9 @@ async def write(run: Live, text: str, pieces: random.Random) -> None:
 async def test_what_streams_is_what_a_reload_shows(seed: int) -> None:
     run = live()
     reader = Reader(run)
-    await write(run, TEXT, random.Random(seed))
+    for part in parts(TEXT):
+        await write(run, part, random.Random(seed))
+        await becomes(lambda: reader.text == run.text)
     run.finish(Ending("complete"))
     assert await reader.end() == render(TEXT, str(run.about.message))
     assert reader.text == TEXT
@@ -158,7 +166,9 @@ async def test_a_run_is_rendered_once_for_all_who_watch_and_not_at_all_for_nobod
     await asyncio.sleep(0.15)
     assert run.page.rendered == Position()
     readers = [Reader(run) for _ in range(3)]
-    await write(run, TEXT, random.Random(0))
+    for part in parts(TEXT):
+        await write(run, part, random.Random(0))
+        await becomes(lambda: {reader.text for reader in readers} == {run.text})
     run.finish(Ending("complete"))
     for reader in readers:
         await reader.end()
@@ -171,8 +181,7 @@ async def test_reasoning_comes_as_it_is_and_before_the_text() -> None:
     run = live()
     reader = Reader(run)
     run.append("", "Let *me* see. ")
-    await asyncio.sleep(0.2)
-    assert b'"reasoning":"Let *me* see. "' in reader.frames[-1]
+    await becomes(lambda: b'"reasoning":"Let *me* see. "' in b"".join(reader.frames[-1:]))
     assert reader.blocks == []
     run.append("**Yes.**")
     run.finish(Ending("complete"))
@@ -184,7 +193,7 @@ async def test_a_text_that_shrank_is_shown_anew() -> None:
     run = live()
     reader = Reader(run)
     run.append("one two *three*")
-    await asyncio.sleep(0.2)
+    await becomes(lambda: reader.text == "one two *three*")
     run.replace("one", "")
     run.finish(Ending("interrupted"))
     assert await reader.end() == render("one")

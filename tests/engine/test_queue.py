@@ -19,6 +19,7 @@ from chat.engine.viewer import Viewer, Viewers
 from chat.models import Run, User
 from chat.wire import sse
 from tests.fake_workers_ai import Fake
+from tests.waiting import PATIENCE, becomes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -43,7 +44,7 @@ async def ask(here: Engine, user: User, content: str) -> tuple[Run, Live]:
 
 
 async def ended(live: Live) -> str:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while live.ending is None:
             await live.plain.changed()
     return live.ending.status
@@ -53,12 +54,13 @@ async def status(run: Run) -> str:
     return (await in_database(Run.objects.get, pk=run.pk)).status
 
 
-async def test_a_run_waits_for_a_place_and_says_so(here: Engine) -> None:
+async def test_a_run_waits_for_a_place_and_says_so(here: Engine, fake: Fake) -> None:
     alice = await in_database(User.objects.create_user, "alice")
-    first, live_first = await ask(here, alice, "fake: words tokens=20 delay=0.05")
+    first, live_first = await ask(here, alice, "fake: held")
     second, live_second = await ask(here, alice, "hello")
     assert await status(second) == "queued"
     assert not live_second.text
+    fake.go_on()
     assert await ended(live_first) == "complete"
     assert await ended(live_second) == "complete"
     assert (await status(first), await status(second)) == ("complete", "complete")
@@ -78,13 +80,19 @@ async def told(live: Live) -> list[tuple[str, str]]:
     return problems
 
 
-async def test_who_waits_is_told_the_place_in_the_line(here: Engine) -> None:
+async def test_who_waits_is_told_the_place_in_the_line(here: Engine, fake: Fake) -> None:
     people = [await in_database(User.objects.create_user, name) for name in ("alice", "bob", "carol")]
-    _, first = await ask(here, people[0], "fake: words tokens=40 delay=0.05")
-    lives = [(await ask(here, person, "fake: words tokens=20 delay=0.05"))[1] for person in people[1:]]
-    await asyncio.sleep(0.05)
+    _, first = await ask(here, people[0], "fake: held key=first")
+    lives = [(await ask(here, person, "fake: held key=others"))[1] for person in people[1:]]
     line = "Waiting for a free place: number {} in the line."
-    one, two = await asyncio.gather(told(lives[0]), told(lives[1]))
+    watching = [asyncio.create_task(told(live)) for live in lives]
+    await becomes(
+        lambda: [live.place for live in lives] == [1, 2] and all(live.plain.viewers for live in lives)
+    )
+    fake.go_on("first")
+    await becomes(lambda: [live.place for live in lives] == [0, 1])
+    fake.go_on("others")
+    one, two = await asyncio.gather(*watching)
     assert one == [("waiting", line.format(1)), ("waiting", "")]
     assert two == [("waiting", line.format(2)), ("waiting", line.format(1)), ("waiting", "")]
     assert await told(first) == []
@@ -92,10 +100,11 @@ async def test_who_waits_is_told_the_place_in_the_line(here: Engine) -> None:
 
 async def test_a_run_that_waits_can_be_stopped_and_calls_nobody(here: Engine, fake: Fake) -> None:
     alice = await in_database(User.objects.create_user, "alice")
-    _, live_first = await ask(here, alice, "fake: words tokens=20 delay=0.05")
+    _, live_first = await ask(here, alice, "fake: held")
     second, live_second = await ask(here, alice, "hello")
     here.supervisor.stop(second.pk)
     assert await ended(live_second) == "stopped"
+    fake.go_on()
     assert await ended(live_first) == "complete"
     assert len([call for call in fake.calls if "/ai/run/" in call["path"]]) == 1
 

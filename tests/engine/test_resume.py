@@ -5,16 +5,16 @@ import threading
 
 import pytest
 
-from tests.server import Server
+from tests.server import PATIENCE, Server
 
 pytestmark = pytest.mark.database
 
-MIXED = "fake: reasoning tokens=30 delay=0.03"
+MIXED = "fake: reasoning think=40 tokens=30 delay=0.03"
 
 
 def test_who_comes_back_at_any_moment_misses_nothing_and_gets_nothing_twice(server: Server) -> None:
     alice = server.person("alice")
-    with alice.ask("fake: words tokens=60 delay=0.03") as stream:
+    with alice.ask("fake: words tokens=200 delay=0.03") as stream:
         stream.next()
         run = stream.run
     text, position, reconnects = "", "", 0
@@ -29,7 +29,7 @@ def test_who_comes_back_at_any_moment_misses_nothing_and_gets_nothing_twice(serv
         reconnects += 1
         if stream.finished:
             break
-    assert text.split() == [f"word{number}" for number in range(1, 61)]
+    assert text.split() == [f"word{number}" for number in range(1, 201)]
     assert reconnects > 3
 
 
@@ -38,12 +38,12 @@ def test_text_and_reasoning_resume_each_at_its_own_place(server: Server) -> None
     with alice.ask(MIXED) as whole:
         while len(whole.reasoning) < 20:
             whole.next()
-        kept = whole.reasoning
+        thought, said = whole.reasoning, whole.text
         with server.person("alice").follow(whole.run, whole.position) as rest:
             rest.to_end()
         whole.to_end()
-    assert kept + rest.reasoning == whole.reasoning
-    assert rest.text == whole.text
+    assert thought + rest.reasoning == whole.reasoning
+    assert said + rest.text == whole.text
     assert "." in rest.position
 
 
@@ -69,7 +69,7 @@ def test_two_processes_serve_the_same_bytes_to_all_who_reload(servers) -> None:
         for reader in readers:
             reader.start()
         for reader in readers:
-            reader.join(30)
+            reader.join(PATIENCE)
         stream.to_end()
     assert seen == [stream.text] * 4
 

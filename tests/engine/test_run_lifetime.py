@@ -6,23 +6,21 @@ from datetime import datetime
 
 import pytest
 
+from tests.fake_workers_ai import Fake
 from tests.people import CSRF, SESSIONS
 from tests.server import Server
+from tests.waiting import until
 
 pytestmark = pytest.mark.database
 
 SLOW = "fake: words tokens=40 delay=0.05"
 
 
-def status_of(server: Server, run: str, *, after: float = 10.0) -> str:
+def status_of(server: Server, run: str) -> str:
     """The stored status once the run has ended."""
-    deadline = time.monotonic() + after
-    while time.monotonic() < deadline:
-        status = server.database.value(f"SELECT status FROM chat_run WHERE id = '{key(server, run)}'")
-        if status not in ("queued", "running"):
-            return status
-        time.sleep(0.05)
-    raise AssertionError("the run did not end")
+    of_it = f"FROM chat_run WHERE id = '{key(server, run)}'"
+    until(lambda: server.database.value(f"SELECT finished {of_it}"))
+    return server.database.value(f"SELECT status {of_it}")
 
 
 def key(server: Server, uuid: str) -> str:
@@ -38,10 +36,13 @@ def test_a_run_goes_on_when_its_only_viewer_leaves(server: Server) -> None:
     assert text.split() == [f"word{number}" for number in range(1, 41)]
 
 
-def test_how_long_a_reply_took_is_the_same_live_and_stored_however_late_it_is_stored(server: Server) -> None:
-    with server.person("alice").ask("fake: words tokens=5 delay=0.05") as stream:
+def test_how_long_a_reply_took_is_the_same_live_and_stored_however_late_it_is_stored(
+    server: Server, fake: Fake
+) -> None:
+    with server.person("alice").ask("fake: held") as stream:
         stream.until(10)
         with server.database.locked():
+            fake.go_on()
             time.sleep(1.5)
         stream.to_end()
     times = server.database.rows("SELECT created, finished FROM chat_run")[0]
@@ -73,11 +74,11 @@ def test_stop_ends_the_run_keeps_its_text_and_closes_the_upstream(server: Server
         asked = time.monotonic()
         assert server.person("alice").stop(stream.run).status_code == 202
         stream.to_end()
-    assert time.monotonic() - asked < 1.0
+    assert time.monotonic() - asked < 10.0, "less than the twenty that it would take by itself"
     assert stream.done["status"] == "stopped"
     assert stream.finished
     assert server.database.value("SELECT text FROM chat_message WHERE role = 'assistant'") == stream.text
-    assert fake.calls[-1]["closed_by_client"]
+    fake.wait_for(lambda calls: calls[-1]["closed_by_client"])
 
 
 def test_a_stopped_run_can_be_asked_to_stop_again(server: Server) -> None:
@@ -89,10 +90,13 @@ def test_a_stopped_run_can_be_asked_to_stop_again(server: Server) -> None:
 
 
 def test_whoever_hangs_up_right_after_sending_is_answered_all_the_same(server: Server) -> None:
-    """Also between the storing of the turn and the launch of its run."""
+    """Also between the storing of the turn and the launch of its run, which is later on busy machines."""
     alice = server.person("alice")
     alice.get("/readyz")
-    for number in range(40):
+    complete = "SELECT COUNT(*) FROM chat_run WHERE status = 'complete'"
+    for number in range(400):
+        if number >= 40 and server.database.value(complete) > 5:
+            break
         body = b'{"content": "hello"}'
         head = (
             "POST /c/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -102,9 +106,6 @@ def test_whoever_hangs_up_right_after_sending_is_answered_all_the_same(server: S
         with socket.create_connection(("127.0.0.1", server.port)) as caller:
             caller.sendall(head.encode() + body)
             time.sleep(number / 4_000)
-    deadline = time.monotonic() + 10
     unfinished = "SELECT COUNT(*) FROM chat_run WHERE status IN ('queued', 'running')"
-    while server.database.value(unfinished) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert server.database.value(unfinished) == 0
-    assert server.database.value("SELECT COUNT(*) FROM chat_run WHERE status = 'complete'") > 5
+    until(lambda: server.database.value(unfinished) == 0)
+    assert server.database.value(complete) > 5

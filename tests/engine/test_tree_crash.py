@@ -5,10 +5,12 @@ import uuid
 import pytest
 
 from tests.engine.test_drain import begin_to_stop
+from tests.fake_workers_ai import Fake
 from tests.server import Server
+from tests.waiting import until
 
 pytestmark = pytest.mark.database
-ENDLESS = "fake: words tokens=2000 delay=0.02\nfake-then: words tokens=2000 delay=0.02"
+ENDLESS = "fake: words tokens=9000 delay=0.02\nfake-then: words tokens=9000 delay=0.02"
 TEXT = "SELECT text FROM chat_message WHERE role = 'assistant'"
 
 
@@ -16,8 +18,10 @@ def test_after_kill_9_a_reply_is_continued_where_it_was_stored_and_again_after_a
     server: Server,
 ) -> None:
     alice = server.person("alice")
+    stored = "SELECT COALESCE(SUM(LENGTH(text)), 0) FROM chat_runchunk"
     with alice.ask(ENDLESS) as stream:
         stream.until(600)
+        until(lambda: server.database.value(stored) > 100)
         server.kill()
     lengths, path = [0], f"/messages/{stream.meta['message']}/continue/"
     for _ in range(2):
@@ -25,6 +29,7 @@ def test_after_kill_9_a_reply_is_continued_where_it_was_stored_and_again_after_a
         lengths.append(len(server.database.value(TEXT)))
         with alice.start(path) as run:
             run.until(600)
+            until(lambda: server.database.value(stored) > 100)
             server.kill()
         assert run.text.startswith("more1 more2 ")
         assert run.position == str(len(run.text))
@@ -41,9 +46,9 @@ def test_after_kill_9_a_reply_is_continued_where_it_was_stored_and_again_after_a
     assert whole[lengths[-1] :] == again.text
 
 
-def test_what_a_key_started_is_found_again_while_the_server_drains(server: Server) -> None:
+def test_what_a_key_started_is_found_again_while_the_server_drains(server: Server, fake: Fake) -> None:
     alice = server.person("alice")
-    with alice.ask("fake: length tokens=3\nfake-then: words tokens=60 delay=0.05") as stream:
+    with alice.ask("fake: length tokens=3\nfake-then: held") as stream:
         stream.to_end()
     path, sent = f"/messages/{stream.meta['message']}/continue/", str(uuid.uuid4())
     with alice.start(path, client_key=sent) as more:
@@ -57,6 +62,7 @@ def test_what_a_key_started_is_found_again_while_the_server_drains(server: Serve
             assert (refused.status_code, refused.json()["error"]["code"]) == (503, "draining")
         edit = f"/messages/{stream.meta['user_message']}/edit/"
         assert server.person("alice").post(edit, {"content": "hello"}).status_code == 503
+        fake.go_on()
         more.to_end()
     assert more.done["status"] == "complete"
     assert server.database.value(TEXT) == stream.text + more.text

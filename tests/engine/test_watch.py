@@ -1,6 +1,5 @@
 """What one process learns or an administrator changes is soon what every process offers."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -9,17 +8,10 @@ from tests.databases import Database
 from tests.fake_models import finetune, record
 from tests.fake_workers_ai import Fake
 from tests.server import Server
+from tests.waiting import until
 
 pytestmark = pytest.mark.database
 SMALL = "@cf/meta/llama-3.2-1b-instruct"
-SOON = 8.0  # seconds; a look is taken every 2.5, on machines that are busy
-
-
-def until(condition: Callable[[], object]) -> None:
-    give_up = time.monotonic() + SOON
-    while not condition():
-        assert time.monotonic() < give_up, "this does not come true"
-        time.sleep(0.1)
 
 
 def offered(server: Server) -> str:

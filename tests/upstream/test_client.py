@@ -118,21 +118,21 @@ async def test_several_tokens_of_one_read_are_one_delta(fake: Fake) -> None:
 
 
 async def test_the_first_token_does_not_wait_for_a_bite(fake: Fake) -> None:
-    async with client(fake, bite=5.0) as made:
+    async with client(fake, bite=60) as made:
         began = time.monotonic()
         async with made.reply(
             Ask([{"role": "user", "content": "fake: words tokens=3 delay=0.3"}], MODEL, 9)
         ) as reply:
             await anext(reply)
-            assert time.monotonic() - began < 1.0
+            assert time.monotonic() - began < 30
 
 
 async def test_a_long_queue_is_read_without_pauses(fake: Fake) -> None:
-    async with client(fake, bite=0.2) as made:
+    async with client(fake, bite=1) as made:
         began = time.monotonic()
         answer = await ask(made, "fake: words tokens=3000 delay=0")
     assert answer.text.count("word") == 3_000
-    assert time.monotonic() - began < 4.0
+    assert time.monotonic() - began < 30, "and there are some sixty reads"
 
 
 @pytest.mark.parametrize("http", [301, 302, 303, 307, 308])

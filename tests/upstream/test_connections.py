@@ -7,17 +7,22 @@ from contextlib import suppress
 
 import pytest
 
+from chat.upstream import reply as replies
 from chat.upstream.ask import Ask
 from chat.upstream.client import Client, Retries
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import MODEL, ask, client, runs
+from tests.waiting import PATIENCE, becomes
 
 
 def all_ended(calls: list[dict[str, object]]) -> bool:
     return all(call["ended"] is not None for call in calls)
 
 
-async def test_the_next_question_finds_the_connection_open(fake: Fake) -> None:
+async def test_the_next_question_finds_the_connection_open(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replies, "LAST_BYTES", PATIENCE)  # they come at once, but for a busy machine
     async with client(fake) as made:
         for _ in range(4):
             assert (await ask(made, "fake: words tokens=3 delay=0.002")).error is None
@@ -29,7 +34,7 @@ async def test_leaving_a_reply_stops_the_model_at_once(fake: Fake) -> None:
         reply = made.reply(Ask([{"role": "user", "content": "fake: words tokens=1000 delay=0.02"}], MODEL, 9))
         async with reply:
             await anext(reply)
-        await asyncio.to_thread(fake.wait_for, lambda calls: calls[0]["closed_by_client"], 1.0)
+        await asyncio.to_thread(fake.wait_for, lambda calls: calls[0]["closed_by_client"])
         assert not reply.complete
 
 
@@ -51,9 +56,13 @@ async def test_a_hundred_cancellations_at_any_moment_leave_the_client_whole(fake
     chance = random.Random(7)
     async with client(fake, retries=Retries(base=0.1)) as made:
         for number in range(100):
+            before = len(fake.calls)
             asking = asyncio.create_task(ask(made, f"fake: {WAYS[number % len(WAYS)]}"))
             # From before the connection, over headers and body, into the pause before the next try.
-            await asyncio.sleep(chance.choice([0, 0.0005, 0.002, 0.01, 0.05]))
+            moment = chance.choice([0, 0.0005, 0.002, 0.01, 0.05])
+            if moment >= 0.01:
+                await becomes(lambda before=before: len(fake.calls) > before)
+            await asyncio.sleep(moment)
             asking.cancel()
             with suppress(asyncio.CancelledError):
                 await asking
@@ -67,6 +76,7 @@ async def test_a_hundred_cancellations_at_any_moment_leave_the_client_whole(fake
 async def test_a_cancellation_is_passed_on(fake: Fake, before: str) -> None:
     async with client(fake) as made:
         asking = asyncio.create_task(ask(made, f"fake: hang before={before}"))
+        await becomes(lambda: fake.calls)
         await asyncio.sleep(0.1)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -76,12 +86,10 @@ async def test_a_cancellation_is_passed_on(fake: Fake, before: str) -> None:
 
 async def test_a_hundred_and_fifty_replies_stream_at_once(fake: Fake) -> None:
     async with client(fake, bite=0.04) as made:
-        answers = await asyncio.gather(
-            *(
-                ask(made, f"fake: words tokens=20 delay=0.02 first=3\nnumber {number}")
-                for number in range(150)
-            )
-        )
+        asking = asyncio.gather(*(ask(made, f"fake: held\nnumber {number}") for number in range(150)))
+        await becomes(lambda: len(runs(fake)) == 150)
+        fake.go_on()
+        answers = await asking
     assert [answer.error for answer in answers] == [None] * 150
     assert all(answer.text.count("word") == 20 for answer in answers)
     await asyncio.to_thread(fake.wait_for, all_ended)

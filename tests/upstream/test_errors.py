@@ -203,11 +203,17 @@ def test_the_request_id_is_kept_for_support_and_not_shown() -> None:
 
 
 def test_the_allowance_comes_back_at_midnight_utc_whatever_the_header_says() -> None:
-    now = datetime.now(UTC)
-    midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    def until_midnight() -> float:
+        now = datetime.now(UTC)
+        midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+        return (midnight - now).total_seconds()
+
+    before = until_midnight()
     error = told(429, envelope(3036, "used up"), **{"retry-after": "3"})
+    after = until_midnight()
     assert error.permanent
-    assert error.retry_after == pytest.approx((midnight - now).total_seconds(), abs=5)
+    # Between the two, unless it struck midnight just now.
+    assert any(error.retry_after == pytest.approx(seconds, abs=5) for seconds in (before, after))
 
 
 def test_a_limit_per_minute_is_over_within_one() -> None:
@@ -238,8 +244,8 @@ def test_retry_after_is_seconds_or_a_date_or_nothing(written: str, seconds: floa
 
 
 def test_retry_after_may_be_a_date_to_come() -> None:
-    written = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert told(503, {}, **{"retry-after": written}).retry_after == pytest.approx(30, abs=3)
+    written = format_datetime(datetime.now(UTC) + timedelta(seconds=300), usegmt=True)
+    assert told(503, {}, **{"retry-after": written}).retry_after == pytest.approx(300, abs=60)
 
 
 def test_no_secret_is_in_any_text() -> None:

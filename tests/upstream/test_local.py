@@ -20,6 +20,7 @@ from chat.upstream.local import LocalModel
 from chat.upstream.reply import Reply
 from tests.upstream.asking import QUICK, ask
 from tests.upstream.gguf_files import STRING, UINT32, gguf
+from tests.waiting import until
 
 EMPTY_MODEL = gguf([("general.architecture", STRING, "llama"), ("llama.context_length", UINT32, 2048)])
 # A process of its own that answers a question, has the model write on, and ends in the middle of that.
@@ -124,7 +125,7 @@ async def test_leaving_a_reply_frees_its_place_at_once(model: LocalModel) -> Non
     answer = await ask(made, "Say hello.", model.model, max_tokens=5)
     await made.aclose()
     assert answer.error is None
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20, "less than it needs to count to the end"
 
 
 @pytest.mark.local
@@ -202,7 +203,7 @@ async def test_closing_it_ends_what_it_writes(model: LocalModel) -> None:
         with pytest.raises(UpstreamError) as cut:
             await read_on(reply)
     await made.aclose()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     assert cut.value.kind is Kind.INTERRUPTED
 
 
@@ -215,7 +216,7 @@ async def read_on(reply: Reply) -> None:
 @pytest.mark.parametrize("how", ["close", "leave"])
 def test_a_process_whose_model_is_writing_ends_in_good_order(bundled: Path, how: str) -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", ENDS_WHILE_WRITING, how], capture_output=True, timeout=30, check=False
+        [sys.executable, "-c", ENDS_WHILE_WRITING, how], capture_output=True, timeout=180, check=False
     )
     assert (ended.returncode, ended.stdout) == (0, b"writing\n")
 
@@ -237,10 +238,7 @@ def test_a_killed_process_leaves_no_model_behind(bundled: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    give_up = time.monotonic() + 5
-    while any(_is_alive(child) for child in family):
-        assert time.monotonic() < give_up
-        time.sleep(0.02)
+    until(lambda: not any(_is_alive(child) for child in family))
 
 
 def _is_alive(process: int) -> bool:

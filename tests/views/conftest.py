@@ -9,6 +9,7 @@ from tests.databases import Database
 from tests.fake_workers_ai import Fake
 from tests.file_server import database, fake, server
 from tests.server import Person, Server
+from tests.waiting import until
 
 TABLES = ("chat_conversation", "chat_message", "chat_run", "chat_runchunk")
 
@@ -33,6 +34,8 @@ def unchanged(database: Database, fake: Fake, hers: Any) -> Iterator[None]:
     def everything() -> list[Any]:
         return [database.rows(f"SELECT * FROM {table} ORDER BY id") for table in TABLES]
 
+    # What an earlier test began with a form, and did not wait for.
+    until(lambda: not database.value("SELECT COUNT(*) FROM chat_run WHERE finished IS NULL"))
     before, calls = everything(), len(fake.calls)
     yield
     assert everything() == before

@@ -281,12 +281,14 @@ def test_thirty_tries_at_once_are_ten_hashes(alice: User, hashed: list[str]) -> 
 
 def test_a_few_passwords_are_hashed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lock, now, most = threading.Lock(), [0], [0]
+    full = threading.Barrier(hashers.HASHES_AT_ONCE)  # twelve are four times as many
 
     def slow(*_: Any) -> bool:
         with lock:
             now[0] += 1
             most[0] = max(most[0], now[0])
-        time.sleep(0.01)
+        full.wait(60)
+        time.sleep(0.01)  # for one more, if there were a place
         with lock:
             now[0] -= 1
         return True

@@ -1,6 +1,5 @@
 """Who may use which model, and what becomes of conversations with a model that has retired."""
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from tests.databases import Database
 from tests.fake_workers_ai import Fake
 from tests.server import Person, Server
+from tests.waiting import until
 
 FEW, HIDDEN, GONE = "@cf/qwen/qwen3.8-27b", "@cf/qwen/qwq-32b", "@cf/openai/gpt-oss-20b"
 OLD = "@cf/meta/llama-2-7b-chat-int8"  # retired long ago
@@ -28,13 +28,6 @@ def decided(server: Server, database: Database) -> None:
     database.rows(f"UPDATE chat_offeredmodel SET gone = '2026-11-01 00:00:00' WHERE id = '{GONE}'")
     database.rows("UPDATE chat_modellist SET version = version + 1")
     until(lambda: HIDDEN not in server.person("bob").get("/models/").text)
-
-
-def until(condition: Any) -> None:
-    give_up = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < give_up, "this does not come true"
-        time.sleep(0.1)
 
 
 @pytest.fixture

@@ -8,13 +8,16 @@ import httpx
 import pytest
 
 from tests.databases import Database
+from tests.engine.test_open_streams import ONE_LOOK
+from tests.fake_workers_ai import Fake
 from tests.people import CSRF, PASSWORD
 from tests.server import Person, Server, Stream
+from tests.waiting import until
 
 pytestmark = pytest.mark.database
-AT_ONCE = 5.0  # seconds until an open stream ends
+AT_ONCE = ONE_LOOK  # seconds until an open stream ends
 NEW = "a lighthouse by the sea"
-LONG = "fake: words tokens=150 delay=0.05"
+LONG = "fake: words tokens=4000 delay=0.05"
 
 
 @pytest.fixture
@@ -56,11 +59,11 @@ def revoked_after(stream: Stream) -> float:
 
 
 def test_a_disabled_person_is_out_at_once_and_the_reply_is_written_to_its_end(
-    server: Server, root: Person
+    server: Server, root: Person, fake: Fake
 ) -> None:
     alice, later = server.person("alice"), server.person("alice")
     assert not is_signed_out(later)
-    with alice.ask(LONG) as stream:
+    with alice.ask("fake: held key=disabled tokens=150") as stream:
         stream.until(20)
         set_active(server, root, "alice", False)
         assert is_signed_out(later)
@@ -69,10 +72,8 @@ def test_a_disabled_person_is_out_at_once_and_the_reply_is_written_to_its_end(
         assert later.stop(stream.run).status_code == 401
         assert revoked_after(stream) < AT_ONCE
     status = f"SELECT status FROM chat_run WHERE id = '{stored(server, stream.run)}'"
-    deadline = time.monotonic() + 20
-    while server.database.value(status) != "complete" and time.monotonic() < deadline:
-        time.sleep(0.1)  # nobody reads it
-    assert server.database.value(status) == "complete"
+    fake.go_on("disabled")
+    until(lambda: server.database.value(status) == "complete")  # nobody reads it
     set_active(server, root, "alice", True)
     with alice.follow(stream.run) as again:
         assert again.to_end().text.endswith("word150")

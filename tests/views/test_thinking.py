@@ -11,6 +11,7 @@ from tests.people import CSRF
 from tests.server import Person, Stream
 from tests.views.test_parameters import kept, sent
 from tests.views.test_tree import asked, shown, started
+from tests.waiting import until
 
 MODELS = {model.id: model for model in bundled()}
 SAID = "Thinking used up all the tokens that there were for this reply."
@@ -61,9 +62,7 @@ def test_an_offer_is_a_form_with_one_field(alice: Person, database, fake, name: 
     form = {"csrfmiddlewaretoken": CSRF, name: value}
     answer = alice.client.post(f"/messages/{stream.meta['message']}/regenerate/", data=form)
     assert answer.status_code == 303
-    for _ in range(100):
-        if 'data-status="complete"' in alice.get(f"/c/{stream.conversation}/").text.split("<template")[0]:
-            break
+    until(lambda: not database.value("SELECT COUNT(*) FROM chat_run WHERE finished IS NULL"))
     assert len(shown(alice, stream.conversation)) == 2
     more: dict[str, Any] = {"max_tokens": 32_768}
     less: dict[str, Any] = {"max_tokens": 16_384, "chat_template_kwargs": {"enable_thinking": False}}

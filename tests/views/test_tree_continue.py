@@ -106,8 +106,9 @@ def test_nothing_written_yet_is_asked_for_again_on_the_same_message(alice: Perso
         fake.wait_for(lambda calls: calls and calls[-1]["body"]["messages"][-1]["content"] == "fake: silent")
         alice.stop(first.run)
         first.to_end()
+    before = len(fake.calls)
     with alice.start(f"/messages/{first.meta['message']}/continue/") as more:
-        fake.wait_for(lambda calls: calls[-1]["ended"] is None)
+        fake.wait_for(lambda calls: len(calls) > before and calls[-1]["ended"] is None)
         assert messages(fake) == [("user", "fake: silent")]
         alice.stop(more.run)
         more.to_end()
@@ -134,14 +135,15 @@ def test_reasoning_and_text_each_go_on_where_they_ended(alice: Person, server: S
     assert row == [(first.text + more.text, first.reasoning + more.reasoning)]
 
 
-def test_who_resumes_a_continuation_gets_only_its_own_text(alice: Person, server: Server) -> None:
-    first = cut_short(alice, "truncated", then="words tokens=60 delay=0.03")
+def test_who_resumes_a_continuation_gets_only_its_own_text(alice: Person, server: Server, fake) -> None:
+    first = cut_short(alice, "truncated", then="held key=resumed after=30 tokens=60")
     with alice.start(f"/messages/{first.meta['message']}/continue/") as more:
         more.until(150)
         seen, position = more.text, more.position
         page = alice.get(f"/c/{first.conversation}/").text
         assert alice.get(f"/messages/{first.meta['message']}/source/").text.startswith(first.text + "more1")
         with server.person("alice").follow(more.run, position) as rest:
+            fake.go_on("resumed")
             rest.to_end()
         more.to_end()
     assert seen + rest.text == more.text

@@ -1,0 +1,22 @@
+"""Until something comes true: soon where nothing else runs, and much later on machines that are busy."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+PATIENCE = 60.0  # seconds after which it does not come true any more
+
+
+def until(condition: Callable[[], object]) -> None:
+    give_up = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < give_up, "this does not come true"
+        time.sleep(0.02)
+
+
+async def becomes(condition: Callable[[], object]) -> None:
+    """The same on an event loop, which turns meanwhile."""
+    give_up = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < give_up, "this does not come true"
+        await asyncio.sleep(0.005)

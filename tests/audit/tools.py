@@ -19,7 +19,7 @@ FLAGS = [
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
-    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",  # the address bar's own pages cost a second each
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",  # the address bar's own pages, a second each
 ]
 PATIENCE = 180  # seconds a page
 TRIES = 3  # on a busy machine Lighthouse now and then records nothing

@@ -14,8 +14,8 @@ from tests.file_server import database, fake, server
 from tests.people import SESSIONS
 from tests.server import Server
 
-# The address bar of each window would load two pages of its own: a second of processor time for every test. The other
-# names are Playwright's, which it would set itself if nothing were said here.
+# The address bar of each window would load two pages of its own: a second of processor time for every test.
+# The other names are Playwright's, which it would set itself if nothing were said here.
 WITHOUT = [
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",

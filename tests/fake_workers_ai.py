@@ -55,7 +55,7 @@ class WorkersAI:
         self.port = 0
         self._failures: Counter[str] = Counter()
         self._gates: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._served: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     @property
     def url(self) -> str:
@@ -73,19 +73,27 @@ class WorkersAI:
         self._gates[key].set()
 
     async def start(self, port: int = 0) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port, backlog=2048)
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", port, backlog=2048)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
         self._server.close()
-        for task in self._tasks:
+        await asyncio.sleep(0)  # who was accepted last is connected by now
+        served = dict(self._served)
+        for task in served:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*served, return_exceptions=True)
+        for writer in served.values():
+            writer.transport.abort()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(self._serve(reader, writer))
+        self._served[task] = writer
+        task.add_done_callback(self._served.pop)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
         connection = Connection(reader, writer)
         try:
             while request := await connection.request():
@@ -97,7 +105,6 @@ class WorkersAI:
         except asyncio.CancelledError:
             return  # `stop`; raised further it would be reported as an error of the server
         finally:
-            self._tasks.discard(task)
             writer.close()
 
     async def _answer(self, connection: Connection, request: Request) -> None:

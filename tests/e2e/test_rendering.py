@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.watching import MOVED
 from tests.fake_says import says_line
 from tests.server import Server
 
@@ -16,9 +17,9 @@ BLOCKS = """[...[...document.querySelectorAll('.reply [data-part=text]')].at(-1)
   return clean.outerHTML;
 })"""
 SHIFTS = """() => {
-  window.shifts = [];
+  window.shifted = 0;
   new PerformanceObserver((list) => {
-    for (const { value, startTime } of list.getEntries()) window.shifts.push([startTime, value]);
+    for (const { value } of list.getEntries()) window.shifted += value;
   }).observe({ type: 'layout-shift', buffered: true });
 }"""
 
@@ -154,23 +155,16 @@ def test_a_selection_in_a_finished_block_survives_the_stream(chat: ChatPage) -> 
 
 
 def test_nothing_moves_when_a_stream_ends_nor_when_a_page_is_loaded(chat: ChatPage) -> None:
-    chat.page.evaluate(SHIFTS)
-    say(chat, EVERYTHING, size=20, delay=0.02)
+    chat.page.evaluate(MOVED)
+    say(chat, EVERYTHING, size=len(EVERYTHING) // 4, delay=0.8)
     chat.ended()
     chat.page.wait_for_timeout(300)
-    # Less than a pixel of one line: the last words may still have come within this time.
-    assert shifted(chat.page, "performance.now() - 800") < 0.0005
+    assert chat.page.evaluate("seen.apart")
+    assert chat.page.evaluate("movedSince(seen.since)") == 0
     chat.page.reload()
     chat.page.evaluate(SHIFTS)
     chat.page.wait_for_timeout(300)
-    assert shifted(chat.page, "0") <= 0.02
-
-
-def shifted(page: Page, since: str) -> float:
-    found: float = page.evaluate(
-        f"window.shifts.reduce((sum, [at, value]) => at > {since} ? sum + value : sum, 0)"
-    )
-    return found
+    assert chat.page.evaluate("window.shifted") <= 0.02
 
 
 def test_wide_things_scroll_inside_and_the_page_stays_as_narrow_as_a_phone(

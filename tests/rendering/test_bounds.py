@@ -126,9 +126,13 @@ def test_so_is_one_that_still_grows(name):
 
 
 def test_the_measure_would_see_a_square():
-    assert not is_linear(
-        lambda n: "a" * n, lambda text: [text.count("b", i // 2) for i in range(0, len(text), 8)]
-    )
+    """Once in three times will do here too."""
+
+    def square(text: str) -> None:
+        for at in range(0, len(text), 8):
+            text.count("b", at // 2)
+
+    assert not all(is_linear(lambda n: "a" * n, square) for _ in range(3))
 
 
 def test_a_text_of_many_blocks_costs_no_more_for_each_when_it_is_longer():

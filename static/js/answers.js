@@ -31,16 +31,15 @@ export function forget(article) {
   article?.querySelector('.trouble')?.remove();
 }
 
-/** The focus goes on from `place` to `element`. Who has taken it elsewhere by then keeps it: Enter is for what is there. */
-export function carry(place, element) {
-  const at = document.activeElement;
-  if (at === document.body || place.contains(at)) element.focus({ preventScroll: true });
+/** May the focus be moved from here? Not from who has taken it elsewhere: their Enter is for what is there. */
+export function isHeldBy(place) {
+  return document.activeElement === document.body || place.contains(document.activeElement);
 }
 
 /** To what was refused, from the message box, where it waited: unless somebody has begun to write there. */
 export function giveBack(element) {
   const box = document.getElementById('content');
-  carry(box.value ? element : box, element);
+  if (isHeldBy(box.value ? element : box)) element.focus({ preventScroll: true });
 }
 
 /** What a screen reader says. */

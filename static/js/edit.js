@@ -1,4 +1,4 @@
-import { carry, complain, giveBack } from './answers.js';
+import { complain, giveBack, isHeldBy } from './answers.js';
 import { replace } from './branches.js';
 import { Outbox, sends } from './composer.js';
 import { copy } from './transcript.js';
@@ -40,8 +40,9 @@ export function cancel(chat, button) {
   const article = button.closest('article');
   Outbox.open(chat.page.user).keep(nameOf(article), '');
   const form = article.querySelector('.edit');
-  carry(form, article.querySelector('[data-action=edit]'));
+  const held = isHeldBy(form);
   form.remove();
+  if (held) article.querySelector('[data-action=edit]').focus();
 }
 
 function pressed(event, form) {

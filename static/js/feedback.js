@@ -1,4 +1,4 @@
-import { announce, carry, post } from './answers.js';
+import { announce, isHeldBy, post } from './answers.js';
 import { copy } from './transcript.js';
 
 /** A thumb, or its taking back: the button's value says which. It shows at once, and goes back if refused. */
@@ -29,8 +29,9 @@ export function dismiss(chat, element) {
   const article = element.closest('article');
   const why = article.querySelector('.why');
   const button = article.querySelector('[data-thumb][aria-pressed=true]');
-  carry(why, button);
+  const held = isHeldBy(why);
   why.remove();
+  if (held) button.focus();
   return button;
 }
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.server import Person, Server, Stream
 from tests.views.test_tree import messages, shown, started
+from tests.waiting import until
 
 pytestmark = pytest.mark.database
 CUT = {
@@ -141,7 +142,8 @@ def test_who_resumes_a_continuation_gets_only_its_own_text(alice: Person, server
         more.until(150)
         seen, position = more.text, more.position
         page = alice.get(f"/c/{first.conversation}/").text
-        assert alice.get(f"/messages/{first.meta['message']}/source/").text.startswith(first.text + "more1")
+        source = f"/messages/{first.meta['message']}/source/"
+        until(lambda: alice.get(source).text.startswith(first.text + "more1"))
         with server.person("alice").follow(more.run, position) as rest:
             fake.go_on("resumed")
             rest.to_end()

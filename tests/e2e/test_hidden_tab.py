@@ -5,10 +5,12 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
+from playwright.sync_api import TimeoutError as Unanswered
 
 from tests.conftest import missing
 from tests.e2e.chat_page import ChatPage, question, words
@@ -16,31 +18,38 @@ from tests.e2e.conftest import FLAGS, PATIENCE
 from tests.people import SESSIONS
 from tests.server import Server
 
-STARTS = 20.0  # seconds
+STARTS = 60.0  # seconds
+TRIES = 3
 LISTENING = re.compile(r"DevTools listening on (\S+)")
 
 
 @pytest.fixture
 def tabs(server: Server, tmp_path: Path) -> Iterator[BrowserContext]:
     """A browser as people have it: Playwright's own ones make every tab believe that it is in front."""
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as playwright, ExitStack() as stack:
+        browser = opened(playwright, tmp_path, stack)
+        context = browser.contexts[0]
+        context.add_cookies([{"name": "sessionid", "value": SESSIONS["alice"], "url": server.url}])
+        yield context
+        browser.close()
+
+
+def opened(playwright: Playwright, folder: Path, stack: ExitStack) -> Browser:
+    """One in some dozens takes the connection and never answers: another one then."""
     path = shutil.which("chromium")
     if path is None:
         missing("Chromium", "install the package chromium")
-    expect.set_options(timeout=PATIENCE)
-    said = tmp_path / "chromium.log"
-    own = ["--headless=new", "--remote-debugging-port=0", f"--user-data-dir={tmp_path / 'profile'}"]
-    with said.open("wb") as log:
-        process = subprocess.Popen([path, *FLAGS, *own], stdout=log, stderr=log)
-    try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.connect_over_cdp(address(said), no_defaults=True)
-            context = browser.contexts[0]
-            context.add_cookies([{"name": "sessionid", "value": SESSIONS["alice"], "url": server.url}])
-            yield context
-            browser.close()
-    finally:
-        process.terminate()
-        process.wait()
+    for number in range(TRIES):
+        said = folder / f"chromium-{number}.log"
+        own = ["--headless=new", "--remote-debugging-port=0", f"--user-data-dir={folder / str(number)}"]
+        log = stack.enter_context(said.open("wb"))
+        process = subprocess.Popen([path, *FLAGS, *own, "about:blank"], stdout=log, stderr=log)
+        stack.callback(process.wait)
+        stack.callback(process.terminate)
+        with suppress(Unanswered):
+            return playwright.chromium.connect_over_cdp(address(said), no_defaults=True)
+    pytest.fail("Chromium does not answer")
 
 
 def address(said: Path) -> str:

@@ -1,7 +1,7 @@
 """A question is edited where it stands; what it was, and what followed, stays."""
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of
 from tests.e2e.ways import ALL, MOUSE, Way, delete, named, walks
@@ -134,6 +134,21 @@ def test_an_edit_of_a_deleted_conversation_is_refused_in_words(chat: ChatPage) -
     expect(tab.notice).not_to_be_empty()
     expect(edit).to_have_value("Too late")
     expect(edit).to_be_focused()
+
+
+def test_a_late_refusal_takes_the_focus_from_nobody_who_writes_something_else(chat: ChatPage) -> None:
+    held: list[Route] = []
+    chat.page.route("**/edit/*", lambda route: held.append(route))
+    opened(chat).fill("Refused")
+    with chat.page.expect_request("**/edit/*"):
+        chat.page.keyboard.press("Control+Enter")
+    expect(chat.box).to_be_focused()
+    chat.page.keyboard.type("Meanwhile")
+    held.pop().fulfill(status=404, json={"error": {"code": "not_found", "message": "Not this one."}})
+    expect(chat.notice).to_have_text("Not this one.")
+    expect(box(chat.questions.first)).to_have_value("Refused")
+    chat.page.keyboard.type(" written")
+    expect(chat.box).to_have_value("Meanwhile written")
 
 
 def test_while_a_reply_is_written_the_button_says_why_it_does_nothing(chat: ChatPage) -> None:

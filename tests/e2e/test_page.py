@@ -1,10 +1,11 @@
 """The chat page: asking, reading, stopping, trying again."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.test_scroll import stands
+from tests.e2e.ways import reach
 from tests.server import Server
 
 HOSTILE = """<img src=x onerror="alert('img')"><script>alert('script')</script></textarea>"""
@@ -27,6 +28,20 @@ def test_a_question_is_shown_at_once_and_its_reply_grows(chat: ChatPage) -> None
     expect(chat.page.get_by_role("link", name="Tell me something.")).to_have_attribute("aria-current", "page")
     expect(chat.box).to_have_value("")
     expect(chat.box).to_be_focused()
+
+
+def test_a_page_whose_scripts_come_late_leaves_the_focus_where_somebody_took_it(
+    window: Window, server: Server
+) -> None:
+    page = window(server, "alice")
+    held: list[Route] = []
+    page.route("**/js/chat*", lambda route: held.append(route))
+    page.goto("/", wait_until="commit")
+    reach(page.get_by_role("link", name="New chat"))
+    page.wait_for_timeout(50)
+    held.pop().continue_()
+    page.wait_for_load_state()
+    expect(page.get_by_role("link", name="New chat")).to_be_focused()
 
 
 def test_the_facts_of_a_reply_are_the_same_after_a_reload(chat: ChatPage) -> None:

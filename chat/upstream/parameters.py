@@ -93,7 +93,7 @@ ADAPTABLE = tuple(
 )
 OPENAI = (TEMPERATURE, TOP_P, SEED, FREQUENCY, PRESENCE)
 LOCAL = (
-    _number("temperature", 0, 2, 0.01, 0.3),
+    _number("temperature", 0, 2, 0.01, 0.1),
     replace(TOP_P, default=0.9),
     _whole("top_k", 1, 100, 40),
     _whole("seed", 0, 4_294_967_294),

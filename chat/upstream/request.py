@@ -8,8 +8,9 @@ from .ask import Ask
 from .gateway import Gateway
 
 # What a model of 135 million parameters needs to stay pleasant. Hotter, or with a stronger penalty, or with
-# its template's own system prompt, SmolLM2 names the capital of France in broken French.
-LOCAL_SAMPLING = {"temperature": 0.3, "top_p": 0.9, "repeat_penalty": 1.05}
+# its template's own system prompt, SmolLM2 tells of France in broken French: 6 times of 18 asked for its
+# capital at 0.3, twice at 0.2, once at 0.1, where a poem is still another one each time.
+LOCAL_SAMPLING = {"temperature": 0.1, "top_p": 0.9, "repeat_penalty": 1.05}
 LOCAL_SYSTEM = {"role": "system", "content": "You are a helpful AI assistant."}
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from chat.upstream import budget, parameters
 from chat.upstream.catalogue import Model, bundled
+from chat.upstream.request import LOCAL_SAMPLING
 from tests.upstream.asking import ask, client, runs
 
 LOCAL = Model("local/a", "A", window=8_192, local=True)
@@ -160,3 +161,8 @@ def test_what_a_program_sends_goes_under_the_models_own_names() -> None:
     sent = {"repetition_penalty": 1.2, "top_k": 5, "stop": "x"}
     assert parameters.named(MODELS["local/a"], sent) == {"repeat_penalty": 1.2, "top_k": 5, "stop": "x"}
     assert parameters.named(MODELS["@cf/zai-org/glm-4.7-flash"], sent) == sent
+
+
+def test_the_form_shows_what_the_local_model_is_sent_by_itself() -> None:
+    shown = {parameter.path: parameter.default for parameter in parameters.LOCAL}
+    assert LOCAL_SAMPLING.items() == {(name, shown[(name,)]) for name in LOCAL_SAMPLING}

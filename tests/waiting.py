@@ -3,15 +3,19 @@
 import asyncio
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
+T = TypeVar("T")
 PATIENCE = 60.0  # seconds after which it does not come true any more
 
 
-def until(condition: Callable[[], object]) -> None:
-    give_up = time.monotonic() + PATIENCE
-    while not condition():
+def until(condition: Callable[[], T | None], patience: float = PATIENCE) -> T:
+    """What it came to."""
+    give_up = time.monotonic() + patience
+    while not (found := condition()):
         assert time.monotonic() < give_up, "this does not come true"
         time.sleep(0.02)
+    return found
 
 
 async def becomes(condition: Callable[[], object]) -> None:

@@ -1,6 +1,5 @@
 """Every page and state that is audited, on real servers with the fake upstream behind them."""
 
-import re
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from tests.databases import Template
 from tests.e2e.seed import talk
+from tests.e2e.set_up_link import set_up_path
 from tests.e2e.texts import everyday
 from tests.fake_workers_ai import Fake
 from tests.people import SESSIONS
@@ -52,10 +52,8 @@ class Site:
 
     def looks(self) -> Iterator[Look]:
         url = self.server.url
-        found = re.search(r"/accounts/setup/\S+", self.fresh.log.read_text())
-        assert found
         yield Look("login", f"{url}/accounts/login/")
-        yield Look("set-up", f"{self.fresh.url}{found[0]}")
+        yield Look("set-up", f"{self.fresh.url}{set_up_path(self.fresh)}")
         yield Look("empty chat", f"{url}/", "alice")
         yield Look("chat, 20 messages", f"{url}{self.short}", "alice")
         yield Look("conversations", f"{url}/conversations/", "alice")

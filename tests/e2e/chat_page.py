@@ -1,7 +1,6 @@
 """The chat page as somebody uses it."""
 
 import re
-import time
 import uuid
 from collections.abc import Callable
 
@@ -9,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.network import Network
 from tests.server import Server
+from tests.waiting import until
 
 ADDRESS = re.compile(r"/c/[0-9a-f-]{36}/(\?live(#m-[0-9a-f-]{36})?)?$")  # the rest where no script runs
 GROWN = "([length, n]) => [...document.querySelectorAll('article.reply [data-part=text]')].at(n)"
@@ -71,10 +71,7 @@ class ChatPage:
         """Wait until so much of the last reply's text would outlive the server: it is behind the screen."""
         run = uuid.UUID(str(self.reply.get_attribute("data-run"))).hex
         sql = f"SELECT coalesce(sum(length(text)), 0) FROM chat_runchunk WHERE run_id = '{run}'"
-        deadline = time.monotonic() + STORED
-        while server.database.value(sql) < length:
-            assert time.monotonic() < deadline, "the text is not stored"
-            time.sleep(0.05)
+        until(lambda: server.database.value(sql) >= length, STORED)
 
     def ended(self, status: str = "complete") -> str:
         """The last reply's text once its page says that it ended so."""

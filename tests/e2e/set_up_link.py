@@ -1,15 +1,12 @@
 """Where a server without an account tells how to make the first one."""
 
 import re
-import time
 
 from tests.server import READY, Server
+from tests.waiting import until
 
 
 def set_up_path(server: Server) -> str:
     """It is said once the server serves, not before."""
-    deadline = time.monotonic() + READY
-    while not (found := re.search(r"/accounts/setup/\S+\n", server.log.read_text())):
-        assert time.monotonic() < deadline, "the server does not tell"
-        time.sleep(0.05)
+    found = until(lambda: re.search(r"/accounts/setup/\S+\n", server.log.read_text()), READY)
     return found[0].strip()

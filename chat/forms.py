@@ -16,10 +16,12 @@ from django.db.models import Value
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
+from chat.models.api_key import ApiKey
 from chat.models.user import User
 
 LONGEST_PASSWORD = 1024  # characters; the hash costs the same, the request does not
 TAKEN = _("Another account has this e-mail address.")
+GONE = _("One of these keys is not valid any more. Choose again.")
 LAST_ADMINISTRATOR = _("This is the last administrator who can sign in. Make another one first.")
 
 
@@ -63,9 +65,23 @@ class NewPasswordForm(PasswordRules, SetPasswordForm):
 
 
 class ChangePasswordForm(NewPasswordForm):
-    """One's own password; whether `current` is right is for the throttle to say, not for this form."""
+    """One's own password; whether `current` is right is for the throttle to say, not for this form.
+
+    `keep` holds the API keys that are not revoked with the old password: none unless they are chosen.
+    """
 
     current = forms.CharField(max_length=LONGEST_PASSWORD, strip=False)
+    keep = forms.ModelMultipleChoiceField(
+        ApiKey.objects.none(),
+        required=False,
+        error_messages={"invalid_choice": GONE, "invalid_pk_value": GONE},
+    )
+    user: User
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        keep: Any = self.fields["keep"]
+        keep.queryset = ApiKey.objects.of(self.user).valid().order_by("-created")
 
 
 class DirectPasswordForm(PasswordRules, AdminPasswordChangeForm):

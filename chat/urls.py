@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 from django.urls.converters import PathConverter
 
-from .api import description, openai, workers_ai
+from .api import description, model_search, openai, tokens, workers_ai
 from .views import (
     controls,
     conversations,
@@ -19,6 +19,7 @@ from .views import (
     runs,
     settings,
     source,
+    state,
     versions,
 )
 
@@ -39,6 +40,8 @@ urlpatterns = [
     path("c/<uuid:conversation>/messages/", messages.send, name="send"),
     path("c/<uuid:conversation>/rename/", conversations.rename, name="rename"),
     path("c/<uuid:conversation>/settings/", conversations.settings, name="settings"),
+    path("c/<uuid:conversation>/state/", state.state, name="state"),
+    path("c/<uuid:conversation>/context/", state.context, name="context"),
     path("c/<uuid:conversation>/seen/", conversations.seen, name="seen"),
     path("c/<uuid:conversation>/delete/", conversations.delete, name="delete"),
     path("c/<uuid:conversation>/undelete/", conversations.undelete, name="undelete"),
@@ -66,7 +69,11 @@ urlpatterns = [
     path(f"{ACCOUNT}run", workers_ai.run_named, name="ai_run_named"),
     path(f"{ACCOUNT}run/<name:model>", workers_ai.run, name="ai_run"),
     path(f"{ACCOUNT}v1/chat/completions", openai.chat_completions, name="ai_chat_completions"),
-    path(f"{ACCOUNT}models/search", workers_ai.search, name="ai_models"),
+    path(f"{ACCOUNT}models/search", model_search.search, name="ai_models"),
+    path(f"{ACCOUNT}models/schema", model_search.schema, name="ai_schema"),
+    path(f"{ACCOUNT}finetunes", model_search.finetunes, name="ai_finetunes"),
+    path("client/v4/user/tokens/verify", tokens.verify, name="verify_token"),
+    path("client/v4/accounts/<str:account>/tokens/verify", tokens.verify, name="verify_account_token"),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
 ]

@@ -111,6 +111,7 @@ def account_is_whole() -> Iterable[tuple[str, str]]:
 def secrets_travel_safely() -> Iterable[tuple[str, str]]:
     """They are sent with every question: over https, or to a fake or a gateway on this machine."""
     yield from _unsafe("CLOUDFLARE_API_BASE_URL", "token")
+    yield from _unsafe("AI_GATEWAY_BASE_URL", "token")
     yield from _unsafe("OPENAI_BASE_URL", "key")
 
 

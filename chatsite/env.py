@@ -77,6 +77,17 @@ def integer(name: str, default: int, low: int, high: int) -> int:
     return int(value)
 
 
+def days(name: str, default: int, low: int = 1) -> int:
+    """How long something is kept, in days; 0 means for ever."""
+    value = _read(name, str(default))
+    if value == "0":
+        return 0
+    try:
+        return integer(name, default, low, 36_500)
+    except EnvError as error:
+        raise EnvError(f"{str(error).removesuffix('.')}, or 0 for ever.") from None
+
+
 def optional(name: str, low: int, high: int, *also: int) -> int | None:
     """Such a number, or one of `also`; None when it is not set."""
     value = text(name)
@@ -150,6 +161,27 @@ def _is_url(value: str, schemes: tuple[str, ...]) -> bool:
         return parts.scheme in schemes and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         return False
+
+
+def origins(name: str) -> list[str]:
+    """Origins of web pages, as browsers write them: a scheme, a host, and a port unless it is the usual."""
+    found = listing(name)
+    for each in found:
+        if not _is_origin(each):
+            raise EnvError(
+                f"{name} lists {each[:100]!r}, which is no origin: write scheme and host, without a path, "
+                "such as https://app.example.org or http://localhost:5173."
+            )
+    return found
+
+
+def _is_origin(value: str) -> bool:
+    if not _is_url(value, ("http", "https")):
+        return False
+    parts = urlsplit(value)
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    written = f"{parts.scheme}://{parts.netloc}"
+    return value == written.lower() and "@" not in value and "*" not in value and parts.port != usual
 
 
 def path(name: str, default: str = "") -> str:

@@ -1,4 +1,4 @@
-"""JavaScript without its comments, told apart from what only looks like them."""
+"""JavaScript without its comments and indents, told apart from what only looks like them."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class NotUnderstood(Exception):
 
 
 def without_comments(source: str) -> str:
-    """The same program in fewer bytes: comments go with their lines, or with the blanks before them.
+    """The same program in fewer bytes: comments, indents and blank lines go, line ends stay.
 
     A comment between code on one line stays, and so does a licence (`/*!`). A module that this reader does
     not understand comes back as it was.
@@ -40,7 +40,7 @@ def without_comments(source: str) -> str:
             _drop_indent(kept)
         else:
             kept.append(_after_comment(kept, text) if kind == "space" else text)
-    return "".join(kept)
+    return "".join("\n" if text.isspace() and "\n" in text else text for text in kept).removeprefix("\n")
 
 
 def _ends_its_line(tokens: list[tuple[str, str]], at: int) -> bool:

@@ -7,6 +7,7 @@ their thread.
 Without an event loop (the test client) everything is Django's.
 """
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -26,8 +27,14 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from chat.backends import client_address
+from chat.engine.fair import rendering
+from chat.views.errors import without_database
 from chat.views.zone import zone
+from chatsite.proxies import forwarded_proto
+from chatsite.storage import StaticStorage
 
+MANIFEST = f"{settings.STATIC_URL}{StaticStorage.manifest_name}"  # lists every file; no browser needs it
 AT_ONCE = 8_192  # bytes that are compressed on the event loop, in a tenth of a millisecond
 
 
@@ -66,6 +73,12 @@ def _as_coroutine(hook: Callable[..., Any]) -> Callable[..., Any]:
 
 class SecurityMiddleware(Inline, security.SecurityMiddleware):
     """Redirects to https, HSTS, nosniff, referrer and opener policy."""
+
+    def process_request(self, request: HttpRequest) -> Any:
+        """Before anything asks whether the request is secure, leave of the header what our proxies wrote."""
+        if written := request.META.get("HTTP_X_FORWARDED_PROTO"):
+            request.META["HTTP_X_FORWARDED_PROTO"] = forwarded_proto(written, settings.TRUSTED_PROXY)
+        return super().process_request(request)
 
 
 class LanguageMiddleware(Inline, locale.LocaleMiddleware):
@@ -142,6 +155,28 @@ class ZoneMiddleware(Inline, MiddlewareMixin):
         return response
 
 
+class OutageMiddleware:
+    """A view that met a database that cannot be used is answered with 503: the administration, the accounts.
+
+    What goes through `chat.views.gate` or `chat.api` answers by itself.
+    """
+
+    sync_capable = True
+    async_capable = True
+
+    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+        self.get_response = get_response
+        if iscoroutinefunction(get_response):
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> Any:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """None where it is another error."""
+        return without_database(request, error)
+
+
 class GZipMiddleware(Inline, gzip.GZipMiddleware):
     """Compresses what is read as a whole: pages, parts of pages, texts. Streams pass as they are.
 
@@ -154,7 +189,9 @@ class GZipMiddleware(Inline, gzip.GZipMiddleware):
         response = await self.get_response(request)
         if response.streaming or len(response.content) < AT_ONCE:
             return self.process_response(request, response)
-        return await sync_to_async(self.process_response, thread_sensitive=False)(request, response)
+        # In the person's turn: a page of megabytes takes a while, and twenty of them would fill every thread.
+        person = getattr(getattr(request, "_cached_user", None), "pk", None) or client_address(request)
+        return await asyncio.wrap_future(rendering.submit(person, self.process_response, request, response))
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """The same, shorter, where it is a text and the browser takes it so."""
@@ -176,6 +213,13 @@ class StaticMiddleware(WhiteNoiseMiddleware):
         super().__init__(get_response)
         if iscoroutinefunction(get_response):
             markcoroutinefunction(self)
+
+    def add_file_to_dictionary(self, url: str, path: str, stat_cache: Any = None) -> None:
+        if url != MANIFEST:
+            super().add_file_to_dictionary(url, path, stat_cache)
+
+    def find_file(self, url: str) -> Any:
+        return None if url == MANIFEST else super().find_file(url)
 
     def __call__(self, request: HttpRequest) -> Any:
         return self._acall(request) if iscoroutinefunction(self) else super().__call__(request)

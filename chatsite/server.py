@@ -7,6 +7,7 @@ into memory before the application sees them, and on SIGTERM lets streams vanish
 import asyncio
 import logging
 import signal
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -15,6 +16,8 @@ import daphne.server
 from daphne.http_protocol import WebRequest
 from twisted.internet import defer, reactor
 from twisted.internet.interfaces import IPushProducer
+from twisted.internet.protocol import connectionDone
+from twisted.web.http import HTTPChannel, _GenericHTTPChannelProtocol
 from zope.interface import implementer
 
 import chatsite.eager  # noqa: F401
@@ -45,12 +48,18 @@ class Flow:
         self.open.set()
 
 
-# In the words of the page and of OpenAI, and in Workers AI's: whose address it is nobody has looked at yet.
-_SAID = '"message": "This is longer than 1 MiB. Send less."'
-TOO_LONG = (
-    f'{{"error": {{"code": "too_long", {_SAID}, "type": "invalid_request_error", "param": null}}, '
-    f'"result": null, "success": false, "errors": [{{"code": 3006, {_SAID}}}], "messages": []}}'
-).encode()
+def _refusal(code: str, number: int, sentence: str) -> bytes:
+    """In the words of the page and of OpenAI, and in Workers AI's: whose address it is nobody has looked at
+    yet."""
+    message = f'"message": "{sentence}"'
+    return (
+        f'{{"error": {{"code": "{code}", {message}, "type": "invalid_request_error", "param": null}}, '
+        f'"result": null, "success": false, "errors": [{{"code": {number}, {message}}}], "messages": []}}'
+    ).encode()
+
+
+TOO_LONG = _refusal("too_long", 3006, "This is longer than 1 MiB. Send less.")
+TOO_SLOW = _refusal("too_slow", 3046, "The request took too long to arrive. Send it again.")
 
 
 class LimitedRequest(WebRequest):
@@ -99,7 +108,85 @@ class LimitedRequest(WebRequest):
         self.write(body)
 
 
+class DeadlineChannel(HTTPChannel):
+    """Ends a connection whose request does not arrive in time.
+
+    Twisted's own timeout begins anew with each byte, so a byte every ten seconds keeps a connection for ever.
+    Here a request, from its first byte to its last, has `REQUEST_SECONDS`, and more only for what has
+    arrived: a mebibyte at the least rate may take five minutes. Idle connections and responses go on.
+    """
+
+    REQUEST_SECONDS = 60.0
+    LEAST_RATE = 4_096  # bytes a second, about what a poor phone line sends
+
+    _deadline: Any = None  # the call that looks whether it is over
+    _began = 0.0
+    _arrived = 0  # bytes of this request
+
+    def dataReceived(self, data: bytes) -> None:
+        if not self._handlingRequest:
+            self._expect()
+            self._arrived += len(data)
+        super().dataReceived(data)
+
+    def allContentReceived(self) -> None:
+        self._arrived_in_time()
+        super().allContentReceived()
+
+    def requestDone(self, request: Any) -> None:
+        """What was sent behind the request may be the beginning of the next one."""
+        super().requestDone(request)
+        if not self._handlingRequest and (self.requests or self._buffer):
+            self._expect()
+
+    def connectionLost(self, reason: Any = connectionDone) -> None:
+        self._arrived_in_time()
+        super().connectionLost(reason)
+
+    def _expect(self) -> None:
+        """A request begins to arrive, if it has not."""
+        if self._deadline is None:
+            self._began, self._arrived = time.monotonic(), 0
+            self._deadline = self.callLater(self.REQUEST_SECONDS, self._look)
+
+    def _arrived_in_time(self) -> None:
+        if self._deadline is not None and self._deadline.active():
+            self._deadline.cancel()
+        self._deadline = None
+
+    def _look(self) -> None:
+        self._deadline = None
+        left = self._allowed() - (time.monotonic() - self._began)
+        if left > 0:
+            self._deadline = self.callLater(left, self._look)
+        else:
+            self._refuse_slow()
+
+    def _allowed(self) -> float:
+        """Seconds from the first byte of the request to its last."""
+        return self.REQUEST_SECONDS + (0 if self._is_answered else self._arrived / self.LEAST_RATE)
+
+    @property
+    def _is_answered(self) -> bool:
+        """Whether a request that is still arriving was refused already."""
+        return any(request.startedWriting for request in self.requests)
+
+    def _refuse_slow(self) -> None:
+        """Say so, unless the request was refused already, and end the connection."""
+        if not self._is_answered:
+            self.transport.write(
+                b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: application/json\r\n"
+                b"Content-Length: %d\r\n\r\n%b" % (len(TOO_SLOW), TOO_SLOW)
+            )
+        self.timeoutConnection()
+
+
 class LimitedFactory(daphne.http_protocol.HTTPFactory):
+    @staticmethod
+    def protocol() -> Any:
+        """As Twisted's own, around our channel."""
+        return _GenericHTTPChannelProtocol(DeadlineChannel())
+
     def buildProtocol(self, addr: Any) -> Any:
         protocol = super().buildProtocol(addr)
         protocol.requestFactory = LimitedRequest

@@ -9,7 +9,7 @@ import dj_database_url
 from django.conf.global_settings import LANGUAGES
 from django.utils.translation import to_locale
 
-from chatsite import env, keyfile
+from chatsite import cors, env, keyfile
 from chatsite.env import BASE_DIR, EnvError
 
 DATA_DIR = Path(env.path("DATA_DIR", "./data"))
@@ -27,7 +27,7 @@ SECRET_KEY = env.secret("SECRET_KEY") or keyfile.made_once(DATA_DIR / "secret-ke
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.integer("PORT", 8000, 1, 65535)
 SITE_URL = env.url("SITE_URL", f"http://localhost:{PORT}", ("http", "https"))
-TRUSTED_PROXY = env.boolean("TRUSTED_PROXY")
+TRUSTED_PROXY = env.integer("TRUSTED_PROXY", 0, 0, 10)
 DRAIN_SECONDS = env.integer("DRAIN_SECONDS", 20, 0, 3600)
 
 SITE = urlsplit(SITE_URL)
@@ -55,6 +55,9 @@ if not DEFAULT_MODEL and not LOCAL_MODEL:
 
 # An AI Gateway of the account on the way to it; what is not set is left to the gateway.
 AI_GATEWAY_ID = env.word("AI_GATEWAY_ID")
+AI_GATEWAY_BASE_URL = env.url(
+    "AI_GATEWAY_BASE_URL", "https://gateway.ai.cloudflare.com/v1", ("http", "https")
+)
 AI_GATEWAY_CACHE_TTL = env.optional("AI_GATEWAY_CACHE_TTL", 60, 2_592_000, 0)
 AI_GATEWAY_CACHE_SCOPE = env.choice("AI_GATEWAY_CACHE_SCOPE", "site", "person")
 AI_GATEWAY_REQUEST_TIMEOUT = env.optional("AI_GATEWAY_REQUEST_TIMEOUT", 100, 120_000)
@@ -94,7 +97,19 @@ MIDDLEWARE = [
     "chatsite.middleware.CsrfViewMiddleware",
     "chatsite.middleware.AuthenticationMiddleware",
     "chatsite.middleware.MessageMiddleware",
+    "chatsite.middleware.OutageMiddleware",
 ]
+# Browsers let pages of these origins call the API with a key. First of all, so that refusals say so as well.
+API_ALLOWED_ORIGINS = env.origins("API_ALLOWED_ORIGINS")
+if API_ALLOWED_ORIGINS:
+    MIDDLEWARE.insert(0, "corsheaders.middleware.CorsMiddleware")
+CORS_ALLOWED_ORIGINS = API_ALLOWED_ORIGINS
+CORS_ALLOW_CREDENTIALS = False  # a page of another origin never acts with somebody's session
+CORS_URLS_REGEX = cors.URLS
+CORS_ALLOW_METHODS = cors.METHODS
+CORS_ALLOW_HEADERS = cors.REQUEST_HEADERS
+CORS_EXPOSE_HEADERS = cors.RESPONSE_HEADERS
+CORS_PREFLIGHT_MAX_AGE = cors.PREFLIGHT_SECONDS
 ROOT_URLCONF = "chatsite.urls"
 ASGI_APPLICATION = "chatsite.asgi.application"
 TEMPLATES = [
@@ -132,8 +147,21 @@ if DATABASE["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
         "PRAGMA mmap_size=134217728; PRAGMA cache_size=-8000; PRAGMA journal_size_limit=67108864;",
     }
+if DATABASE["ENGINE"] == "django.db.backends.postgresql":
+    # A server that does not answer, or whose network was cut, fails soon; libpq would wait for many minutes.
+    limits = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+    limits["tcp_user_timeout"] = 20_000  # milliseconds
+    DATABASE["OPTIONS"] = limits | DATABASE.get("OPTIONS", {})
 DATABASES = {"default": DATABASE}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# What is deleted for good after how many days: `manage.py prune`, once a day by itself.
+PRUNE_DAILY = env.boolean("PRUNE_DAILY", True)
+KEEP_DELETED_DAYS = env.days("KEEP_DELETED_DAYS", 30)
+KEEP_CALLS_DAYS = env.days("KEEP_CALLS_DAYS", 365)
+KEEP_INVITATIONS_DAYS = env.days("KEEP_INVITATIONS_DAYS", 30)
+KEEP_LOGIN_FAILURES_DAYS = env.days("KEEP_LOGIN_FAILURES_DAYS", 30)
+KEEP_READINGS_DAYS = env.days("KEEP_READINGS_DAYS", 0, 90)
 
 REDIS_URL = env.require_url("REDIS_URL", env.secret("REDIS_URL"), ("redis", "rediss"))
 CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
@@ -163,14 +191,14 @@ AUTH_PASSWORD_VALIDATORS = [
 AXES_HANDLER = "chat.backends.LoginThrottle"
 AXES_USERNAME_CALLABLE = "chat.backends.throttled_name"
 AXES_CLIENT_IP_CALLABLE = "chat.backends.client_address"
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # never the name alone: that locks a victim out
+AXES_LOCKOUT_PARAMETERS = "chat.backends.lockout_parameters"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_DISABLE_ACCESS_LOG = True  # a log in is a line of the log stream, not a row for ever
 AXES_ENABLE_ADMIN = False  # three tables that nobody would look for under this name
-AXES_SENSITIVE_PARAMETERS = ["username", "login", "csrfmiddlewaretoken", "next"]
+AXES_SENSITIVE_PARAMETERS = ["username"]  # masked in the log; of a request's fields nothing is stored at all
 AXES_VERBOSE = False
 
 # Browsers. The __Host- prefix makes a browser refuse the cookie from a subdomain or over plain http.
@@ -223,7 +251,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "chatsite.logs.LineFormatter"}},
-    "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"refusals": {"()": "chatsite.logs.RefusalFilter"}},
+    "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
     "root": {"handlers": ["stream"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": [], "propagate": True},

@@ -1,11 +1,19 @@
 """Every address of the site, from its parts."""
 
 from django.contrib import admin
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
 from django.urls import include, path
 from django.views.generic import RedirectView
 
 from chat.admin.checkup import checkup
 from chat.views import accounts, login, passwords
+
+
+def nowhere(request: HttpRequest, **_: str) -> HttpResponseBase:
+    """Django's way from a row to its page on the site. None of ours has one, and a strange key was a 500."""
+    raise Http404
+
 
 urlpatterns = [
     path("accounts/login/", login.login, name="login"),
@@ -20,6 +28,7 @@ urlpatterns = [
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),
     path("admin/password_change/done/", RedirectView.as_view(pattern_name="password")),
     path("admin/checkup/", checkup, name="checkup"),
+    path("admin/r/<path:content_type_id>/<path:object_id>/", admin.site.admin_view(nowhere)),
     path("admin/", admin.site.urls),
     path("", include("chat.urls")),
 ]

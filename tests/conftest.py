@@ -39,13 +39,26 @@ def missing(what: str, why: Exception | str) -> None:
 def template(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Template]:
     kind = request.config.getoption("--database")
     if kind == "postgres":
-        try:
-            psycopg.connect(POSTGRES, connect_timeout=3).close()
-        except psycopg.OperationalError as error:
-            missing("PostgreSQL", error)
+        require_postgres()
     made = Template(tmp_path_factory.mktemp("template"), kind)
     yield made
     made.drop()
+
+
+@pytest.fixture(scope="session")
+def on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Template]:
+    """PostgreSQL, whatever `--database` says."""
+    require_postgres()
+    made = Template(tmp_path_factory.mktemp("template"), "postgres")
+    yield made
+    made.drop()
+
+
+def require_postgres() -> None:
+    try:
+        psycopg.connect(POSTGRES, connect_timeout=3).close()
+    except psycopg.OperationalError as error:
+        missing("PostgreSQL", error)
 
 
 @pytest.fixture

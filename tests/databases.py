@@ -104,7 +104,11 @@ class Template:
     def _empty(self, name: str, template: str = "") -> Database:
         if self.kind == "sqlite":
             return Database(f"sqlite:///{self.folder}/{name}.sqlite3")
-        name = name if template else f"{name}_{uuid.uuid4().hex}"
-        with psycopg.connect(POSTGRES, autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}"' + (f' TEMPLATE "{template}"' if template else ""))
-        return Database(f"{POSTGRES.rsplit('/', 1)[0]}/{name}")
+        return on_postgres(name if template else f"{name}_{uuid.uuid4().hex}", template)
+
+
+def on_postgres(name: str, template: str = "") -> Database:
+    """A new database, empty or a copy of `template`."""
+    with psycopg.connect(POSTGRES, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"' + (f' TEMPLATE "{template}"' if template else ""))
+    return Database(f"{POSTGRES.rsplit('/', 1)[0]}/{name}")

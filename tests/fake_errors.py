@@ -35,6 +35,8 @@ ERRORS: dict[int, tuple[int, str]] = {
     5016: (403, "AiError: Model agreement not accepted"),
     5018: (403, "AiError: Private model"),
     5019: (405, "AiError: Deprecated SDK"),
+    5023: (400, "AiError: JSON Schema mode is not supported with stream mode"),
+    5025: (400, "AiError: 5025: This model doesn't suuport JSON Schema."),
     5021: (413, "AiError: Ai: The estimated number of input and maximum output tokens (42481) exceeded this "
                 "model context window limit (32000)."),
     5028: (400, "AiError: This model was deprecated on 2026-05-30. Please use an alternative model."),
@@ -50,10 +52,13 @@ ERRORS: dict[int, tuple[int, str]] = {
 HTML = b"<!DOCTYPE html><html><head><title>api.cloudflare.com | 524: A timeout occurred</title></head></html>"
 
 
-def error(code: int, http: int = 0) -> tuple[int, object]:
-    """Status and JSON body for `code`, in Cloudflare's envelope for it; `http` overrides the status."""
+def error(code: int, http: int = 0, said: str = "") -> tuple[int, object]:
+    """Status and JSON body for `code`, in Cloudflare's envelope for it.
+
+    `http` overrides the status and `said` the message.
+    """
     status, message = ERRORS.get(code, (400, "AiError: Unknown"))
-    status = http or status
+    status, message = http or status, said or message
     message = f"{message} ({REQUEST_ID})" if message.startswith("AiError") else message
     if code == 5021:
         return status, {"name": "AiError", "internalCode": code, "httpCode": status, "message": message}

@@ -20,6 +20,21 @@ FLAGS = {
     "beta": "beta",
     "paid": "require_workers_paid",
 }
+PUBLIC_FINETUNES = {"cf-public-cnn-summarization", "cf-public-magicoder", "cf-public-jigsaw-classification"}
+TEXT = {"type": "string"}
+CHAT_SCHEMA: Record = {
+    "type": "object",
+    "oneOf": [
+        {"title": "Prompt", "properties": {"prompt": TEXT, "stream": {}}, "required": ["prompt"]},
+        {"title": "Messages", "properties": {"messages": {}, "stream": {}}, "required": ["messages"]},
+    ],
+}
+DECISION_MODELS = ("clef", "clef-flash", "clef-omni")
+DECISION_SCHEMA: Record = {
+    "type": "object",
+    "properties": {"model": TEXT, "state": {}, "questions": {"type": "object"}},
+    "required": ["model", "state", "questions"],
+}
 
 
 def envelope(result: object, **more: object) -> Record:
@@ -86,6 +101,9 @@ class Lists:
         self.fails: dict[str, str] = {}
         self.result: object = None  # what stands in place of the envelope
         self.most = 1_000  # records on a page, however many are asked for
+        # Of models that are not asked like a chat; what is no dict is the code of an error.
+        self.schemas: dict[str, Any] = {f"@cf/cloudflare/{name}": DECISION_SCHEMA for name in DECISION_MODELS}
+        self.schema_calls: list[str] = []
         self.calls: list[Record] = []
 
     async def answer(self, connection: Connection, asked: str, target: str) -> None:
@@ -95,10 +113,20 @@ class Lists:
             await fail(connection, how, int(query.get("page", 1)))
         elif self.result is not None:
             connection.answer(200, self.result)
+        elif kind == "schema":
+            self._answer_schema(connection, query.get("model", ""))
         elif kind == "finetunes":
             connection.answer(200, envelope(self.finetunes))
         else:
             connection.answer(200, self._page(int(query.get("page", 1)), int(query.get("per_page", 20))))
+
+    def _answer_schema(self, connection: Connection, model: str) -> None:
+        self.schema_calls.append(model)
+        schema = self.schemas.get(model, CHAT_SCHEMA)
+        if isinstance(schema, int):
+            connection.answer(*error(schema))
+        else:
+            connection.answer(200, envelope({"input": schema, "output": {"type": "object"}}))
 
     def _page(self, page: int, per_page: int) -> Record:
         size = min(per_page, self.most)

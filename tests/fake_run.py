@@ -7,10 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from inspect import signature
-from typing import Any
+from typing import Any, cast
 
 from tests import fake_frames as frames
 from tests.fake_http import Connection
+from tests.fake_whole import Whole
 
 _LINE = re.compile(r"^\s*fake:\s*(\w+)(.*)$", re.MULTILINE)
 # What a call gets that goes on with a reply to a question with such a line.
@@ -95,9 +96,10 @@ async def play(run: Run) -> None:
     if unknown := set(options) - set(defaults):
         raise WrongScenario(f"{name} has no option {', '.join(unknown)}; it has {', '.join(defaults)}")
     values = {key: type(defaults[key])(value) for key, value in options.items()}
-    if not run.body.get("stream") and name in {"words", "native", "openai", "reasoning"}:
-        text = "".join(run.tokens(values.get("tokens", 0), values.get("text", "")))
-        scenario, values = SCENARIOS["json"], {"text": text}
+    if not run.body.get("stream"):
+        parsed = run.body.get("response_format", {}).get("type", "text") != "text"
+        whole = Whole(run.connection, envelope=bool(run.model), parsed=parsed)
+        run.connection = cast(Connection, whole)
     await scenario(run, **values)
 
 

@@ -156,6 +156,13 @@ async def length(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "")
 
 
 @scenario
+async def filtered(run: Run, tokens: int = 5, delay: float = 0.01) -> None:
+    """A content filter ends the reply after so many tokens."""
+    said = frames.catalogue(frames.numbered(tokens), run.prompt_tokens, reason="content_filter")
+    await run.send(said, delay)
+
+
+@scenario
 async def budget(run: Run, tokens: int = 5, delay: float = 0.01) -> None:
     """No finish reason; only the count says that all the tokens that were allowed are used up."""
     await run.send(

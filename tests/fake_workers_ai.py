@@ -29,17 +29,30 @@ import tests.fake_scenarios  # noqa: F401 (both fill the register that `play` lo
 from tests.fake_errors import error
 from tests.fake_http import Connection, Request
 from tests.fake_models import Lists, envelope
+from tests.fake_refusals import LARGEST_BODY, by_other_provider, refusal
 from tests.fake_run import Run, WrongScenario, play
 
 TOKEN = "fake-token"
 ENDPOINT_KEY = "fake-endpoint-key"  # of the server of OpenAI's API that the same fake is, below /v1
 ACCOUNT_TOKEN = "fake-account-token"  # owned by the account: only the account's own address verifies it
 NO_GATEWAY = "no-such-gateway"
+NO_THUMBS = "no-thumbs"  # a gateway that keeps no log
+NO_ROUTE = "no-such-route"
+# Who answered what the gateway chose for, as its headers say it.
+ROUTED = {
+    "dynamic": [("cf-aig-model", "gpt-5-mini"), ("cf-aig-provider", "openai")],
+    "cloudflare": [("cf-aig-routed-model", "@cf/zai-org/glm-4.7-flash"), ("cf-aig-provider", "workers-ai")],
+}
 ENDPOINT_MODELS = ["small-1", "big-1"]
+ACCOUNTS = {"acc", "acct"}
+# How the fake refuses what Cloudflare refuses; see also `fake_refusals`.
+_ACCOUNT = re.compile(r"/client/v4/accounts/([^/]+)/.*|/v1/([^/]+)/[^/]+/(?:compat|workers-ai)/.*")
 _RUN = re.compile(r"/client/v4/accounts/[^/]+/ai/run/(.+)")
+_NAMED = re.compile(r"/client/v4/accounts/[^/]+/ai/run")
 _CHAT = re.compile(r"/client/v4/accounts/[^/]+/ai/v1/chat/completions")
+_COMPAT = re.compile(r"/v1/[^/]+/([^/]+)/compat/chat/completions")  # on the gateway's own host
 _VERIFY = re.compile(r"/client/v4/(user|accounts/[^/]+)/tokens/verify")
-_LISTS = re.compile(r"/client/v4/accounts/[^/]+/ai/(models/search|finetunes)")
+_LISTS = re.compile(r"/client/v4/accounts/[^/]+/ai/(models/search|models/schema|finetunes)")
 _GATEWAY = re.compile(r"/client/v4/accounts/[^/]+/ai-gateway/gateways/([^/]+)(?:/logs/([^/]+))?")
 Play = Callable[[Run], Awaitable[None]]
 PATIENCE = 60.0  # seconds; these machines are busy
@@ -115,7 +128,8 @@ class WorkersAI:
         if _LISTS.fullmatch(request.target.partition("?")[0]):
             # Servers ask for these by themselves; tests that count the calls of people count on nothing else.
             self.calls.remove(call)
-            self.lists.calls.append(call)
+            if "/models/schema" not in request.target:
+                self.lists.calls.append(call)
         work = asyncio.ensure_future(self._route(connection, request, call))
         gone = asyncio.ensure_future(connection.gone())
         try:
@@ -155,33 +169,82 @@ class WorkersAI:
     async def _route(self, connection: Connection, request: Request, call: dict[str, Any]) -> None:
         path = unquote(request.target.partition("?")[0])
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if compat := _COMPAT.fullmatch(path):
+            await self._compat(connection, compat[1], call)
+            return
         if path.startswith("/v1/"):
             await self._endpoint(connection, path, token, call)
             return
         known = {TOKEN, ACCOUNT_TOKEN}
         if verify := _VERIFY.fullmatch(path):
             known = {TOKEN} if verify[1] == "user" else known
-        if token not in known:
+        account = _ACCOUNT.fullmatch(path)
+        if token not in known or not request.headers.get("authorization", "").startswith("Bearer "):
             connection.answer(*error(10000))
+        elif account and account[1] not in ACCOUNTS:
+            connection.answer(*error(7003))
         elif verify:
             connection.answer(200, envelope({"id": "ed17574386854bf78a67040be0a770b0", "status": "active"}))
         elif asked := _LISTS.fullmatch(path):
             await self.lists.answer(connection, asked[1], request.target)
         elif found := _GATEWAY.fullmatch(path):
             self._gateway(connection, request.method, *found.groups())
-        elif (
-            request.method == "POST"
-            and (_RUN.fullmatch(path) or _CHAT.fullmatch(path))
-            and isinstance(call["body"], dict)
-        ):
-            await self._run(connection, call)
+        elif request.method == "POST" and any(each.fullmatch(path) for each in (_RUN, _CHAT, _NAMED)):
+            await self._asked(connection, request, path, call)
         else:
             connection.answer(*error(7003))
+
+    async def _asked(self, connection: Connection, request: Request, path: str, call: dict[str, Any]) -> None:
+        """A call of a model: what Cloudflare refuses of it is refused, the rest is played."""
+        refused = self._refusal(request, path, call)
+        if refused is None:
+            await self._run(connection, call)
+        else:
+            connection.answer(*refused, [("cf-ray", f"{uuid.uuid4().hex[:16]}-FRA")])
+
+    def _refusal(self, request: Request, path: str, call: dict[str, Any]) -> tuple[int, object] | None:
+        body = call["body"]
+        if len(request.body) > LARGEST_BODY:
+            return error(3006)
+        if not isinstance(body, dict):
+            return error(3003)
+        if request.headers.get("cf-aig-gateway-id") == NO_GATEWAY:
+            return error(2001)
+        if found := _RUN.fullmatch(path):
+            return refusal(found[1], body, self.lists)
+        model = body.get("model")
+        if not isinstance(model, str):
+            return error(5006, said="AiError: Bad input: Error: required properties at '/' are 'model'")
+        if _NAMED.fullmatch(path):
+            body = body.get("input")
+            if not isinstance(body, dict):
+                return error(5006, said="AiError: Bad input: Error: required properties at '/' are 'input'")
+        if model.startswith("@"):
+            return refusal(model, body, self.lists)
+        return by_other_provider(model, self.lists)
+
+    async def _compat(self, connection: Connection, gateway: str, call: dict[str, Any]) -> None:
+        """The gateway's own host: dynamic routes and the Auto Router, and models as `provider/model`.
+
+        https://developers.cloudflare.com/ai-gateway/features/dynamic-routing/usage/
+        """
+        body, headers = call["body"], call["headers"]
+        model = body.get("model") if isinstance(body, dict) else None
+        if headers.get("cf-aig-authorization") != f"Bearer {TOKEN}" or "/acc" not in call["path"]:
+            connection.answer(*error(2009))
+        elif gateway == NO_GATEWAY:
+            connection.answer(*error(2001))
+        elif not isinstance(model, str) or "/" not in model or model == f"dynamic/{NO_ROUTE}":
+            connection.answer(*error(2001, said="Invalid model or route"))
+        else:
+            await self._run(connection, call)
 
     def _gateway(self, connection: Connection, method: str, name: str, log: str | None) -> None:
         """A gateway as it is set up, and a thumb for an entry of its log."""
         if name == NO_GATEWAY:
             connection.answer(*error(2001, 404 if log is None else 0))
+        elif log is not None and name == NO_THUMBS:
+            connection.answer(*error(7003))
         elif method == ("GET" if log is None else "PATCH"):
             connection.answer(200, envelope({"id": log or name}))
         else:
@@ -201,14 +264,20 @@ class WorkersAI:
 
     async def _run(self, connection: Connection, call: dict[str, Any]) -> None:
         headers = [("cf-ray", f"{uuid.uuid4().hex[:16]}-FRA")]
-        if "cf-aig-gateway-id" in call["headers"]:
+        path = unquote(call["path"].partition("?")[0])
+        compat = _COMPAT.fullmatch(path)
+        if compat:
+            headers += ROUTED.get(call["body"]["model"].partition("/")[0], [])
+        if compat or "cf-aig-gateway-id" in call["headers"]:
             headers += [("cf-aig-log-id", str(uuid.uuid4())), ("cf-aig-request-id", str(uuid.uuid4()))]
             if "cf-aig-cache-ttl" in call["headers"] and "cf-aig-skip-cache" not in call["headers"]:
                 headers += [("cf-aig-cache-status", "HIT" if self._has_cached(call) else "MISS")]
         try:
-            asked = _RUN.fullmatch(unquote(call["path"].partition("?")[0]))
+            body, asked = call["body"], _RUN.fullmatch(path)
             model = asked[1] if asked else ""
-            run = Run(connection, call["body"], headers, self.port, model, self._failures, self._gates)
+            if _NAMED.fullmatch(path):
+                model, body = body["model"], body["input"]
+            run = Run(connection, body, headers, self.port, model, self._failures, self._gates)
             await self._play(run)
         except WrongScenario as wrong:
             connection.answer(400, {"errors": [{"code": 0, "message": str(wrong)}], "success": False})

@@ -16,6 +16,7 @@ from django.contrib.sessions.models import Session
 from django.conf import settings
 from django.utils import timezone
 from chat.models import User
+from chatsite.sessions import stored
 password = PBKDF2PasswordHasher().encode({PASSWORD!r}, "salt", 1)
 for name, key in {SESSIONS!r}.items():
     user = User.objects.create(username=name, email=name + "@example.org", password=password,
@@ -24,6 +25,7 @@ for name, key in {SESSIONS!r}.items():
         user.user_permissions.add(Permission.objects.get(codename="view_conversation"))
     data = {{SESSION_KEY: str(user.pk), BACKEND_SESSION_KEY: settings.AUTHENTICATION_BACKENDS[0],
         HASH_SESSION_KEY: user.get_session_auth_hash()}}
-    Session.objects.create(session_key=key, session_data=Session.get_session_store_class()().encode(data),
+    encoded = Session.get_session_store_class()().encode(data)
+    Session.objects.create(session_key=stored(key), session_data=encoded,
         expire_date=timezone.now() + timedelta(days=1))
 """

@@ -153,6 +153,7 @@ class Servers:
             "CLOUDFLARE_ACCOUNT_ID": "acc",
             "CLOUDFLARE_API_TOKEN": "fake-token",
             "CLOUDFLARE_API_BASE_URL": f"{self._fake.url}/client/v4",
+            "AI_GATEWAY_BASE_URL": f"{self._fake.url}/v1",
         }
         key = self._template.secret_key
         self._made.append(

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from django.test import AsyncClient, Client
 from django.urls import path
 
+from chat.engine.fair import rendering
 from chatsite.middleware import AT_ONCE
 
 TEXT = "<p>The same again and again.</p>"
@@ -43,15 +44,20 @@ def ours(settings: Any) -> None:
 
 @pytest.fixture
 def in_threads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The hooks that were sent to a thread."""
+    """The hooks that were sent to a thread: to Django's, or to those that people share fairly."""
     sent: list[str] = []
-    original = SyncToAsync.__call__
+    original, submit = SyncToAsync.__call__, rendering.submit
+
+    def submitted(person: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+        sent.append(function.__name__)
+        return submit(person, function, *args, **kwargs)
 
     async def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         sent.append(getattr(self.func, "__name__", ""))
         return await original(self, *args, **kwargs)
 
     monkeypatch.setattr(SyncToAsync, "__call__", call)
+    monkeypatch.setattr(rendering, "submit", submitted)
     return sent
 
 

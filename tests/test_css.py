@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from chatsite.stylesheet import shortened
 from tests.databases import ROOT
 
 SHEETS = sorted((ROOT / "static" / "css").glob("*.css"))
@@ -30,6 +31,24 @@ def physical(sheet: str) -> list[str]:
         if name in ("margin", "padding", "inset") and len(sides) == 4 and sides[1] != sides[3]:
             found.append(f"{name}: {value}")
     return found
+
+
+def rules(sheet: str) -> str:
+    return " ".join(COMMENT.sub("", sheet).split())
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda path: path.name)
+def test_a_sheet_is_served_with_the_same_rules_in_fewer_bytes(sheet) -> None:
+    source = sheet.read_text("utf-8")
+    served = shortened(source)
+    assert rules(served) == rules(source)
+    assert not COMMENT.search(served)
+    assert not re.search(r"\n\s|^\s", served)
+
+
+def test_what_only_looks_like_a_comment_or_an_indent_stays() -> None:
+    kept = 'a::before { content: "/* no */\\\n  comment"; }\nb { margin: 1px/* kept */2px; }\n'
+    assert shortened(f"/* gone */\n\n  {kept}") == kept
 
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda path: path.name)

@@ -122,6 +122,26 @@ def test_a_secret_comes_from_the_file_that_its_setting_names(
         ("a=0x99999", env.models, "window in tokens"),
         ("../up", env.models, "a model's name"),
         ("@cf/x/y", env.models, "a model's name"),
+        *(
+            (value, env.origins, "which is no origin: write scheme and host, without a path")
+            for value in [
+                *(
+                    "*",
+                    "null",
+                    "app.example",
+                    "https://a.example/",
+                    "https://a.example/b",
+                    "https://*.example",
+                ),
+                *("https://A.example", "https://u@a.example", "https://a.example:443", "http://a:80"),
+                *(
+                    "ftp://a.example",
+                    "https://a.example?",
+                    "https://ok.example, file://x",
+                    "https://a.example#x",
+                ),
+            ]
+        ),
         ("0.06", env.prices, "written: 0.06,0.4"),
         ("0.06,-1", env.prices, "written: 0.06,0.4"),
         ("0.06,nan", env.prices, "written: 0.06,0.4"),
@@ -170,6 +190,8 @@ def test_an_address_with_a_password_is_not_repeated(monkeypatch: pytest.MonkeyPa
         ("SITE_URL", "chat.example"),
         ("DRAIN_SECONDS", "soon"),
         ("TRUSTED_PROXY", "10.0.0.1"),
+        ("TRUSTED_PROXY", "-1"),
+        ("TRUSTED_PROXY", "11"),
         ("REDIS_URL", "localhost:6379"),
         ("DATABASE_URL", "oracle+x://somewhere"),
         ("DATABASE_URL", "db.sqlite3"),

@@ -75,7 +75,7 @@ const template = `
 const slashes = /[/]\/\/ '"`/.test(text) ? a / 2 / 3 : [1] / 2;
 const quotes = text.replace(/'/g, "//");
 function f(x) {
-  return /\/\*/.test(x);
+return /\/\*/.test(x);
 }
 const nested = `${`${`}//`}`}`;
 """

@@ -6,12 +6,13 @@ import pytest
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
+from django.core.management import call_command
 from django.http import HttpRequest
 from django.test import Client
 from django.utils import timezone
 
 from chat.models import User
-from chatsite.sessions import SessionStore
+from chatsite.sessions import SessionStore, stored
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
@@ -26,13 +27,63 @@ def key() -> str:
 
 
 def test_a_session_is_read_as_django_reads_it(key: str) -> None:
-    assert SessionStore(key).load() == db.SessionStore(key).load() == {"name": "Zoë"}
+    assert SessionStore(key).load() == db.SessionStore(stored(key)).load() == {"name": "Zoë"}
 
 
-@pytest.mark.parametrize("state", ["unknown", "expired", "none"])
+def test_the_database_holds_no_key_that_opens_a_session(key: str) -> None:
+    row = Session.objects.get()
+    assert row.session_key == stored(key) != key
+    assert SessionStore(row.session_key).load() == {}
+    assert key not in repr(Session.objects.values_list())
+
+
+def test_a_session_is_renewed_stored_and_ended_under_its_hash(key: str) -> None:
+    store = SessionStore(key)
+    assert store.exists(key)
+    assert not store.exists(stored(key))
+    store["more"] = 1
+    store.save()
+    store.cycle_key()
+    assert (Session.objects.count(), SessionStore(key).load()) == (1, {})
+    assert SessionStore(store.session_key).load() == {"name": "Zoë", "more": 1}
+    store.flush()
+    assert not Session.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_asynchronously_too() -> None:
+    store = SessionStore()
+    await store.aset("name", "Zoë")
+    await store.asave()
+    key = store.session_key
+    assert key
+    again = SessionStore(key)
+    assert await again.aexists(key)
+    assert await again.aload() == {"name": "Zoë"}
+    await again.asave()
+    await again.adelete()
+    assert await SessionStore(key).aload() == {}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_migration_signs_nobody_out() -> None:
+    call_command("migrate", "chat", "0020_reading_prune", verbosity=0)
+    try:
+        Session.objects.create(
+            session_key="k" * 32,
+            session_data=SessionStore().encode({"name": "Zoë"}),
+            expire_date=timezone.now() + timedelta(days=1),
+        )
+    finally:
+        call_command("migrate", "chat", verbosity=0)
+    assert SessionStore("k" * 32).load() == {"name": "Zoë"}
+    assert Session.objects.get().session_key == stored("k" * 32)
+
+
+@pytest.mark.parametrize("state", ["unknown", "expired", "none", "nul"])
 def test_what_is_no_session_is_a_new_one(key: str, state: str) -> None:
-    Session.objects.filter(pk=key).update(expire_date=timezone.now() - timedelta(seconds=1))
-    store = SessionStore({"unknown": "x" * 32, "expired": key, "none": None}[state])
+    Session.objects.filter(pk=stored(key)).update(expire_date=timezone.now() - timedelta(seconds=1))
+    store = SessionStore({"unknown": "x" * 32, "expired": key, "none": None, "nul": "\0" * 32}[state])
     assert store.load() == {}
     assert store.session_key is None
 

@@ -22,7 +22,7 @@ from tests.server import free_port
 from tests.test_readme import settings
 
 FOLDERS = ("chat", "chatsite", "static", "templates")
-FILES = ("Makefile", "manage.py", "requirements.txt", "requirements-local.txt")
+FILES = ("Makefile", "manage.py", "requirements-lock.txt", "requirements-local-lock.txt")
 INSTALLED = ("--old-file=.venv/.server", "--old-file=.venv/.local")
 READY = 240.0  # seconds: it migrates the database and collects the static files
 SET_UP = re.compile(r"once: (http://\S+/accounts/setup/\S+)")

@@ -17,7 +17,7 @@ from django.test import AsyncClient, override_settings
 from tests.conftest import missing
 
 ROOT = Path(__file__).parent.parent
-FIRST = ("sse", "stream", "composer", "transcript", "chat")  # loaded before anything is asked
+FIRST = ("list_place", "stream", "composer", "transcript", "chat")  # loaded before anything is asked
 FIRST_BYTES = 12 * 1024
 FIRST_STYLE = 8 * 1024
 OURS = ("js/*.js", "css/*.css", "img/*")
@@ -168,7 +168,8 @@ async def test_a_plain_name_is_asked_for_again(collected: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["", "js/", "staticfiles.json/", "nothing.js", "..%2fdb.sqlite3", "../secret-key"]
+    "path",
+    ["", "js/", "staticfiles.json", "staticfiles.json/", "nothing.js", "..%2fdb.sqlite3", "../secret-key"],
 )
 async def test_there_is_nothing_else_under_static(path: str, collected: Path, settings: Any) -> None:
     settings.ROOT_URLCONF = "tests.test_middleware"  # no pages: only what the middleware finds

@@ -52,10 +52,11 @@ class Tree:
         return self._now
 
 
-def run(message: Message, status: str, **fields: object) -> Run:
-    """A run of this message that has ended, or lives."""
+def run(message: Message, status: str, worker: Worker | None = None, **fields: object) -> Run:
+    """A run of this message that has ended, or lives and has a worker."""
     live = status in ("queued", "running")
-    worker = Worker.objects.create(id=uuid.uuid4(), host="here", pid=1)
+    if live and worker is None:
+        worker = Worker.objects.create(id=uuid.uuid4(), host="here", pid=1)
     return Run.objects.create(
         user=message.conversation.user,
         conversation=message.conversation,

@@ -50,6 +50,8 @@ class AttemptAdmin(ListAdmin):
         said = [gettext("cached")] if obj.gateway_cached else []
         if obj.gateway_step:
             said.append(gettext("fallback %(n)s") % {"n": obj.gateway_step})
+        if obj.served_by:
+            said.append(obj.served_by)
         return ", ".join(said) or obj.gateway or "–"
 
     @admin.display(description=_("gateway"))

@@ -22,10 +22,10 @@ from chat.views.fields import grouped
 
 from . import transcript
 from .filters import DeletedFilter, ModelFilter, OwnerFilter, StateFilter, ThumbsFilter
-from .listing import Listing, Order, matching
+from .listing import Listing, Order, matching, terms_of
 from .log import LogAdmin, has_nul
 from .moments import day, moment
-from .readings import record
+from .readings import record, record_list
 
 LIST = "admin:chat_conversation_changelist"
 FILTERS = "_changelist_filters"  # Django's name of what the list was narrowed to, in the links out of it
@@ -33,7 +33,7 @@ FILTERS = "_changelist_filters"  # Django's name of what the list was narrowed t
 
 @admin.register(Conversation)
 class ConversationAdmin(LogAdmin):
-    """The list never shows what was said but in titles; opening a conversation is what is recorded."""
+    """The list shows what was said, in titles and by what a search finds; so each view of it is recorded."""
 
     list_display = [
         "heading", "person", "named", "messages", "tokens", "state", "thumbs", "begun", "latest", "gone"
@@ -90,6 +90,18 @@ class ConversationAdmin(LogAdmin):
         match = request.resolver_match
         return Listing if match and f"admin:{match.url_name}" == LIST else Order
 
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """The list, which is only written out after it was recorded whose conversations it shows."""
+        response = super().changelist_view(request, extra_context)
+        if (found := (getattr(response, "context_data", None) or {}).get("cl")) is not None:
+            record_list(request, terms_of(found.query), found.result_list)
+        return response
+
+    def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
+        """The filters alone: by any other column one could search for words that are in no record."""
+        names = {getattr(each, "parameter_name", each) for each in self.list_filter}
+        return lookup.partition("__")[0] in names
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet, search_term: str
     ) -> tuple[QuerySet, bool]:
@@ -117,7 +129,11 @@ class ConversationAdmin(LogAdmin):
                 record(request, found)
         except (ValueError, LookupError, Conversation.DoesNotExist):
             raise Http404 from None
-        context = self._way(request, key) | {"conversation": found, "transcript": shown, "leaf": leaf}
+        context = self._way(request, key) | {
+            "conversation": found,
+            "transcript": shown.rendered_for(request.user.pk or 0),
+            "leaf": leaf,
+        }
         response = TemplateResponse(request, "admin/chat/conversation/transcript.html", context)
         response.trusted_types = True  # type: ignore[attr-defined]
         return response
@@ -142,11 +158,15 @@ class ConversationAdmin(LogAdmin):
             if has_nul(request.GET):
                 return None, None
             order: Any = self.get_changelist_instance(request)
-            return order.neighbours(key)
+            keys = order.neighbours(key)
         except (IncorrectLookupParameters, SuspiciousOperation):
             return None, None
         finally:
             request.GET = asked
+        if filters:  # a link to what a search finds says that it was found
+            found = Conversation.objects.select_related("user").filter(pk__in=[each for each in keys if each])
+            record_list(request, terms_of(order.query), found)
+        return keys
 
 
 def _message(request: HttpRequest, name: str) -> uuid.UUID | None:

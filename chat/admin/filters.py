@@ -99,7 +99,7 @@ class OwnerFilter(ChoiceFilter):
 
 
 class DeletedFilter(ChoiceFilter):
-    """A conversation that its owner deleted stays in the log."""
+    """A conversation that its owner deleted stays in the log for KEEP_DELETED_DAYS."""
 
     title = _("deleted by its owner")
     parameter_name = "deleted"

@@ -30,7 +30,7 @@ class KeyAdmin(admin.ModelAdmin):
     empty_value_display = "–"
     ordering = ("-created",)
     search_fields = ("name", "shown", "user__username")
-    actions = ("revoke",)
+    actions = ("revoke", "allow_gateway", "forbid_gateway")
 
     @admin.display(description=_("begins with"), ordering="shown")
     def begins(self, obj: ApiKey) -> SafeString:
@@ -42,7 +42,11 @@ class KeyAdmin(admin.ModelAdmin):
 
     @admin.display(description=_("may"))
     def scopes(self, obj: ApiKey) -> str:
-        allowed = {_("run"): obj.may_run, _("list"): obj.may_list}
+        allowed = {
+            _("run"): obj.may_run,
+            _("list"): obj.may_list,
+            _("set the AI Gateway"): obj.may_set_gateway,
+        }
         return ", ".join(str(name) for name, allowed in allowed.items() if allowed)
 
     @admin.display(description=_("state"))
@@ -72,6 +76,29 @@ class KeyAdmin(admin.ModelAdmin):
             self.log_change(request, key, "Revoked.")
         words = ngettext("%(number)d key was revoked.", "%(number)d keys were revoked.", len(revoked))
         messages.success(request, words % {"number": len(revoked)})
+
+    @admin.action(description=_("Let the selected keys set the AI Gateway"), permissions=["gateway"])
+    def allow_gateway(self, request: HttpRequest, queryset: QuerySet) -> None:
+        """Their calls may say through which gateway they go, and how."""
+        self._set_gateway(request, queryset, allowed=True)
+
+    @admin.action(description=_("Let the selected keys set the AI Gateway no more"), permissions=["gateway"])
+    def forbid_gateway(self, request: HttpRequest, queryset: QuerySet) -> None:
+        """Calls that set it are refused from now on."""
+        self._set_gateway(request, queryset, allowed=False)
+
+    def _set_gateway(self, request: HttpRequest, queryset: QuerySet, *, allowed: bool) -> None:
+        changed = list(queryset.filter(may_set_gateway=not allowed))
+        queryset.model.objects.filter(pk__in=[key.pk for key in changed]).update(may_set_gateway=allowed)
+        for key in changed:
+            note = "May set the AI Gateway." if allowed else "May not set the AI Gateway."
+            self.log_change(request, key, note)
+        words = ngettext("%(number)d key was changed.", "%(number)d keys were changed.", len(changed))
+        messages.success(request, words % {"number": len(changed)})
+
+    def has_gateway_permission(self, request: HttpRequest) -> bool:
+        """An administrator alone: a gateway's log, cache and costs are the account's."""
+        return bool(request.user.is_active and getattr(request.user, "is_superuser", False))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """A key is made by its own person, who alone sees it."""

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.contrib.admin.views.main import ChangeList
@@ -19,6 +20,8 @@ from chat.models import Conversation, Feedback, Message, Run, User
 
 from .filters import LAST_STATE
 
+MOST_TERMS = 30  # of a search; a database takes a few hundred conditions, and people write three
+LONGEST_SEARCH_CHARS = 1_000  # of all its terms; what stands beyond is not searched for
 QUOTES = str.maketrans("“”„", '"""')  # what phones and people write
 
 
@@ -61,7 +64,7 @@ def matching(conversations: QuerySet, words: str) -> QuerySet:
 
     Subqueries instead of joins: no conversation comes twice, so nothing has to be made distinct.
     """
-    for text in _terms(words):
+    for text in terms_of(words):
         named = User.objects.filter(Q(username__icontains=text) | Q(email__icontains=text))
         said = Message.objects.filter(conversation=OuterRef("pk"), text__icontains=text)
         found: Any = Q(title__icontains=text) | Q(user__in=named) | Exists(said)
@@ -69,6 +72,17 @@ def matching(conversations: QuerySet, words: str) -> QuerySet:
             found |= Q(pk=uuid.UUID(text))  # pasted from an address
         conversations = conversations.filter(found)
     return conversations
+
+
+def terms_of(words: str) -> list[str]:
+    """The terms that a search uses: bounded, so that all of them can be recorded."""
+    terms, left = [], LONGEST_SEARCH_CHARS
+    for term in islice(_terms(words), MOST_TERMS):
+        if left <= 0:
+            break
+        terms.append(term[:left])
+        left -= len(term)
+    return terms
 
 
 def _terms(words: str) -> Iterator[str]:

@@ -132,7 +132,8 @@ class PeopleAdmin(RightFirst, UserAdmin):
         return person
 
     def _new_link(self, request: HttpRequest, person: User) -> str:
-        """The old password dies with the order, so whoever uses it now, perhaps a thief, is out at once."""
+        """End the old password at once, so that a thief who has it is out: its sessions end, its API keys are
+        revoked, and what is open with either ends within five seconds."""
         person.set_unusable_password()
         person.save(update_fields=["password"])
         self.log_change(request, person, gettext("Made a link for a new password."))
@@ -144,7 +145,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(Group)
-class RightsAdmin(GroupAdmin):
+class RightsAdmin(RightFirst, GroupAdmin):
     """Django's groups, which only superusers touch: staff could add rights to a group they are in."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:

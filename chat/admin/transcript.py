@@ -3,11 +3,13 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from chat.engine.offering import latest
+from chat.engine.rendering import Text, render_page_sync
 from chat.models import Conversation, Feedback, Message, Run
+from chat.rendering.message_html import MessageHtml
 from chat.upstream.catalogue import Model, bundled
 from chat.views.fields import grouped
 
@@ -28,11 +30,16 @@ class Entry:
     runs: list[Run]
     versions: list[uuid.UUID]
     feedback: Feedback | None
+    html: MessageHtml | None = None  # of a reply, once it is rendered
 
     @property
     def state(self) -> str:
         """How its latest attempt ended, or `queued` or `running`; of a question it is empty."""
         return self.runs[-1].status if self.runs else ""
+
+    @property
+    def is_live(self) -> bool:
+        return bool(self.runs and self.runs[-1].is_live)
 
     @property
     def model(self) -> str:
@@ -68,6 +75,17 @@ class Transcript:
     older: uuid.UUID | None
     newer: uuid.UUID | Newest | None
     bill: Bill = field(repr=False)
+
+    def rendered_for(self, person: int) -> "Transcript":
+        """The same with the replies' HTML. Call it outside of a transaction: it may take its time."""
+        replies = [entry for entry in self.entries if entry.message.role == Message.Role.ASSISTANT]
+        texts = [Text(entry.text, str(entry.message.pk), not entry.is_live) for entry in replies]
+        made = dict(
+            zip((entry.message.pk for entry in replies), render_page_sync(person, texts), strict=True)
+        )
+        return replace(
+            self, entries=[replace(entry, html=made.get(entry.message.pk)) for entry in self.entries]
+        )
 
 
 def read(conversation: Conversation, leaf: uuid.UUID | None, before: uuid.UUID | None) -> Transcript:

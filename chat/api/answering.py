@@ -5,16 +5,19 @@ from contextlib import aclosing
 from functools import wraps
 from typing import Any, Protocol
 
+from django.db.utils import Error
 from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from chat.engine.calls import Cut, Exchange
+from chat.engine.outage import unavailable
 from chat.engine.refusal import Refusal
 from chat.upstream.errors import UpstreamError
 from chat.wire import sse
 from chat.wire.frames import Delta
 
+from .facts import facts
 from .problems import NoMethod, Problem, headers, problem_of
 
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
@@ -54,6 +57,8 @@ def answers(failure: Failure, *methods: str) -> Callable[[View], View]:
                 return await view(request, *args, **kwargs)
             except (Refusal, UpstreamError, Cut) as error:
                 problem = problem_of(error)
+            except Error as error:
+                problem = problem_of(unavailable(error))
             response = refusal(failure, problem)
             if problem.status == NoMethod.status:
                 response["Allow"] = ", ".join(methods)
@@ -112,7 +117,8 @@ class EventStream(StreamingHttpResponse):
     ) -> None:
         self._exchange, self._deltas, self._frames = exchange, deltas, frames
         super().__init__(frames, content_type="text/event-stream", headers=STREAM)
-        self["X-Request-Id"] = str(exchange.call.pk)
+        for name, value in facts(exchange).items():
+            self[name] = value
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self._frames

@@ -4,9 +4,13 @@ import asyncio
 import re
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
 
+from django.core.exceptions import RequestDataTooBig
 from django.db import transaction
 from django.http import HttpRequest
+from django.http.request import RawPostDataException
 from django.utils.translation import gettext as _
 
 from chat.engine.calls import Exchange
@@ -17,64 +21,91 @@ from chat.engine.offering import theirs
 from chat.engine.origin import labelled
 from chat.engine.refusal import Draining
 from chat.models import ApiKey, Call
-from chat.upstream import budget, catalogue
+from chat.upstream import budget
 from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Model
 
 from .bearer import key_of
-from .fields import Object, Wanted, read
-from .problems import Full, NotAllowed, UnknownModel
+from .checks import Object
+from .fields import Wanted, read, wanted
+from .fitting import readable, refuse_unfit
+from .gateway_options import gateway_options
+from .naming import answering, with_adapter
+from .problems import Full, NotAllowed
 
 AFFINITY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
-Reading = Callable[[Object], Wanted]
-Begun = tuple[Call, Ask, Kept | None]
+# From a call's body to the model that it names and the fields that are for it.
+Reading = Callable[[Object], tuple[object, Object]]
 
 
-async def ask(request: HttpRequest, dialect: str, wanted: Reading) -> tuple[Wanted, Exchange]:
-    """`wanted` reads the body. Raises Refusal; then nothing was stored or asked."""
+class _Begun(NamedTuple):
+    """`requested` is the name that the call gave for the model, where another one answers."""
+
+    asked: Wanted
+    requested: str
+    call: Call
+    told: Ask
+    kept: Kept | None
+
+
+async def ask(request: HttpRequest, dialect: str, reading: Reading) -> tuple[Wanted, Exchange]:
+    """Raises Refusal; then nothing was stored or asked."""
     here = await engine()
+    with suppress(RequestDataTooBig, RawPostDataException):  # refused where it is parsed; parsed already
+        _ = request.body  # read now and kept: where the client hangs up, what it is read from is closed
     # Shielded: whoever hangs up between the two would leave a row that nobody ends.
-    return await asyncio.shield(_start(here, request, dialect, wanted))
+    return await asyncio.shield(_start(here, request, dialect, reading))
 
 
 async def _start(
-    here: Engine, request: HttpRequest, dialect: str, wanted: Reading
+    here: Engine, request: HttpRequest, dialect: str, reading: Reading
 ) -> tuple[Wanted, Exchange]:
-    asked, call, told, kept = await in_database(_begin, here, request, dialect, wanted)
-    return asked, here.calls.answer(call, told, kept)
+    await here.heartbeat.confirm()
+    begun = await in_database(_begin, here, request, dialect, reading)
+    exchange = here.calls.answer(begun.call, begun.told, begun.kept)
+    exchange.requested = begun.requested
+    return begun.asked, exchange
 
 
-def _begin(
-    here: Engine, request: HttpRequest, dialect: str, wanted: Reading
-) -> tuple[Wanted, Call, Ask, Kept | None]:
+def _begin(here: Engine, request: HttpRequest, dialect: str, reading: Reading) -> _Begun:
     """All of a call's database work before it is asked, in one go on one thread."""
     key = key_of(request)
     if not key.may_run:
         raise NotAllowed(_("This key may not run models."))
-    asked = wanted(read(request))
-    model = _model(theirs(here.catalogue, key.user), asked.model)
+    name, sent = reading(read(request))
+    offered = theirs(here.catalogue, key.user)
+    # First the model: one that is not for chat takes other fields.
+    model = answering(offered, name)
+    asked = wanted(sent)
+    model = with_adapter(offered, model, asked.lora)
+    refuse_unfit(asked, model)
+    options = gateway_options(request, sent, key, model)
     if here.draining:
         raise Draining(_("The server is restarting. Try again in a moment."), retry_after=5)
     if here.calls.is_full:
         raise Full(_("Too much is asked at once. Try again in a moment."), retry_after=5)
     told = Ask(
-        asked.messages,
+        readable(asked.messages, model),
         model,
         _max_tokens(asked, model),
         affinity=_affinity(request, key),
         sent=asked.parameters,
         coarse=True,
+        raw=asked.raw,
+        gateway=options,
     )
     told = labelled(told, key.user_id)
     call = Call(
         user=key.user,
         key=key,
         worker_id=here.worker.pk,
+        epoch=here.lease.epoch,
         model=model.id,
         dialect=dialect,
         streamed=asked.stream,
     )
-    return asked, call, told, _store(call, key, told)
+    requested = str(name) if name not in (model.id, model.base) else ""
+    return _Begun(asked, requested, call, told, _store(call, key, told))
 
 
 def _store(call: Call, key: ApiKey, told: Ask) -> Kept | None:
@@ -88,20 +119,18 @@ def _store(call: Call, key: ApiKey, told: Ask) -> Kept | None:
     return kept
 
 
-def _model(offered: catalogue.Catalogue, name: str) -> Model:
-    try:
-        return offered.get(name)
-    except catalogue.UnknownModel as error:
-        raise UnknownModel(_("There is no model “%(name)s” here.") % {"name": name[:100]}) from error
-
-
 def _max_tokens(asked: Wanted, model: Model) -> int:
     """What is asked for, as far as the window may have room for it. Nothing of the history is left out:
     where it is too long, the model says so, and knows better than an estimate."""
     usual = min(model.max_output or budget.REPLY, model.window // budget.SHARE)
     most = asked.max_tokens or usual
-    room = model.window - sum(budget.tokens(message, model) for message in asked.messages)
+    room = model.window - sum(_tokens(message, model) for message in readable(asked.messages, model))
     return max(min(most, room), min(most, budget.SMALLEST_REPLY))
+
+
+def _tokens(message: Object, model: Model) -> int:
+    thought = message.get("reasoning", "")
+    return budget.tokens({"content": message["content"] + thought}, model)
 
 
 def _affinity(request: HttpRequest, key: ApiKey) -> str:

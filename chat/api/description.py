@@ -10,25 +10,18 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from .answering import answer, answers
-from .fields import (
-    CHOICES,
-    INTEGERS,
-    MOST_MESSAGES,
-    MOST_STOPS,
-    MOST_TOKENS,
-    MOST_TOOLS,
-    NUMBERS,
-    ROLES,
-    TEXT,
-    TYPES,
-)
+from .fields import CHOICES, INTEGERS, MOST_STOPS, MOST_TOKENS, NUMBERS, TYPES
+from .gateway_options import HEADERS
+from .messages import MOST_MESSAGES, MOST_TOOLS, ROLES, TEXT
 from .openai import failure
+from .unsupported import HINTS, NEUTRAL
 
 Object = dict[str, Any]
 VERSION = "1"
 TEXTS, FLAG, NOTHING = {"type": "string"}, {"type": ["boolean", "null"]}, {"type": "null"}
 WORDS = {"type": "string", "pattern": "^[^\\u0000]*$"}
 PASSED = {"type": ["object", "null"]}
+IGNORED = {"description": "Taken, and without an effect on the reply."}
 STREAM = "text/event-stream"
 
 
@@ -72,7 +65,11 @@ def _paths() -> Object:
                 "Search",
                 "Failure",
                 _in_path("account"),
-                {"name": "search", "in": "query", "schema": TEXTS},
+                *(
+                    {"name": name, "in": "query", "schema": TEXTS}
+                    for name in ("search", "task", "author", "source")
+                ),
+                {"name": "hide_experimental", "in": "query", "schema": {"type": "boolean"}},
                 *(
                     {
                         "name": name,
@@ -82,6 +79,19 @@ def _paths() -> Object:
                     for name in ("page", "per_page")
                 ),
             )
+        },
+        f"{account}/models/schema": {
+            "get": _gets(
+                "Schema",
+                "Failure",
+                _in_path("account"),
+                {"name": "model", "in": "query", "required": True, "schema": TEXTS},
+            )
+        },
+        f"{account}/finetunes": {"get": _gets("Finetunes", "Failure", _in_path("account"))},
+        "/client/v4/user/tokens/verify": {"get": _gets("Verified", "Failure")},
+        "/client/v4/accounts/{account}/tokens/verify": {
+            "get": _gets("Verified", "Failure", _in_path("account"))
         },
         "/v1/openapi.json": {
             "get": {"security": [], "responses": {"200": _answers({"type": "object"}, "This description")}}
@@ -126,6 +136,23 @@ def _object(required: str, **properties: object) -> Object:
     return {"type": "object", "required": required.split(), "properties": properties}
 
 
+def run_schemas() -> tuple[Object, Object]:
+    """What a call of a model takes and what its result is, each whole in itself."""
+    schemas = _schemas()
+    return _resolved(schemas["Run"], schemas), _resolved(_result(), schemas)
+
+
+def _resolved(schema: Any, schemas: Object) -> Any:
+    """With each reference replaced by what it refers to. None leads back to itself."""
+    if isinstance(schema, list):
+        return [_resolved(each, schemas) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if reference := schema.get("$ref"):
+        return _resolved(schemas[reference.rpartition("/")[2]], schemas)
+    return {name: _resolved(each, schemas) for name, each in schema.items()}
+
+
 def _list(schema: Object, most: int | None = None) -> Object:
     return {"type": "array", "items": schema} | ({} if most is None else {"maxItems": most})
 
@@ -144,9 +171,13 @@ def _requests() -> Object:
         content={"anyOf": [WORDS, _list(part), NOTHING]},
         tool_calls={"anyOf": [_list({"type": "object"}, MOST_TOOLS), NOTHING]},
         tool_call_id={"anyOf": [WORDS, NOTHING]},
-        name={"anyOf": [WORDS, NOTHING]},
+        name={"anyOf": [WORDS, NOTHING], "description": "Of a tool; of other roles it is not passed on."},
+        reasoning_content={
+            "anyOf": [WORDS, NOTHING],
+            "description": "Of the assistant: passed on to models of Workers AI that reason, else left out.",
+        },
     )
-    run = _object("", messages=messages, prompt=WORDS, raw={"const": False}, **options) | {
+    run = _object("", messages=messages, prompt=WORDS, raw=FLAG, **options) | {
         "oneOf": [{"required": ["prompt"]}, {"required": ["messages"]}]
     }
     run.pop("required")
@@ -163,7 +194,7 @@ def _options() -> Object:
     ranges = [(NUMBERS, "number"), (INTEGERS, "integer")]
     stops = {"type": ["string", "array", "null"], "items": TEXTS, "maxItems": MOST_STOPS}
     most = {"type": ["integer", "null"], "minimum": 1, "maximum": MOST_TOKENS}
-    return {
+    options: Object = {
         name: {"type": [kind, "null"], "minimum": least, "maximum": highest}
         for table, kind in ranges
         for name, (least, highest) in table.items()
@@ -181,7 +212,21 @@ def _options() -> Object:
         "tools": {"type": ["array", "null"], "items": {"type": "object"}, "maxItems": MOST_TOOLS},
         "tool_choice": {"anyOf": [{"enum": [*CHOICES, None]}, {"type": "object"}]},
         "parallel_tool_calls": FLAG,
+        "lora": {"anyOf": [WORDS, NOTHING]},
+        "gateway": PASSED
+        | {
+            "description": "For keys that may set the AI Gateway; the headers `cf-aig-*` say the same.",
+            "properties": {name: {} for name in HEADERS} | {"retries": PASSED},
+        },
     }
+    return (
+        options | {name: _neutral(values) for name, values in NEUTRAL.items()} | dict.fromkeys(HINTS, IGNORED)
+    )
+
+
+def _neutral(values: tuple[Any, ...]) -> Object:
+    """A field that is refused unless it asks for nothing."""
+    return {"enum": [None, *values], "description": "Not supported: anything else is refused."}
 
 
 def _replies() -> Object:
@@ -217,14 +262,10 @@ def _replies() -> Object:
         "Model": model,
         "Models": _object("object data", object={"const": "list"}, data=_list(_ref("Model"))),
         "Error": _object("error", error=error),
-        "Result": _envelope(
-            _object(
-                "response usage",
-                tool_calls=_list({"type": "object"}),
-                finish_reason=TEXTS,
-                usage=_ref("Usage"),
-            )
-        ),
+        "Result": _envelope(_result()),
+        "Verified": _envelope(_object("id status", id=TEXTS, status={"const": "active"}, expires_on=TEXTS)),
+        "Schema": _envelope(_object("input output", input={"type": "object"}, output={"type": "object"})),
+        "Finetunes": _envelope(_list(_object("id model name", id=TEXTS, model=TEXTS, name=TEXTS))),
         "Search": _envelope(_list(_object("id name task properties", name=TEXTS))),
         "Failure": _object(
             "success errors",
@@ -232,6 +273,18 @@ def _replies() -> Object:
             errors=_list(_object("code message", code={"type": "integer"}, message=TEXTS)),
         ),
     }
+
+
+def _result() -> Object:
+    """Of a native call; beside these it has what a `Completion` has."""
+    return _object(
+        "response usage choices",
+        choices=_list({"type": "object"}),
+        reasoning_content=TEXTS,
+        tool_calls=_list({"type": "object"}),
+        finish_reason=TEXTS,
+        usage=_ref("Usage"),
+    )
 
 
 def _envelope(result: Object) -> Object:

@@ -8,7 +8,8 @@ from chat.engine.offering import theirs
 from chat.upstream.catalogue import Model
 
 from .bearer import key_of
-from .problems import NotAllowed
+from .naming import LONGEST_QUOTED
+from .problems import NotAllowed, UnknownModel
 
 
 def listed(here: Engine, request: HttpRequest) -> list[Model]:
@@ -17,3 +18,11 @@ def listed(here: Engine, request: HttpRequest) -> list[Model]:
     if not key.may_list:
         raise NotAllowed(_("This key may not list models."))
     return list(theirs(here.catalogue, key.user))
+
+
+def found(here: Engine, request: HttpRequest, name: str) -> Model:
+    """The one of that name. Raises UnknownModel, and what `listed` does."""
+    for model in listed(here, request):
+        if model.id == name:
+            return model
+    raise UnknownModel(_("There is no model “%(name)s” here.") % {"name": name[:LONGEST_QUOTED]})

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.utils.translation import gettext as _
 
 from chat.engine.calls import Exchange
 from chat.engine.database import in_database
@@ -21,9 +20,10 @@ from chat.wire.usage import Usage
 
 from .answering import answer, answers, stream, whole
 from .asking import ask
-from .fields import Object, Wanted, wanted
-from .listing import listed
-from .problems import Problem, UnknownModel
+from .checks import Object
+from .facts import facts
+from .listing import found, listed
+from .problems import Problem
 
 TYPES = {403: "permission_error", 429: "rate_limit_error"}
 NEVER = 0  # when a model was made, which nobody knows
@@ -48,29 +48,24 @@ async def chat_completions(request: HttpRequest, **address: Any) -> HttpResponse
     if asked.stream:
         return await stream(exchange, Chunks(exchange, include_usage=asked.include_usage))
     text, reasoning = await whole(exchange)
-    response = answer(completion(exchange, text, reasoning))
-    response["X-Request-Id"] = str(exchange.call.pk)
-    return response
+    return answer(completion(exchange, text, reasoning), headers=facts(exchange))
 
 
 @answers(failure, "GET", "HEAD")
 async def models(request: HttpRequest) -> HttpResponseBase:
     """The models of this site."""
-    found = await in_database(listed, await engine(), request)
-    return answer({"object": "list", "data": [_model(model) for model in found]})
+    all_of_them = await in_database(listed, await engine(), request)
+    return answer({"object": "list", "data": [_model(model) for model in all_of_them]})
 
 
 @answers(failure, "GET", "HEAD")
 async def model(request: HttpRequest, model: str) -> HttpResponseBase:
     """One of them."""
-    for each in await in_database(listed, await engine(), request):
-        if each.id == model:
-            return answer(_model(each))
-    raise UnknownModel(_("There is no model “%(name)s” here.") % {"name": model[:100]})
+    return answer(_model(await in_database(found, await engine(), request, model)))
 
 
-def _read(sent: Object) -> Wanted:
-    return wanted(sent, sent.get("model"))
+def _read(sent: Object) -> tuple[object, Object]:
+    return sent.get("model"), sent
 
 
 def _model(model: Model) -> Object:
@@ -99,11 +94,11 @@ def completion(exchange: Exchange, text: str, reasoning: str) -> Object:
     if calls:
         message["tool_calls"] = calls
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": exchange.finish_reason}
-    head = _head(exchange) | {"object": "chat.completion"}
-    return head | {"choices": [choice], "usage": usage_of(exchange.reply.usage)}
+    told = head(exchange) | {"object": "chat.completion"}
+    return told | {"choices": [choice], "usage": usage_of(exchange.reply.usage)}
 
 
-def _head(exchange: Exchange) -> Object:
+def head(exchange: Exchange) -> Object:
     call = exchange.call
     return {"id": f"chatcmpl-{call.pk.hex}", "created": int(time.time()), "model": call.model}
 
@@ -116,7 +111,7 @@ class Chunks:
     def __init__(self, exchange: Exchange, *, include_usage: bool) -> None:
         self._exchange = exchange
         self._include_usage = include_usage
-        self._head = _head(exchange) | {"object": "chat.completion.chunk"}
+        self._head = head(exchange) | {"object": "chat.completion.chunk"}
         # Where the usage is asked for, OpenAI writes a null into each chunk before it.
         self._head |= {"usage": None} if include_usage else {}
         self._text, self._end = self._skeleton("content")

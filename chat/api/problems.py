@@ -1,5 +1,6 @@
 """What a call is told where it gets no reply: one table for what can go wrong, in two dialects' codes."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,10 @@ class NoMethod(Refusal):
     status, code = 405, "method_not_allowed"
 
 
+class NoAddress(Refusal):
+    status, code = 404, "unknown_url"
+
+
 class Full(Refusal):
     status, code = 429, "model_busy"
 
@@ -51,8 +56,24 @@ NUMBERS = {
     "too_long": 3006,
     "draining": 3040,
     "model_busy": 3040,
+    "method_not_allowed": 7001,
+    "unknown_url": 7003,
+    "rate_limit_exceeded": 971,
+    "server_error": 7009,
+    "unavailable": 7009,
+}
+# What is refused before any view is asked, or beside it: OpenAI's word for each status.
+WORDS = {
+    401: "invalid_api_key",
+    404: NoAddress.code,
+    405: NoMethod.code,
+    413: "too_long",
+    429: "rate_limit_exceeded",
+    500: "server_error",
+    503: "unavailable",
 }
 MALFORMED = 5006
+CAPACITY = 3040
 # Of the site's own account, a program that only has a key of the site is told no more than that it is broken.
 KINDS = {
     Kind.AUTH: (502, "upstream_unavailable", 7009),
@@ -69,12 +90,13 @@ KINDS = {
     Kind.UNAVAILABLE: (503, "upstream_unavailable", 7009),
     Kind.INTERRUPTED: (502, "interrupted", 7009),
 }
+PASSED_ON = {"5023": 5023, "5025": 5025}  # programs know them: JSON with a stream, and JSON at all
 TOLD = (Kind.INVALID, Kind.TOO_LONG)  # of these the model server's own words help who wrote the call
 
 
 def problem_of(error: Refusal | UpstreamError | Cut) -> Problem:
     if isinstance(error, Refusal):
-        number = NUMBERS.get(error.code, MALFORMED)
+        number = NUMBERS.get(error.code, CAPACITY if error.status == 503 else MALFORMED)
         return Problem(error.status, error.code, number, error.message, error.retry_after)
     if isinstance(error, Cut):
         if error.code == REVOKED:
@@ -83,16 +105,25 @@ def problem_of(error: Refusal | UpstreamError | Cut) -> Problem:
         return Problem(503, error.code, NUMBERS["draining"], message, 5)
     status, code, number = KINDS.get(error.kind, KINDS[Kind.UNAVAILABLE])
     message = _(error.message)
-    if error.detail and error.kind in TOLD:
+    if error.detail and error.kind in TOLD and not error.is_redacted:
         message = f"{message} ({error.detail})"
+    number = PASSED_ON.get(error.code, number)
     return Problem(status, code, number, message, error.retry_after, error.permanent)
+
+
+def problem_at(status: int, message: str, retry_after: float | None) -> Problem:
+    """What anything else of the server refuses at an address of the API."""
+    code = WORDS.get(status, "malformed")
+    return Problem(status, code, NUMBERS.get(code, MALFORMED), message, retry_after)
 
 
 def headers(problem: Problem) -> dict[str, str]:
     """Clients made by Stainless, as both SDKs are, retry 429 and 5xx unless they are told not to."""
     told: dict[str, Any] = {}
     if problem.retry_after is not None:
-        told["Retry-After"] = str(max(1, round(problem.retry_after)))
+        told["Retry-After"] = str(max(1, math.ceil(problem.retry_after)))
+    if problem.status == BadKey.status:
+        told["WWW-Authenticate"] = "Bearer"
     if problem.final:
         told["x-should-retry"] = "false"
     return told

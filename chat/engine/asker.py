@@ -50,12 +50,16 @@ class Asker:
         self._breakers: dict[str, Breaker] = {}
         self.on_refusal: Callable[[Model, UpstreamError], None] = lambda model, error: None
 
-    def reply(self, ask: Ask, tell: Tell = tell_nobody, *, fall_back: bool = True) -> "Answer":
+    def reply(
+        self, ask: Ask, tell: Tell = tell_nobody, *, fall_back: bool = True, waits: bool = True
+    ) -> "Answer":
         """Like `Client.reply`. `tell` hears the place in the line, and 0 when it is asked.
 
-        `fall_back` False: no other model may answer, as where a reply goes on that one began.
+        `fall_back` False: no other model may answer, as where a reply goes on that one began. `waits` False:
+        what is too much for a minute raises UpstreamError (throttled) at once, with `retry_after`, as
+        programs expect it.
         """
-        return Answer(self, ask, tell, fall_back=fall_back)
+        return Answer(self, ask, tell, fall_back=fall_back, waits=waits)
 
     def breaker(self, model: Model) -> Breaker:
         if model.id not in self._breakers:
@@ -83,7 +87,7 @@ class Answer:
     `model` is the one that answers, and `because` the kind of failure for which it is not the one asked.
     """
 
-    def __init__(self, asker: Asker, ask: Ask, tell: Tell, *, fall_back: bool) -> None:
+    def __init__(self, asker: Asker, ask: Ask, tell: Tell, *, fall_back: bool, waits: bool) -> None:
         self.model = ask.model
         self.because = ""
         self._asker = asker
@@ -95,6 +99,10 @@ class Answer:
         # From the second on, deltas come from the reply itself: a step between would cost each of them.
         self._next: Callable[[], Awaitable[Delta]] = self._begin
         self._noted: UpstreamError | None = None
+        self._waits = waits
+        self._throttled: set[str] = (
+            set()
+        )  # models whose limiter heard already that they refused this question
 
     @property
     def usage(self) -> Usage | None:
@@ -166,7 +174,7 @@ class Answer:
         if not model.local:
             self._refuse_where_closed(model, claim=False)
             if model.metered:
-                await self._asker.limiter.enter(model, self._tell)
+                await self._enter(model)
             self._refuse_where_closed(model, claim=True)
         self._tell(0)
         try:
@@ -174,6 +182,13 @@ class Answer:
         except UpstreamError as error:
             self._note(model, error)
             raise
+
+    async def _enter(self, model: Model) -> None:
+        limiter = self._asker.limiter
+        if self._waits:
+            await limiter.enter(model, self._tell)
+        elif seconds := await limiter.claim(model):
+            raise UpstreamError(Kind.THROTTLED, retry_after=seconds, detail="not asked")
 
     async def _open(self, ask: Ask, *, is_last: bool) -> Delta | None:
         if not is_last and ask.model.metered:
@@ -201,6 +216,8 @@ class Answer:
         breaker = self._asker.breaker(model)
         if breaker.is_open or (error.kind is Kind.BUSY and not is_last):
             return False
+        if error.kind is Kind.THROTTLED and not self._waits:
+            return False
         await rest(error, pause)
         if not model.metered:
             return not breaker.is_open
@@ -223,7 +240,7 @@ class Answer:
         asker.on_refusal(model, error)
         if model.metered:
             if error.kind is Kind.THROTTLED:
-                asker.limiter.refused(model, error.retry_after)
+                self._note_throttled(model, error)
                 return
             asker.limiter.answered(model)
             if error.kind is Kind.QUOTA:
@@ -233,6 +250,12 @@ class Answer:
             asker.breaker(model).failed(error.kind)
         else:
             asker.breaker(model).succeeded()
+
+    def _note_throttled(self, model: Model, error: UpstreamError) -> None:
+        """One question counts once, however often it was asked again."""
+        if model.id not in self._throttled:
+            self._throttled.add(model.id)
+            self._asker.limiter.refused(model, error.retry_after_header)
 
 
 def _impatient(ask: Ask) -> Ask:

@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from django.db import DatabaseError
 from django.utils import timezone
@@ -24,6 +25,7 @@ from .ending import Ending
 from .kept import Kept, store
 from .supervisor import BROKEN, LIVE_RUNS, LONGEST_REPLY, failure
 
+STORE_AGAIN_SECONDS = 2.0
 REVOKED, DRAINED = "revoked", "draining"
 
 logger = logging.getLogger(__name__)
@@ -50,8 +52,12 @@ class Calls:
         return len(self.open) >= LIVE_RUNS
 
     def answer(self, call: Call, ask: Ask, kept: Kept | None) -> "Exchange":
-        """Begin to ask for a call whose row is committed. A program gets the model that it named, or none."""
-        return Exchange(self, call, self._asker.reply(ask, fall_back=False), kept)
+        """Begin to ask for a call whose row is committed.
+
+        A program gets the model that it named, or none, and no place in a line: its client knows what to do
+        with 429 and `Retry-After`, and would take a long wait for a server that hangs.
+        """
+        return Exchange(self, call, self._asker.reply(ask, fall_back=False, waits=False), kept)
 
     async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
         """Let the calls end by themselves for `timeout` seconds, or until `hurry` is set."""
@@ -65,7 +71,8 @@ class Calls:
         for exchange in list(self.open):
             exchange.cut(DRAINED)
         await self.wait(within, asyncio.Event())
-        await asyncio.gather(*self._tasks)
+        if self._tasks:  # what a database that hangs keeps waiting is ended as interrupted by recovery
+            await asyncio.wait(self._tasks, timeout=within)
 
     def conclude(self, exchange: "Exchange", ending: Ending) -> asyncio.Task[None]:
         """Store an ending, also of a call whose own task is being cancelled."""
@@ -83,15 +90,16 @@ class Calls:
 
 
 class Exchange:
-    """One call while it is answered."""
+    """One call while it is answered. `requested` is the model it named, where that one has a successor."""
 
     def __init__(self, calls: Calls, call: Call, reply: Answer, kept: Kept | None) -> None:
         self.call = call
         self.reply = reply
         self.kept = kept
+        self.requested = ""
         self.truncated = False
         self.stored: asyncio.Future[None] | None = None
-        self._calls = calls
+        self.calls = calls
         self._length = 0
         self._cut = ""
         self._cutoff: asyncio.Timeout | None = None
@@ -142,13 +150,13 @@ class Exchange:
             raise
         finally:
             # Without an ending whoever asked has gone, and waits for nothing.
-            self.stored = self._calls.conclude(self, ending or Ending(Call.Status.STOPPED))
+            self.stored = self.calls.conclude(self, ending or Ending(Call.Status.STOPPED))
             if ending:
                 await asyncio.shield(self.stored)
 
     def leave(self, deltas: AsyncGenerator[Delta, None]) -> None:
         """Whoever asked went away before the rest of `deltas` was iterated."""
-        self._calls.hold(asyncio.get_running_loop().create_task(_close(deltas)))
+        self.calls.hold(asyncio.get_running_loop().create_task(_close(deltas)))
 
     def _hear(self, delta: Delta) -> None:
         if self.call.first_token is None:
@@ -164,7 +172,7 @@ async def _close(deltas: AsyncGenerator[Delta, None]) -> None:
 
 
 async def _conclude(exchange: Exchange, ending: Ending) -> None:
-    """A call that cannot be stored now stays "running", and a later sweep ends it."""
+    """Store an ending, later where the database is away. What its process takes with it, recovery ends."""
     reply = exchange.reply
     ending = replace(
         ending,
@@ -173,7 +181,24 @@ async def _conclude(exchange: Exchange, ending: Ending) -> None:
         passage=reply.passage,
     )
     outcome = ending.columns() | {"first_token": exchange.call.first_token}
+    if not await _store(exchange, outcome):
+        exchange.calls.hold(
+            asyncio.create_task(_keep_storing(exchange, outcome), context=contextvars.Context())
+        )
+
+
+async def _store(exchange: Exchange, outcome: dict[str, Any]) -> bool:
     try:
-        await in_database(store, exchange.call, outcome, exchange.kept, reply.tool_calls)
+        await in_database(store, exchange.call, outcome, exchange.kept, exchange.reply.tool_calls)
     except DatabaseError as error:
-        logger.error("the end of a call could not be written: %s", type(error).__name__)
+        logger.error("the end of a call could not be written, trying again: %s", type(error).__name__)
+        return False
+    return True
+
+
+async def _keep_storing(exchange: Exchange, outcome: dict[str, Any]) -> None:
+    """The program is not kept waiting for a database that is away."""
+    while True:
+        await asyncio.sleep(STORE_AGAIN_SECONDS)
+        if await _store(exchange, outcome):
+            return

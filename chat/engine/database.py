@@ -37,9 +37,18 @@ class DatabaseThreads:
         def call() -> T:
             # Which language is active belongs to the caller's thread.
             with translation.override(language) if language else nullcontext():
-                return _reconnecting(function, *args, **kwargs)
+                try:
+                    return _reconnecting(function, *args, **kwargs)
+                except InterfaceError as error:
+                    # Django's alone among "the database is away" that is no DatabaseError.
+                    raise OperationalError(str(error)) from error
 
         return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+
+    async def aclose(self, seconds: float) -> None:
+        """Close the connections, for so long; a thread that hangs in a dead one is left behind."""
+        closing = asyncio.get_running_loop().run_in_executor(None, self.close)
+        await asyncio.wait({closing}, timeout=seconds)
 
     def close(self) -> None:
         for _ in range(self._pool._max_workers):

@@ -9,11 +9,17 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from chat.models import Run
+from chat.upstream.errors import Kind
 from chat.upstream.passage import NOWHERE, Passage
 from chat.wire.frames import Usage
 
+MAX_COUNT = 2**31 - 1  # of tokens, as the database holds it; what a server says is not to be relied on
 NEXT_TO_NOTHING = 40  # code points of text: a reply that had only begun
 THINKING = "thinking"
+FILTERED_REASON = "content_filter"  # the finish reason
+FILTERED = gettext_noop("A content filter ended this reply. Change the question, or try another model.")
+EMPTY = "empty"
+NOTHING_SAID = gettext_noop("The model ended its reply without a word. Try again, or try another model.")
 THOUGHT_ONLY = gettext_noop("Thinking used up all the tokens that there were for this reply.")
 
 
@@ -57,7 +63,9 @@ class Ending:
             usage,
             run.seconds,
             run.thinking_seconds,
-            Passage(run.gateway, run.gateway_log, run.gateway_cached, run.gateway_step),
+            Passage(
+                run.gateway, run.gateway_log, run.gateway_cached, run.gateway_step, served_by=run.served_by
+            ),
             run.answered_by,
             run.because,
             run.retry_at,
@@ -70,6 +78,15 @@ class Ending:
             more |= {"code": THINKING, "message": THOUGHT_ONLY}
         return cls(Run.Status.TRUNCATED, "length", **more)
 
+    @classmethod
+    def at_end(cls, text: str, reason: str, **more: Any) -> "Ending":
+        """The model says that it has finished, for this `reason`; also where it had to, or said nothing."""
+        if reason == FILTERED_REASON:
+            return cls(Run.Status.FAILED, reason, code=Kind.BLOCKED.value, message=FILTERED, **more)
+        if not text.strip():
+            more |= {"code": EMPTY, "message": NOTHING_SAID}
+        return cls(Run.Status.COMPLETE, reason or "stop", **more)
+
     def columns(self) -> dict[str, Any]:
         """What is stored of it, for a run and for a program's call."""
         columns: dict[str, Any] = {
@@ -81,9 +98,9 @@ class Ending:
         }
         if self.usage:
             columns |= {
-                "prompt_tokens": self.usage.prompt_tokens,
-                "completion_tokens": self.usage.completion_tokens,
-                "cached_tokens": self.usage.cached_tokens,
+                "prompt_tokens": min(self.usage.prompt_tokens, MAX_COUNT),
+                "completion_tokens": min(self.usage.completion_tokens, MAX_COUNT),
+                "cached_tokens": min(self.usage.cached_tokens, MAX_COUNT),
                 "neurons": self.usage.neurons,
             }
         if self.passage.gateway:
@@ -92,6 +109,7 @@ class Ending:
                 "gateway_log": self.passage.log_id,
                 "gateway_cached": self.passage.cached,
                 "gateway_step": self.passage.step,
+                "served_by": self.passage.served_by,
             }
         return columns
 
@@ -115,6 +133,8 @@ class Ending:
             payload["cached"] = True
         if self.passage.step:
             payload["fallback"] = self.passage.step
+        if self.passage.served_by:
+            payload["served_by"] = self.passage.served_by
         if self.code:
             payload |= {"code": self.code, "message": gettext(self.message)}
         if self.request_id and self.code:

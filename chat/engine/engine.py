@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import logging
 import os
 import socket
 import uuid
@@ -18,15 +19,18 @@ from chat.upstream.client import Client
 from . import offering, providers
 from .asker import Asker
 from .calls import Calls
+from .heartbeat import HeartbeatTask
 from .hub import Hub
-from .lifeline import Lifeline
+from .journal import Journal
 from .limiter import Limiter
 from .live import Live
 from .mirror import Mirrors
 from .opening import Opened, Opener
+from .ownership import Lease
+from .process_lock import ProcessLock
+from .readiness import Readiness
 from .revocation import Revocation
 from .supervisor import Supervisor
-from .sweeper import Sweeper
 from .thumbs import Thumbs
 from .viewer import Viewers
 from .watch import Watch
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
 PING = 15.0  # seconds of silence after which a stream carries a comment
 HOUSEKEEPING = 0.25  # seconds
 FAREWELL = 3.0  # seconds for open streams to take their last frames
+
+logger = logging.getLogger(__name__)
 
 
 class Engine:
@@ -60,17 +66,25 @@ class Engine:
         self.viewers = Viewers()
         self.mirrors = Mirrors()
         given = _given(self.local)
-        self.opener = Opener(self.worker.pk, offering.first(given))
+        self.lease = Lease(self.worker.pk)
+        self.opener = Opener(self.lease, offering.first(given))
         self.watch = Watch(given, self._offer, self.client if settings.CLOUDFLARE_ACCOUNT_ID else None)
+        self.readiness = Readiness()
         self.draining = False
         self.hurry = asyncio.Event()
         workers = Path(settings.DATA_DIR) / "workers"
-        self._lifeline = Lifeline(workers, self.worker.pk)
-        self._sweeper = Sweeper(self.worker, workers, self._count_processes)
-        self._writer = Writer(self.worker.pk, lambda verdict: self.supervisor.obey(verdict))
+        self._process_lock = ProcessLock(workers, self.worker.pk)
+        self._writer = Writer(
+            self.worker.pk,
+            Journal(workers, self.worker.pk),
+            lambda verdict: self.supervisor.obey(verdict),
+        )
         self.asker.on_refusal = self.watch.learn
         self.calls = Calls(self.asker)
         self.supervisor = Supervisor(self.asker, self._writer)
+        self.heartbeat = HeartbeatTask(
+            self.worker, self.lease, workers, lambda: self.supervisor.running, self._count_processes
+        )
         self.hub = Hub(self.supervisor, self.mirrors)
         self.supervisor.on_end = self.hub.announce_end
         self._revocation = Revocation(self.viewers, self.calls)
@@ -88,7 +102,7 @@ class Engine:
     async def start(self) -> None:
         await self.hub.start()
         self.worker.channel = self.hub.channel
-        await self._sweeper.start()
+        await self.heartbeat.start()
         await self.watch.start()
         self._writer.start()
         self._revocation.start()
@@ -137,25 +151,29 @@ class Engine:
         await self.watch.stop()
         await self._revocation.stop()
         await self.hub.stop()
-        await self._sweeper.stop()
+        await self.heartbeat.stop()
         await self.thumbs.stop()
+        await self.readiness.stop()
         await self.client.aclose()
         if self._shared_minutes:
             await self._shared_minutes.aclose()
         if self.local:
             self.local.close()
-        self._lifeline.release()
+        self._process_lock.release()
 
-    def _count_processes(self, alive: int) -> None:
-        self.limiter.processes = max(1, alive)
+    def _count_processes(self) -> None:
+        self.limiter.processes = self.lease.alive()
 
     async def _keep_house(self) -> None:
         while True:
             await asyncio.sleep(HOUSEKEEPING)
             self.worker.channel = self.hub.channel  # stored with the next heartbeat
-            await self.mirrors.poll()
             for viewer in list(self.viewers.open):
                 viewer.feed.live.ping(PING)
+            try:
+                await self.mirrors.poll()
+            except Exception:
+                logger.exception("a run of another process could not be followed")  # the others are
 
 
 def _shared_minutes() -> "SharedMinutes | None":

@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING
 
 from chat.upstream.catalogue import Model
@@ -23,7 +24,12 @@ if TYPE_CHECKING:
 
 WINDOW = 60.0  # seconds
 LEARNED = 600.0  # seconds that a limit holds which Cloudflare's refusal showed to be lower than documented
-REFUSALS = 3  # in a row, after which a limit is believed to be reached: one may be meant for others
+REFUSALS = 3  # questions in a row, after which a limit is believed to be reached: one may be meant for others
+# Of the configured limit: no less is ever learned. Refusals also come from what others ask of the account,
+# and say nothing of this site's share then; one that is too many costs a few milliseconds.
+FLOOR_SHARE = 0.1
+HOLD_SECONDS = 10.0  # that a model is left alone which refused so often and did not say for how long
+INSTANT_SECONDS = 0.001  # a timer may fire that much before its time
 LOOK = 1.0  # seconds between two looks of whoever is next: a limit may have changed meanwhile
 ACCOUNT = ""  # where a model's id stands, the limit of all models together
 
@@ -38,9 +44,13 @@ class Minute:
         self._held = self._learned_until = 0.0
         self._learned = self._refusals = 0
 
+    @property
+    def has_learned(self) -> bool:
+        return self._clock() < self._learned_until
+
     def limit(self, most: int) -> int:
         """`most`, or what was learned."""
-        return min(most, self._learned) if self._clock() < self._learned_until else most
+        return min(most, self._learned) if self.has_learned else most
 
     def left(self, most: int) -> float:
         """Seconds until one more may be asked; 0.0 where it may be now."""
@@ -49,23 +59,32 @@ class Minute:
             self._times.popleft()
         over = len(self._times) - self.limit(most)
         free = self._times[over] + self._window if over >= 0 else 0.0
-        return max(0.0, free - now, self._held - now)
+        wait = max(free, self._held) - now
+        return wait if wait > INSTANT_SECONDS else 0.0
 
     def take(self) -> None:
         self._times.append(self._clock())
 
     def answered(self) -> None:
+        """What was learned is raised by each call that is taken, so that it doubles in a minute."""
         self._refusals = 0
+        self._learned += 1
 
-    def refuse(self, seconds: float) -> None:
-        """Cloudflare refused what was within the limit: the limit is what it had taken before."""
-        self._refusals += 1
-        if self._refusals < REFUSALS:
-            return
+    def refuse(self, seconds: float | None, most: int) -> None:
+        """Cloudflare refused a question although the limit, `most`, was kept.
+
+        It is left alone for as long as Cloudflare says. After several such questions in a row the limit is
+        what it had taken before.
+        """
         now = self._clock()
-        self._held = max(self._held, now + min(seconds, self._window))
-        self._learned = max(1, len(self._times) - self._refusals)
-        self._learned_until = now + LEARNED
+        self._refusals += 1
+        has_learned = self._refusals >= REFUSALS
+        if seconds is None and has_learned:
+            seconds = HOLD_SECONDS
+        self._held = max(self._held, now + min(seconds or 0.0, self._window))
+        if has_learned:
+            self._learned = max(1, ceil(most * FLOOR_SHARE), len(self._times) - self._refusals)
+            self._learned_until = now + LEARNED
 
 
 class Limiter:
@@ -88,6 +107,7 @@ class Limiter:
         self._clock = clock
         self._minutes: dict[str, Minute] = {}
         self._lines: dict[str, Line] = {}
+        self._wait = 0.0  # seconds, as whoever is next in a line was told last
 
     @property
     def has_line(self) -> bool:
@@ -96,7 +116,7 @@ class Limiter:
 
     async def enter(self, model: Model, tell: Tell) -> None:
         """Wait until this model may be asked once more."""
-        line = self._lines.setdefault(model.id if self._is_slow(model) else ACCOUNT, Line())
+        line = self._line(model)
         if line or await self._take(model):
             await line.wait(partial(self._turn, model), tell)
 
@@ -104,22 +124,35 @@ class Limiter:
         """Whether it may be asked once more now; nobody waits."""
         return not self.has_line and not await self._take(model)
 
+    async def claim(self, model: Model) -> float:
+        """Take a place where one is free: 0.0, else the seconds until there may be one. Nobody waits."""
+        if self._line(model):
+            return max(self._wait, LOOK)
+        return await self._take(model)
+
     def refused(self, model: Model, seconds: float | None) -> None:
-        """Cloudflare said that it was too much for a minute, and perhaps when to come back."""
-        self._minute(model.id).refuse(self._window if seconds is None else seconds)
+        """Cloudflare said that it was too much for a minute, and perhaps when to come back.
+
+        To be told once for each question, however often that was asked again.
+        """
+        most = self._most(model)
+        if self._shared is None:
+            most = max(1, most // self.processes)
+        self._minute(model.id).refuse(seconds, most)
 
     def answered(self, model: Model) -> None:
         """It was not too much."""
         self._minute(model.id).answered()
 
     async def _turn(self, model: Model) -> None:
-        while wait := await self._take(model):  # noqa: ASYNC110 (nobody could set an event: time passes)
+        while wait := await self._take(model):
+            self._wait = wait
             await asyncio.sleep(min(wait, LOOK))
 
     async def _take(self, model: Model) -> float:
         """Take a place, or say how many seconds there will be none."""
         minutes = {name: self._minute(name) for name in (ACCOUNT, model.id)}
-        limits = {ACCOUNT: self._account, model.id: self._paid if model.paid else self._account}
+        limits = {ACCOUNT: self._account, model.id: self._most(model)}
         if self._shared is not None:
             # What is learned is this process's own: the others see the same refusals.
             if learned := minutes[model.id].left(self._account):
@@ -135,6 +168,13 @@ class Limiter:
         for minute in minutes:
             minute.take()
         return 0.0
+
+    def _most(self, model: Model) -> int:
+        """The configured limit of one model."""
+        return self._paid if model.paid else self._account
+
+    def _line(self, model: Model) -> Line:
+        return self._lines.setdefault(model.id if self._is_slow(model) else ACCOUNT, Line())
 
     def _is_slow(self, model: Model) -> bool:
         """It has a limit of its own, and those who wait for it hold up nobody else."""

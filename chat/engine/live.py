@@ -17,6 +17,8 @@ from .position import Position
 
 F = TypeVar("F", bound=Feed)
 WAITING = gettext_noop("Waiting for a free place: number %(place)s in the line.")
+NOT_SAVED = gettext_noop("The reply cannot be saved at the moment. The server keeps trying.")
+PAUSED = gettext_noop("The reply is paused until it can be saved. The server keeps trying.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class About:
     user_message: uuid.UUID
     model: str
     earlier: str = ""
+    user: int = 0  # whose it is
 
     def frame(self) -> bytes:
         payload = {
@@ -57,6 +60,7 @@ class Live:
         self._problem: dict[str, object] = {}
         self.problems = 0
         self.place = 0  # in the line of those who wait to be asked
+        self._unsaved = ""  # what viewers were told of text that cannot be stored
         self.pings = 0
         self._feeds: list[Feed] = []
 
@@ -106,9 +110,22 @@ class Live:
         self.wake()
 
     @property
-    def said(self) -> object:
-        """The code of the problem that was said last."""
-        return self._problem.get("code")
+    def has_standing_problem(self) -> bool:
+        """The latest problem still holds: new viewers are told as well."""
+        return bool(self.place or self._unsaved)
+
+    def tell_unsaved(self, *, paused: bool) -> None:
+        """Say that the text cannot be stored at the moment; `tell_saved` takes it back."""
+        sentence = PAUSED if paused else NOT_SAVED
+        if sentence != self._unsaved:
+            self._unsaved = sentence
+            self.report("not_saved", sentence)
+
+    def tell_saved(self) -> None:
+        """The text is stored again. An empty message takes back what was said."""
+        if self._unsaved:
+            self._unsaved = ""
+            self.report("not_saved", "")
 
     def wait_at(self, place: int) -> None:
         """The run waits to be asked, at this place of the line; 0 when it waits no more.
@@ -136,6 +153,12 @@ class Live:
         if asyncio.get_running_loop().time() - last >= silence:
             self.pings += 1
             self.wake()
+
+    def close(self) -> None:
+        """Let go of the feeds, which refer back: the cycle would keep the text until a garbage collection."""
+        self._feeds.clear()
+        for feed in ("plain", "page"):
+            self.__dict__.pop(feed, None)
 
     def wake(self) -> None:
         """Have every viewer look, at once."""

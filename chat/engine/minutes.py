@@ -9,6 +9,8 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 TIMEOUT = 0.25  # seconds
+# uvloop says RuntimeError where a kept connection has been reset since.
+FAILURES = (RedisError, OSError, RuntimeError)
 SHUNNED = 5.0  # seconds that a Redis is not asked again which did not answer
 CONNECTIONS = 8
 
@@ -57,7 +59,7 @@ class SharedMinutes:
         keys = [self._prefix + name for name in limits]
         try:
             wait = await self._script(keys, [int(window * 1_000), uuid.uuid4().hex, *limits.values()])
-        except (RedisError, OSError) as error:
+        except FAILURES as error:
             logger.warning("the minute's requests are not counted together: %s", type(error).__name__)
             self._shunned_until = time.monotonic() + SHUNNED
             return None

@@ -60,9 +60,12 @@ def look(run: uuid.UUID, at: Position) -> Snapshot:
         if Run.objects.live().filter(pk=run).exists():
             return Snapshot(at, text, reasoning, None)
         row = Run.objects.filter(pk=run).first()
-    if row is None:
-        return Snapshot(Position(), "", "", Ending(Run.Status.INTERRUPTED))
-    return Snapshot(Position(), *row.texts(), Ending.of(row))
+    try:
+        if row is not None:
+            return Snapshot(Position(), *row.texts(), Ending.of(row))
+    except Message.DoesNotExist:  # its conversation was deleted in this moment
+        pass
+    return Snapshot(Position(), "", "", Ending(Run.Status.INTERRUPTED))
 
 
 def about(run: Run) -> About:
@@ -70,7 +73,9 @@ def about(run: Run) -> About:
     message: Message = run.message
     assert message.parent_id is not None
     earlier = message.text[: run.text_start]
-    return About(run.pk, run.conversation_id, run.message_id, message.parent_id, run.model, earlier)
+    return About(
+        run.pk, run.conversation_id, run.message_id, message.parent_id, run.model, earlier, run.user_id
+    )
 
 
 class Mirrors:
@@ -101,6 +106,7 @@ class Mirrors:
                 mirror.wanted = now
             elif now - mirror.wanted > IDLE:
                 del self.open[run]
+                mirror.close()
             if mirror.ending is None and now >= mirror.next_look:
                 mirror.next_look = now + POLL
                 await self.refresh(mirror)

@@ -102,7 +102,8 @@ def _catalogue(
         (offered | {default.id: default}).values(),
         default.id,
         groups={key: those for key, those in groups.items() if key in offered and key != default.id},
-        retired=[*catalogue.retired(), *ended] if settings.CLOUDFLARE_ACCOUNT_ID else (),
+        # Also where there is no account: old conversations and programs name them, and the default answers.
+        retired=[*catalogue.retired(), *ended],
         known=models.values(),
     )
 

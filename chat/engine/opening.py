@@ -16,12 +16,17 @@ from .database import writing
 from .live import About
 from .mirror import about
 from .offering import theirs
+from .ownership import Lease
 from .plan import Plan, Planner, refuse_where_busy
 from .refusal import Busy, Conflict, Missing, Refusal
 from .turn import Question, Turn
 
 CHANGED_BY_A_TURN = ("active_leaf_id", "updated", "model", "system", "parameters")
 ATTEMPTS = 3  # to store a turn that others keep getting in the way of
+
+
+class Outdated(Exception):
+    """The conversation is another than the one that was planned with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +41,8 @@ class Opened:
 class Opener:
     """Stores turns for one process."""
 
-    def __init__(self, worker: uuid.UUID, catalogue: Catalogue) -> None:
-        self._worker = worker
+    def __init__(self, lease: Lease[uuid.UUID], catalogue: Catalogue) -> None:
+        self._lease = lease
         self.catalogue = catalogue
 
     def open(self, user: User, turn: Turn, *, queued: bool) -> Opened:
@@ -48,9 +53,14 @@ class Opener:
         planner = Planner(theirs(self.catalogue, user))
         for _ in range(ATTEMPTS):
             try:
+                if isinstance(turn, Question):
+                    # Planned before: a long branch takes its time, in which nobody else could write.
+                    plan = planner.plan(user, turn)
+                    with writing(), transaction.atomic():
+                        return self._store(user, turn, plan, queued)
                 with writing(), transaction.atomic():
                     return self._store(user, turn, planner.plan(user, turn), queued)
-            except (IntegrityError, Refusal) as error:
+            except (IntegrityError, Refusal, Outdated) as error:
                 # The same key was sent before; or somebody was faster with another turn in this
                 # conversation, whose run may be over by now.
                 if earlier := self.find(user, turn):
@@ -75,6 +85,11 @@ class Opener:
 
     def _store(self, user: User, turn: Turn, plan: Plan, queued: bool) -> Opened:
         conversation, reply, ask = plan.conversation, plan.reply, plan.ask
+        known = {
+            "updated": conversation.updated,
+            "active_leaf_id": conversation.active_leaf_id,
+            "deleted": None,
+        }
         # Each row is written once, whichever refers to which: foreign keys are checked at the commit.
         conversation.active_leaf = reply
         conversation.updated = now = timezone.now()
@@ -82,18 +97,21 @@ class Opener:
             insert(conversation)
         else:
             changes = {name: getattr(conversation, name) for name in CHANGED_BY_A_TURN}
-            update(Conversation, changes, id=conversation.pk)
+            if not update(Conversation, changes, id=conversation.pk, **known):
+                raise Outdated
         if plan.added:
             insert(*plan.added)
         run = Run(
             user=user,
             conversation=conversation,
             message=reply,
-            worker_id=self._worker,
+            worker_id=self._lease.worker,
+            epoch=self._lease.epoch,
             client_key=turn.client_key,
             fingerprint=turn.fingerprint,
             model=ask.model.id,
             max_tokens=ask.max_tokens,
+            context_start=ask.context_start or reply.parent_id,
             parameters=ask.parameters,
             text_start=len(reply.text),
             reasoning_start=len(reply.reasoning),

@@ -7,7 +7,6 @@ that takes long is done in a thread, and the next one waits the longer.
 import asyncio
 import logging
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from chat.rendering.blocks import Blocks, Patch
 from chat.wire import sse
 
+from .fair import rendering
 from .feed import PORTION, Feed, said
 from .position import Position
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SHARE = 10  # after a rendering of 30 ms the next one waits for ten times as long
 AT_ONCE = 4_000  # code points of open text that are rendered on the event loop: a thread costs more
-THREAD = ThreadPoolExecutor(1, thread_name_prefix="rendering")
 
 logger = logging.getLogger(__name__)
 
@@ -129,12 +128,14 @@ class Page(Feed):
         live, blocks = self.live, self._blocks
         job = Job(blocks, live.end, ends=live.ending is not None, broken=self._broken)
         blocks.feed(live.text[self.rendered.text :])
-        if (len(blocks.text) if job.ends else blocks.open_length) <= AT_ONCE:
+        length = len(blocks.text) if job.ends else blocks.open_length
+        if length <= AT_ONCE and not blocks.may_colour(whole=job.ends):
             job.do()
             self._take(job)
         else:
             self._working = True
-            self._loop.run_in_executor(THREAD, job.do).add_done_callback(lambda done: self._landed(job, done))
+            done = asyncio.wrap_future(rendering.submit(live.about.user, job.do), loop=self._loop)
+            done.add_done_callback(lambda done: self._landed(job, done))
 
     def _landed(self, job: "Job", done: "asyncio.Future[None]") -> None:
         self._working = False

@@ -50,6 +50,8 @@ class Planner:
 
     def _send(self, user: User, question: Question) -> Plan:
         conversation = self._conversation(user, question)
+        if question.conversation:  # else the reply before it might still grow while the branch is read
+            refuse_where_busy(conversation.pk)
         return self._answer(conversation, _parent(conversation, question), question.content)
 
     def _edit(self, conversation: Conversation, message: Message, edit: Edit) -> Plan:

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
+from typing import Any
 
 from django.utils.translation import gettext
 
@@ -16,7 +17,7 @@ from .refusal import TooLong
 
 Chosen = Mapping[str, Value]
 NOTHING: Chosen = {}
-LONGEST_PATH = 4_000  # messages looked at for a prompt; more fit into no window
+MAX_MESSAGES = 1_000  # of a prompt; reading more would hold up every send of a long conversation
 CONTINUED = 2  # a reply that is continued gets at most this part of the window: its end
 # For models that cannot be made to go on with a message of their own. Asked any other way they begin anew,
 # sum up what they wrote, or say that they will go on.
@@ -30,14 +31,14 @@ GO_ON = (
 
 def ask(system: str, leaf: uuid.UUID | None, content: str, model: Model, chosen: Chosen = NOTHING) -> Ask:
     """`content` after the branch that ends with `leaf`, with the parameters `chosen`. Raises TooLong."""
-    messages = _history(leaf, model)
+    messages, ids = _history(leaf, model)
     _say(messages, Message.Role.USER, content)
-    return _fitted(system, messages, model, chosen)
+    return _fitted(system, messages, ids, model, chosen)
 
 
 def ask_again(system: str, question: uuid.UUID, model: Model, chosen: Chosen = NOTHING) -> Ask:
     """The branch that ends with `question`, as it is stored. Raises TooLong."""
-    return _fitted(system, _history(question, model), model, chosen)
+    return _fitted(system, *_history(question, model), model, chosen)
 
 
 def go_on(system: str, reply: Message, model: Model, chosen: Chosen = NOTHING) -> Ask:
@@ -48,11 +49,11 @@ def go_on(system: str, reply: Message, model: Model, chosen: Chosen = NOTHING) -
     assert reply.parent_id is not None
     if not reply.text.strip():
         return ask_again(system, reply.parent_id, model, chosen)
-    messages = _history(reply.parent_id, model)
+    messages, ids = _history(reply.parent_id, model)
     messages.append({"role": "assistant", "content": _end_of(reply.text, model)})
     if not model.local:
         messages.append({"role": "user", "content": GO_ON})
-    return _fitted(system, messages, model, chosen, needed=2 if model.local else 3)
+    return _fitted(system, messages, ids, model, chosen, needed=2 if model.local else 3)
 
 
 def _end_of(text: str, model: Model) -> str:
@@ -63,32 +64,48 @@ def _end_of(text: str, model: Model) -> str:
     return text
 
 
+def context_start(system: str, leaf: uuid.UUID, model: Model, chosen: Chosen = NOTHING) -> uuid.UUID | None:
+    """The oldest message that `model` would be sent with a short question after `leaf`; None where only that.
+
+    Raises TooLong.
+    """
+    return ask(system, leaf, "?", model, chosen).context_start
+
+
 def _fitted(
-    system: str, messages: list[dict[str, str]], model: Model, chosen: Chosen, *, needed: int = 1
+    system: str,
+    messages: list[dict[str, str]],
+    ids: list[Any],
+    model: Model,
+    chosen: Chosen,
+    *,
+    needed: int = 1,
 ) -> Ask:
+    """`ids` are those of the first `messages`; what follows them is not stored yet."""
     first = [{"role": "system", "content": system}] if system else []
     try:
         fit = budget.fit(first + messages, model, parameters.tokens(chosen), needed=needed)
     except UpstreamError as error:
         raise TooLong(gettext(error.message)) from error
-    return Ask(fit.messages, model, fit.max_tokens, chosen=chosen)
+    start = Message._meta.pk.to_python(ids[fit.dropped]) if fit.dropped < len(ids) else None
+    return Ask(fit.messages, model, fit.max_tokens, chosen=chosen, context_start=start)
 
 
-def _history(leaf: uuid.UUID | None, model: Model) -> list[dict[str, str]]:
-    """The messages up to `leaf`, as far back as they can possibly fit into the window."""
+def _history(leaf: uuid.UUID | None, model: Model) -> tuple[list[dict[str, str]], list[Any]]:
+    """The messages up to `leaf`, as far back as they can possibly fit into the window, and their ids.
+
+    Where several became one, its id is that of the first.
+    """
     if leaf is None:
-        return []
-    wanted, room = [], model.window * 4  # a token is rarely longer than four characters
-    for step in Message.objects.path(leaf, LONGEST_PATH):
-        wanted.append(step.id)
-        room -= step.length
-        if room < 0:
-            break
-    found = Message.objects.only("role", "text").in_bulk(wanted)
+        return [], []
+    room = model.window * 4  # a token is rarely longer than four characters
     messages: list[dict[str, str]] = []
-    for id_ in reversed(wanted):
-        _say(messages, found[id_].role, found[id_].text)
-    return messages
+    ids: list[Any] = []
+    for id_, role, text in reversed(Message.objects.recent(leaf, MAX_MESSAGES, room)):
+        _say(messages, role, text)
+        if len(messages) > len(ids):
+            ids.append(id_)
+    return messages, ids
 
 
 def _say(messages: list[dict[str, str]], role: str, text: str) -> None:

@@ -12,7 +12,10 @@ def account() -> Account | None:
     if not settings.CLOUDFLARE_ACCOUNT_ID:
         return None
     return Account(
-        settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN, settings.CLOUDFLARE_API_BASE_URL
+        settings.CLOUDFLARE_ACCOUNT_ID,
+        settings.CLOUDFLARE_API_TOKEN,
+        settings.CLOUDFLARE_API_BASE_URL,
+        settings.AI_GATEWAY_BASE_URL,
     )
 
 

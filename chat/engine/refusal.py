@@ -50,5 +50,11 @@ class WrongType(Refusal):
     status, code = 415, "unsupported_media_type"
 
 
+class Overloaded(Refusal):
+    """This person has asked for more at once than is worked on for one person."""
+
+    status, code = 429, "throttled"
+
+
 class Draining(Refusal):
     status, code = 503, "draining"

@@ -10,6 +10,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from chat.models import ApiKey
+from chatsite.sessions import stored
 
 from .calls import REVOKED, Calls
 from .database import in_database
@@ -73,6 +74,8 @@ def still_valid(sessions: set[str], users: set[int]) -> tuple[set[str], dict[int
 
     A password that was changed ends every session that began with the old one, as Django's own check does.
     """
-    kept = Session.objects.filter(session_key__in=sessions, expire_date__gt=timezone.now())
+    keys = {stored(session): session for session in sessions}
+    kept = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
     active = get_user_model().objects.filter(pk__in=users, is_active=True)
-    return set(kept.values_list("session_key", flat=True)), dict(active.values_list("pk", "password"))
+    standing = {keys[key] for key in kept.values_list("session_key", flat=True)}
+    return standing, dict(active.values_list("pk", "password"))

@@ -4,7 +4,7 @@ import asyncio
 import contextvars
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Any
 
@@ -88,7 +88,16 @@ class Supervisor:
             self.stop(run, Run.Status.INTERRUPTED)
         for run in verdict.endings:
             self.on_end(run)
-            asyncio.get_running_loop().call_later(KEEP_FINISHED, self.lives.pop, run, None)
+            asyncio.get_running_loop().call_later(KEEP_FINISHED, self._forget, run)
+
+    @property
+    def running(self) -> Collection[uuid.UUID]:
+        """The runs that are not stored as ended yet."""
+        return [run for run, live in self.lives.items() if live.ending is None]
+
+    def _forget(self, run: uuid.UUID) -> None:
+        if live := self.lives.pop(run, None):
+            live.close()
 
     async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
         """Let the runs end by themselves for `timeout` seconds, or until `hurry` is set."""
@@ -141,6 +150,8 @@ class Supervisor:
                     if draft.first_text is None:
                         self._meet(draft, ask, reply)
                         draft.hear(delta.text)
+                    if self._writer.is_behind:
+                        await self._writer.caught_up()
                     live.append(
                         draft.seam.feed(delta.text)[: room - len(live.text)],
                         delta.reasoning[: LONGEST_REPLY - len(live.reasoning)],
@@ -154,7 +165,7 @@ class Supervisor:
         how: dict[str, Any] = {"request_id": reply.request_id, "usage": reply.usage}
         if reply.finish_reason == "length":
             return _at_length(live, **how)
-        return Ending(Run.Status.COMPLETE, reply.finish_reason or "stop", **how)
+        return Ending.at_end(live.about.earlier + live.text, reply.finish_reason, **how)
 
     def _meet(self, draft: Draft, ask: Ask, reply: Answer) -> None:
         """Note who answers, where it is not the model that was asked."""

@@ -77,7 +77,7 @@ class Viewer:
         feed, live = self.feed, self.feed.live
         feed.join()
         self._viewers.open.add(self)
-        pings, problems = live.pings, live.problems - bool(live.place)
+        pings, problems = live.pings, live.problems - live.has_standing_problem
         try:
             yield sse.retry(random.randint(*RETRY)) + live.about.frame()
             while True:

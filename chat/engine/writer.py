@@ -8,27 +8,32 @@ import contextlib
 import logging
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 from django.utils import timezone
-from django.utils.translation import gettext_noop
 
 from chat.models import Run, RunChunk
-from chat.models.run_chunk import REASONING, TEXT
 from chat.upstream.passage import NOWHERE, Passage
 
 from .asker import Answer
 from .database import DatabaseThreads, writing
 from .ending import Ending
+from .journal import Entry, Journal
 from .live import Live
+from .ownership import Backlog, Batch, Texts
+from .recovery import keep_longer
 from .seam import Seam
 
 TICK = 0.4  # seconds; with the commit, text is stored within 0.5
-NOT_SAVED = gettext_noop("This reply is not saved yet; the server keeps trying.")
-NOT_SAVED_AFTER = 10.0  # seconds an ending may fail to be stored before its viewers are told
 RETRY_PAUSE = 0.4  # seconds
+JOURNAL_WAIT_SECONDS = 1.0
+JOURNAL_SECONDS = 0.1  # that a transaction may take before its text is written to the journal as well
+LAST_SECONDS = (
+    3.0  # that a process which ends waits for the database, before it leaves the rest to its journal
+)
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +48,7 @@ class Draft:
     reply: Answer | None = None  # as soon as it is asked for
     saved_text: int = 0
     saved_reasoning: int = 0
+    stored: tuple[int, int] = (0, 0)  # of the text and the reasoning, as the database has confirmed
     began: datetime | None = None  # when it left the queue, as long as the row does not say so
     first_token: datetime | None = None
     first_text: datetime | None = None
@@ -50,7 +56,22 @@ class Draft:
     because: str = ""
     ending: Ending | None = None
     finished: datetime | None = None
-    ending_since: float = 0.0
+
+    @property
+    def id(self) -> uuid.UUID:
+        return self.run.pk
+
+    @property
+    def text(self) -> str:
+        return self.live.text
+
+    @property
+    def reasoning(self) -> str:
+        return self.live.reasoning
+
+    @property
+    def has_ended(self) -> bool:
+        return self.ending is not None
 
     def wait_at(self, place: int) -> None:
         """Note when the wait is over, and have the viewers told of it."""
@@ -76,15 +97,30 @@ class Draft:
             return None
         return ((self.first_text or now) - self.first_token).total_seconds()
 
+    def begun(self) -> None:
+        """The row says that it left the queue."""
+        self.run.status, self.began = Run.Status.RUNNING, None
 
-@dataclass(slots=True)
-class Batch:
-    """One tick's work. Kept and repeated unchanged when its transaction fails."""
+    def end(self, ending: Ending) -> None:
+        self.finished = now = timezone.now()
+        seconds = max(0.0, (now - self.run.created).total_seconds())  # the clock may have been set back
+        self.ending = replace(
+            ending,
+            seconds=seconds,
+            thinking_seconds=self.thought_for(now),
+            passage=self.passage,
+            answered_by=self.answered_by,
+            because=self.because,
+        )
 
-    going: set[uuid.UUID] = field(default_factory=set)
-    begun: list[uuid.UUID] = field(default_factory=list)
-    chunks: list[RunChunk] = field(default_factory=list)
-    endings: list[Draft] = field(default_factory=list)
+    def outcome(self) -> dict[str, Any]:
+        """The columns of its ending; none while it goes on."""
+        if self.ending is None:
+            return {}
+        times = {"first_token": self.first_token, "first_text": self.first_text, "finished": self.finished}
+        if self.began:
+            times["started"] = self.began
+        return self.ending.columns_of_run() | times
 
 
 @dataclass(slots=True)
@@ -92,6 +128,7 @@ class Verdict:
     """What the database said: how runs ended (not always our word), which to stop, which are lost."""
 
     endings: dict[uuid.UUID, Ending]
+    begun: list[uuid.UUID]
     stopped: list[uuid.UUID]
     lost: list[uuid.UUID]
 
@@ -99,47 +136,47 @@ class Verdict:
 class Writer:
     """One task and one thread that write for all live runs of this process."""
 
-    def __init__(self, worker: uuid.UUID, on_verdict: Callable[[Verdict], None]) -> None:
+    def __init__(self, worker: uuid.UUID, journal: Journal, on_verdict: Callable[[Verdict], None]) -> None:
+        self.is_behind = False
         self._worker = worker
+        self._journal = journal
         self._on_verdict = on_verdict
         self._thread = DatabaseThreads("db-writer")
-        self._drafts: dict[uuid.UUID, Draft] = {}
-        self._pending: Batch | None = None
+        self._backlog: Backlog[Draft] = Backlog()
         self._kick = asyncio.Event()
+        self._caught_up = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
+        self._stop_by = 0.0  # on the loop's clock
+        self._journaling: asyncio.Future[None] | None = None
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._work(), name="writer")
 
     def add(self, draft: Draft) -> None:
-        self._drafts[draft.run.pk] = draft
+        self._backlog.add(draft)
 
     def conclude(self, draft: Draft, ending: Ending) -> None:
         """Store this ending now, then announce it to the viewers."""
-        draft.finished = now = timezone.now()
-        seconds = (now - draft.run.created).total_seconds()
-        draft.ending = replace(
-            ending,
-            seconds=seconds,
-            thinking_seconds=draft.thought_for(now),
-            passage=draft.passage,
-            answered_by=draft.answered_by,
-            because=draft.because,
-        )
-        draft.ending_since = asyncio.get_running_loop().time()
+        draft.end(ending)
         self._kick.set()
+
+    async def caught_up(self) -> None:
+        """Wait while replies may run no further ahead of what is stored."""
+        while self.is_behind:
+            await self._caught_up.wait()
 
     async def stop(self) -> None:
         """Write what is left, endings included, and end."""
+        self._stop_by = asyncio.get_running_loop().time() + LAST_SECONDS
         self._stopping = True
         self._kick.set()
         if self._task:
             await self._task
-        await asyncio.get_running_loop().run_in_executor(None, self._thread.close)
+        await self._thread.aclose(LAST_SECONDS)
 
     async def _work(self) -> None:
-        loop, failures = asyncio.get_running_loop(), 0
+        loop, failed = asyncio.get_running_loop(), False
         due = loop.time() + TICK
         while True:
             with contextlib.suppress(TimeoutError):
@@ -147,98 +184,174 @@ class Writer:
             self._kick.clear()
             tick = loop.time() >= due
             due = loop.time() + TICK if tick else due
-            if await self._flush(tick=tick):
-                failures = 0
-                if self._stopping and not any(draft.ending for draft in self._drafts.values()):
+            if await self._try_to_flush(tick=tick):
+                if self._stopping and not any(draft.has_ended for draft in self._drafts()):
                     return
+                if failed:
+                    due = loop.time()  # what came after the batch that failed is due long since
+                failed = False
+            elif self._stopping and loop.time() > self._stop_by:
+                return  # the next process finds these runs without an owner, and the journal
             else:
-                failures += 1
-                self._tell_not_saved()
-                if self._stopping and failures > 5:
-                    return  # the next process finds these runs without an owner and keeps their chunks
+                failed = True
                 await asyncio.sleep(RETRY_PAUSE)
 
-    async def _flush(self, *, tick: bool) -> bool:
-        if not self._drafts:
-            return True
-        batch = self._pending = self._pending or self._collect(tick=tick)
+    async def _try_to_flush(self, *, tick: bool) -> bool:
+        """The only task that stores must not end by one mistake."""
         try:
-            verdict = await self._thread(save, batch, self._worker)
+            return await self._flush(tick=tick)
+        except Exception:
+            logger.exception("the writer broke, trying again")
+            return False
+
+    def _drafts(self) -> list[Draft]:
+        return list(self._backlog.runs.values())
+
+    async def _flush(self, *, tick: bool) -> bool:
+        if not self._backlog.runs:
+            self._settle_journal()
+            return True
+        batch = self._backlog.next_batch(asyncio.get_running_loop().time(), tick=tick)
+        storing = asyncio.ensure_future(self._thread(save_carefully, batch, self._worker))
+        # A database that hangs says nothing, so what cannot be stored in time is written down meanwhile.
+        while not (await asyncio.wait({storing}, timeout=JOURNAL_SECONDS))[0]:
+            await self._fall_behind()
+            if self._stopping and asyncio.get_running_loop().time() > self._stop_by:
+                return False
+        try:
+            verdict = storing.result()
         except DatabaseError as error:
             logger.error("the log could not be written, trying again: %s", type(error).__name__)
+            await self._fall_behind()
             return False
-        self._pending = None
-        for draft in batch.endings:
-            del self._drafts[draft.run.pk]
-            draft.live.finish(verdict.endings[draft.run.pk])
+        except Exception:
+            logger.exception("the log could not be written, trying again")
+            await self._fall_behind()
+            return False
+        for run in verdict.begun:
+            self._backlog.runs[run].begun()
+        for draft in batch.going:
+            if draft.id not in verdict.lost:
+                draft.stored = draft.saved_text, draft.saved_reasoning
+        for draft in self._backlog.stored():
+            draft.live.finish(verdict.endings[draft.id])
+        self._catch_up()
         self._on_verdict(verdict)
         return True
 
-    def _collect(self, *, tick: bool) -> Batch:
-        """Endings are written at once; with them only what is due: text that waits may never need chunks."""
-        batch = Batch()
-        for run, draft in self._drafts.items():
-            if draft.ending:
-                batch.endings.append(draft)
-            if draft.ending or not tick:
-                continue
-            batch.going.add(run)
-            if draft.began:
-                draft.began = None
-                batch.begun.append(run)
-            if text := draft.live.text[draft.saved_text :]:
-                batch.chunks.append(RunChunk(run_id=run, kind=TEXT, start=draft.saved_text, text=text))
-                draft.saved_text += len(text)
-            if text := draft.live.reasoning[draft.saved_reasoning :]:
-                batch.chunks.append(
-                    RunChunk(run_id=run, kind=REASONING, start=draft.saved_reasoning, text=text)
-                )
-                draft.saved_reasoning += len(text)
-        return batch
-
-    def _tell_not_saved(self) -> None:
+    async def _fall_behind(self) -> None:
+        """Keep what is not stored in the journal, tell the viewers, and in the end let the replies wait."""
         now = asyncio.get_running_loop().time()
-        for draft in self._drafts.values():
-            late = draft.ending and now - draft.ending_since > NOT_SAVED_AFTER
-            if late and draft.live.said != "not_saved":
-                draft.live.report("not_saved", NOT_SAVED)
+        drafts = self._drafts()
+        entries = [
+            Entry(draft.id, draft.stored, draft.text, draft.reasoning, draft.outcome()) for draft in drafts
+        ]
+        await self._write_journal(entries)
+        self.is_behind = not self._backlog.may_grow(now)
+        if self._backlog.is_late(now):
+            for draft in drafts:
+                draft.live.tell_unsaved(paused=self.is_behind)
+
+    async def _write_journal(self, entries: list[Entry]) -> None:
+        """In a thread, and not for long: a disk that hangs must not keep the server from its end."""
+        if self._journaling is None or self._journaling.done():
+            write = asyncio.get_running_loop().run_in_executor(None, self._journal.write, entries)
+            self._journaling = write
+            write.add_done_callback(_log_failure)
+            await asyncio.wait({write}, timeout=JOURNAL_WAIT_SECONDS)
+
+    def _settle_journal(self) -> None:
+        if not self._journal.is_written or (self._journaling and not self._journaling.done()):
+            return
+        going = {draft.id: draft.stored for draft in self._drafts() if not draft.has_ended}
+        try:
+            self._journal.settle(going, {draft.id for draft in self._drafts() if draft.has_ended})
+        except OSError as error:
+            logger.error("the journal could not be removed: %s", error.strerror)
+
+    def _catch_up(self) -> None:
+        """A batch is stored."""
+        self._settle_journal()
+        if self.is_behind:
+            self.is_behind = False
+            self._caught_up.set()
+            self._caught_up.clear()
+        for draft in self._drafts():
+            draft.live.tell_saved()
 
 
-def save(batch: Batch, worker: uuid.UUID) -> Verdict:
+def _log_failure(written: "asyncio.Future[None]") -> None:
+    if not written.cancelled() and (error := written.exception()):
+        logger.error("the journal could not be written: %r", error)
+
+
+def conclude_apart(draft: Draft, worker: uuid.UUID) -> Ending:
+    """Of an ending that is refused, what it says of its cost and of its way is left out."""
+    try:
+        with transaction.atomic():
+            return conclude_run(draft, worker)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("the ending of run %s is stored without its details", draft.id)
+        assert draft.ending is not None
+        draft.ending = Ending(draft.ending.status, code=draft.ending.code, message=draft.ending.message)
+        with transaction.atomic():
+            return conclude_run(draft, worker)
+
+
+def conclude_run(draft: Draft, worker: uuid.UUID) -> Ending:
+    """The ending that holds: ours, or that of whoever was faster, which then gets our text."""
+    assert draft.ending is not None
+    has_chunks = bool(draft.saved_text or draft.saved_reasoning)
+    text, reasoning = draft.text, draft.reasoning
+    if draft.run.conclude(text, reasoning, worker=worker, has_chunks=has_chunks, **draft.outcome()):
+        return draft.ending
+    keep_longer(draft.id, Texts(text, reasoning))
+    theirs = Run.objects.filter(pk=draft.id).first()
+    return Ending.of(theirs) if theirs else Ending(Run.Status.INTERRUPTED)
+
+
+def save_carefully(batch: Batch[Draft], worker: uuid.UUID) -> Verdict:
+    """`save`, where one row that the database refuses keeps the others from being stored: row by row."""
+    try:
+        return save(batch, worker)
+    except (OperationalError, InterfaceError):
+        raise  # the database is away
+    except Exception:
+        logger.exception("a batch was refused; its endings are stored one by one")
+        return save(batch, worker, conclude_apart)
+
+
+def save(
+    batch: Batch[Draft], worker: uuid.UUID, conclude: Callable[[Draft, uuid.UUID], Ending] = conclude_run
+) -> Verdict:
     """Write a batch in one transaction, and read how the process's own rows stand.
 
-    Text of a run that is no longer ours (swept, or deleted with its owner) is left out: it would be refused.
+    Text of a run that is no longer ours (recovered, or deleted with its person) is left out.
     """
     with writing(), transaction.atomic():
         rows = _live_rows(worker) if batch.going else {}
-        if batch.begun:
-            Run.objects.filter(pk__in=batch.begun, status=Run.Status.QUEUED, worker_id=worker).update(
-                status=Run.Status.RUNNING, started=timezone.now()
-            )
+        begun = [draft.id for draft in batch.going if draft.began and draft.id in rows]
+        if begun:
+            queued = Run.objects.filter(pk__in=begun, status=Run.Status.QUEUED, worker_id=worker)
+            queued.update(status=Run.Status.RUNNING, started=timezone.now())
         # A commit whose answer was lost is repeated with the same rows, which are then there already.
-        if chunks := [chunk for chunk in batch.chunks if chunk.run_id in rows]:
+        if chunks := [
+            RunChunk(run_id=chunk.run, kind=chunk.kind, start=chunk.start, text=chunk.text)
+            for chunk in batch.chunks
+            if chunk.run in rows
+        ]:
             RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
-        endings = {draft.run.pk: _conclude(draft, worker) for draft in batch.endings}
+        endings = {draft.id: conclude(draft, worker) for draft in batch.endings}
     return Verdict(
         endings,
-        stopped=[run for run in batch.going if rows.get(run)],
-        lost=[run for run in batch.going if run not in rows],
+        begun,
+        stopped=[draft.id for draft in batch.going if rows.get(draft.id)],
+        lost=[draft.id for draft in batch.going if draft.id not in rows],
     )
 
 
-def _live_rows(worker: uuid.UUID) -> dict[uuid.UUID, bool]:
+def _live_rows(worker: uuid.UUID) -> dict[Any, bool]:
     """This process's live runs, and whether each is asked to stop."""
     return dict(Run.objects.live().filter(worker_id=worker).values_list("pk", "stop_requested"))
-
-
-def _conclude(draft: Draft, worker: uuid.UUID) -> Ending:
-    assert draft.ending is not None
-    live, columns = draft.live, draft.ending.columns_of_run()
-    columns |= {"first_token": draft.first_token, "first_text": draft.first_text, "finished": draft.finished}
-    if draft.began:
-        columns["started"] = draft.began
-    columns["has_chunks"] = bool(draft.saved_text or draft.saved_reasoning)
-    if draft.run.conclude(live.text, live.reasoning, worker=worker, **columns):
-        return draft.ending
-    theirs = Run.objects.filter(pk=draft.run.pk).first()
-    return Ending.of(theirs) if theirs else Ending(Run.Status.INTERRUPTED)

@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 import uuid
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, Self
 
@@ -34,13 +35,21 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
         in_time = Q(expires=None) | Q(expires__gt=timezone.now())
         return self.filter(in_time, revoked=None, user__is_active=True)
 
+    def revoke(self, keep: Iterable[Any] = ()) -> int:
+        """For good, but for those whose primary keys are in `keep`. Says how many it were."""
+        return self.filter(revoked=None).exclude(pk__in=list(keep)).update(revoked=timezone.now())
+
     def by_secret(self, secret: str) -> "ApiKey | None":
         """The valid key that reads `secret`, with its person."""
         return self.valid().select_related("user").filter(digest=digest_of(secret)).first()
 
 
 class ApiKey(models.Model):
-    """`may_run` and `may_list` are its scopes; `keeps_conversations`: calls are kept like a chat's turns."""
+    """`may_run` and `may_list` are its scopes; `keeps_conversations`: calls are kept like a chat's turns.
+
+    `may_set_gateway`: its calls may say through which AI Gateway they go, and how. An administrator allows
+    it, for a gateway's log, cache and costs are the account's.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(
@@ -51,6 +60,7 @@ class ApiKey(models.Model):
     digest = models.CharField(max_length=64, unique=True, editable=False)
     may_run = models.BooleanField(_("may run models"), default=True)
     may_list = models.BooleanField(_("may list models"), default=True)
+    may_set_gateway = models.BooleanField(_("may set the AI Gateway"), default=False)
     keeps_conversations = models.BooleanField(_("keeps conversations"), default=False)
     created = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     expires = models.DateTimeField(_("expires"), null=True, blank=True)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 class Attempt(models.Model):
     """`model` is the one that was asked. `gateway` is the AI Gateway that it went through, `gateway_log` the
-    entry of that one's log, and `gateway_step` which of its models answered.
+    entry of that one's log, `gateway_step` which of its models answered, and `served_by` that one's name.
     """
 
     model = models.CharField(_("model"), max_length=200)
@@ -25,6 +25,7 @@ class Attempt(models.Model):
     gateway_log = models.CharField(max_length=64, default="", blank=True)
     gateway_cached = models.BooleanField(default=False)
     gateway_step = models.PositiveSmallIntegerField(null=True, blank=True)
+    served_by = models.CharField(_("served by"), max_length=200, default="", db_default="", blank=True)
 
     created = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     first_token = models.DateTimeField(null=True, blank=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -15,7 +15,11 @@ from .statements import insert, update
 
 class CallQuerySet(models.QuerySet["Call"]):
     def live(self) -> "CallQuerySet":
-        return self.filter(status=Call.Status.RUNNING)
+        return self.filter(worker__isnull=False, status=Call.Status.RUNNING)
+
+    def orphaned(self) -> "CallQuerySet":
+        """Calls whose worker has been fenced since they began."""
+        return self.live().filter(epoch__lt=F("worker__epoch"))
 
 
 class Call(Attempt):
@@ -43,7 +47,10 @@ class Call(Attempt):
     key = models.ForeignKey(
         "ApiKey", models.SET_NULL, null=True, blank=True, related_name="calls", verbose_name=_("API key")
     )
-    worker = models.ForeignKey("Worker", models.SET_NULL, null=True, blank=True, related_name="calls")
+    worker = models.ForeignKey(
+        "Worker", models.PROTECT, null=True, blank=True, related_name="calls", db_index=False
+    )
+    epoch = models.PositiveBigIntegerField(default=1, db_default=1)
     run = models.OneToOneField("Run", models.SET_NULL, null=True, blank=True, related_name="call")
     dialect = models.CharField(_("dialect"), max_length=10, choices=Dialect.choices)
     streamed = models.BooleanField(_("streamed"))
@@ -57,7 +64,7 @@ class Call(Attempt):
         indexes = [
             models.Index(fields=["-created"], name="call_by_time"),
             # What a dead process leaves is looked for every few seconds, among all the calls there were.
-            models.Index(fields=["worker"], condition=Q(status="running"), name="call_live"),
+            models.Index(fields=["worker"], condition=Q(worker__isnull=False), name="call_live_by_worker"),
         ]
         constraints = [
             models.CheckConstraint(
@@ -73,6 +80,6 @@ class Call(Attempt):
         insert(self)
 
     def conclude(self, **outcome: Any) -> bool:
-        """End the call once. Says whether it was this call: a sweeper may have thought its process dead."""
-        outcome |= {"finished": timezone.now()}
+        """End the call once. Says whether it was this call: recovery may have taken it for orphaned."""
+        outcome |= {"finished": timezone.now(), "worker_id": None}
         return bool(update(Call, outcome, id=self.pk, status=Call.Status.RUNNING))

@@ -1,14 +1,18 @@
 """A conversation: one person's tree of messages with a model."""
 
+import hashlib
 import uuid
+from dataclasses import astuple, dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import models
+from django.db import connection, models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 TITLE_LENGTH = 80
+UNDELETE_MARGIN = timedelta(hours=1)  # before it is deleted for good; by then clocks may differ
 
 
 def title_from(content: str) -> str:
@@ -21,10 +25,62 @@ def title_from(content: str) -> str:
     return (head.rsplit(" ", 1)[0] if " " in head[20:] else head) + "…"
 
 
+# Asked for every second or two by each page that is looked at: two rows by their keys, found by one index.
+STATE = """
+SELECT c.title, c.active_leaf_id, r.id, r.status, r.model, r.context_start
+FROM chat_conversation c LEFT JOIN chat_run r ON r.id = (
+    SELECT id FROM chat_run WHERE message_id = c.active_leaf_id ORDER BY created DESC LIMIT 1
+)
+WHERE c.id = %s AND c.user_id = %s AND c.deleted IS NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationState:
+    """What an open page must show anew once it changes. `run` is the newest one of the message `leaf`.
+
+    `context_start` is the oldest message that its model was sent.
+    """
+
+    title: str
+    leaf: uuid.UUID | None
+    run: uuid.UUID | None = None
+    status: str = ""
+    model: str = ""
+    context_start: uuid.UUID | None = None
+
+    @property
+    def version(self) -> str:
+        """Equal for equal states; the value of the `ETag`."""
+        return hashlib.blake2s(repr(astuple(self)).encode(), digest_size=12).hexdigest()
+
+
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     def of(self, user: Any) -> "ConversationQuerySet":
         """What this person may see and write in: their own, not deleted."""
         return self.filter(user_id=user.pk, deleted=None)
+
+    def recoverable(self) -> "ConversationQuerySet":
+        """Deleted, and not about to be deleted for good."""
+        deleted = self.exclude(deleted=None)
+        if not settings.KEEP_DELETED_DAYS:
+            return deleted
+        return deleted.filter(
+            deleted__gt=timezone.now() - timedelta(days=settings.KEEP_DELETED_DAYS) + UNDELETE_MARGIN
+        )
+
+    def state(self, user: Any, conversation: uuid.UUID) -> ConversationState | None:
+        """What is now shown of a conversation of this person, without reading a message. One query."""
+        key = Conversation._meta.pk
+        with connection.cursor() as cursor:
+            cursor.execute(STATE, [key.get_db_prep_value(conversation, connection), user.pk])
+            row = cursor.fetchone()
+        if row is None:
+            return None
+        title, leaf, run, status, model, context_start = row
+        ids = (key.to_python(value) for value in (leaf, run, context_start))
+        leaf, run, context_start = ids
+        return ConversationState(title, leaf, run, status or "", model or "", context_start)
 
 
 class Conversation(models.Model):

@@ -21,7 +21,12 @@ ENDED = ("complete", "stopped", "interrupted", "truncated", "failed")
 
 class RunQuerySet(models.QuerySet["Run"]):
     def live(self) -> "RunQuerySet":
-        return self.filter(status__in=LIVE)
+        """Found by the index of runs that have a worker: it holds few rows, however many runs there were."""
+        return self.filter(worker__isnull=False, status__in=LIVE)
+
+    def orphaned(self) -> "RunQuerySet":
+        """Live runs whose worker has been fenced since they began."""
+        return self.live().filter(epoch__lt=F("worker__epoch"))
 
     def of(self, user: Any) -> "RunQuerySet":
         """Runs this person may watch and stop: those of their own conversations that are not deleted."""
@@ -32,10 +37,13 @@ class Run(Attempt):
     """`text_start` and `reasoning_start` say where in the message's texts this run's own begin (code points).
     `parameters` is what the request said beside the messages and `max_tokens`.
 
+    `context_start` is the oldest message that was sent: those above it did not fit into the model's window.
+
     Where another model answered than the one that was asked, `answered_by` names it, and `because` is the
     code of what was wrong with the first.
 
-    A live run's text stands in its chunks; when it ends, `conclude` moves it into the message.
+    A live run's text stands in its chunks; when it ends, `conclude` moves it into the message. Until then
+    `worker` owns it, in the `epoch` that the worker had when it began (`chat/engine/ownership.py`).
     """
 
     class Status(models.TextChoices):
@@ -52,13 +60,21 @@ class Run(Attempt):
     conversation = models.ForeignKey("Conversation", models.CASCADE, related_name="runs")
     message = models.ForeignKey("Message", models.CASCADE, related_name="runs")
     worker = models.ForeignKey(
-        "Worker", models.SET_NULL, null=True, blank=True, related_name="runs", verbose_name=_("worker")
+        "Worker",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="runs",
+        verbose_name=_("worker"),
+        db_index=False,  # the partial index below holds the live runs only
     )
+    epoch = models.PositiveBigIntegerField(default=1, db_default=1)
     client_key = models.UUIDField(default=uuid.uuid4)
     fingerprint = models.CharField(max_length=64)
     answered_by = models.CharField(_("answered by"), max_length=200, default="", blank=True)
     because = models.CharField(max_length=40, default="", blank=True)
     max_tokens = models.PositiveIntegerField()
+    context_start = models.UUIDField(null=True, blank=True, editable=False)
     parameters = models.JSONField(default=dict, db_default={}, blank=True)
     status = models.CharField(_("status"), max_length=11, choices=Status.choices)
     stop_requested = models.BooleanField(default=False)
@@ -76,7 +92,13 @@ class Run(Attempt):
 
     class Meta:
         verbose_name, verbose_name_plural = _("run"), _("runs")
-        indexes = [models.Index(fields=["created"], name="run_by_created")]
+        indexes = [
+            models.Index(fields=["created"], name="run_by_created"),
+            models.Index(fields=["worker"], condition=Q(worker__isnull=False), name="run_live_by_worker"),
+            models.Index(
+                fields=["conversation"], condition=Q(worker__isnull=False), name="run_live_by_conversation"
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["user", "client_key"], name="run_once_per_client_key"),
             models.UniqueConstraint(
@@ -148,10 +170,11 @@ class Run(Attempt):
         """End the run once: write its text into the message and drop its chunks, if it has any.
 
         The message's model becomes the one that answered.
-        Guarded by owner and state, so of two who try (a zombie and the sweeper) one wins. Says whether it
+        Guarded by owner and state, so of two that try (the owner and a recovery) one wins. Says whether it
         was this call. To be called inside a transaction.
         """
         outcome |= {
+            "worker_id": None,
             "status": status,
             "answered_by": answered_by,
             "text_length": len(text),

@@ -25,9 +25,9 @@ def insert(*rows: Model) -> None:
 
 def update(model: type[Model], changes: dict[str, Any], **where: Any) -> int:
     """Changes columns, named as the model's attributes (`user_id`), of the rows `where` columns have these
-    values, or one of a tuple of them. Returns how many rows that were."""
+    values, or one of a tuple of them, or None. Returns how many rows that were."""
     here = connections["default"]
-    wanted = {name: value if isinstance(value, tuple) else (value,) for name, value in where.items()}
+    wanted = {name: _several(value) for name, value in where.items()}
     named = [*changes.items(), *((name, value) for name, several in wanted.items() for value in several)]
     values = [_field(model, name).get_db_prep_save(value, here) for name, value in named]
     conditions = tuple((name, len(several)) for name, several in wanted.items())
@@ -47,9 +47,18 @@ def _insert(model: type[Model], rows: int) -> str:
 def _update(model: type[Model], changed: tuple[str, ...], where: tuple[tuple[str, int], ...]) -> str:
     changes = ", ".join(f"{_column(model, name)} = %s" for name in changed)
     conditions = " AND ".join(
-        f"{_column(model, name)} IN ({_placeholders(several)})" for name, several in where
+        f"{_column(model, name)} IN ({_placeholders(several)})"
+        if several
+        else f"{_column(model, name)} IS NULL"
+        for name, several in where
     )
     return f"UPDATE {_table(model)} SET {changes} WHERE {conditions}"  # noqa: S608
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    if value is None:
+        return ()
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _table(model: type[Model]) -> str:

@@ -10,24 +10,20 @@ from django.utils.translation import gettext_lazy as _
 DEAD_AFTER = timedelta(seconds=12)
 
 
-class WorkerQuerySet(models.QuerySet["Worker"]):
-    def silent(self) -> "WorkerQuerySet":
-        """Workers whose heart stopped, by the database's clock: hosts' clocks may differ."""
-        return self.filter(beat__lt=Now() - DEAD_AFTER)
-
-    def alive(self) -> "WorkerQuerySet":
-        return self.filter(beat__gte=Now() - DEAD_AFTER)
-
-
 class Worker(models.Model):
+    """The lease of a process: `heartbeats` counts its renewals, and a higher `epoch` takes its runs from it.
+
+    Whether a process is dead is told by `heartbeats` (`chat/engine/ownership.py`). `beat` is for people.
+    """
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     channel = models.CharField(max_length=100, default="", blank=True)
     host = models.CharField(max_length=255)
     pid = models.PositiveIntegerField()
     started = models.DateTimeField(db_default=Now(), editable=False)
     beat = models.DateTimeField(db_default=Now(), db_index=True)
-
-    objects = WorkerQuerySet.as_manager()
+    epoch = models.PositiveBigIntegerField(default=1, db_default=1)
+    heartbeats = models.PositiveBigIntegerField(default=0, db_default=0)
 
     class Meta:
         verbose_name, verbose_name_plural = _("worker"), _("workers")

@@ -5,6 +5,7 @@ from operator import attrgetter
 
 from .definitions import Definitions
 from .fence import Fence
+from .highlight import Budget
 from .markdown import Block, parse
 from .prose import Prose
 from .unfinished import settled
@@ -52,6 +53,13 @@ class Blocks:
         """How much the next flush has to parse, in code points."""
         return len(self.text) - self._end(self._closed)
 
+    def may_colour(self, *, whole: bool) -> bool:
+        """Whether the next flush, or all of a `finish`, may colour code: some lexers take their time."""
+        line = self.text.rfind("\n", 0, self._flushed) + 1
+        begin = self._end(self._closed) if self._fence is None else line
+        text = self.text[0 if whole else begin :]
+        return "```" in text or "~~~" in text
+
     def feed(self, text: str) -> None:
         self._fed.append(text)
 
@@ -90,7 +98,8 @@ class Blocks:
         has then, from which to go on: where a block begins, or the end."""
         starts = self.starts
         first = self._first_unsure(position)
-        shown = first + sum(1 for _ in parse(self.text[self._end(first) : position]))
+        before = self.text[self._end(first) : position]
+        shown = first + sum(1 for _ in parse(before, budget=Budget(0)))  # they are only counted
         stop = max(bisect_right(starts, position + size) - 1, bisect_right(starts, position))
         whole = stop >= len(starts) or position + size >= self._flushed
         stop = len(starts) if whole else stop
@@ -137,8 +146,9 @@ class Blocks:
         before = [self._html(index) for index in range(first, len(self._blocks))]
         whole = self.text[begin:]
         text = settled(whole) if growing else whole
-        outline = self._blocks[first - 1].outline if first else ()
-        tail = parse(text, self._anchors, self._known, outline, growing=growing)
+        last = self._blocks[first - 1] if first else None
+        outline, budget = (last.outline, Budget(last.budget)) if last else ((), Budget())
+        tail = parse(text, self._anchors, self._known, outline, budget=budget, growing=growing)
         self._blocks[first:] = [block.moved(begin) for block in tail]
         self._fence = self._open_fence()
         self._prose = self._open_prose() if growing and text == whole else None

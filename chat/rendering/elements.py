@@ -15,6 +15,7 @@ class Elements:
 
     def __init__(self, source: bytes) -> None:
         self._source = source
+        self._is_ascii = source.isascii()  # asked once: it looks at all of the text
         self._out: list[str] = []
         self._ends: list[End] = []
         self._caught: list[str] | None = None  # the text inside what is written as a whole at its end
@@ -33,7 +34,7 @@ class Elements:
     def _begin(self, span: Range) -> None:
         """`dir="auto"` does not look into descendants that have their own: where the markers of a list and
         the columns of a table stand is said at the top, and below only where something can differ."""
-        if self._source.isascii():
+        if self._is_ascii:
             return
         text = self._source[span["start"] : span["end"]].decode()
         mixed = direction.is_mixed(text)

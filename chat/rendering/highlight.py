@@ -17,8 +17,12 @@ _ENDLESS = re.compile(r"[^\n]{1000}|\s{300}")
 CACHED = 128  # fences
 # Many lexers take time by the square of some texts (5,000 times “a\\n” is three seconds of C#). What is not
 # done in eight times the usual pace stays plain.
-PACE = 20e-6  # seconds of processor time for a character
-SLOWEST = 0.05  # seconds more, for the noise in short ones
+PACE_SECONDS = 20e-6  # of processor time for a character
+NOISE_SECONDS = 0.02  # more for each fence
+# What one message may cost in all, counted in characters of code so that it does not depend on the machine:
+# two seconds at the worst pace. A fence costs its length, and what its noise may cost.
+MESSAGE_BUDGET = 100_000
+FENCE_COST = round(NOISE_SECONDS / PACE_SECONDS)
 
 # The classes are explained beside their colours, in the section “code” of chat.css.
 CLASSES = {
@@ -51,9 +55,26 @@ CLASSES = {
 }
 
 
-def highlighted(code: str, language: str) -> str:
-    """The code as HTML: plain where the language is not known, or the code is too long."""
-    if not language or len(code) > LONGEST or _ENDLESS.search(code):
+class Budget:
+    """How much code may still be coloured. What is beyond it stays plain: all of the text is shown."""
+
+    def __init__(self, left: int = MESSAGE_BUDGET) -> None:
+        self.left = left
+        self.exceeded = False  # something stayed plain for want of it
+
+    def takes(self, code: str) -> bool:
+        """Spend what this code costs, if there is as much left."""
+        cost = len(code) + FENCE_COST
+        if cost > self.left:
+            self.exceeded = True
+            return False
+        self.left -= cost
+        return True
+
+
+def highlighted(code: str, language: str, budget: Budget) -> str:
+    """The code as HTML: plain where the language is not known, the code is too long or the budget spent."""
+    if not language or len(code) > LONGEST or _ENDLESS.search(code) or not budget.takes(code):
         return escape(code, quote=False)
     return _coloured(code, language)
 
@@ -77,7 +98,7 @@ def _tokens(code: str, language: str) -> Iterator[tuple[_TokenType, str]]:
     lexer = _lexer(code, language)
     if lexer is None:
         return
-    until = thread_time() + SLOWEST + PACE * len(code)
+    until = thread_time() + NOISE_SECONDS + PACE_SECONDS * len(code)
     expected = 0
     for count, (position, kind, value) in enumerate(lexer.get_tokens_unprocessed(code)):
         if position != expected or (count % 16 == 0 and thread_time() > until):

@@ -69,11 +69,10 @@ class Inline(Elements):
         while self._honoured and self._honoured[-1][0] == len(self._ends):
             self._out.append(f"</{self._honoured.pop()[1]}>")
 
-    def _soft_break(self, _: None, span: Range) -> None:
-        self._out.append("\n")
-
-    def _hard_break(self, _: None, span: Range) -> None:
-        self._out.append("<br>\n")
+    def _line_break(self, _: None, span: Range) -> None:
+        """Soft or hard. CommonMark leaves it to the renderer whether a soft one shows: poems, addresses and
+        lists of “•” are written with single line breaks. A typed `<br>` ending a line is that break."""
+        self._out.append("\n" if self._out[-1:] == ["<br>"] else "<br>\n")
 
     def _footnote_reference(self, label: str, span: Range) -> None:
         shown = escape(label, quote=False)
@@ -117,8 +116,8 @@ class Inline(Elements):
         "Code": _code_words,
         "Html": _html,
         "InlineHtml": _html,
-        "SoftBreak": _soft_break,
-        "HardBreak": _hard_break,
+        "SoftBreak": _line_break,
+        "HardBreak": _line_break,
         "FootnoteReference": _footnote_reference,
     }
     LINKS: ClassVar[dict[str, Any]] = {"Link": _start_link, "Image": _image}

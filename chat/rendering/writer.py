@@ -9,7 +9,7 @@ from pyromark.event import Range
 
 from .characters import visible_code
 from .figure import figure, is_closed, language_of
-from .highlight import highlighted
+from .highlight import Budget, highlighted
 from .inline import Inline
 from .sanitise import DEEPEST
 from .tables import Tables
@@ -33,8 +33,17 @@ class Writer(Inline, Tables):
     with every word.
     """
 
-    def __init__(self, source: bytes, anchors: str, outline: tuple[int, ...] = (), *, growing: bool) -> None:
+    def __init__(
+        self,
+        source: bytes,
+        anchors: str,
+        outline: tuple[int, ...] = (),
+        *,
+        budget: Budget,
+        growing: bool,
+    ) -> None:
         super().__init__(source, anchors, growing=growing)
+        self._budget = budget
         self._growing = growing
         self.outline = outline  # the headings that the next one may stand under, as the text numbers them
         self._footnotes: list[str] = []  # the labels defined in this block
@@ -130,7 +139,7 @@ class Writer(Inline, Tables):
         grows = self._growing and span["end"] == len(self._source)
         is_open = grows and (info is None or not is_closed(source))
         self.open_fence = language if is_open and info is not None and self.between else None
-        shown = escape(code, quote=False) if is_open else highlighted(code, language)
+        shown = escape(code, quote=False) if is_open else highlighted(code, language, self._budget)
         self._release(figure(language, shown), span)
 
     SINGLE: ClassVar[dict[str, Any]] = {**Inline.INLINE, "Rule": _rule, "TaskListMarker": _task}

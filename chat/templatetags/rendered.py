@@ -1,19 +1,19 @@
 """Markdown in templates: the only place where text is declared to be safe HTML."""
 
-from typing import Any
-
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from chat.rendering.markdown import render
+from chat.rendering.message_html import MessageHtml
 
 register = template.Library()
 
 
 @register.filter
-def rendered(text: str, anchors: Any = "") -> SafeString:
-    """A Markdown text as its sanitised top-level blocks, with nothing between them: child i is block i.
+def rendered(html: MessageHtml) -> SafeString:
+    """A message's sanitised top-level blocks, with nothing between them: child i is block i.
 
-    :param anchors: what keeps this text's footnotes apart from others', the message's id.
+    Raises TypeError for any other string, which may be anybody's.
     """
-    return mark_safe("".join(render(text, str(anchors))))  # noqa: S308 (`render` sanitises as its last step)
+    if not isinstance(html, MessageHtml):
+        raise TypeError(f"{type(html).__name__} is not rendered HTML")
+    return mark_safe(html)  # noqa: S308 (only `PageRenderer` makes it, and sanitises as its last step)

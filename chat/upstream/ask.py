@@ -1,10 +1,11 @@
 """What is asked of a model for one reply, whoever the model belongs to."""
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import parameters
+from . import json_mode, parameters
 from .catalogue import Model
 
 
@@ -16,7 +17,9 @@ class Ask:
     by the names of `parameters.CHOICES`, the model is told what it knows; what a program `sent` it is told as
     it stands. `fresh`: another answer than the last one is wanted, so none from a cache. `labels` say who
     asks where, under pseudonyms, to an AI Gateway only. `coarse`: a program reads it, and need not see each
-    word at once.
+    word at once. `raw`: the one message is all that the model reads, without its template.
+    `gateway` holds headers of its own for an AI Gateway.
+    `context_start` is the stored message behind the first one after the instructions.
     """
 
     messages: list[dict[str, Any]]
@@ -28,9 +31,18 @@ class Ask:
     fresh: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
     coarse: bool = False
+    raw: bool = False
+    gateway: Mapping[str, str] = field(default_factory=dict)
+    context_start: uuid.UUID | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
         """What stands in the body for this model beside the messages and `max_tokens`."""
         body = parameters.body(self.model, self.chosen)
-        return {**body, **parameters.named(self.model, self.sent), **self.model.adapter}
+        sent = json_mode.told(self.model, parameters.named(self.model, self.sent))
+        return {**body, **sent, **self.model.adapter}
+
+    @property
+    def unstreamed(self) -> bool:
+        """Whether the answer can only be had whole, however it is handed on."""
+        return json_mode.is_unstreamed(self.model, self.sent)

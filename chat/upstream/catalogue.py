@@ -15,6 +15,7 @@ DEFAULT = "@cf/zai-org/glm-4.7-flash"
 LONGEST_ID = 150  # characters
 # What may stand in an address: three names, none of which leads out of it.
 ID = re.compile(r"@(cf|hf)/[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
+ROUTES, AUTO_ROUTER = "dynamic/", "cloudflare/auto"  # names of models that an AI Gateway itself knows
 NOT_FOR_CHAT = {"@cf/meta/llama-guard-3-8b", "@cf/defog/sqlcoder-7b-2"}  # a classifier; a writer of SQL
 
 
@@ -28,8 +29,8 @@ class Model:
 
     `inline_reasoning`: it thinks inside its text and ends that with `</think>`. `lora`: finetunes of it can
     be used. `paid`: it needs the plan Workers Paid. `retires`: the day from which it is gone. `efforts`: the
-    levels of reasoning that it takes. A finetune has the id of its `base` and its own, `finetune`. `host`
-    serves it, if it is not `local`.
+    levels of reasoning that it takes. A finetune has the id of its `base` and its own, `finetune`, and is
+    called `adapter_name` in the account. `host` serves it, if it is not `local`.
     """
 
     id: str
@@ -51,12 +52,18 @@ class Model:
     efforts: tuple[str, ...] = ()
     base: str = ""
     finetune: str = ""
+    adapter_name: str = ""
     host: Host = Host.WORKERS_AI
 
     @property
     def address(self) -> str:
         """What stands in the address of a call: a finetune is asked of its base."""
         return self.base or self.id
+
+    @property
+    def is_route(self) -> bool:
+        """Whether the gateway chooses who answers: a dynamic route, or the Auto Router."""
+        return self.host is Host.GATEWAY and (self.id.startswith(ROUTES) or self.id == AUTO_ROUTER)
 
     @property
     def metered(self) -> bool:
@@ -111,7 +118,8 @@ class Catalogue:
             raise UnknownModel(name) from None
 
     def answering(self, name: str) -> Model:
-        """The model of that name, or of a retired one the model that took its place. Raises UnknownModel."""
+        """The one place that says what answers to a name, for the chat and the API: the model of that name,
+        or of a retired one the model that took its place. Raises UnknownModel."""
         retired = self.retired(name)
         return self.successor(retired) if retired else self.get(name)
 
@@ -177,7 +185,10 @@ def bundled() -> tuple[Model, ...]:
 
 @cache
 def retired() -> tuple[Retired, ...]:
-    """Workers AI's text models that ended on 2026-05-30, each with what comes nearest to it today."""
+    """Workers AI's text models that ended in 2025 and 2026, each with what comes nearest to it today.
+
+    Without `llamaguard-7b-awq`: no chat model takes the place of a classifier.
+    """
     return tuple(Retired(**record) for record in _records("retired.json"))
 
 

@@ -19,6 +19,7 @@ from .passage import Passage
 from .patience import Again, Deadlines, Retries, rest
 from .reply import Reply
 from .request import Account, Request, to_local, to_workers_ai
+from .routes import to_route
 from .transport import HEADERS, TIMEOUT, Transport
 
 __all__ = ["Account", "Client", "Deadlines", "Endpoint", "Gateway", "Retries"]
@@ -70,6 +71,7 @@ class Client:
         return Reply(
             self._transport,
             lambda stream: self._request(ask, stream),
+            streams=not ask.unstreamed,
             max_tokens=ask.max_tokens,
             inline_reasoning=ask.model.inline_reasoning,
             deadlines=self._deadlines,
@@ -99,6 +101,8 @@ class Client:
             assert self._endpoint is not None
             return to_endpoint(self._endpoint, ask, stream=stream)
         assert self._account is not None
+        if ask.model.is_route:
+            return to_route(self._account, self._gateway, ask, stream=stream)
         if ask.model.host is Host.GATEWAY:
             return to_provider(self._account, self._gateway, ask, stream=stream)
         return to_workers_ai(self._account, self._gateway, ask, stream=stream)

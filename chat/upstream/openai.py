@@ -56,7 +56,7 @@ class Endpoint:
 
 def to_provider(account: Account, through: Gateway | None, ask: Ask, *, stream: bool = True) -> Request:
     """`POST /accounts/<id>/ai/v1/chat/completions`, with a model such as `openai/gpt-5` in the body."""
-    body = _body(ask, "max_completion_tokens", stream=stream)
+    body = body_of(ask, "max_completion_tokens", stream=stream)
     headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
     headers |= gateway.headers(through or DEFAULT_GATEWAY, ask, body)
     return Request(f"{account.base_url}/accounts/{account.account_id}/ai/v1/chat/completions", headers, body)
@@ -66,10 +66,11 @@ def to_endpoint(endpoint: Endpoint, ask: Ask, *, stream: bool = True) -> Request
     """Nothing of the account is in it, nor of who asks."""
     limit = "max_completion_tokens" if endpoint.host == OPENAI else "max_tokens"
     headers = {"Accept": "text/event-stream", **endpoint.headers()}
-    return Request(f"{endpoint.base_url}/chat/completions", headers, _body(ask, limit, stream=stream))
+    return Request(f"{endpoint.base_url}/chat/completions", headers, body_of(ask, limit, stream=stream))
 
 
-def _body(ask: Ask, limit: str, *, stream: bool) -> dict[str, Any]:
+def body_of(ask: Ask, limit: str, *, stream: bool) -> dict[str, Any]:
+    """`limit` is the name under which the server knows `max_tokens`."""
     body = {"model": ask.model.id, "messages": ask.messages, limit: ask.max_tokens, **ask.parameters}
     if stream:  # else it must not stand there
         body["stream_options"] = {"include_usage": True}

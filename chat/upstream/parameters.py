@@ -87,7 +87,7 @@ CLASSIC = (
     replace(FREQUENCY, default=None),
     replace(PRESENCE, default=None),
 )
-# The first ones, which are left for adapters: their penalties only ever took away.
+# The older ones, most of them left for adapters: their penalties only ever took away.
 ADAPTABLE = tuple(
     replace(p, least=0) if p.name in ("frequency_penalty", "presence_penalty") else p for p in CLASSIC
 )
@@ -141,7 +141,7 @@ MODELS: Mapping[str, tuple[Parameter, ...]] = {
     "@cf/meta/llama-3.2-3b-instruct": CLASSIC,
     "@cf/meta/llama-3.2-1b-instruct": CLASSIC,
     "@cf/meta/llama-3.1-8b-instruct-fp8": CLASSIC,
-    "@cf/meta/llama-3.1-8b-instruct-fast": CLASSIC,
+    "@cf/meta/llama-3.1-8b-instruct-fast": ADAPTABLE,
     "@cf/meta/llama-3.1-70b-instruct-fp8-fast": CLASSIC,
     "@cf/mistralai/mistral-small-3.1-24b-instruct": CLASSIC,
     "@cf/aisingapore/gemma-sea-lion-v4-27b-it": CLASSIC,

@@ -15,6 +15,7 @@ class Deadlines:
     """Seconds, measured on what the model says: bytes that carry no token are no sign of life."""
 
     first_token: float = 120.0
+    unstreamed: float = 250.0  # a whole answer at once; Cloudflare itself gives up after 240
     between_tokens: float = 60.0
     whole: float = 600.0
 

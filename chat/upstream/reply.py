@@ -34,6 +34,8 @@ BROKEN = (httpx.HTTPError, aiohttp.ClientError, OSError)
 class Reply:
     """`async with client.reply(…) as reply: async for delta in reply: …`
 
+    `streams` False: the server is asked for a whole answer, which comes as one delta.
+
     Raises UpstreamError; for a deadline that has passed on leaving the block. Leaving it closes the socket,
     which is what stops the model.
     """
@@ -43,6 +45,7 @@ class Reply:
         http: Transport,
         request: Callable[[bool], Awaitable[Request]],
         *,
+        streams: bool = True,
         max_tokens: int,
         inline_reasoning: bool,
         deadlines: Deadlines,
@@ -68,7 +71,7 @@ class Reply:
         self._spoke = False
         self._tries = 0
         self._paused = 0.0
-        self._streams = True
+        self._streams = streams
         self._new_attempt()
 
     @property
@@ -132,10 +135,13 @@ class Reply:
         self._put_off_at = self._last + EARLY * (deadline - self._last)
 
     def _deadline(self) -> float:
-        patience = self._deadlines.between_tokens if self._spoke else self._deadlines.first_token
+        patience = self._deadlines.between_tokens if self._spoke else self._first_deadline()
         if self._reader.finish_reason:
             patience = min(patience, LAST_FRAMES)
         return min(self._last + patience, self._began + self._deadlines.whole)
+
+    def _first_deadline(self) -> float:
+        return self._deadlines.first_token if self._streams else self._deadlines.unstreamed
 
     async def _next(self) -> Delta | None:
         """The next delta; before the first one, also by asking again."""
@@ -166,6 +172,8 @@ class Reply:
             return None
         if self._retries.elsewhere and error.status is not None:
             return None
+        if not self._streams and error.kind is Kind.TIMEOUT:
+            return None  # all the time that the server has was not enough
         pause = error.retry_after
         if pause is None:
             pause = random.uniform(0.25, 1) * self._retries.base * 2**self._tries
@@ -237,6 +245,7 @@ class Reply:
             self._streams = False
             await self._close()
             self._new_attempt()
+            self._timeout.reschedule(self._deadline())
             return await self._attempt()
         self._over = self._reader.done = True
         return delta or None

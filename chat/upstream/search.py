@@ -7,6 +7,7 @@ UpstreamError.
 
 import asyncio
 import json
+import logging
 import re
 import uuid
 from collections.abc import Iterable, Iterator
@@ -17,8 +18,10 @@ from typing import Any, TypeGuard
 import aiohttp
 import httpx
 
-from .catalogue import ID, LONGEST_ID, Model, refined
+from .catalogue import ID, LONGEST_ID, Model, bundled, refined
 from .errors import Kind, UpstreamError, from_payload, from_response
+from .input_schema import is_for_chat
+from .parameters import LEVELS
 from .request import Account
 
 TASK = "Text Generation"
@@ -26,11 +29,14 @@ PER_PAGE = 100
 PAGES = 30  # more than these are no list of models
 LARGEST_PAGE = 4 * 1_048_576  # bytes; a record has some 2,000
 PATIENCE = 30.0  # seconds for all pages together
+SCHEMAS = 60  # input schemas that are looked at: only of models that are not known here
+SCHEMAS_AT_ONCE = 4
 SMALLEST_WINDOW = 512  # tokens; less is a mistake
 LARGEST_WINDOW = 100_000_000
 USUAL_WINDOW = 8_192  # tokens, where nobody says: the smallest of today's models but one
 LONGEST_NAME = 100  # characters of a finetune's
 EFFORT = re.compile(r"[a-z]{1,20}")
+EFFORT_WORDS = {word: word for word in ("none", "minimal", *LEVELS)} | {"off": "none"}
 UNIT = re.compile(r"per m (input|output|cached input) tokens", re.I)
 FLAGS = {
     "vision": "vision",
@@ -45,15 +51,40 @@ OUTPUTS = ("max_output_length", "max_output_tokens")
 SPELLINGS = {"glm": "GLM", "gpt": "GPT", "oss": "OSS", "qwq": "QwQ", "deepseek": "DeepSeek", "lora": "LoRA"}
 NOISE = re.compile(r"-(instruct|it|chat|hf|fp8|fp16|int8|awq)(?=-|$)")
 
+logger = logging.getLogger(__name__)
+
 
 async def models(http: httpx.AsyncClient, account: Account) -> list[Model]:
-    """All text models, those that are to end soon or ended lately too."""
+    """All text models that can be asked like a chat, those that are to end soon or ended lately too."""
     query = {"task": TASK, "include_deprecated": "true", "per_page": PER_PAGE}
     found = (_model(record) for record in await _pages(http, account, "/ai/models/search", query))
     unique = {model.id: model for model in found if model}
     if not unique:
         raise UpstreamError(Kind.UNAVAILABLE, detail="The list of models is empty.")
-    return list(unique.values())
+    known = {model.id for model in bundled()}
+    others = await _not_for_chat(http, account, [name for name in unique if name not in known])
+    return [model for name, model in unique.items() if name not in others]
+
+
+async def _not_for_chat(http: httpx.AsyncClient, account: Account, names: list[str]) -> set[str]:
+    """Those whose input schema says so. A schema that cannot be had says nothing."""
+    url = f"{account.base_url}/accounts/{account.account_id}/ai/models/schema"
+    found: set[str] = set()
+    slots = asyncio.Semaphore(SCHEMAS_AT_ONCE)
+
+    async def look(name: str) -> None:
+        async with slots:
+            payload = await _get(http, account, url, {"model": name})
+        result = payload.get("result") if isinstance(payload, dict) else None
+        if isinstance(result, dict) and not is_for_chat(result.get("input")):
+            found.add(name)
+
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(*map(look, names[:SCHEMAS]), return_exceptions=True)
+    except TimeoutError:
+        logger.warning("not all input schemas of new models could be read in time")
+    return found
 
 
 async def finetunes(http: httpx.AsyncClient, account: Account, bases: Iterable[Model]) -> list[Model]:
@@ -151,7 +182,13 @@ def _finetune(record: dict[str, Any], bases: dict[str, Model]) -> Model | None:
         return None
     name = " ".join("".join(each if each.isprintable() else " " for each in name).split())[:LONGEST_NAME]
     return replace(
-        base, id=f"{base.id}+{key}", name=f"{name} ({base.name})", lora=False, base=base.id, finetune=key
+        base,
+        id=f"{base.id}+{key}",
+        name=f"{name} ({base.name})",
+        lora=False,
+        base=base.id,
+        finetune=key,
+        adapter_name=name,
     )
 
 
@@ -207,7 +244,11 @@ def _day(value: Any) -> date | None:
 
 
 def _efforts(value: Any) -> tuple[str, ...]:
+    """From an object's `supported_efforts`, or from plain words: "Off, Low, High, Max"."""
     levels = value.get("supported_efforts") if isinstance(value, dict) else None
+    if isinstance(value, str):
+        words = [each.strip().lower() for each in value[:LONGEST_NAME].split(",")]
+        levels = [EFFORT_WORDS[word] for word in words if word in EFFORT_WORDS]
     words = [each for each in levels if isinstance(each, str)] if isinstance(levels, list) else []
     return tuple(dict.fromkeys(word for word in words if EFFORT.fullmatch(word)))
 

@@ -112,10 +112,10 @@ async def undelete(request: HttpRequest, conversation: uuid.UUID) -> HttpRespons
 
 def _undelete(request: HttpRequest, conversation: uuid.UUID) -> None:
     mine = Conversation.objects.filter(pk=conversation, user=gate.signed_in(request))
-    if not mine.exists():
-        raise Missing(_("There is no such conversation."))
     with writing():
-        mine.exclude(deleted=None).update(deleted=None)
+        restored = mine.recoverable().update(deleted=None)
+    if not restored and not mine.filter(deleted=None).exists():
+        raise Missing(_("There is no such conversation."))
 
 
 def _answer(request: HttpRequest, conversation: uuid.UUID, **changed: Any) -> HttpResponseBase:

@@ -1,15 +1,20 @@
 """Refusals: the same statuses for everybody, as a page for people and as JSON for programs."""
 
 import math
+import sys
 from typing import Any
 
 from django.core.exceptions import DisallowedHost
+from django.db.utils import Error
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import requires_csrf_token
+
+from chat.api import dialects
+from chat.engine.outage import outage_of, unavailable
 
 from . import preferences
 
@@ -88,9 +93,13 @@ def refuse(
 ) -> HttpResponse:
     """A refusal with a sentence: `{"error": {"code", "message", "retry_after"?, …}}`, or a page.
 
+    At an address of the API it is written in that one's dialect.
+
     :param retry_after: seconds; also sent as the header of that name, rounded up.
     """
     message = str(message or MESSAGES.get(status) or gettext("This did not work."))
+    if (in_dialect := dialects.refused(request.path, status, message, retry_after)) is not None:
+        return in_dialect
     seconds = None if retry_after is None else max(1, math.ceil(retry_after))
     code = code or CODES[status]
     if wants_json(request):
@@ -136,6 +145,21 @@ def not_allowed(request: HttpRequest, methods: tuple[str, ...]) -> HttpResponse:
     return response
 
 
+def without_database(request: HttpRequest, error: BaseException) -> HttpResponse | None:
+    """503 where `error` means that the database cannot be used now, else None."""
+    if not isinstance(error, Error) or outage_of(error) is None:
+        return None
+    refusal = unavailable(error)
+    return refuse(
+        request, refusal.status, refusal.message, code=refusal.code, retry_after=refusal.retry_after
+    )
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500, without a look into the database, which may be what is broken."""
-    return refuse(request, 500)
+    """500, without a look into the database, which may be what is broken; then it is 503.
+
+    Django calls this while it handles the exception. Those of views have been answered before: what arrives
+    here comes from middleware, such as a session that could not be saved.
+    """
+    error = sys.exc_info()[1]
+    return (error and without_database(request, error)) or refuse(request, 500)

@@ -1,6 +1,5 @@
 """The fields of a call: JSON, also when labelled as an event stream, or a form. Checked one by one."""
 
-import json
 import uuid
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -12,6 +11,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from chat.engine.refusal import Malformed, TooLong, WrongType
+from chat.wire import strict_json
 
 from .errors import is_form
 
@@ -90,9 +90,9 @@ def _json(request: HttpRequest) -> dict[str, Any]:
     if request.content_type not in JSON_TYPES:
         raise WrongType(_("Send JSON (Content-Type: application/json) or an HTML form."))
     try:
-        fields = json.loads(_body(request))
-    except (ValueError, RecursionError) as error:
-        raise Malformed(_("This is not JSON.")) from error
+        fields = strict_json.loads(_body(request))
+    except strict_json.InvalidJSON as error:
+        raise Malformed(_(str(error))) from error
     if not isinstance(fields, dict):
         raise Malformed(_("Send a JSON object."))
     return fields

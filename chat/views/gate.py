@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 
 from django.contrib.auth.views import redirect_to_login
 from django.db.models import Model, QuerySet
+from django.db.utils import Error
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
+from chat.engine.outage import unavailable
 from chat.engine.refusal import Missing, Refusal, SignedOut
 from chat.models import Conversation, Message, Run, User
 
@@ -58,12 +60,17 @@ def own_run(request: HttpRequest, run: uuid.UUID) -> Run:
 
 def before(request: HttpRequest, among: QuerySet[Row]) -> Row | None:
     """The one of these that the page asked for ends just before: `?before=`. Raises Malformed and Missing."""
-    key = fields.key(request.GET, "before")
+    return named(request, "before", among)
+
+
+def named(request: HttpRequest, parameter: str, among: QuerySet[Row]) -> Row | None:
+    """The one of these whose id the query names, if it names one. Raises Malformed and Missing."""
+    key = fields.key(request.GET, parameter)
     if key is None:
         return None
     found = among.filter(pk=key).first()
     if found is None:
-        raise Missing(_("“before” names nothing that is here."))
+        raise Missing(_("“%(name)s” names nothing that is here.") % {"name": parameter})
     return found
 
 
@@ -79,6 +86,8 @@ def takes(*methods: str) -> Callable[[View], View]:
                 return await view(request, *args, **kwargs)
             except Refusal as refusal:
                 return _answer(request, refusal)
+            except Error as error:
+                return _answer(request, unavailable(error))
 
         return guarded
 

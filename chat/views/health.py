@@ -1,11 +1,10 @@
 """For whoever watches over the server."""
 
-from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 
-from chat.engine.database import in_database
 from chat.engine.engine import engine
+from chat.engine.outage import RETRY_SECONDS
 
 from . import gate
 
@@ -17,16 +16,14 @@ async def alive(request: HttpRequest) -> HttpResponseBase:
 
 @gate.takes("GET", "HEAD")
 async def ready(request: HttpRequest) -> HttpResponseBase:
-    """Whether to send people here: 503 while the server drains or cannot reach its database."""
-    if (await engine()).draining:
-        return JsonResponse({"status": "draining"}, status=503)
-    try:
-        await in_database(_ask_database)
-    except DatabaseError:
-        return JsonResponse({"status": "database unreachable"}, status=503)
+    """Whether to send people here: 503 while the server drains, or its database cannot be used."""
+    here = await engine()
+    if here.draining:
+        return _not_ready("draining")
+    if outage := await here.readiness.check():
+        return _not_ready(outage.value)
     return JsonResponse({"status": "ready"})
 
 
-def _ask_database() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+def _not_ready(reason: str) -> HttpResponseBase:
+    return JsonResponse({"status": reason}, status=503, headers={"Retry-After": str(RETRY_SECONDS)})

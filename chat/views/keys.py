@@ -5,34 +5,51 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters
 
 from chat.engine.database import in_database, writing
 from chat.engine.engine import engine
 from chat.engine.refusal import Conflict, Malformed, Missing, SignedOut
+from chat.forms import LONGEST_PASSWORD
 from chat.models import ApiKey, User
 from chat.models.api_key import LONGEST_NAME
 
 from . import fields, gate
-from .errors import is_form
+from .confirmation import confirm_in_turn, only_one
+from .errors import is_form, refuse
 from .listing import zone
+from .login import locked_out, refuse_locked_out
 from .see_other import HttpResponseSeeOther
 
+WRONG_PASSWORD = gettext_lazy("This is not your password.")
 MOST = 50  # keys of one person that open something
 LIFETIMES = ("90", "30", "365", "never")  # days; the first is what the form offers
 SCOPES = ("run", "list")
 KEPT = ("usage", "conversations")
 
 
+@sensitive_post_parameters("password")
 @gate.takes("GET", "HEAD", "POST")
 async def keys(request: HttpRequest) -> HttpResponseBase:
-    """One's keys; a POST makes a further one, whose secret only this answer shows."""
-    return await in_database(_make if request.method == "POST" else _show, request)
+    """One's keys; a POST with one's password makes a further one, whose secret only this answer shows.
+
+    Without the password whoever got hold of a session, for a minute, would have a key for good.
+    """
+    if request.method != "POST":
+        return await in_database(_show, request)
+    user, key, password = await in_database(_asked, request)
+    with only_one(request, user):
+        if await confirm_in_turn(request, user, password):
+            return await in_database(_make, request, user, key)
+        return await in_database(_unconfirmed, request, user, key)
 
 
 @gate.takes("POST")
@@ -64,22 +81,36 @@ def _show(request: HttpRequest) -> HttpResponse:
     return _page(request, user)
 
 
-def _page(request: HttpRequest, user: User, **more: Any) -> HttpResponse:
+def _page(request: HttpRequest, user: User, status: int = 200, **more: Any) -> HttpResponse:
     found = ApiKey.objects.of(user).order_by("-created")
     context = {"keys": found, "lifetimes": LIFETIMES, "longest": LONGEST_NAME, **more}
     with timezone.override(zone(request)):
-        response = render(request, "chat/keys.html", context)
+        response = render(request, "chat/keys.html", context, status=status)
     response["Cache-Control"] = "no-store"
     return response
 
 
-def _make(request: HttpRequest) -> HttpResponse:
+def _asked(request: HttpRequest) -> tuple[User, ApiKey, str]:
+    """Who asks for which key, and the password they sent. Refuses what needs no look at the password."""
     user = gate.signed_in(request)
-    key = _wanted(request, user)
+    sent = fields.read(request, "name", "days", "keep", "password", *SCOPES)
+    key = _wanted(sent, user)
+    password = fields.text(sent, "password", LONGEST_PASSWORD, required=True) or ""
+    _limit(user)
+    return user, key, password
+
+
+def _limit(user: User) -> None:
+    """Raises Conflict for whoever has all the keys they may have."""
+    if ApiKey.objects.of(user).valid().count() >= MOST:
+        raise Conflict(_("You have %(most)s keys. Revoke one first.") % {"most": MOST})
+
+
+def _make(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
     secret = key.draw()
-    with writing():
-        if ApiKey.objects.of(user).valid().count() >= MOST:
-            raise Conflict(_("You have %(most)s keys. Revoke one first.") % {"most": MOST})
+    with writing(), transaction.atomic():
+        _hold_password(user)
+        _limit(user)
         key.save(force_insert=True)
     if is_form(request):
         return _page(request, user, made=key, secret=secret)
@@ -87,9 +118,26 @@ def _make(request: HttpRequest) -> HttpResponse:
     return JsonResponse(answer, status=201, headers={"Cache-Control": "no-store"})
 
 
-def _wanted(request: HttpRequest, user: User) -> ApiKey:
+def _unconfirmed(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
+    if locked_out(request):
+        return refuse_locked_out(request)
+    if is_form(request):
+        return _page(request, user, 403, wanted=key, wrong_password=WRONG_PASSWORD)
+    return refuse(request, 403, WRONG_PASSWORD, code="wrong_password")
+
+
+def _hold_password(user: User) -> None:
+    """Keep the password from being replaced until this transaction ends. Raises SignedOut where it was.
+
+    Else a key that is made at that moment would outlive the password that it was made with.
+    """
+    same = User.objects.filter(pk=user.pk, password=user.password, is_active=True)
+    if not same.select_for_update().exists():
+        raise SignedOut(_("Your password was changed. Sign in again."))
+
+
+def _wanted(sent: dict[str, Any], user: User) -> ApiKey:
     """The key that the fields ask for. Raises Malformed and TooLong."""
-    sent = fields.read(request, "name", "days", "keep", *SCOPES)
     name = fields.text(sent, "name", LONGEST_NAME, required=True) or ""
     days = _one_of(sent, "days", LIFETIMES)
     key = ApiKey(

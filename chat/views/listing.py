@@ -55,17 +55,27 @@ def _conversations(request: HttpRequest) -> HttpResponse:
 def read(
     user: User, zone: tzinfo, *, current: Conversation | None = None, before: Conversation | None = None
 ) -> Listing:
-    """One query, whatever the number of conversations."""
+    """One query, whatever the number of conversations; another where the open one is not among the newest."""
     found = Conversation.objects.of(user).order_by("-updated", "-pk")
     if before:
         found = found.filter(Q(updated__lt=before.updated) | Q(updated=before.updated, pk__lt=before.pk))
     rows = list(_marked(found).values("pk", "title", "updated", "model", REPLYING, UNSEEN)[: LISTED + 1])
     shown = rows[:LISTED]
+    open_now = current.pk if current else None
+    groups = _grouped(shown, zone, open_now)
+    if current and len(rows) > LISTED and all(row["pk"] != open_now for row in shown):
+        groups += _apart(found.filter(pk=current.pk), zone, current.pk)
     return Listing(
-        groups=_grouped(shown, zone, current.pk if current else None),
+        groups=groups,
         older=shown[-1]["pk"] if len(rows) > LISTED else None,
         model=shown[0]["model"] if shown else "",
     )
+
+
+def _apart(found: Any, zone: tzinfo, current: uuid.UUID | None) -> list[dict[str, Any]]:
+    """The open conversation in a group of its own, behind those that are listed: others lie between."""
+    rows = _marked(found).values("pk", "title", "updated", "model", REPLYING, UNSEEN)
+    return [group | {"apart": True} for group in _grouped(rows, zone, current)]
 
 
 def _marked(found: Any) -> Any:

@@ -114,7 +114,7 @@ def _ask(request: HttpRequest, form: LoginForm) -> HttpResponse:
 
 
 def _form(request: HttpRequest, form: LoginForm, target: str, status: int) -> HttpResponse:
-    context = {"form": form, "next": target, "content": _typed(request)}
+    context = {"form": form, "next": target, "content": _typed(request), "nobody": not User.objects.exists()}
     response = render(request, "registration/login.html", context, status=status)
     if status == 429:
         response["Retry-After"] = str(round(settings.AXES_COOLOFF_TIME.total_seconds()))

@@ -3,9 +3,12 @@
 import asyncio
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest
+from django.http.request import RawPostDataException
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
@@ -60,12 +63,14 @@ async def _question(request: HttpRequest, conversation: uuid.UUID | None) -> Htt
         if not is_form(request) or wants_json(request):
             raise
         if isinstance(refusal, SignedOut):
-            return login.ask_with_what_was_typed(request)
-        return await in_database(pages.typed_again, await engine(), request, conversation, refusal)
+            return await in_database(login.ask_with_what_was_typed, request)
+        return await pages.typed_again(await engine(), request, conversation, refusal)
 
 
 async def _ask(request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> HttpResponseBase:
     here = await engine()
+    with suppress(RequestDataTooBig, RawPostDataException):  # refused where it is parsed; parsed already
+        _ = request.body  # read now and kept: where the client hangs up, what it is read from is closed
     # Shielded: whoever hangs up between the two would leave a stored turn that nobody answers.
     user, live = await asyncio.shield(_start(here, request, read))
     if is_form(request):
@@ -76,6 +81,7 @@ async def _ask(request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> Htt
 async def _start(
     here: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]
 ) -> tuple[User, Live]:
+    await here.heartbeat.confirm()
     user, opened = await in_database(_open, here, request, read)
     return user, await here.launch(opened)
 

@@ -2,11 +2,13 @@
 
 import uuid
 from collections.abc import Mapping
+from datetime import datetime, tzinfo
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.formats import date_format
 
 from chat.engine import substitute
 from chat.engine.database import in_database
@@ -15,16 +17,18 @@ from chat.engine.engine import Engine, engine
 from chat.engine.offering import theirs
 from chat.models import Run
 from chat.upstream.catalogue import Catalogue, Model
+from chat.upstream.errors import Kind
 from chat.upstream.parameters import Value
 
 from . import gate, offers
+from .zone import zone
 
 # What helps against each failure, the best first. `again`: the same once more; `models`: another model;
 # `shorten` and `reword`: another question.
 AGAIN = ("again", "models")
 WAYS = {
     "auth": ("again",),
-    "blocked": ("reword",),
+    "blocked": ("reword", "models"),
     "interrupted": ("again",),
     "invalid": ("models", "again"),
     "not_permitted": ("models", "again"),
@@ -56,7 +60,7 @@ def _outcome(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse
     offered = theirs(here.catalogue, gate.signed_in(request))
     item: dict[str, Any] = {"id": message.pk, "run": run and told(run)}
     conversation = message.conversation
-    complete(item, offered, offered.usable(conversation.model), conversation.parameters)
+    complete(item, offered, offered.usable(conversation.model), conversation.parameters, zone(request))
     return render(request, "chat/_outcome.html", {"item": item, "models": offered})
 
 
@@ -70,6 +74,7 @@ def told(run: Run) -> dict[str, Any]:
         "ways": WAYS.get(run.error_code, AGAIN) if run.error_code else AGAIN[:1],
         "administrators": ADMINISTRATORS.get(run.error_code, ""),
         "retry_after": wait if (wait := run.retry_after) and wait <= LONGEST_WAIT else None,
+        "retry_at": run.retry_at if run.retry_after else None,
         "asked": run.model,
         "max_tokens": run.max_tokens,
         "answered_by": run.answered_by,
@@ -77,10 +82,13 @@ def told(run: Run) -> dict[str, Any]:
     }
 
 
-def complete(item: dict[str, Any], offered: Catalogue, model: Model, chosen: Mapping[str, Value]) -> None:
-    """Say of a message who answered instead, and where thinking took all its tokens what else may be tried.
+def complete(
+    item: dict[str, Any], offered: Catalogue, model: Model, chosen: Mapping[str, Value], zone: tzinfo
+) -> None:
+    """Say of a message who answered instead, and what else may be tried where thinking took all its tokens or
+    an allowance is used up.
 
-    `model` would answer next in its conversation, with the parameters `chosen` there.
+    `model` would answer next in its conversation, with the parameters `chosen` there. Times are in `zone`.
     """
     if not (run := item["run"]):
         return
@@ -89,3 +97,26 @@ def complete(item: dict[str, Any], offered: Catalogue, model: Model, chosen: Map
         run["instead"] = substitute.told(run["because"], by, asked)
     if run["code"] == THINKING:
         item["offers"] = offers.offers(model, chosen, run["max_tokens"])
+    if run["code"] == Kind.QUOTA:
+        _limit_to_what_helps(run, offered, zone)
+
+
+def _limit_to_what_helps(run: dict[str, Any], offered: Catalogue, zone: tzinfo) -> None:
+    """An allowance that is used up is that of all models of the account, until it is renewed."""
+    asked = offered.usable(run["asked"])
+    run["others"] = [other.id for other in offered if not _share_an_account(other, asked)]
+    useless = set() if run["others"] else {"models"}
+    if run["retry_at"]:
+        useless.add("again")
+        if asked.metered:
+            run["renewed"] = _time(run["retry_at"].astimezone(zone))
+    run["ways"] = tuple(way for way in run["ways"] if way not in useless)
+
+
+def _share_an_account(one: Model, other: Model) -> bool:
+    return one.local == other.local and one.host is other.host
+
+
+def _time(moment: datetime) -> str:
+    """The time of day, and in which zone."""
+    return f"{date_format(moment, 'TIME_FORMAT')} {moment.tzname()}"

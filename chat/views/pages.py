@@ -1,6 +1,10 @@
-"""The chat page, rendered whole in a database thread: its queries, then its template."""
+"""The chat page, whole: its queries in a database thread, its messages and its template in fair turns."""
 
+import asyncio
 import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import tzinfo
 from typing import Any
 
 from django.core.exceptions import SuspiciousOperation
@@ -12,28 +16,84 @@ from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database
 from chat.engine.engine import Engine, engine
+from chat.engine.fair import rendering
 from chat.engine.offering import theirs
-from chat.engine.refusal import Missing, Refusal, SignedOut
-from chat.models import Conversation, User
+from chat.engine.refusal import Malformed, Missing, Overloaded, Refusal, SignedOut
+from chat.engine.rendering import Text, render_page, render_page_sync
+from chat.models import Conversation, Message, User
+from chat.models.conversation import ConversationState
+from chat.rendering.message_html import MessageHtml
+from chat.upstream.catalogue import Catalogue, Model
 
 from . import controls, gate, listing, outcome, thread
 from .errors import is_part
+from .state import NEXT, context_start
 from .zone import zone
+
+MAX_WAITING_PAGES = 30  # of one person; each holds up to 3 MB of text
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page whose queries are done. `items` are its messages; they get their HTML."""
+
+    request: HttpRequest
+    user: User
+    items: list[dict[str, Any]]
+    context: dict[str, Any]
+    template: str = "chat/page.html"
+
+    async def response(self) -> HttpResponse:
+        _require_room(self.user)
+        self._take(await render_page(self.user.pk, self._texts()))
+        return await asyncio.wrap_future(rendering.submit(self.user.pk, self._finish))
+
+    def response_sync(self) -> HttpResponse:
+        """For a view that has a thread of its own."""
+        _require_room(self.user)
+        self._take(render_page_sync(self.user.pk, self._texts()))
+        return rendering.submit(self.user.pk, self._finish).result()
+
+    def _replies(self) -> list[dict[str, Any]]:
+        return [item for item in self.items if item["role"] == Message.Role.ASSISTANT]
+
+    def _texts(self) -> list[Text]:
+        return [Text(item["text"], str(item["id"]), item["final"]) for item in self._replies()]
+
+    def _take(self, html: Iterable[MessageHtml]) -> None:
+        for item, each in zip(self._replies(), html, strict=True):
+            item["html"] = each
+
+    def _finish(self) -> HttpResponse:
+        return render(self.request, self.template, self.context)
 
 
 @gate.takes("GET", "HEAD")
 async def home(request: HttpRequest) -> HttpResponseBase:
     """An empty page for a new conversation."""
-    return await in_database(_home, await engine(), request)
+    return await _answer(await in_database(_home, await engine(), request))
 
 
 @gate.takes("GET", "HEAD")
 async def conversation(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """A conversation, or with `?before=<message>` the messages before that one."""
-    return await in_database(_conversation, await engine(), request, conversation)
+    """A conversation; with `?before=<message>` the messages before that one, with `?since=<message>` the rest
+    from that one on. The page's own script is given the messages alone."""
+    return await _answer(await in_database(_conversation, await engine(), request, conversation))
 
 
-def _home(here: Engine, request: HttpRequest) -> HttpResponse:
+def _require_room(user: User) -> None:
+    """Raises Overloaded. Each waiting page holds its messages in memory."""
+    if rendering.waiting(user.pk) >= MAX_WAITING_PAGES:
+        raise Overloaded(
+            _("You have opened too many pages at once. Wait a moment, then try again."), retry_after=5
+        )
+
+
+async def _answer(found: Page | HttpResponse) -> HttpResponse:
+    return await found.response() if isinstance(found, Page) else found
+
+
+def _home(here: Engine, request: HttpRequest) -> Page | HttpResponse:
     try:
         user = gate.signed_in(request)
     except SignedOut:
@@ -41,27 +101,40 @@ def _home(here: Engine, request: HttpRequest) -> HttpResponse:
     return _page(here, request, user, None, thread.Thread([], None, None))
 
 
-def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> Page | HttpResponse:
     try:
         found = gate.own_conversation(request, key)
     except SignedOut:
         return _to_login(request)
-    shown = thread.read(found, gate.before(request, found.messages.all()))
-    return _page(here, request, gate.signed_in(request), found, shown)
+    before, since = (gate.named(request, name, found.messages.all()) for name in ("before", "since"))
+    if before and since:
+        raise Malformed(_("Send “before” or “since”, not both."))
+    _require_room(gate.signed_in(request))  # before its messages are loaded
+    # Read first: what changes in between is asked for again by the page, and not missed.
+    state = Conversation.objects.state(request.user, found.pk)
+    shown = thread.read(found, before, since=since.pk if since else None)
+    return _page(here, request, gate.signed_in(request), found, shown, state=state, alone=is_part(request))
 
 
-def typed_again(here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: Refusal) -> HttpResponse:
+async def typed_again(
+    here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: Refusal
+) -> HttpResponse:
     """The page that a form was sent from, with why its question was not taken, and with what was typed."""
+    page = await in_database(_typed_again, here, request, key, refusal)
+    response = await page.response()
+    response.status_code = refusal.status
+    if refusal.retry_after:
+        response["Retry-After"] = str(refusal.retry_after)
+    return response
+
+
+def _typed_again(here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: Refusal) -> Page:
     try:
         found = gate.own_conversation(request, key) if key else None
         typed = request.POST.get("content", "")
     except (Missing, SuspiciousOperation):  # such as a body that is too big to be read
         raise refusal from None
-    response = _typed(here, request, found, typed, refusal.message)
-    response.status_code = refusal.status
-    if refusal.retry_after:
-        response["Retry-After"] = str(refusal.retry_after)
-    return response
+    return _typed(here, request, found, typed, refusal.message)
 
 
 def given_back(here: Engine, request: HttpRequest, key: uuid.UUID | None, typed: str) -> HttpResponse:
@@ -70,15 +143,14 @@ def given_back(here: Engine, request: HttpRequest, key: uuid.UUID | None, typed:
         found = gate.own_conversation(request, key) if key else None
     except Missing:  # deleted since; what was typed is not
         found = None
-    return _typed(here, request, found, typed, _("You are signed in. What you wrote was not sent yet."))
+    why = _("You are signed in. What you wrote was not sent yet.")
+    return _typed(here, request, found, typed, why).response_sync()
 
 
-def _typed(
-    here: Engine, request: HttpRequest, found: Conversation | None, typed: str, why: str
-) -> HttpResponse:
+def _typed(here: Engine, request: HttpRequest, found: Conversation | None, typed: str, why: str) -> Page:
     shown = thread.read(found) if found else thread.Thread([], None, None)
     # It must not ask again by itself: that would forget what was typed.
-    again = {"error": why, "content": typed, "refresh": ""}
+    again: dict[str, Any] = {"error": why, "content": typed, "refresh": ""}
     return _page(here, request, gate.signed_in(request), found, shown, **again)
 
 
@@ -95,32 +167,66 @@ def _page(
     user: User,
     current: Conversation | None,
     shown: thread.Thread,
+    *,
+    state: ConversationState | None = None,
+    alone: bool = False,
     **more: Any,
-) -> HttpResponse:
+) -> Page:
+    """`alone`: the messages, without the page around them."""
     offered = theirs(here.catalogue, user)
-    listed = listing.read(user, zone(request), current=current)
-    wanted = current.model if current else listed.model
+    listed = None if alone else listing.read(user, zone(request), current=current)
+    wanted = current.model if current else listed.model if listed else ""
     retired = offered.retired(wanted)
     model = offered.usable(wanted)
-    chosen = current.parameters if current else {}
-    for item in shown.items:
-        item["model_name"] = offered.name_of(item["model"])
-        outcome.complete(item, offered, model, chosen)
+    start = _complete(shown, offered, model, current, state, zone(request))
     context: dict[str, Any] = {
         "conversation": current,
         "thread": shown.items,
         "older": shown.older,
+        "context_ends": start == NEXT and "before" not in request.GET,
+        "state": state,
+        "models": list(offered),
+        "retired": retired if current and "before" not in request.GET else None,
+        "successor": offered.successor(retired).name if retired else "",
+    }
+    if alone:
+        return Page(request, user, shown.items, context, "chat/_thread.html")
+    context |= {
         "refresh": _refresh(request, current, shown) if current and shown.live_run else "",
         "listing": listed,
         "deleted": None if current else _just_deleted(request, user),
-        "models": list(offered),
         "current_model": model.id,
-        "controls": controls.controls(model, chosen),
-        "retired": retired if current and "before" not in request.GET else None,
-        "successor": offered.successor(retired).name if retired else "",
+        "controls": controls.controls(model, current.parameters if current else {}),
         "form_key": uuid.uuid4(),
     }
-    return render(request, "chat/page.html", context | more)
+    return Page(request, user, shown.items, context | more)
+
+
+def _complete(
+    shown: thread.Thread,
+    offered: Catalogue,
+    model: Model,
+    current: Conversation | None,
+    state: ConversationState | None,
+    zone: tzinfo,
+) -> str | None:
+    """Say of each message what depends on the models. `model` answers next.
+
+    Returns where its context starts.
+    """
+    start = _context_start(current, state, model) if current and state else None
+    for item in shown.items:
+        item["model_name"] = offered.name_of(item["model"])
+        item["starts_context"] = not item["is_first"] and str(item["id"]) == start
+        outcome.complete(item, offered, model, current.parameters if current else {}, zone)
+    return start
+
+
+def _context_start(current: Conversation, state: ConversationState, model: Model) -> str | None:
+    """Known from the last turn, unless another model answers now."""
+    if state.model in ("", model.id):
+        return str(state.context_start) if state.context_start else None
+    return context_start(current, model)
 
 
 def _refresh(request: HttpRequest, conversation: Conversation, shown: thread.Thread) -> str:
@@ -138,4 +244,4 @@ def _just_deleted(request: HttpRequest, user: User) -> Conversation | None:
         key = uuid.UUID(request.GET.get("deleted", ""))
     except ValueError:
         return None
-    return Conversation.objects.filter(user=user, pk=key).exclude(deleted=None).first()
+    return Conversation.objects.filter(user=user, pk=key).recoverable().first()

@@ -14,10 +14,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
+from chat.engine.refusal import Overloaded
 from chat.forms import ChangePasswordForm, NewPasswordForm
 from chat.models.user import User
 from chat.views.accounts import dead_link
-from chat.views.login import attempt, locked_out, refuse_locked_out
+from chat.views.confirmation import confirm, only_one
+from chat.views.errors import refuse
+from chat.views.login import locked_out, refuse_locked_out
 
 WRONG = _("This is not your current password.")
 
@@ -29,24 +32,26 @@ WRONG = _("This is not your current password.")
 def change(request: HttpRequest) -> HttpResponse:
     """Change one's own password. This session goes on, every other one of this person ends.
 
-    A wrong current password counts as at the login: who got hold of a session cannot try them all.
+    API keys are revoked too, but for those that the person chooses to keep.
     """
     assert isinstance(request.user, User)
     form = ChangePasswordForm(request.user, request.POST if request.method == "POST" else None)
     if form.is_valid():
-        # By the address, if there is one: a name that imitates somebody's address would find that person.
-        login = request.user.email or request.user.username
-        user = attempt(request, login, form.cleaned_data["current"])
-        if user == request.user:
-            return _changed(request, user, form.cleaned_data["new_password1"])
+        try:
+            with only_one(request, request.user):
+                if confirm(request, request.user, form.cleaned_data["current"]):
+                    return _changed(request, request.user, form)
+        except Overloaded as busy:
+            return refuse(request, busy.status, busy.message, retry_after=busy.retry_after)
         if locked_out(request):
             return refuse_locked_out(request)
         form.add_error("current", WRONG)
     return render(request, "accounts/password.html", {"form": form})
 
 
-def _changed(request: HttpRequest, user: User, password: str) -> HttpResponse:
-    if not user.replace_password(password):
+def _changed(request: HttpRequest, user: User, form: ChangePasswordForm) -> HttpResponse:
+    keep = [key.pk for key in form.cleaned_data["keep"]]
+    if not user.replace_password(form.cleaned_data["new_password1"], keep):
         return redirect(settings.LOGIN_URL)  # another change came first and ended this session
     update_session_auth_hash(request, user)
     return redirect("password_changed")

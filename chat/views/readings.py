@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from chat.engine.database import in_database
 from chat.engine.refusal import Malformed, SignedOut
-from chat.models import Conversation, Reading
+from chat.models import Conversation, Reading, ReadingOwner, User
 
 from . import gate
 from .zone import zone
@@ -31,19 +31,36 @@ def _readings(request: HttpRequest) -> HttpResponse:
         user = gate.signed_in(request)
     except SignedOut:
         return gate.to_login(request)
-    rows = Reading.objects.filter(owner_key=user.pk).order_by("-pk")
-    if (before := _before(request)) is not None:
-        rows = rows.filter(pk__lt=before)
-    found = list(rows[: PAGE + 1])
-    shown = found[:PAGE]
-    there = _still_there(user, {row.conversation for row in shown})
+    before = _before(request)
+    keys = _newest(user, before)
+    rows = Reading.objects.in_bulk(keys[:PAGE])
+    shown = [rows[key] for key in keys[:PAGE]]
+    there = _still_there(user, {row.conversation for row in shown if row.conversation})
+    listed = ReadingOwner.objects.filter(owner_key=user.pk, reading__in=keys[:PAGE])
+    numbers = {key: len(found) for key, found in listed.values_list("reading_id", "conversations")}
     context: dict[str, Any] = {
-        "readings": [{"row": row, "there": row.conversation in there} for row in shown],
-        "older": shown[-1].pk if len(found) > PAGE else None,
+        "readings": [
+            {"row": row, "there": row.conversation in there, "number": numbers.get(row.pk)} for row in shown
+        ],
+        "older": keys[PAGE - 1] if len(keys) > PAGE else None,
         "newest": before is None,
     }
     with timezone.override(zone(request)):
         return render(request, "chat/readings.html", context)
+
+
+def _newest(user: User, before: int | None) -> list[int]:
+    """The keys of the newest readings of this person's conversations, and one more than a page holds.
+
+    Two short looks into an index each, for openings and for lists.
+    """
+    opened = Reading.objects.filter(owner_key=user.pk)
+    listed = ReadingOwner.objects.filter(owner_key=user.pk)
+    if before is not None:
+        opened, listed = opened.filter(pk__lt=before), listed.filter(reading__lt=before)
+    keys = [*opened.order_by("-pk").values_list("pk", flat=True)[: PAGE + 1]]
+    keys += listed.order_by("-reading").values_list("reading_id", flat=True)[: PAGE + 1]
+    return sorted(keys, reverse=True)[: PAGE + 1]
 
 
 def _before(request: HttpRequest) -> int | None:

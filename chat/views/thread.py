@@ -12,6 +12,7 @@ from chat.models.message import Place
 from . import outcome
 
 PAGE = 50  # messages shown at once
+PAGE_LENGTH = 1_000_000  # code points of text shown at once, but at least a question and its reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +24,21 @@ class Thread:
     live_run: uuid.UUID | None
 
 
-def read(conversation: Conversation, before: Message | None = None) -> Thread:
-    """The newest page of the active branch, or the page that ends just before `before`.
+def read(
+    conversation: Conversation, before: Message | None = None, *, since: uuid.UUID | None = None
+) -> Thread:
+    """The newest page of the active branch, or the page that ends just before `before`; of the newest page
+    only the message `since` and what follows it, where it is among them.
 
     A fixed number of queries, whatever there is to show.
     """
     leaf = before.parent_id if before else conversation.active_leaf_id
     places = list(reversed(Message.objects.branch(leaf, PAGE + 1))) if leaf else []
-    shown = places[-PAGE:]
+    shown = places[-_count(leaf) :]
     ids = [place.id for place in shown]
+    if since in ids:
+        shown = places = shown[ids.index(since) :]
+        ids = [place.id for place in shown]
     found = Message.objects.select_related("feedback").in_bulk(ids)
     runs: dict[uuid.UUID, Run] = {}
     for run in Run.objects.filter(message_id__in=ids).order_by("created"):
@@ -41,7 +48,18 @@ def read(conversation: Conversation, before: Message | None = None) -> Thread:
         for place in shown
     ]
     live = next((run.pk for run in runs.values() if run.is_live), None)
-    return Thread(items, ids[0] if len(places) > PAGE else None, live)
+    return Thread(items, ids[0] if len(places) > len(shown) else None, live)
+
+
+def _count(leaf: uuid.UUID | None) -> int:
+    """How many messages from this one upwards are shown at once."""
+    count, length = 0, 0
+    for step in Message.objects.path(leaf, PAGE) if leaf else ():
+        length += step.length
+        if length > PAGE_LENGTH and count >= 2:
+            break
+        count += 1
+    return count
 
 
 def _item(message: Message, place: Place, run: Run | None, *, is_leaf: bool) -> dict[str, Any]:
@@ -52,9 +70,11 @@ def _item(message: Message, place: Place, run: Run | None, *, is_leaf: bool) -> 
         "id": message.pk,
         "role": message.role,
         "text": message.text + text,
+        "final": not (run and run.is_live),
         "reasoning": message.reasoning + reasoning,
         "model": message.model,
         "created": message.created,
+        "is_first": message.parent_id is None,
         "run": _run(run, Position(len(text), len(reasoning))) if run else None,
         "versions": _versions(place),
         "feedback": None if feedback is None else "up" if feedback.up else "down",
@@ -78,6 +98,7 @@ def _run(run: Run, position: Position) -> dict[str, Any]:
         "thinking_seconds": run.thinking_seconds,
         "cached": run.gateway_cached,
         "fallback": run.gateway_step,
+        "served_by": run.served_by,
     }
 
 

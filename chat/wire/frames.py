@@ -30,6 +30,8 @@ _FINISH_REASONS = {
     "max_tokens": "length",
     "model_length": "length",
     "content-filter": "content_filter",
+    "safety": "content_filter",
+    "refusal": "content_filter",
     "function_call": "tool_calls",
     "tool-calls": "tool_calls",
 }
@@ -175,6 +177,7 @@ class Reader:
     def _pieces(self, frame: _Object, choice: _Object, said: _Object) -> tuple[str, str]:
         """The frame's text, taken from one place only, and its reasoning, likewise."""
         text = _string(frame.get("response")) or _string(said.get("content")) or _string(choice.get("text"))
+        text = text or _string(said.get("refusal"))  # OpenAI's models say there why they do not answer
         reasoning = _string(said.get("reasoning_content")) or _string(said.get("reasoning"))
         if not reasoning and not said:
             reasoning = _string(frame.get("reasoning_content")) or _string(frame.get("reasoning"))

@@ -32,7 +32,7 @@ export async function act(chat, element) {
   const article = element.closest('article');
   forget(article);
   const asks = 'turn' in element.dataset;
-  if (asks && chat.busy) return complain(article, chat.page.say('wait'));
+  if (asks && chat.busy) return complain(article, chat.page.say('wait'), 'busy');
   if (!asks && element.ariaDisabled === 'true') return;
   try {
     await DEEDS[element.dataset.action](chat, element);

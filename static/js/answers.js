@@ -7,7 +7,7 @@ export async function post(chat, article, url, body = {}) {
   const said = (await response?.json().catch(() => null)) ?? {};
   if (response?.ok) return said;
   if (response?.status === 401 && (await signedIn(chat))) return post(chat, article, url, body);
-  complain(article, said.error?.message || chat.page.say('not-done'));
+  complain(article, said.error?.message || chat.page.say('not-done'), said.error?.code);
   return null;
 }
 
@@ -16,12 +16,16 @@ async function signedIn(chat) {
   return signIn(chat.page);
 }
 
-/** Under the message that it is about, and read out. */
-export function complain(article, sentence) {
+/**
+ * Under the message that it is about, and read out.
+ * @param {string} [about]  its code; what is `busy` goes when the reply that was in the way has ended
+ */
+export function complain(article, sentence, about = '') {
   forget(article);
   const trouble = document.createElement('p');
   trouble.className = 'trouble';
   trouble.role = 'alert';
+  trouble.dataset.about = about;
   article.append(trouble);
   trouble.textContent = sentence;
   trouble.scrollIntoView({ block: 'nearest' });

@@ -1,9 +1,10 @@
 import { Composer, Outbox } from './composer.js';
 import { RunStream } from './stream.js';
-import { Follower, Page, Reply, Turn, copy, furnish, identify, titleOf } from './transcript.js';
+import { Follower, Page, Reply, Turn, copy, furnish, identify } from './transcript.js';
 
 const SHORTCUTS = { KeyO: 'fresh', KeyS: 'fold', Escape: 'box' }; // with Ctrl and Shift; Escape with Shift alone
 const LISTED = '#conversations li'; // F2 there renames
+const SYNC_AFTER = 1_500; // milliseconds; what a page needs to be read and used comes first
 const LET_GO_AFTER = 10_000; // milliseconds hidden; on HTTP/1.1 all tabs of a site share six connections
 
 /** What modules that are loaded on demand may use: `page`, `thread`, `composer`, `busy`, `begin`, `swap`, `say`. */
@@ -17,6 +18,7 @@ class Chat {
   #turn = null;
   #sidebar = null;
   #stops = null;
+  #sync = null;
   #keyboard = null;
 
   constructor(page) {
@@ -40,6 +42,7 @@ class Chat {
     this.#goToEnd();
     if (document.activeElement === document.body) this.composer.focus();
     this.arrived();
+    setTimeout(() => this.#keepUp(), SYNC_AFTER);
   }
 
   /** Is a reply on its way here? */
@@ -65,6 +68,23 @@ class Chat {
       import('./outcome.js').then(({ watch }) => watch(this, this.thread));
     }
     if (this.thread.querySelector('.older')) import('./history.js').then(({ watch }) => watch(this));
+    this.reopen();
+  }
+
+  /** Edits that were in progress when this tab showed their messages last. */
+  reopen() {
+    if (this.#outbox.drafts('edit-').length) import('./edit.js').then(({ reopen }) => reopen(this));
+  }
+
+  /** Turns that were made elsewhere are on the page now. */
+  changed() {
+    if (!this.busy) this.#mark('');
+  }
+
+  /** What was done here is told to other tabs; what was done elsewhere comes onto the page. */
+  #keepUp() {
+    const loading = (this.#sync ??= import('./sync.js').then(({ Sync }) => new Sync(this)));
+    loading.then((sync) => sync.tell(), () => (this.#sync = null));
   }
 
   get #draftName() {
@@ -74,7 +94,13 @@ class Chat {
   #goToEnd() {
     if (location.hash) return this.#follower.release();
     history.scrollRestoration = 'manual';
-    this.#follower.jump();
+    const jump = () => this.#follower.jump();
+    if (performance.getEntriesByType('navigation')[0]?.type !== 'reload') return jump();
+    return import('./place.js').then(({ restore }) => restore(this) || jump(), jump);
+  }
+
+  get follower() {
+    return this.#follower;
   }
 
   /** The empty page says who answers. */
@@ -184,12 +210,11 @@ class Chat {
   #handlers() {
     return {
       accepted: () => this.#accepted(),
-      busy: () => this.#busy(),
       open: () => this.#reply.remark(''),
       meta: (meta) => this.#meet(meta),
       text: (piece) => this.#reply.append(piece),
       reset: () => this.#reply.reset(),
-      problem: ({ message }) => this.#reply.remark(message),
+      problem: (problem) => this.#trouble(problem),
       waiting: () => this.#reply.remark(this.page.say(this.#waiting)),
       done: (done) => this.#done(done),
       end: (outcome) => this.#end(outcome),
@@ -198,6 +223,12 @@ class Chat {
 
   get #reply() {
     return this.#turn.reply;
+  }
+
+  /** An empty message takes back what was said. */
+  #trouble({ code, message }) {
+    this.#reply.remark(message);
+    if (code === 'not_saved') document.getElementById('status').textContent = message;
   }
 
   get #waiting() {
@@ -210,16 +241,7 @@ class Chat {
     this.#outbox.release(this.#draftName);
     if (this.#turn.typed) this.composer.accepted();
     this.#announce('replying');
-  }
-
-  /** Another window asked first. Its reply is shown here, and this question goes back into the box. */
-  #busy() {
-    const { typed } = this.#turn;
-    this.#giveBack();
-    this.#turn = new Turn({ reply: this.#newReply() });
-    this.#turn.accept();
-    this.#announce('replying');
-    this.say(typed ? 'busy-kept' : 'busy', this.#link('show-all', location.href));
+    this.#keepUp();
   }
 
   #meet(meta) {
@@ -237,7 +259,15 @@ class Chat {
     if (done.answered_by) this.#reply.model = this.page.modelName(done.answered_by);
     this.#reply.finish(done);
     this.#announce(done.status === 'complete' ? 'finished' : 'ended');
-    if (done.code || done.because) import('./outcome.js').then(({ tell }) => tell(this, article));
+    if (done.code || done.because) this.#tell(article);
+  }
+
+  /** What there is to press is shown once it is all there: whatever moved under a press would lose it. */
+  #tell(article) {
+    const hold = (held) => article.querySelector('.retry')?.toggleAttribute('inert', held);
+    const over = () => hold(false);
+    hold(true);
+    import('./outcome.js').then(({ tell }) => tell(this, article)).then(over, over);
   }
 
   async #end(outcome) {
@@ -250,7 +280,12 @@ class Chat {
     if (outcome.kind === 'done') this.#settle(turn.reply);
     else if (turn.accepted) this.#lose(turn.reply, outcome);
     else this.#takeBack(turn, outcome);
+    this.retract('busy', 'busy-kept');
+    for (const trouble of this.thread.querySelectorAll('.trouble[data-about=busy]')) trouble.remove();
+    // Another window asked first: its question and its reply are shown here, and this question is in the box.
+    if (outcome.kind === 'busy') this.say(turn.typed ? 'busy-kept' : 'busy');
     this.#follower.follow();
+    this.#keepUp();
   }
 
   /** It has ended; or somebody signed in in another tab, which made this page's token worthless: tried once. */
@@ -298,8 +333,8 @@ class Chat {
   #explain({ kind, status, error }) {
     if (kind === 'signed-out') {
       const next = encodeURIComponent(location.pathname);
-      this.say('signed-out', this.#link('sign-in', `${this.page.url('login')}?next=${next}`));
-    } else if (status === 403) this.say('outdated', this.#link('reload', location.href));
+      this.say('signed-out', this.link('sign-in', `${this.page.url('login')}?next=${next}`));
+    } else if (status === 403) this.say('outdated', this.link('reload', location.href));
     else if (kind === 'refused') this.#refuse(error);
     else if (kind === 'unreachable') this.say('unreachable');
   }
@@ -336,12 +371,11 @@ class Chat {
   /** A new conversation has its address now; Back leads away from it, not to its empty page. */
   #adopt(conversation) {
     const address = this.page.url('conversation', conversation);
-    const title = titleOf(this.#turn.question?.querySelector('[data-part=text]').textContent ?? '');
+    const question = this.#turn.question?.querySelector('[data-part=text]').textContent ?? '';
     this.page.conversation = conversation;
     history.replaceState(null, '', address);
     this.composer.moveTo(conversation, this.page.url('send', conversation));
-    document.title = title;
-    this.#beside((sidebar) => sidebar.adopt(conversation, address, title));
+    this.#beside((sidebar) => sidebar.adopt(conversation, question));
   }
 
   // Beside the thread
@@ -398,15 +432,28 @@ class Chat {
 
   /** A sentence above the box, by its name; '' takes it away. */
   say(name, link) {
-    this.#notice(name && this.page.say(name), link);
+    this.#notice(name && this.page.say(name), link, name);
   }
 
-  #notice(sentence, link) {
+  /** What these sentences say is no longer so. */
+  retract(...names) {
+    if (names.includes(document.getElementById('notice').dataset.about)) this.say('');
+  }
+
+  #notice(sentence, link, about = '') {
     const notice = document.getElementById('notice');
+    // Said again it would be read out again.
+    if (about && notice.dataset.about === about) return;
+    notice.dataset.about = about;
     notice.replaceChildren(sentence, ...(link ? [' ', link] : []));
   }
 
-  #link(name, href) {
+  /** The title was changed elsewhere. */
+  entitle(title) {
+    this.#beside((sidebar) => sidebar.entitle(this.page.conversation, title));
+  }
+
+  link(name, href) {
     const link = document.createElement('a');
     link.href = href;
     link.textContent = this.page.say(name);

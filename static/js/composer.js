@@ -3,6 +3,8 @@ const INPUT_METHOD_KEY_CODE = 229;
 const NEW = 'new'; // the conversation that has no address yet
 const NONE = '{}';
 const SAVE_AFTER = 250; // milliseconds without a key
+const DOUBLE_TAP_MILLISECONDS = 350; // a finger's second tap comes sooner; browsers do not count them
+const DOUBLE_CLICK_MILLISECONDS = 1_000; // the slowest double click that systems can be set to
 
 /** Does this keydown send? On a touch keyboard, and where the person likes it so, Enter makes a new line. */
 export function sends(event, line = touch() || document.documentElement.dataset.enter === 'line') {
@@ -11,14 +13,25 @@ export function sends(event, line = touch() || document.documentElement.dataset.
   return !event.shiftKey && !event.altKey && !line;
 }
 
+/**
+ * Is a press of the one button meant for what it shows, Send or Stop? Not if the press began before the button
+ * showed that, nor if it is the second half of the double click or double tap that has just sent or stopped.
+ * @param {{began: number, clicks: number}} press  when it went down, and the browser's count of clicks
+ * @param {{shown: number, used: number}} button  since when it has shown this, and when it last did something
+ */
+export function isMeant({ began, clicks }, { shown, used }) {
+  const apart = clicks > 1 ? DOUBLE_CLICK_MILLISECONDS : DOUBLE_TAP_MILLISECONDS;
+  return began >= shown && began - used >= apart;
+}
+
 /** A version 4 UUID. `crypto.randomUUID` is absent on http:// addresses other than localhost. */
 export function newKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  // 0 stands for any digit, 8 for one of the variant's.
+  return '00000000-0000-4000-8000-000000000000'.replace(/[08]/g, (digit) => {
+    const [random] = crypto.getRandomValues(new Uint8Array(1));
+    return (digit === '8' ? 8 + (random & 3) : random & 15).toString(16);
+  });
 }
 
 /**
@@ -67,12 +80,21 @@ export class Outbox {
     this.#write(this.#name('sending', conversation), '');
   }
 
+  /** @returns {string[]} the drafts whose names begin so */
+  drafts(beginning) {
+    const mine = this.#name('draft', '');
+    return this.#named(mine + beginning).map((name) => name.slice(mine.length));
+  }
+
   /** On sign-out nothing of this person stays on the machine. */
   purge() {
-    const mine = [this.#name('draft', ''), this.#name('sending', '')];
-    for (const name of Object.keys(this.#storage ?? {})) {
-      if (mine.some((prefix) => name.startsWith(prefix))) this.#storage.removeItem(name);
+    for (const kind of ['draft', 'sending']) {
+      for (const name of this.#named(this.#name(kind, ''))) this.#storage.removeItem(name);
     }
+  }
+
+  #named(beginning) {
+    return Object.keys(this.#storage ?? {}).filter((name) => name.startsWith(beginning));
   }
 
   #name(kind, conversation) {
@@ -101,8 +123,13 @@ export class Composer {
   #unsent = ''; // left the box, not accepted yet
   #saved;
   #timer = 0;
+  #began = 0; // when the pointer or the key went down on the button
+  #shown = 0; // since when the button has shown what it shows
+  #used = -Infinity; // when it last sent or stopped
 
-  /** @param {{send: (text: string) => void, stop: () => void, editLast: () => void, resized: () => void}} on */
+  /**
+   * @param {{send: (text: string) => void, stop: () => void, editLast: () => void, resized: () => void}} on
+   */
   constructor(form, outbox, conversation, on) {
     this.#form = form;
     this.#box = form.elements.content;
@@ -141,6 +168,7 @@ export class Composer {
 
   /** @param {''|'live'|'stopping'} state */
   set busy(state) {
+    if (!state !== !this.busy) this.#shown = performance.now();
     this.#form.dataset.busy = state;
     this.#button.ariaLabel = state ? this.#button.dataset.stop : this.#button.dataset.send;
   }
@@ -188,9 +216,10 @@ export class Composer {
   #listen() {
     this.#form.addEventListener('submit', (event) => {
       event.preventDefault();
-      if (this.busy) this.#on.stop();
-      else this.#send();
+      if (!this.busy) this.#send();
     });
+    for (const type of ['pointerdown', 'keydown']) this.#button.addEventListener(type, (event) => this.#press(event));
+    this.#button.addEventListener('click', (event) => this.#click(event));
     this.#box.addEventListener('keydown', (event) => {
       const doing = this.#meant(event);
       if (!doing) return;
@@ -198,6 +227,7 @@ export class Composer {
       doing();
     });
     this.#box.addEventListener('input', () => {
+      this.#used = -Infinity; // nobody writes within a double click
       this.#fit();
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#save(), SAVE_AFTER);
@@ -206,12 +236,33 @@ export class Composer {
     document.addEventListener('visibilitychange', () => this.#save());
   }
 
+  /** A key that is held presses once. */
+  #press(event) {
+    if (!event.repeat) this.#began = event.timeStamp;
+    else if (event.key === 'Enter') event.preventDefault();
+  }
+
+  /** Stops here; what sends is the form. After a mouse's stop one writes on, a keyboard stays where it is. */
+  #click(event) {
+    const { timeStamp, detail: clicks } = event;
+    const meant = isMeant({ began: this.#began || timeStamp, clicks }, { shown: this.#shown, used: this.#used });
+    this.#began = 0;
+    if (!meant || this.busy) event.preventDefault();
+    if (!meant) return;
+    this.#used = timeStamp;
+    if (!this.busy) return;
+    this.#on.stop();
+    if (clicks) this.focus();
+  }
+
   /** @returns {(() => void)|undefined} what a key does here, beside writing */
   #meant(event) {
-    if (sends(event)) return () => this.busy || this.#send();
+    const { key, repeat } = event;
+    const { value } = this.#box;
+    if (sends(event)) return () => repeat || this.busy || this.#send();
     if (event.isComposing) return undefined;
-    if (event.key === 'Escape' && this.busy) return this.#on.stop;
-    if (event.key === 'ArrowUp' && !this.#box.value) return this.#on.editLast;
+    if (key === 'Escape' && this.busy) return repeat ? undefined : this.#on.stop;
+    if (key === 'ArrowUp' && !value) return this.#on.editLast;
     return undefined;
   }
 

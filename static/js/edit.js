@@ -1,25 +1,62 @@
 import { complain, giveBack, isHeldBy } from './answers.js';
 import { replace } from './branches.js';
-import { Outbox, sends } from './composer.js';
+import { sends } from './composer.js';
+import { Edits } from './edits.js';
 import { copy } from './transcript.js';
+
+let edits;
+addEventListener('pagehide', () => document.querySelectorAll('.edit').forEach((form) => keep(form, true)));
 
 /** The bubble becomes a box. What is written there outlives a reload, until it is sent or given up. */
 export function open(chat, button) {
   const article = button.closest('article');
   if (article.querySelector('.edit')) return;
+  const box = begin(chat, article);
+  box.focus();
+  box.setSelectionRange(box.value.length, box.value.length);
+}
+
+/** The edits that this tab was in the midst of. The one that was being written into has the focus again. */
+export function reopen(chat) {
+  edits ??= new Edits(chat.page.user);
+  for (const message of edits.ours) {
+    const article = chat.thread.querySelector(`#m-${message}`);
+    if (!article || article.querySelector('.edit')) continue;
+    const { start, end, held } = edits.find(message);
+    const box = begin(chat, article);
+    if (!held) continue;
+    box.setSelectionRange(start, end);
+    box.scrollIntoView({ block: 'nearest' });
+    if (!matchMedia('(pointer: coarse)').matches) giveBack(box);
+  }
+}
+
+/** @returns {HTMLTextAreaElement} with what was written there before, here or in another tab */
+function begin(chat, article) {
+  edits ??= new Edits(chat.page.user);
   const form = copy('edit-template');
   const box = form.elements.content;
-  const drafts = Outbox.open(chat.page.user);
-  box.value = drafts.draft(nameOf(article)) || article.querySelector('[data-part=text]').textContent;
+  const found = edits.find(article.dataset.message);
+  form.source = found?.source;
+  box.value = found?.text ?? article.querySelector('[data-part=text]').textContent;
   box.addEventListener('keydown', (event) => pressed(event, form));
   box.addEventListener('input', () => {
     fit(box);
-    drafts.keep(nameOf(article), box.value);
+    keep(form);
   });
   article.append(form);
   fit(box);
-  box.focus();
-  box.setSelectionRange(box.value.length, box.value.length);
+  keep(form);
+  return box;
+}
+
+/** @param {boolean} leaving  then where the caret stands is kept too, unless signing out has forgotten the edit */
+function keep(form, leaving = false) {
+  const { message } = form.closest('article').dataset;
+  if (leaving && !edits.ours.includes(message)) return;
+  const { value: text, selectionStart: start, selectionEnd: end } = form.elements.content;
+  const caret = leaving && { start, end, held: form.contains(document.activeElement) };
+  edits.keep(message, { text, source: form.source, ...caret });
 }
 
 /** A new branch begins with this; the old one stays, a version further back. */
@@ -27,18 +64,18 @@ export async function save(chat, form) {
   const article = form.closest('article');
   const box = form.elements.content;
   if (!box.value.trim()) return box.focus();
-  if (chat.busy) return complain(article, chat.page.say('wait'));
+  if (chat.busy) return complain(article, chat.page.say('wait'), 'busy');
   const url = chat.page.url('edit', article.dataset.message);
   const content = box.value;
   const body = { content, model: chat.composer.model };
   const taken = await replace(chat, article, { url, body, question: content });
-  if (taken) Outbox.open(chat.page.user).keep(nameOf(article), '');
+  if (taken) edits.forget(article.dataset.message);
   else giveBack(box);
 }
 
 export function cancel(chat, button) {
   const article = button.closest('article');
-  Outbox.open(chat.page.user).keep(nameOf(article), '');
+  edits.forget(article.dataset.message);
   const form = article.querySelector('.edit');
   const held = isHeldBy(form);
   form.remove();
@@ -47,8 +84,8 @@ export function cancel(chat, button) {
 
 function pressed(event, form) {
   if (event.key === 'Escape' && !event.isComposing) form.querySelector('[data-action=cancel]').click();
-  else if (sends(event)) form.requestSubmit();
-  else return;
+  else if (!sends(event)) return;
+  else if (!event.repeat) form.requestSubmit();
   event.preventDefault();
 }
 
@@ -56,8 +93,4 @@ function fit(box) {
   if (CSS.supports('field-sizing', 'content')) return;
   box.style.blockSize = 'auto';
   box.style.blockSize = `${box.scrollHeight}px`;
-}
-
-function nameOf(article) {
-  return `edit-${article.dataset.message}`;
 }

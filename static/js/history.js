@@ -45,15 +45,16 @@ function insert(chat, link, found) {
   const older = found.querySelector('.older');
   const batch = document.createElement('div');
   batch.className = 'batch';
-  batch.append(...found.querySelectorAll('article'));
+  batch.append(...found.querySelectorAll('article, .context-start'));
   furnish(batch);
   chat.enable(batch);
   for (const article of batch.children) article.classList.remove('far');
   hold(link.nextElementSibling, () => link.replaceWith(...(older ? [older] : []), batch));
   if (focused) focusOn(older ?? batch.firstElementChild);
+  chat.reopen();
   watch(chat);
   // Laid out once, everything keeps the size that it has when it is skipped later.
-  afterNextFrame(() => [batch, ...batch.children].forEach((element) => element.classList.add('far')));
+  afterNextFrame(() => [batch, ...batch.querySelectorAll('article')].forEach((element) => element.classList.add('far')));
 }
 
 /** @see Chat.swap */

@@ -97,15 +97,27 @@ export class List {
     return items.filter((item) => !wanted.has(addressOf(item)) && follows(item));
   }
 
-  /** Older ones go to the end. */
+  /** Older ones go to the end, and the open one to its place among them, without moving on the screen. */
   extend(fragment) {
+    const open = this.root.querySelector('[data-apart] li');
+    const before = open?.getBoundingClientRect().top;
+    keepingFocus(() => this.#extend(fragment, open));
+    if (open) this.root.scrollTop += open.getBoundingClientRect().top - before;
+  }
+
+  #extend(fragment, open) {
     this.root.querySelector('.earlier')?.remove();
+    const apart = open?.closest('.group');
+    apart?.remove();
     const known = byAddress(this.root);
     for (const [address, item] of byAddress(fragment)) {
+      const listed = open && addressOf(open) === address ? open : item;
       if (known.has(address)) continue;
-      furnish(this.#page, item);
-      place(this.root, item);
+      if (listed === open) item.replaceWith(open);
+      else furnish(this.#page, item);
+      place(this.root, listed);
     }
+    if (open && !open.isConnected) this.root.append(apart);
     this.root.append(...fragment.querySelectorAll('.earlier'));
   }
 }
@@ -123,7 +135,8 @@ function outline(within) {
 /** At the end of its group; the group is made where it is missing. */
 function place(root, item) {
   const from = item.closest('.group');
-  let group = root.querySelector(`.group[data-group="${from.dataset.group}"]`);
+  const kind = from.dataset.apart === undefined ? ':not([data-apart])' : '[data-apart]';
+  let group = root.querySelector(`.group[data-group="${from.dataset.group}"]${kind}`);
   if (!group) {
     group = from.cloneNode();
     group.append(from.querySelector('h3').cloneNode(true), document.createElement('ul'));

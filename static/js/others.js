@@ -3,13 +3,17 @@ import { regenerate } from './branches.js';
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 const EDGE = 8; // pixels between the menu and its button, and the edge of the window
 
-/** A menu of the models that could answer instead. Who is chosen answers from then on, as the server has it. */
+/**
+ * A menu of the models that could answer instead, or `data-only` of those that can. Who is chosen answers from then
+ * on, as the server has it.
+ */
 export function offer(chat, button) {
   const menu = document.createElement('div');
   Object.assign(menu, { className: 'others', popover: 'auto', role: 'menu', ariaLabel: button.ariaLabel ?? button.textContent });
   const said = button.closest('article').querySelector('[data-part=model]').textContent;
+  const only = button.dataset.only?.split(' ');
   for (const { value, text } of document.getElementById('model').options) {
-    menu.append(itemOf(value, text, text === said));
+    if (!only || only.includes(value)) menu.append(itemOf(value, text, text === said));
   }
   menu.addEventListener('click', ({ target }) => choose(chat, button, menu, target.dataset.model));
   menu.addEventListener('keydown', (event) => walk(event, Array.from(menu.children)));

@@ -1,18 +1,20 @@
 import { regenerate } from './branches.js';
 import { announce, complain } from './answers.js';
 import { copyText } from './clipboard.js';
+import { surround } from './merge.js';
 import { nodesOf } from './transcript.js';
 
+const WITHIN = 3_000; // milliseconds that the way to try again waits for those that belong beside it
 const LOOK = 500; // milliseconds between two looks at the clock
 
 /**
  * A reply has ended here as it should not: how, and what helps, in the words of a page that is loaded now.
- * Where they cannot be had, the sentence that came with the end stays, and the one way to try again.
+ * Where they cannot be had in time, the sentence that came with the end stays, and the one way to try again.
  */
 export async function tell(chat, article) {
-  const response = await fetch(chat.page.url('outcome', article.dataset.message)).catch(() => null);
-  if (!response?.ok || response.redirected) return;
-  const fresh = nodesOf(await response.text());
+  const html = await wordsOf(chat.page.url('outcome', article.dataset.message)).catch(() => '');
+  if (!html) return;
+  const fresh = nodesOf(html);
   const outcome = article.querySelector('[data-part=outcome]');
   const held = outcome.contains(document.activeElement);
   renew(outcome, fresh);
@@ -24,21 +26,17 @@ export async function tell(chat, article) {
   chat.hold();
 }
 
+async function wordsOf(url) {
+  const response = await fetch(url, { signal: AbortSignal.timeout(WITHIN) });
+  return response.ok && !response.redirected ? response.text() : '';
+}
+
 /** The way to try again stays the same element, for it may be pressed at this very moment. */
 function renew(outcome, fresh) {
   const [known, again] = [outcome, fresh].map((part) => part.querySelector('[data-action=regenerate]'));
   if (!known || !again) return outcome.replaceChildren(fresh);
   surround(known, again);
   surround(known.form, again.form);
-}
-
-/** Gives an element the neighbours of another one. */
-function surround(element, other) {
-  const nodes = Array.from(other.parentNode.childNodes);
-  const at = nodes.indexOf(other);
-  for (const node of Array.from(element.parentNode.childNodes)) if (node !== element) node.remove();
-  element.before(...nodes.slice(0, at));
-  element.after(...nodes.slice(at + 1));
 }
 
 /** Counts the seconds down for which trying again is of no use; who asked for it is then asked again. */

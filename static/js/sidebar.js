@@ -1,8 +1,9 @@
 import { Outbox } from './composer.js';
 import { Doings } from './doings.js';
-import { setState, titleOf } from './item.js';
+import { setState } from './item.js';
 import { List } from './list.js';
 import { part } from './saving.js';
+import { titleOf } from './title.js';
 import { nodesOf } from './transcript.js';
 
 const LOOK_EVERY = 5_000; // milliseconds at least between two looks at the list, and only while the page is seen
@@ -44,7 +45,8 @@ export class Sidebar {
   }
 
   /** A new conversation has its address and its title now. */
-  adopt(conversation, address, title) {
+  adopt(conversation, question) {
+    const title = titleOf(question);
     this.#list.raise(conversation, title);
     this.#list.point(conversation);
     this.#doings.entitle(conversation, title);
@@ -54,10 +56,15 @@ export class Sidebar {
     document.getElementById('menu-button').hidden = false;
   }
 
+  /** It was given another title elsewhere. */
+  entitle(conversation, title) {
+    this.#doings.entitle(conversation, title);
+  }
+
   /** @param {''|'replying'} state  '': the reply has ended, and is seen as soon as the page is */
   mark(conversation, state) {
     const item = this.#list.find(conversation);
-    if (state && item) this.#list.raise(conversation, titleOf(item));
+    if (state && item) this.#list.raise(conversation);
     if (item && conversation !== this.#page.conversation) setState(this.#page, item, state);
     this.#unseen = !state && conversation === this.#page.conversation;
     this.#see();

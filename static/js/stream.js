@@ -1,4 +1,6 @@
-import { Connection, EventStreamParser } from './sse.js';
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
 
 /** In milliseconds, but for `sends`: how often a message is sent before its text goes back to the person. */
 export const TIMINGS = {
@@ -14,7 +16,6 @@ export const TIMINGS = {
  *
  * `on` is told, always in this order of truth:
  *   accepted()                the server has the message
- *   busy(run)                 it has not: this conversation's reply that is being written is followed instead
  *   open()                    a connection carries the stream (again)
  *   meta(payload)             once per connection
  *   text(payload)             `response` and `reasoning` to append; never the same piece twice
@@ -22,7 +23,8 @@ export const TIMINGS = {
  *   problem(payload)          a sentence for the person, the stream goes on
  *   done(payload)             the end of the run and its usage
  *   waiting(milliseconds)     no connection, the next attempt follows after that time
- *   end({kind, status, error})   last of all. kind: done, signed-out, refused, unreachable or cancelled
+ *   end({kind, status, error})   last of all. kind: done, signed-out, refused, busy (another reply is
+ *                             being written), unreachable or cancelled
  *
  * Ids are opaque: the last one is kept and echoed, never compared or counted.
  */
@@ -160,17 +162,11 @@ export class RunStream {
 
   #refused(status, headers, error) {
     if (status === 401) return this.#end({ kind: 'signed-out', status, error });
-    if (status === 409 && error.run && !this.#run) return this.#attach(error.run);
+    if (status === 409 && error.run && !this.#run) return this.#end({ kind: 'busy', status, error });
     const wait = secondsToWait(headers.get('Retry-After') ?? error.retry_after) * 1_000;
     const passing = status === 408 || status === 429 || status >= 500;
     const final = !passing || (!this.#run && wait > this.#timings.patience);
     return final ? this.#end({ kind: 'refused', status, error }) : wait;
-  }
-
-  #attach(run) {
-    this.#on.busy?.(run);
-    this.#learn(run);
-    return null;
   }
 
   #learn(run) {
@@ -275,4 +271,123 @@ function secondsToWait(value) {
   const seconds = Number(value ?? 0);
   if (!Number.isNaN(seconds)) return Math.max(0, seconds);
   return Math.max(0, (Date.parse(value) - Date.now()) / 1_000 || 0);
+}
+
+/**
+ * Event streams in text pieces of any cut, after the WHATWG rules:
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+ * A TextDecoderStream in front of it joins split characters and takes the byte order mark away.
+ * An event whose blank line never came is not dispatched: its data would be half.
+ */
+export class EventStreamParser {
+  #onEvent;
+  #onRetry;
+  #rest = '';
+  #skipLineFeed = false;
+  #data = null;
+  #type = '';
+  #id = '';
+
+  /**
+   * @param {(event: {type: string, data: string, id: string}) => void} onEvent  `id`: the last seen or ''
+   * @param {(milliseconds: number) => void} onRetry
+   */
+  constructor(onEvent, onRetry = () => {}) {
+    this.#onEvent = onEvent;
+    this.#onRetry = onRetry;
+  }
+
+  push(text) {
+    let start = 0;
+    if (this.#skipLineFeed && text !== '') {
+      if (text.charCodeAt(0) === LF) start = 1;
+      this.#skipLineFeed = false;
+    }
+    for (let at = start; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code !== LF && code !== CR) continue;
+      this.#line(this.#rest + text.slice(start, at));
+      this.#rest = '';
+      if (code === CR) {
+        if (at + 1 === text.length) this.#skipLineFeed = true;
+        else if (text.charCodeAt(at + 1) === LF) at++;
+      }
+      start = at + 1;
+    }
+    this.#rest += text.slice(start);
+  }
+
+  /** The ids seen so far name text that was discarded. */
+  forgetId() {
+    this.#id = '';
+  }
+
+  #line(line) {
+    if (line === '') return this.#dispatch();
+    const colon = line.indexOf(':');
+    if (colon < 0) return this.#field(line, '');
+    if (colon === 0) return; // a comment, such as a ping
+    const value = colon + (line.charCodeAt(colon + 1) === SPACE ? 2 : 1);
+    this.#field(line.slice(0, colon), line.slice(value));
+  }
+
+  #field(name, value) {
+    if (name === 'data') this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
+    else if (name === 'event') this.#type = value;
+    else if (name === 'id' && !value.includes('\0')) this.#id = value;
+    else if (name === 'retry' && /^[0-9]+$/.test(value)) this.#onRetry(Number(value));
+  }
+
+  #dispatch() {
+    const event = { type: this.#type || 'message', data: this.#data, id: this.#id };
+    this.#data = null;
+    this.#type = '';
+    if (event.data !== null) this.#onEvent(event);
+  }
+}
+
+/** One fetch under a watchdog. Whatever ends it, closed, cut or stalled, its reader sees a plain end. */
+export class Connection {
+  #controller = new AbortController();
+  #stall;
+  #timer = 0;
+
+  constructor(stall) {
+    this.#stall = stall;
+  }
+
+  get closed() {
+    return this.#controller.signal.aborted;
+  }
+
+  /** @returns {Promise<Response|null>} null: nobody answered */
+  async fetch(url, options) {
+    this.#alive();
+    const ours = { credentials: 'same-origin', cache: 'no-store', signal: this.#controller.signal };
+    try {
+      return await fetch(url, { ...options, ...ours });
+    } catch {
+      return null;
+    }
+  }
+
+  async *pieces(body) {
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    for (;;) {
+      this.#alive();
+      const { done, value } = await reader.read().catch(() => ({ done: true }));
+      if (done || this.closed) return;
+      yield value;
+    }
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+    this.#controller.abort();
+  }
+
+  #alive() {
+    clearTimeout(this.#timer);
+    if (!this.closed) this.#timer = setTimeout(() => this.close(), this.#stall);
+  }
 }

@@ -1,7 +1,6 @@
 const ANY_ID = '00000000-0000-0000-0000-000000000000'; // in place of an id in the page's addresses
 const LIVE = new Set(['queued', 'running']);
 const AT_END = 120; // pixels from the end that still count as being there: what comes at once while text flows
-const TITLE_LENGTH = 80; // letters
 const FAR = 200; // pixels from the end at which the way back is offered
 const SWIPE = 10; // pixels that a finger may tremble
 const UPWARDS = new Set(['PageUp', 'Home', 'ArrowUp']);
@@ -106,6 +105,10 @@ export class Follower {
     addEventListener('touchmove', (event) => this.#swiped(event), { passive: true });
     addEventListener('keydown', (event) => this.#pressed(event));
     button.addEventListener('click', () => this.jump());
+  }
+
+  get following() {
+    return this.#following;
   }
 
   /** The page was opened at one of its messages. */
@@ -261,8 +264,8 @@ export class Reply {
     this.#changed();
   }
 
-  /** @param {{status: string, message?: string, seconds?: number, thinking_seconds?: number, usage?: object, cached?: boolean, fallback?: number}} done */
-  finish({ status, message, seconds, thinking_seconds, usage, cached, fallback, html = [] }) {
+  /** @param {{status: string, message?: string, seconds?: number, thinking_seconds?: number, usage?: object, cached?: boolean, fallback?: number, served_by?: string}} done */
+  finish({ status, message, seconds, thinking_seconds, usage, cached, fallback, served_by, html = [] }) {
     this.#waiting.patches.push(...html);
     this.#write();
     if (this.#void) this.#parts.text.replaceChildren();
@@ -272,7 +275,7 @@ export class Reply {
     part(this.#article, 'state').textContent = message || this.#page.say(`state-${status}`);
     part(this.#article, 'facts').replaceChildren(
       part(this.#article, 'model'),
-      ...this.#facts(usage?.completion_tokens, seconds, cached, fallback),
+      ...this.#facts(usage?.completion_tokens, seconds, served_by, cached, fallback),
     );
     this.remark('');
   }
@@ -328,10 +331,11 @@ export class Reply {
     part(this.#article, 'thinking').textContent = this.#page.say(time ? name : 'thoughts', { time });
   }
 
-  #facts(tokens, seconds, cached, fallback) {
+  #facts(tokens, seconds, model, cached, fallback) {
     const facts = [];
     if (tokens) facts.push(this.#page.count('tokens', tokens));
     if (seconds) facts.push(this.#page.seconds(seconds));
+    if (model) facts.push(this.#page.say('served', { model }));
     if (cached) facts.push(this.#page.say('cached'));
     if (fallback) facts.push(this.#page.say('fallback', { n: fallback }));
     return facts.map((fact) => ` · ${fact}`);
@@ -446,16 +450,6 @@ export function identify(article, message) {
       node.setAttribute(name, node.getAttribute(name).replace(ANY_ID, message));
     }
   }
-}
-
-/** The title that the server gives a conversation too: the question's first line, cut at a word. */
-export function titleOf(question) {
-  const lines = question.split('\n').map((line) => line.trim().replace(/\s+/g, ' '));
-  const letters = Array.from(lines.find(Boolean) ?? '');
-  if (letters.length <= TITLE_LENGTH) return letters.join('');
-  const head = letters.slice(0, TITLE_LENGTH - 1);
-  const lastSpace = head.lastIndexOf(' ');
-  return `${head.slice(0, lastSpace >= 20 ? lastSpace : undefined).join('')}…`;
 }
 
 function part(article, name) {

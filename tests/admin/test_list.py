@@ -55,7 +55,7 @@ def test_the_number_of_queries_does_not_grow_with_the_list(reviewer: Client, que
     few = queries(reviewer, f"{LIST}?{query}")
     for name in ("bob", "carol", "dora"):
         seed.talks(name, [f"boat {n}" for n in range(15)], 4)
-    assert queries(reviewer, f"{LIST}?{query}") == few <= 16
+    assert queries(reviewer, f"{LIST}?{query}") == few <= 21
 
 
 def test_a_page_has_fifty(listed: Listed) -> None:

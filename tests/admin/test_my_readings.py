@@ -32,6 +32,19 @@ def test_nobody_sees_what_was_read_of_others(server: Server) -> None:
         assert "Nobody has." in page
 
 
+def test_the_owner_sees_who_searched_for_what(server: Server) -> None:
+    for who, text in (("alice", "Tell me of <i>zebras</i>"), ("bob", "And of zebras")):
+        with server.person(who).ask(text) as stream:
+            stream.to_end()
+    server.person("erin").get("/admin/chat/conversation/?q=%3Ci%3Ezebras")
+    page = server.person("alice").get("/readings/").text
+    assert "A search of all conversations for “<bdi>&lt;i&gt;zebras</bdi>” showed 1 of yours" in page
+    assert "zebras</bdi>”" not in server.person("bob").get("/readings/").text
+    server.person("erin").get("/admin/chat/conversation/?q=zebras")
+    assert "“<bdi>zebras</bdi>” showed 1 of yours" in server.person("bob").get("/readings/").text
+    assert "zebras</bdi>”" not in server.person("carol").get("/readings/").text
+
+
 def test_many_readings_come_in_pages(server: Server) -> None:
     plant(
         server,

@@ -9,6 +9,7 @@ import pytest
 
 from tests.api.program import Program
 from tests.file_server import database, fake, server
+from tests.people import PASSWORD
 from tests.server import Server
 
 __all__ = ["database", "fake", "server"]
@@ -20,7 +21,7 @@ def program(server: Server) -> Iterator[Callable[..., Program]]:
     made: list[Program] = []
 
     def make(person: str = "alice", **wanted: Any) -> Program:
-        fields = {"name": "a program", "run": True, "list": True, **wanted}
+        fields = {"name": "a program", "run": True, "list": True, "password": PASSWORD, **wanted}
         answer = server.person(person).post("/settings/keys/", fields)
         assert answer.status_code == 201, answer.text
         made.append(Program(server.url, answer.json()["key"], answer.json()["id"]))

@@ -13,10 +13,12 @@ from tests.api.program import CHAT, MODEL, RUN, Program, question
 from tests.databases import Database
 from tests.engine.test_open_streams import ONE_LOOK
 from tests.fake_workers_ai import Fake
+from tests.people import CSRF, PASSWORD
 from tests.server import Server
 from tests.waiting import until
 
 pytestmark = pytest.mark.database
+NEW = "a lighthouse by the sea"
 COLUMNS = "status, dialect, streamed, model, completion_tokens, error_code, finish_reason"
 LAST = f"SELECT {COLUMNS} FROM chat_call ORDER BY created DESC LIMIT 1"
 
@@ -80,25 +82,33 @@ def test_closing_the_connection_stops_the_model(
     assert last(database, "stopped")[:2] == ("stopped", "openai")
 
 
-@pytest.mark.parametrize("how", ["revoked", "expired", "disabled"])
+@pytest.mark.parametrize("how", ["revoked", "expired", "disabled", "new password"])
 def test_who_loses_the_key_loses_the_stream_within_five_seconds(
     server: Server, program: Callable[..., Program], database: Database, how: str
 ) -> None:
-    losing, other = program("bob"), program("alice")
+    losing, other = program("carol"), program("alice")
     body = question("fake: words tokens=4000 delay=0.02")
     with losing.stream(CHAT, body) as events, other.stream(CHAT, body) as others:
         chunks, still = iter(events), iter(others)
         next(chunks)
         next(still)
         if how == "revoked":
-            assert server.person("bob").post(f"/settings/keys/{losing.id}/revoke/").status_code == 200
+            assert server.person("carol").post(f"/settings/keys/{losing.id}/revoke/").status_code == 200
         elif how == "expired":
             database.rows(
                 "UPDATE chat_apikey SET expires = '2020-01-01 00:00:00+00:00' "
                 f"WHERE id IN ('{losing.id}', '{losing.id.replace('-', '')}')"
             )
+        elif how == "new password":
+            form = {
+                "current": PASSWORD,
+                "new_password1": NEW,
+                "new_password2": NEW,
+                "csrfmiddlewaretoken": CSRF,
+            }
+            assert server.person("carol").client.post("/accounts/password/", data=form).status_code == 302
         else:
-            database.rows("UPDATE chat_user SET is_active = false WHERE username = 'bob'")
+            database.rows("UPDATE chat_user SET is_active = false WHERE username = 'carol'")
         lost = time.monotonic()
         rest = list(chunks)
         assert time.monotonic() - lost < ONE_LOOK
@@ -106,7 +116,7 @@ def test_who_loses_the_key_loses_the_stream_within_five_seconds(
         assert not events.done
         assert losing.chat("hello").status_code == 401
         assert [next(still) for _ in range(5)]
-    database.rows("UPDATE chat_user SET is_active = true WHERE username = 'bob'")
+    database.rows("UPDATE chat_user SET is_active = true WHERE username = 'carol'")
     assert database.value("SELECT COUNT(*) FROM chat_call WHERE error_code = 'revoked'") > 0
 
 

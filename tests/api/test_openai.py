@@ -1,5 +1,6 @@
 """OpenAI's chat API: whole answers, streams, tools, and errors in its shape."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -126,22 +127,68 @@ def test_known_parameters_pass_and_unknown_ones_are_ignored(alices: Program, fak
     passed = {
         "temperature": 0.5,
         "top_p": 1,
-        "top_k": 5,
         "seed": 7,
         "frequency_penalty": -1.5,
         "presence_penalty": 2,
         "stop": ["\n", "end"],
-        "response_format": {"type": "json_object"},
         "reasoning_effort": "low",
         "chat_template_kwargs": {"enable_thinking": False},
     }
-    ignored = {"user": "u", "store": True, "metadata": {"a": "b"}, "n": 1, "service_tier": "auto", "lora": 1}
+    ignored = {"user": "u", "store": True, "metadata": {"a": "b"}, "n": 1, "service_tier": "auto"}
+    usual = {
+        "logprobs": False,
+        "top_logprobs": 0,
+        "modalities": ["text"],
+        "functions": [],
+        "verbosity": "medium",
+    }
+    ignored |= usual | {"function_call": "auto", "audio": None, "lora": None, "raw": False, "unheard_of": 1}
     assert alices.chat("fake: words tokens=1 delay=0", max_tokens=99, **passed, **ignored).status_code == 200
     body = asked(fake)
     assert body == passed | {"messages": body["messages"], "max_tokens": 99, "stream": True}
     assert alices.chat("hello", temperature=None, tools=None, max_completion_tokens=5).status_code == 200
     assert set(asked(fake)) == {"messages", "max_tokens", "stream"}
     assert asked(fake)["max_tokens"] == 5
+
+
+UNSUPPORTED = [
+    ("audio", {"voice": "alloy", "format": "wav"}),
+    ("function_call", {"name": "weather"}),
+    ("functions", [{"name": "weather"}]),
+    ("guided_json", {"type": "object"}),
+    ("image", [1, 2, 3]),
+    ("logprobs", True),
+    ("modalities", ["text", "audio"]),
+    ("requests", [{"prompt": "x"}]),
+    ("top_logprobs", 3),
+    ("verbosity", "low"),
+    ("web_search_options", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), UNSUPPORTED)
+def test_what_is_not_supported_is_refused_by_name(alices: Program, name: str, value: Any) -> None:
+    answer = alices.chat("hello", **{name: value})
+    assert answer.status_code == 400
+    assert f"“{name}” is not supported." in answer.json()["error"]["message"]
+
+
+def test_earlier_reasoning_goes_to_models_that_read_it(alices: Program, fake: Fake) -> None:
+    messages = [
+        {"role": "user", "content": "How is it?"},
+        {"role": "assistant", "content": "Sunny.", "reasoning_content": "Let me look."},
+        {"role": "assistant", "content": "Very.", "reasoning": "Let me look again.", "refusal": None},
+        {"role": "user", "content": "fake: words tokens=1 delay=0"},
+    ]
+    alices.client.post(CHAT, json={"model": MODEL, "messages": messages})
+    assert [message.get("reasoning") for message in asked(fake)["messages"]] == [
+        None,
+        "Let me look.",
+        "Let me look again.",
+        None,
+    ]
+    alices.client.post(CHAT, json={"model": "@cf/meta/llama-3.3-70b-instruct-fp8-fast", "messages": messages})
+    assert all(set(message) == {"role", "content"} for message in asked(fake)["messages"])
 
 
 @pytest.mark.parametrize(
@@ -175,6 +222,14 @@ def test_known_parameters_pass_and_unknown_ones_are_ignored(alices: Program, fak
         {"response_format": "json"},
         {"response_format": {"type": "xml"}},
         {"stream_options": []},
+        {"lora": 7},
+        {"lora": "nobody-made-it"},
+        {"raw": True},
+        {"raw": "yes"},
+        *({name: value} for name, value in UNSUPPORTED),
+        {"stream_options": {"include_obfuscation": True}},
+        {"messages": [{"role": "assistant", "content": "x", "function_call": {"name": "weather"}}]},
+        {"messages": [{"role": "assistant", "content": "x", "reasoning_content": 7}]},
     ],
 )
 def test_what_cannot_be_asked_is_refused(alices: Program, fake: Fake, database: Database, wrong: Any) -> None:
@@ -190,6 +245,48 @@ def test_what_cannot_be_asked_is_refused(alices: Program, fake: Fake, database: 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"temperature": NaN}', b"[" * 100_000, b"\xff", b'"x"'])
 def test_what_is_no_json_is_refused(alices: Program, body: bytes) -> None:
     assert alices.client.post(CHAT, content=body).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("temperature", "1" * 309),
+        ("temperature", "1" * 4_300),
+        ("max_tokens", "9" * 5_000),
+        ("seed", "1e400"),
+        ("model", '"\\ud800"'),
+        ("user", '{"a": ["\\udc00"]}'),
+        ("tools", '[{"type": "function", "function": {"name": "x", "parameters": {"maximum": 1e400}}}]'),
+        ("logit_bias", '{"1": -1e999}'),
+        ("tools", '[{"type": "function", "function": {"name": "\\ud83d"}}]'),
+    ],
+)
+def test_what_nobody_could_pass_on_is_refused(alices: Program, fake: Fake, field: str, value: str) -> None:
+    calls = len(fake.calls)
+    sent = json.dumps({**question("hello"), field: "here"}).replace('"here"', value)
+    answer = alices.client.post(CHAT, content=sent)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed")
+    assert len(fake.calls) == calls
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"function": "weather"},
+        {"function": []},
+        {"function": {"name": 7}},
+        {"function": {"name": "weather", "arguments": 7}},
+        {"id": "1"},
+    ],
+)
+@pytest.mark.parametrize("keep", ["usage", "conversations"])
+def test_a_call_of_a_tool_has_a_name(program: Callable[..., Program], keep: str, wrong: Any) -> None:
+    messages = [
+        {"role": "user", "content": "How is it?"},
+        {"role": "assistant", "tool_calls": [wrong]},
+    ]
+    answer = program(keep=keep).client.post(CHAT, json={"model": MODEL, "messages": messages})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed")
 
 
 def test_deep_nesting_is_refused(alices: Program) -> None:
@@ -269,6 +366,24 @@ def test_the_models_are_listed(alices: Program, program: Callable[..., Program])
         assert (answer.status_code, answer.json()["error"]["code"]) == (404, "model_not_found")
 
 
+def test_a_retired_model_is_answered_by_its_successor(
+    alices: Program, fake: Fake, database: Database
+) -> None:
+    old, new = "@cf/meta/llama-2-7b-chat-int8", MODEL
+    body = {**question("fake: words tokens=1 delay=0"), "model": old}
+    answer = alices.client.post(CHAT, json=body)
+    assert (answer.status_code, answer.json()["model"]) == (200, new)
+    assert answer.headers["X-Requested-Model"] == old
+    assert fake.calls[-1]["path"].endswith(f"/ai/run/{new}")
+    assert database.value("SELECT model FROM chat_call ORDER BY created DESC LIMIT 1") == new
+    with alices.stream(CHAT, body) as events:
+        assert {chunk["model"] for chunk in events} == {new}
+        assert events.response.headers["X-Requested-Model"] == old
+    answer = alices.run({"prompt": "hello"}, old)
+    assert (answer.json()["result"]["model"], answer.headers["X-Requested-Model"]) == (new, old)
+    assert "X-Requested-Model" not in alices.chat("hello").headers
+
+
 def test_a_key_opens_only_what_it_is_for(program: Callable[..., Program]) -> None:
     lists, runs = program(run=False), program(list=False)
     assert (lists.client.get("/v1/models").status_code, lists.chat("hello").status_code) == (200, 403)
@@ -280,4 +395,3 @@ def test_other_methods_and_other_sites(alices: Program) -> None:
         answer = alices.client.request(method, CHAT, headers={"Origin": "https://elsewhere.example"})
         assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
         assert not [name for name in answer.headers if name.startswith("access-control")]
-    assert alices.client.get("/v1/nothing").status_code == 404

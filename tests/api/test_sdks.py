@@ -145,6 +145,15 @@ class TestLangChain:
         assert answer.usage_metadata
         assert answer.usage_metadata["output_tokens"] == 4
 
+    def test_reasoning(self, chain: ChatCloudflareWorkersAI) -> None:
+        """Its stream shows none of any server's; the text must stand there once."""
+        asked = "fake: reasoning think=2 tokens=3 delay=0"
+        assert chain.invoke(asked).content == [
+            {"type": "thinking", "thinking": "thought1 thought2 "},
+            {"type": "text", "text": "word1 word2 word3"},
+        ]
+        assert "".join(str(chunk.content) for chunk in chain.stream(asked)) == "word1 word2 word3"
+
     def test_a_stream(self, chain: ChatCloudflareWorkersAI) -> None:
         chunks = list(chain.stream("fake: words tokens=20 delay=0.05"))
         said = "".join(str(chunk.content) for chunk in chunks)

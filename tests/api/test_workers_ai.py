@@ -12,6 +12,7 @@ from tests.fake_workers_ai import Fake
 from tests.server import Server
 
 ACCOUNT = "/client/v4/accounts/any/ai"
+CLASSIC = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 PROMPT = {"prompt": "fake: words tokens=3 delay=0.2"}
 
 
@@ -46,8 +47,35 @@ def test_a_stream(alices: Program) -> None:
     assert len(frames) > 2
     assert frames[-1]["usage"]["completion_tokens"] == 20
     with alices.stream(f"{RUN}/{MODEL}", {"prompt": "fake: reasoning think=2 tokens=1 delay=0"}) as events:
-        thought = "".join(frame.get("reasoning_content", "") for frame in events)
-    assert thought == "thought1 thought2 "
+        frames = list(events)
+    thoughts = [frame for frame in frames if "reasoning_content" in frame]
+    assert "".join(frame["reasoning_content"] for frame in thoughts) == "thought1 thought2 "
+    deltas = [frame["choices"][0]["delta"] for frame in frames if "choices" in frame]
+    assert deltas == [{"reasoning_content": frame["reasoning_content"]} for frame in thoughts]
+    assert [frame["response"] for frame in thoughts] == [""] * len(thoughts)
+    assert "".join(frame["response"] for frame in frames) == "word1"
+
+
+def test_reasoning_stands_in_both_shapes_of_a_whole_answer(alices: Program) -> None:
+    result = alices.run({"prompt": "fake: reasoning think=2 tokens=1 delay=0"}).json()["result"]
+    assert (result["response"], result["reasoning_content"]) == ("word1", "thought1 thought2 ")
+    assert (result["object"], result["model"]) == ("chat.completion", MODEL)
+    said = {"role": "assistant", "content": "word1", "reasoning_content": "thought1 thought2 "}
+    assert result["choices"] == [{"index": 0, "message": said, "logprobs": None, "finish_reason": "stop"}]
+
+
+def test_a_raw_prompt_reaches_the_model_as_it_stands(alices: Program, fake: Fake) -> None:
+    prompt = "<|user|> Hello"
+    answer = alices.run({"prompt": prompt, "raw": True, "max_tokens": 5}, CLASSIC)
+    assert answer.json()["result"]["response"] == f"You said: {prompt}"
+    assert fake.calls[-1]["body"] == {"prompt": prompt, "raw": True, "max_tokens": 5, "stream": True}
+
+
+def test_an_adapter_is_applied(alices: Program, fake: Fake) -> None:
+    answer = alices.run({"prompt": "hello", "lora": "cf-public-magicoder"}, CLASSIC)
+    assert answer.status_code == 200
+    assert fake.calls[-1]["path"].endswith(f"/ai/run/{CLASSIC}")
+    assert fake.calls[-1]["body"]["lora"] == "cf-public-magicoder"
 
 
 def test_the_model_may_stand_in_the_body(alices: Program) -> None:
@@ -79,13 +107,19 @@ def test_json_and_tool_calls_are_objects(alices: Program) -> None:
         ({"prompt": "x", "messages": [{"role": "user", "content": "x"}]}, MODEL, 400, 5006),
         ({"prompt": 7}, MODEL, 400, 5006),
         ({"prompt": "x", "raw": True}, MODEL, 400, 5006),
+        ({"messages": [{"role": "user", "content": "x"}], "raw": True}, CLASSIC, 400, 5006),
+        ({"prompt": "x", "functions": [{"name": "f"}]}, MODEL, 400, 5006),
+        ({"prompt": "x", "lora": "nobody-made-it"}, CLASSIC, 400, 5006),
+        ({"prompt": "x", "lora": "cf-public-magicoder"}, MODEL, 400, 5006),
+        ({"text": ["an embedding"]}, "@cf/baai/bge-m3", 400, 5007),
         ({"prompt": "x" * 1_100_000}, MODEL, 413, 3006),
         ({"prompt": "x"}, "@cf/none/such", 400, 5007),
         ({"prompt": "x"}, "two%0Alines", 400, 5007),
         ({"prompt": "fake: status code=3036"}, MODEL, 429, 3036),
         ({"prompt": "fake: status code=2016"}, MODEL, 424, 2016),
         ({"prompt": "fake: status code=10000"}, MODEL, 502, 7009),
-        ({"prompt": "fake: status code=5021", "stream": True}, MODEL, 413, 5021),
+        # It names a smaller window, which is listed from then on: so not of the model that other tests read.
+        ({"prompt": "fake: status code=5021", "stream": True}, CLASSIC, 413, 5021),
     ],
 )
 def test_refusals(alices: Program, body: Any, model: str, status: int, code: int) -> None:
@@ -112,5 +146,61 @@ def test_the_models_are_listed_by_the_page(alices: Program) -> None:
     found = alices.client.get(f"{ACCOUNT}/models/search", params={"search": "glm-4.7-flash"}).json()["result"]
     assert [model["name"] for model in found] == [MODEL]
     assert {"property_id": "context_window", "value": "131072"} in found[0]["properties"]
-    for wrong in ({"page": "0"}, {"page": "x"}, {"per_page": "-1"}):
+    wrongs = (
+        {"page": "0"},
+        {"page": "x"},
+        {"per_page": "-1"},
+        {"hide_experimental": "?"},
+        {"format": "openrouter"},
+    )
+    for wrong in wrongs:
         assert alices.client.get(f"{ACCOUNT}/models/search", params=wrong).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("filters", "there"),
+    [
+        ({"task": "Text Generation"}, True),
+        ({"task": "Text-to-Image"}, False),
+        ({"author": "zai-org"}, True),
+        ({"author": "meta"}, False),
+        ({"source": "2"}, False),
+        ({"hide_experimental": "true"}, True),
+        ({"search": "GLM", "author": "zai-org", "task": "text generation"}, True),
+    ],
+)
+def test_the_list_honours_its_filters(alices: Program, filters: dict[str, str], there: bool) -> None:
+    told = alices.client.get(f"{ACCOUNT}/models/search", params={**filters, "per_page": 1000}).json()
+    names = [model["name"] for model in told["result"]]
+    assert (MODEL in names) is there
+    assert told["result_info"]["total_count"] == len(names)
+    if "author" in filters:
+        assert all(name.startswith(f"@cf/{filters['author']}/") for name in names)
+    if filters == {"hide_experimental": "true"}:
+        assert not any(
+            each["property_id"] == "beta" for model in told["result"] for each in model["properties"]
+        )
+
+
+def test_a_models_schema(alices: Program) -> None:
+    told = alices.client.get(f"{ACCOUNT}/models/schema", params={"model": MODEL}).json()["result"]
+    assert {"prompt", "messages", "temperature", "lora"} <= set(told["input"]["properties"])
+    assert "response" in told["output"]["required"]
+    assert "$ref" not in str(told)
+    refused = alices.client.get(f"{ACCOUNT}/models/schema", params={"model": "@cf/baai/bge-m3"})
+    assert (refused.status_code, refused.json()["errors"][0]["code"]) == (400, 5007)
+
+
+def test_a_key_is_verified_like_a_token(
+    server: Server, alices: Program, program: Callable[..., Program]
+) -> None:
+    for where in ("/client/v4/user/tokens/verify", "/client/v4/accounts/any/tokens/verify"):
+        told = alices.client.get(where).json()
+        assert (told["success"], told["result"]["status"]) == (True, "active")
+        assert told["result"]["expires_on"].endswith("Z")
+        assert "expires_on" not in program(days="never").client.get(where).json()["result"]
+    stranger = Program(server.url, "chat_wrong")
+    refused = stranger.client.get("/client/v4/user/tokens/verify")
+    assert (refused.status_code, refused.json()["errors"][0]["code"]) == (401, 10000)
+    assert refused.headers["WWW-Authenticate"] == "Bearer"
+    stranger.client.close()

@@ -84,6 +84,6 @@ def site() -> Iterator[Site]:
 def _servers(template: Template, fake: Fake, folder: Path) -> Servers:
     database = template.copy(folder)
     if folder.name == "fresh":
-        for table in ("django_session", "chat_user"):
+        for table in ("django_session", "chat_identifier", "chat_user"):
             database.rows(f"DELETE FROM {table}")
     return Servers(template, database, fake, folder)

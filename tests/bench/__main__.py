@@ -1,4 +1,4 @@
-"""`python -m tests.bench`: every figure in one run of two minutes; `--quick` for rough ones in half."""
+"""`python -m tests.bench`: every figure in one run of some minutes; `--quick` for rough ones in less."""
 
 import argparse
 import os
@@ -8,7 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from . import capacity, cost, hold, latency, opening, targets
+from . import capacity, cost, doubling, fairness, hold, latency, memory, opening, targets
 from .stage import IncompleteError, Stage
 from .table import Line, percentile, table
 
@@ -26,9 +26,10 @@ class Size:
     held: int = 1000
     plateau: float = 6.0  # seconds
     viewers: int = 500
+    replies: int = 10_000
 
 
-QUICK = Size(probes=40, rounds=1, held=300, plateau=3.0, viewers=200)
+QUICK = Size(probes=40, rounds=1, held=300, plateau=3.0, viewers=200, replies=1_000)
 
 
 def measure(size: Size) -> list[Line]:
@@ -56,8 +57,10 @@ def measure(size: Size) -> list[Line]:
             )
         show("Many at once", capacity.held(stage, size.held, size.plateau))
         show("Watching", capacity.watched(stage, size.viewers))
+        show("Memory", memory.kept(stage, size.replies))
         show("Opening", opening.opened(stage))
-        show("Rendering", list(hold.holds()))
+        show("Fairness", fairness.fair(stage))
+        show("Rendering", [*hold.holds(), *doubling.doublings()])
         show(f"Starting: medians of {len(stage.idle)} starts", starts(stage))
     return found
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.people import CSRF, SESSIONS
+from tests.people import CSRF, PASSWORD, SESSIONS
 
 ACCOUNT = "acc"
 TOKEN = "fake-token"
@@ -82,7 +82,7 @@ Target = Chat | Viewer | WorkersAI | Api
 
 def api(url: str) -> Api:
     """With a new key of alice's."""
-    wanted = {"name": "bench", "run": True, "days": "never"}
+    wanted = {"name": "bench", "run": True, "days": "never", "password": PASSWORD}
     made = httpx.post(f"{url}/settings/keys/", json=wanted, headers=_cookies("alice"))
     return Api(url, made.raise_for_status().json()["key"])
 

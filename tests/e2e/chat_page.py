@@ -2,7 +2,8 @@
 
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -12,6 +13,7 @@ from tests.waiting import until
 
 ADDRESS = re.compile(r"/c/[0-9a-f-]{36}/(\?live(#m-[0-9a-f-]{36})?)?$")  # the rest where no script runs
 GROWN = "([length, n]) => [...document.querySelectorAll('article.reply [data-part=text]')].at(n)"
+STATE = "**/state/"  # what an open page asks for, to learn what was done elsewhere
 STORED = 15.0  # seconds; these machines are busy
 Window = Callable[..., Page]
 
@@ -56,6 +58,13 @@ class ChatPage:
         tab = self.page.context.new_page()
         tab.goto(self.page.url)
         return ChatPage(tab)
+
+    @contextmanager
+    def unaware(self) -> Iterator[None]:
+        """This page does not learn what is done elsewhere."""
+        self.page.route(STATE, lambda route: route.abort())
+        yield
+        self.page.unroute(STATE)
 
     @property
     def text(self) -> str:

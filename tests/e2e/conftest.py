@@ -2,12 +2,15 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect, sync_playwright
 
 from tests.conftest import missing
 from tests.databases import Template
+from tests.e2e.fonts import DEJAVU, environment
 from tests.e2e.network import Network
 from tests.e2e.shell_page import conversations, drop
 from tests.file_server import database, fake, server
@@ -45,8 +48,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+@contextmanager
+def launched(family: str, folder: Path) -> Iterator[Browser]:
+    """A Chromium that sets its pages in `family`."""
     path = shutil.which("chromium")
     if path is None:
         missing("Chromium", "install the package chromium")
@@ -54,10 +58,19 @@ def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # Playwright forbids the back-forward cache, which real browsers use.
         browser = playwright.chromium.launch(
-            executable_path=path, args=FLAGS, ignore_default_args=["--disable-back-forward-cache"]
+            executable_path=path,
+            args=FLAGS,
+            env=environment(family, folder),
+            ignore_default_args=["--disable-back-forward-cache"],
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with launched(DEJAVU, tmp_path_factory.mktemp("fonts")) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +79,7 @@ def fresh_server(template: Template, tmp_path_factory: pytest.TempPathFactory) -
     folder = tmp_path_factory.mktemp("fresh")
     template.static_for(folder)
     database = template.copy(folder)
-    for table in ("django_session", "chat_user"):
+    for table in ("django_session", "chat_identifier", "chat_user"):
         database.rows(f"DELETE FROM {table}")
     made = Server(folder, database, SECRET_KEY=template.secret_key)
     yield made.start()

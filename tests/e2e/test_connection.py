@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from chatsite.sessions import stored
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.network import Network
 from tests.people import PASSWORD
@@ -46,7 +47,7 @@ def sign_in_here(page: Page) -> None:
 def end_sessions_of(page: Page, server: Server) -> None:
     """As an administrator does, or time."""
     key = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "sessionid")
-    server.database.rows(f"DELETE FROM django_session WHERE session_key = '{key}'")
+    server.database.rows(f"DELETE FROM django_session WHERE session_key = '{stored(key)}'")
 
 
 def times_asked(server: Server, text: str) -> int:
@@ -204,5 +205,5 @@ def test_a_page_that_comes_back_from_the_browsers_cache_goes_on(window: Window, 
     chat.grown_to(60)
     chat.page.goto("/healthz")
     chat.page.go_back(wait_until="commit")  # there is no load: the page was never away
-    chat.page.wait_for_function("window.kept")
+    chat.page.wait_for_function("() => window.kept")
     assert chat.ended() == words(100)

@@ -79,11 +79,58 @@ def test_escape_gives_the_question_back_and_the_focus_to_its_button(chat: ChatPa
 
 def test_what_was_written_into_an_edit_outlives_a_reload_until_it_is_sent(chat: ChatPage) -> None:
     opened(chat).fill("First, but longer")
+    for _ in range(6):
+        chat.page.keyboard.press("ArrowLeft")
     chat.page.reload()
-    expect(opened(chat)).to_have_value("First, but longer")
+    edit = box(chat.questions.first)
+    expect(edit).to_have_value("First, but longer")
+    expect(edit).to_be_focused()
+    chat.page.keyboard.type("much ")
+    expect(edit).to_have_value("First, but much longer")
     chat.page.keyboard.press("Control+Enter")
     expect(box(chat.questions.first)).to_have_count(0)
-    chat.page.wait_for_function("!Object.keys(localStorage).some(name => name.includes('edit-'))")
+    chat.page.wait_for_function("() => !Object.keys(localStorage).some(name => name.includes('edit-'))")
+
+
+def test_an_edit_that_was_given_up_stays_so(chat: ChatPage) -> None:
+    opened(chat).fill("Never mind")
+    chat.page.reload()
+    expect(box(chat.questions.first)).to_have_value("Never mind")
+    named(chat.questions.first, "Cancel").click()
+    chat.page.reload()
+    expect(named(chat.questions.first, "Edit")).to_be_visible()
+    expect(chat.page.locator(".edit")).to_have_count(0)
+    assert "edit-" not in str(chat.page.evaluate("Object.keys(localStorage)"))
+
+
+def test_two_tabs_keep_their_edits_of_one_question_apart(chat: ChatPage) -> None:
+    tab = chat.another_tab()
+    opened(chat).fill("From here")
+    opened(tab).fill("From there")
+    for each, text in ((chat, "From here"), (tab, "From there"), (chat, "From here")):
+        each.page.reload()
+        expect(box(each.questions.first)).to_have_value(text)
+
+
+def test_what_a_closed_tab_left_is_gone_on_with_and_forgotten_with_that(chat: ChatPage) -> None:
+    tab = chat.another_tab()
+    opened(tab).fill("Begun there")
+    tab.page.close()
+    edit = opened(chat)
+    expect(edit).to_have_value("Begun there")
+    chat.page.reload()
+    expect(edit).to_have_value("Begun there")
+    edit.press("Escape")
+    expect(opened(chat)).to_have_value("First")
+
+
+def test_signing_out_forgets_an_edit(chat: ChatPage) -> None:
+    opened(chat).fill("a secret")
+    form = chat.page.locator("#sign-out")
+    form.evaluate("form => form.addEventListener('submit', (event) => event.preventDefault())")
+    form.evaluate("form => form.requestSubmit()")  # the other tests go on in this session
+    chat.page.goto("/settings/")  # what leaves the page keeps nothing either
+    assert "secret" not in str(chat.page.evaluate("Object.values(localStorage)"))
 
 
 def test_shift_and_enter_make_a_line_and_the_enter_of_an_input_method_sends_nothing(chat: ChatPage) -> None:
@@ -112,11 +159,12 @@ def test_an_edit_refused_in_a_busy_conversation_keeps_its_text(chat: ChatPage) -
     tab = chat.another_tab()
     edit = opened(tab)
     edit.fill("Mine instead")
-    chat.ask(question("words tokens=2000 delay=0.02"))
-    chat.grown_to(30)
-    edit.press("Enter")
-    expect(tab.notice).to_contain_text("Another reply is still being written")
-    expect(edit).to_have_value("Mine instead")
+    with tab.unaware():
+        chat.ask(question("words tokens=2000 delay=0.02"))
+        chat.grown_to(30)
+        edit.press("Enter")
+        expect(tab.notice).to_contain_text("Another reply is still being written")
+        expect(edit).to_have_value("Mine instead")
     chat.stop.click()
     chat.ended("stopped")
     tab.ended("stopped")

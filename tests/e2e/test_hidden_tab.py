@@ -83,3 +83,25 @@ def test_a_hidden_tab_lets_go_and_comes_back_to_the_whole_text(tabs: BrowserCont
     page.bring_to_front()
     expect(chat.reply).to_have_attribute("data-status", "complete")
     assert chat.text == words(400)
+
+
+def test_a_tab_that_is_looked_at_again_shows_what_was_asked_elsewhere(
+    tabs: BrowserContext, server: Server
+) -> None:
+    page = tabs.new_page()
+    page.goto(server.url)
+    chat = ChatPage(page)
+    chat.ask(question("words tokens=3 delay=0"))
+    chat.ended()
+    tabs.new_page().bring_to_front()
+    page.wait_for_function("document.hidden", polling=50)
+    conversation = page.url.rstrip("/").split("/")[-1]
+    with server.person("alice").ask(
+        question("words tokens=4 delay=0", "Elsewhere"), f"/c/{conversation}/messages/"
+    ) as stream:
+        stream.to_end()
+    expect(chat.questions).to_have_count(1)
+    page.bring_to_front()
+    expect(chat.questions).to_have_count(2)
+    expect(chat.questions.last).to_contain_text("Elsewhere")
+    assert chat.ended() == words(4)

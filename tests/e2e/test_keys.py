@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window
+from tests.people import PASSWORD
 from tests.server import Server
 
 FITS = "document.documentElement.scrollWidth <= innerWidth"
@@ -16,6 +17,7 @@ def test_a_key_is_made_shown_and_revoked(window: Window, server: Server, scripts
     page.get_by_role("link", name="API keys").click()
     name = f"for a robot {scripts}"
     page.get_by_label("What it is for").fill(name)
+    page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Make a key").click()
     secret = page.get_by_label(f"The key “{name}”")
     expect(secret).to_have_value(secret.input_value())

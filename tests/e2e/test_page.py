@@ -6,6 +6,7 @@ from playwright.sync_api import Route, expect
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.test_scroll import stands
 from tests.e2e.ways import reach
+from tests.fake_says import says_line
 from tests.server import Server
 
 HOSTILE = """<img src=x onerror="alert('img')"><script>alert('script')</script></textarea>"""
@@ -86,16 +87,16 @@ def test_a_question_asked_where_a_reply_is_being_written_waits_in_the_box(chat: 
     chat.ask("Hello")
     chat.ended()
     tab = chat.another_tab()
-    chat.ask(question("words tokens=2000 delay=0.02"))
-    chat.grown_to(30)
-    tab.ask("Me too")
-    expect(tab.notice).to_contain_text("Another reply is still being written")
-    expect(tab.box).to_have_value("Me too")
+    with tab.unaware():
+        chat.ask(question("words tokens=2000 delay=0.02"))
+        chat.grown_to(30)
+        tab.ask("Me too")
+        expect(tab.notice).to_contain_text("Another reply is still being written")
+        expect(tab.box).to_have_value("Me too")
+    expect(tab.questions).to_have_count(2)
     tab.stop.click()
     assert chat.ended("stopped") == tab.ended("stopped")
-    expect(tab.questions).to_have_count(1)
-    tab.notice.get_by_role("link").click()
-    expect(tab.questions).to_have_count(2)
+    expect(tab.notice).to_be_empty()
     expect(tab.box).to_have_value("Me too")
 
 
@@ -198,3 +199,39 @@ def test_an_unsent_text_survives_a_reload_and_goes_with_its_question(chat: ChatP
     expect(chat.box).to_have_value("")
     chat.page.goto("/")
     expect(chat.box).to_have_value("")
+
+
+def test_while_nothing_can_be_stored_the_page_says_so_and_takes_it_back(
+    chat: ChatPage, server: Server
+) -> None:
+    remark = chat.reply.locator("[data-part=remark]")
+    chat.ask(question("words tokens=2000 delay=0.02"))
+    chat.grown_to(20)
+    server.database.rows("ALTER TABLE chat_runchunk RENAME TO away")
+    try:
+        expect(remark).to_contain_text("cannot be saved at the moment")
+        expect(chat.page.locator("#status")).to_contain_text("cannot be saved at the moment")
+        chat.grown_to(len(chat.text) + 20)
+        expect(remark).to_contain_text("cannot be saved at the moment")
+    finally:
+        server.database.rows("ALTER TABLE away RENAME TO chat_runchunk")
+    expect(remark).to_be_empty()
+    chat.stop.click()
+    seen = chat.ended("stopped")
+    chat.page.reload()
+    assert chat.ended("stopped") == seen
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 200, "- **Bold** words\n" * 200, "> A quotation.\n" * 200],
+    ids=["table", "list", "quotation"],
+)
+def test_what_still_grows_shows_so_below_its_last_block(chat: ChatPage, text: str) -> None:
+    dot = "(reply) => getComputedStyle(reply.querySelector('.prose'), '::after').content"
+    chat.ask(f"Go on.\n{says_line(text, size=20, delay=0.05)}")
+    chat.grown_to(20)
+    assert chat.reply.evaluate(dot) == '""'
+    chat.stop.click()
+    chat.ended("stopped")
+    assert chat.reply.evaluate(dot) == "none"

@@ -65,7 +65,7 @@ def test_an_invitation_becomes_an_account_that_chats(window: Window, server: Ser
 
     name = page.get_by_label("Name")
     expect(name).to_be_focused()
-    expect(name).to_have_accessible_description(re.compile("^A user with that username already exists."))
+    expect(name).to_have_accessible_description(re.compile("^Another account has this name, or one"))
     expect(page.get_by_label("Password", exact=True)).to_have_attribute("aria-invalid", "true")
     is_well_made(page)
 

@@ -1,7 +1,7 @@
 """Another version of a reply, by the same model or another one."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.ways import ALL, MOUSE, Way, delete, named, walks
@@ -126,12 +126,14 @@ def test_a_reply_that_cannot_be_regenerated_comes_back(chat: ChatPage) -> None:
 
 def test_a_reply_of_a_busy_conversation_comes_back_and_the_other_one_is_followed(chat: ChatPage) -> None:
     tab = chat.another_tab()
-    chat.ask(question("words tokens=2000 delay=0.02"))
-    chat.grown_to(30)
-    MOUSE.press(named(tab.replies.first, "Regenerate"))
-    expect(tab.notice).to_contain_text("Another reply is still being written")
-    expect(tab.replies.first).to_be_visible()
-    assert text_of(tab.replies.first) == words(60)
+    with tab.unaware():
+        chat.ask(question("words tokens=2000 delay=0.02"))
+        chat.grown_to(30)
+        MOUSE.press(named(tab.replies.first, "Regenerate"))
+        expect(tab.notice).to_contain_text("Another reply is still being written")
+        expect(tab.replies.first).to_be_visible()
+        assert text_of(tab.replies.first) == words(60)
+    expect(tab.replies).to_have_count(2)
     tab.stop.click()
     assert chat.ended("stopped") == tab.ended("stopped")
 
@@ -143,6 +145,42 @@ def test_a_failed_reply_is_tried_again_as_its_next_version(chat: ChatPage) -> No
     assert chat.ended() == words(5)
     walks(chat.reply, 2, 2)
     expect(chat.questions).to_have_count(2)
+
+
+def held_outcome(chat: ChatPage, key: str) -> list[Route]:
+    """A reply has failed, and what can be done about it is still on its way."""
+    held: list[Route] = []
+    chat.page.route("**/outcome/", lambda route: held.append(route))
+    chat.ask(question(f"flaky fails=1 code=5007 key={key}"))
+    chat.ended("failed")
+    expect(chat.send).to_be_visible()
+    while not held:
+        chat.page.wait_for_timeout(50)
+    return held
+
+
+def test_what_is_shown_to_be_pressed_does_not_move_away_under_the_press(chat: ChatPage) -> None:
+    chat.page.evaluate(
+        "AbortSignal.timeout = () => new AbortController().signal"
+    )  # however busy this machine
+    held = held_outcome(chat, "moves")
+    again = chat.reply.get_by_role("button", name="Try again")
+    expect(again).to_be_hidden()
+    held.pop().continue_()
+    again.hover()
+    chat.page.mouse.down()
+    expect(named(chat.reply, "Another model")).to_be_visible()
+    chat.page.mouse.up()
+    assert chat.ended() == words(5)
+
+
+def test_without_the_words_that_belong_beside_it_a_failed_reply_can_be_tried_again(chat: ChatPage) -> None:
+    held = held_outcome(chat, "alone")
+    again = chat.reply.get_by_role("button", name="Try again")
+    expect(again).to_be_visible()  # it waits for some seconds only
+    held.pop().continue_()  # and what comes later is left out
+    again.click()
+    assert chat.ended() == words(5)
 
 
 def test_the_row_takes_the_same_room_while_a_reply_is_written_and_after(chat: ChatPage) -> None:

@@ -234,6 +234,31 @@ async def test_who_stops_waiting_calls_nobody(fake: Fake) -> None:
     assert len(runs(fake)) == 1
 
 
+async def test_a_question_that_is_asked_again_is_refused_once(fake: Fake) -> None:
+    async with asker(fake, limiter=Limiter(100, 100)) as made:
+        for _ in range(2):
+            said = await ask(made, by_model(first="status code=3021 retry_after=0"))
+            assert said.kind is Kind.THROTTLED
+        assert len(runs(fake)) == 6
+        assert (await ask(made, "hello")).text
+        assert await made.limiter.claim(FIRST) == 0
+
+
+async def test_a_program_is_told_at_once_that_it_was_too_much(fake: Fake) -> None:
+    question = Ask([{"role": "user", "content": "hello"}], FIRST, 500)
+    refused = Ask([{"role": "user", "content": by_model(first="status code=3021 retry_after=7")}], FIRST, 500)
+    async with asker(fake, limiter=Limiter(2, 2)) as made:
+        for asked, least, most, calls in ((refused, 7, 7, 1), (question, 6, 7, 1)):
+            began = time.monotonic()
+            with pytest.raises(UpstreamError) as raised:
+                async with made.reply(asked, waits=False) as reply:
+                    await anext(reply)
+            assert raised.value.kind is Kind.THROTTLED
+            assert least <= (raised.value.retry_after or 0) <= most
+            assert time.monotonic() - began < 6, "not after the seconds that were named"
+            assert len(runs(fake)) == calls
+
+
 async def test_no_second_call_takes_the_place_of_who_waits(fake: Fake) -> None:
     async with asker(fake, limiter=Limiter(2, 2)) as made:
         assert (await ask(made, by_model(first="status code=3040"))).kind is Kind.BUSY

@@ -10,6 +10,7 @@ import pytest
 from tests.api.program import CHAT, Program, question
 from tests.databases import Database
 from tests.fake_workers_ai import Fake
+from tests.people import PASSWORD
 from tests.server import Server
 from tests.waiting import until
 
@@ -24,7 +25,7 @@ def program() -> Iterator[Callable[..., Program]]:
     made: list[Program] = []
 
     def make(server: Server, **wanted: Any) -> Program:
-        fields = {"name": "a program", "run": True, **wanted}
+        fields = {"name": "a program", "run": True, "password": PASSWORD, **wanted}
         made.append(Program(server.url, server.person("alice").post("/settings/keys/", fields).json()["key"]))
         return made[-1]
 

@@ -8,6 +8,7 @@ import pytest
 from django.test import override_settings
 
 from chat.engine.database import in_database
+from chat.engine.ending import FILTERED, NOTHING_SAID
 from chat.engine.engine import Engine
 from chat.engine.turn import Question
 from chat.models import Message, Run, User
@@ -76,3 +77,16 @@ async def test_another_model_answers_where_that_helps_and_nowhere_else(
     else:
         assert (run.status, run.error_code, asked) == ("failed", kind.value, [FIRST])
         assert (await in_database(Message.objects.get, pk=run.message_id)).model == FIRST
+
+
+async def test_a_content_filter_ends_in_words(fake: Fake) -> None:
+    run = await ended(fake, "fake: filtered tokens=2")
+    assert (run.status, run.error_code, run.finish_reason) == ("failed", "blocked", "content_filter")
+    assert run.error_message == FILTERED
+    assert run.message.text == "word1 word2", "what had come is kept"
+    assert run.completion_tokens == 2
+
+
+async def test_a_reply_without_a_word_ends_in_words(fake: Fake) -> None:
+    run = await ended(fake, "fake: empty")
+    assert (run.status, run.error_code, run.error_message) == ("complete", "empty", NOTHING_SAID)

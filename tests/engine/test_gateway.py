@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.fake_workers_ai import NO_GATEWAY, Fake
-from tests.people import CSRF
+from tests.fake_workers_ai import NO_THUMBS, Fake
+from tests.people import CSRF, PASSWORD
 from tests.server import Person, Server, Stream
 
 ROWS = "SELECT gateway, gateway_log, gateway_cached, gateway_step FROM chat_run ORDER BY created"
@@ -61,6 +61,19 @@ def facts(person: Person, stream: Stream) -> str:
     return found[0]
 
 
+def test_whom_a_route_chose_is_stored_and_said(servers: Callable[..., Server]) -> None:
+    server = servers(AI_GATEWAY_ID="team", GATEWAY_MODELS="dynamic/cheap,cloudflare/auto")
+    alice = server.person("alice")
+    with alice.ask("fake: words tokens=2", model="dynamic/cheap") as stream:
+        stream.to_end()
+    assert stream.done
+    assert (stream.done["status"], stream.done["served_by"]) == ("complete", "openai/gpt-5-mini")
+    assert server.database.rows("SELECT model, served_by FROM chat_run") == [
+        ("dynamic/cheap", "openai/gpt-5-mini")
+    ]
+    assert "by openai/gpt-5-mini" in facts(alice, stream)
+
+
 def test_a_reply_that_was_stopped_is_in_the_log_as_well(team: Server, alice: Person) -> None:
     with alice.ask("fake: words tokens=500 delay=0.05") as stream:
         stream.until(5)
@@ -70,7 +83,9 @@ def test_a_reply_that_was_stopped_is_in_the_log_as_well(team: Server, alice: Per
 
 
 def test_a_programs_call_is_in_the_log_as_well(team: Server, alice: Person) -> None:
-    key = alice.post("/settings/keys/", {"name": "a program", "run": True}).json()["key"]
+    key = alice.post("/settings/keys/", {"name": "a program", "run": True, "password": PASSWORD}).json()[
+        "key"
+    ]
     question = {"role": "user", "content": "fake: words tokens=2"}
     asked = {"model": "@cf/zai-org/glm-4.7-flash", "messages": [question]}
     answer = alice.post("/v1/chat/completions", asked, headers={"Authorization": f"Bearer {key}"})
@@ -113,7 +128,7 @@ def test_every_part_of_a_reply_is_rated(team: Server, alice: Person, fake: Fake)
 def test_a_gateway_that_takes_no_thumbs_is_told_to_the_log_once(
     servers: Callable[..., Server], fake: Fake
 ) -> None:
-    server = servers(AI_GATEWAY_ID=NO_GATEWAY)
+    server = servers(AI_GATEWAY_ID=NO_THUMBS)
     alice = server.person("alice")
     reply = said(alice, "fake: words tokens=2").meta["message"]
     for thumb in ("up", "down", "up"):

@@ -101,15 +101,70 @@ async def test_the_line_of_a_paid_model_holds_up_no_other() -> None:
 async def test_a_refusal_of_cloudflare_teaches_the_limit_of_that_model() -> None:
     clock = Clock()
     limiter = Limiter(100, 10, clock=clock)
-    for _ in range(5):
+    for _ in range(20):
         await limiter.enter(FREE, tell_nobody)
     for _ in range(3):
         assert await limiter.enter_at_once(FREE)
         limiter.refused(FREE, None)
     assert await entered(limiter) == 0
-    assert await entered(limiter, OTHER) == 92
+    assert await entered(limiter, OTHER) == 77
     clock.now += 60
-    assert await entered(limiter) == 5, "so many were taken before the rest was refused"
+    assert await entered(limiter) == 20, "so many were taken before the rest was refused"
+
+
+async def test_three_refusals_do_not_cut_a_model_to_next_to_nothing() -> None:
+    clock = Clock()
+    limiter = Limiter(300, 20, clock=clock)
+    for _ in range(3):
+        assert await limiter.enter_at_once(FREE)
+        limiter.refused(FREE, None)
+    assert await entered(limiter) == 0, "it is left alone for a moment"
+    clock.now += limits.HOLD_SECONDS
+    assert await entered(limiter) == 27, "a tenth of the limit, with those that were refused"
+    limiter = Limiter(300, 20, clock=clock)
+    for _ in range(3):
+        assert await limiter.enter_at_once(PAID)
+        limiter.refused(PAID, 0)
+    clock.now += 60
+    assert await entered(limiter, PAID) == 2
+
+
+async def test_what_was_learned_grows_with_each_call_that_is_taken() -> None:
+    clock = Clock()
+    limiter = Limiter(100, 10, clock=clock)
+    for _ in range(3):
+        limiter.refused(FREE, 0)
+    taken = []
+    for _ in range(5):
+        clock.now += 60
+        taken.append(await entered(limiter))
+        for _ in range(taken[-1]):
+            limiter.answered(FREE)
+    assert taken == [10, 20, 40, 80, 100]
+
+
+async def test_the_time_that_cloudflare_names_is_kept() -> None:
+    clock = Clock()
+    limiter = Limiter(100, 10, clock=clock)
+    assert await limiter.enter_at_once(FREE)
+    limiter.refused(FREE, 7)
+    assert await limiter.claim(FREE) == 7
+    assert await limiter.claim(OTHER) == 0
+    clock.now += 7
+    assert await limiter.claim(FREE) == 0
+
+
+async def test_who_does_not_wait_is_told_when_to_come_again() -> None:
+    clock = Clock()
+    limiter = Limiter(1, 1, clock=clock)
+    assert await limiter.claim(FREE) == 0
+    clock.now += 20
+    assert await limiter.claim(FREE) == 40
+    waiting = asyncio.create_task(limiter.enter(FREE, tell_nobody))
+    await becomes(lambda: limiter.has_line)
+    clock.now += 40
+    assert await limiter.claim(FREE) >= 1, "nobody goes before those who wait"
+    waiting.cancel()
 
 
 async def test_a_refusal_now_and_then_teaches_nothing() -> None:
@@ -178,4 +233,18 @@ async def test_without_redis_each_counts_for_itself_and_nobody_waits_for_it() ->
     began = time.monotonic()
     assert await entered(limiter) == 5
     assert time.monotonic() - began < 5
+    await store.aclose()
+
+
+async def test_an_error_of_the_event_loop_is_a_redis_that_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """uvloop's own, of a kept connection that Redis has reset since."""
+    store = SharedMinutes(f"redis://127.0.0.1:{free_port()}/0", "nobody")
+
+    async def closed(*_: object) -> None:
+        raise RuntimeError("unable to perform operation on <TCPTransport closed=True>; the handler is closed")
+
+    monkeypatch.setattr(store, "_script", closed)
+    assert await store.take({"account": 5}, 60.0) is None
     await store.aclose()

@@ -66,6 +66,9 @@ def test_without_an_account_only_the_sites_own_are_there(settings: Any) -> None:
     settings.CLOUDFLARE_ACCOUNT_ID = ""
     assert list(now()) == [LOCAL]
     assert now().default == LOCAL
+    assert now().answering("@cf/meta/llama-2-7b-chat-int8") == LOCAL
+    with pytest.raises(UnknownModel):
+        now().answering(GEMMA)
 
 
 def test_a_model_of_the_site_that_is_no_longer_given_is_not_offered() -> None:

@@ -7,8 +7,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from chat.engine.opening import Opener
+from chat.engine.ownership import Lease
+from chat.engine.plan import Plan, Planner
+from chat.engine.prompt import MAX_MESSAGES
 from chat.engine.turn import Continuation, Edit, Question, Regeneration, Turn
-from chat.models import Run, Worker
+from chat.models import Run, User, Worker
 from chat.upstream.catalogue import Catalogue, Model
 from tests.trees import Tree, conversation, run
 
@@ -19,7 +22,7 @@ MODEL = Model("@cf/a/b", "B", window=3_000)
 @pytest.fixture
 def opener() -> Opener:
     worker = Worker.objects.create(id=uuid.uuid4(), host="here", pid=1)
-    return Opener(worker.pk, Catalogue([MODEL], MODEL.id))
+    return Opener(Lease(worker.pk), Catalogue([MODEL], MODEL.id))
 
 
 @pytest.fixture
@@ -39,7 +42,7 @@ def test_a_question_reads_its_branch_and_writes_each_row_once(opener: Opener, tr
     branch = tree.grow(None, 60)
     tree.show(branch[-1])
     question = Question("And now?", uuid.uuid4(), conversation=tree.conversation.pk)
-    assert statements(opener, tree, question) == ["SELECT", "\nWITH", "SELECT", "UPDATE", "INSERT", "INSERT"]
+    assert statements(opener, tree, question) == ["SELECT", "SELECT", "\nWITH", "UPDATE", "INSERT", "INSERT"]
 
 
 @pytest.mark.parametrize(("kind", "most"), [("edit", 8), ("regenerate", 8), ("continue", 10)])
@@ -67,3 +70,36 @@ def test_a_model_that_is_gone_is_followed_by_the_conversations(opener: Opener, t
     assert opened.run.model == MODEL.id
     assert opened.run.text_start == len(branch[1].text)
     assert Run.objects.live().count() == 1
+
+
+def test_a_branch_of_10_000_messages_is_read_in_one_query_of_bounded_size(opener: Opener, tree: Tree) -> None:
+    """The branch is read before the write lock is taken, and never more of it than is sent."""
+    branch = tree.grow(None, 10_000)
+    tree.show(branch[-1])
+    question = Question("And now?", uuid.uuid4(), conversation=tree.conversation.pk)
+    opened = opener.open(tree.conversation.user, question, queued=False)
+    assert opened.ask is not None
+    assert 300 < len(opened.ask.messages) <= MAX_MESSAGES + 1
+
+
+def test_a_turn_stored_while_another_is_planned_is_planned_anew(
+    opener: Opener, tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    branch = tree.grow(None, 2)
+    tree.show(branch[-1])
+    plans = []
+    real = Planner.plan
+
+    def plan_and_be_overtaken(self: Planner, user: User, turn: Turn) -> Plan:
+        plan = real(self, user, turn)
+        if not plans:
+            tree.show(tree.grow(branch[-1], 2)[-1])  # another process was faster
+        plans.append(plan)
+        return plan
+
+    monkeypatch.setattr(Planner, "plan", plan_and_be_overtaken)
+    question = Question("And now?", uuid.uuid4(), conversation=tree.conversation.pk)
+    opened = opener.open(tree.conversation.user, question, queued=False)
+    assert len(plans) == 2
+    assert opened.ask is not None
+    assert len(opened.ask.messages) == 5

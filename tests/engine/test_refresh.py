@@ -13,7 +13,7 @@ from chat.models import ModelList, OfferedModel
 from chat.upstream.catalogue import Catalogue, bundled
 from chat.upstream.errors import from_payload
 from tests.fake_errors import error
-from tests.fake_models import finetune, record
+from tests.fake_models import DECISION_SCHEMA, finetune, record
 from tests.fake_workers_ai import TOKEN, Fake
 from tests.upstream.asking import client
 
@@ -69,6 +69,25 @@ def test_what_is_new_comes_after_the_others_and_what_is_no_chat_model_is_hidden(
     assert set(refreshed(fake).added) == {NEW, guard}
     assert list(now())[-1].id == NEW
     assert rows.get(pk=guard).shown is False
+
+
+def test_what_cannot_be_asked_like_a_chat_is_kept_out_by_its_schema(fake: Fake) -> None:
+    clefs = ["@cf/cloudflare/clef", "@cf/cloudflare/clef-flash", "@cf/cloudflare/clef-omni"]
+    other, odd = "@cf/maker/decides", "@cf/maker/no-schema"
+    fake.lists.schemas |= {other: {"anyOf": [DECISION_SCHEMA]}, odd: 7003}
+    fake.lists.models += [record(each) for each in (*clefs, other, odd, NEW)]
+    assert refreshed(fake).added == [odd, NEW]
+    assert set(fake.lists.schema_calls) == {*clefs, other, odd, NEW}, "of those that are not known here"
+
+
+def test_one_that_was_offered_before_its_schema_was_read_is_gone(fake: Fake) -> None:
+    name = "@cf/cloudflare/clef"
+    fake.lists.models += [record(name)]
+    schema = fake.lists.schemas.pop(name)
+    assert refreshed(fake).added == [name]
+    fake.lists.schemas[name] = schema
+    assert refreshed(fake).gone == [name]
+    assert name not in {model.id for model in now()}
 
 
 def test_what_is_gone_is_retired_and_comes_back(fake: Fake) -> None:
@@ -148,9 +167,11 @@ def test_the_command_says_what_changed(fake: Fake) -> None:
         "new: cats (Llama 3.3 70B Fast)",
         "gone: Gemma 4 26B A4B",
         "changed: Llama 3.3 70B Fast: window 24000, now 20000",
-        "Cloudflare lists 31 text models and 1 finetunes.",
+        f"Cloudflare lists {len(bundled())} text models and 1 finetunes.",
     ]
-    assert command() == "Cloudflare lists 31 text models and 1 finetunes. Nothing has changed.\n"
+    assert (
+        command() == f"Cloudflare lists {len(bundled())} text models and 1 finetunes. Nothing has changed.\n"
+    )
 
 
 @pytest.mark.parametrize("how", ["10000", "500", "html"])

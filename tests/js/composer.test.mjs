@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Outbox, newKey, sends } from '../../static/js/composer.js';
+import { Outbox, isMeant, newKey, sends } from '../../static/js/composer.js';
 
 const modifiers = { shiftKey: false, altKey: false, ctrlKey: false, metaKey: false };
 const enter = { key: 'Enter', keyCode: 13, isComposing: false, ...modifiers };
@@ -76,10 +76,38 @@ test('drafts are kept apart by person and conversation, and signing out takes on
   assert.deepEqual([alice.draft('new'), bob.draft('new')], ['', 'from bob']);
 });
 
+test('drafts are named by how their names begin, and one’s own alone', () => {
+  const storage = new MemoryStorage();
+  const alice = new Outbox(storage, '7');
+  new Outbox(storage, '77').keep('edit-a-1', 'of another person');
+  alice.keep('edit-a-1', 'one');
+  alice.keep('edit-b-1', 'two');
+  alice.keep('new', 'three');
+  assert.deepEqual(alice.drafts('edit-'), ['edit-a-1', 'edit-b-1']);
+  assert.deepEqual(alice.drafts('edit-b'), ['edit-b-1']);
+  assert.deepEqual(new Outbox(null, '7').drafts(''), []);
+});
+
 test('without storage nothing is kept and nothing fails', () => {
   const outbox = new Outbox(null, '7');
   outbox.keep('new', 'text');
   outbox.purge();
   assert.equal(outbox.draft('new'), '');
   assert.match(outbox.keyFor('new', { content: 'Hello' }), UUID);
+});
+
+test('a press of the button counts unless it began before the button showed what it shows', () => {
+  const button = { shown: 1_000, used: -Infinity };
+  assert.equal(isMeant({ began: 999, clicks: 1 }, button), false);
+  assert.equal(isMeant({ began: 1_000, clicks: 1 }, button), true);
+  assert.equal(isMeant({ began: 1_000, clicks: 0 }, button), true); // by keyboard, or by a screen reader
+});
+
+test('the second half of a double tap or a double click is no press of its own', () => {
+  const button = { shown: 1_005, used: 1_000 };
+  assert.equal(isMeant({ began: 1_150, clicks: 1 }, button), false);
+  assert.equal(isMeant({ began: 1_349, clicks: 1 }, button), false);
+  assert.equal(isMeant({ began: 1_350, clicks: 1 }, button), true);
+  assert.equal(isMeant({ began: 1_900, clicks: 2 }, button), false); // a slow double click
+  assert.equal(isMeant({ began: 2_000, clicks: 2 }, button), true); // nobody clicks on for ever without effect
 });

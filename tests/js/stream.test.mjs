@@ -52,7 +52,7 @@ const refusing = (status, error = {}, headers = {}) => (response) => {
 function listening(root, timings = {}) {
   const heard = { text: '', told: [] };
   const on = {};
-  for (const name of ['accepted', 'busy', 'open', 'meta', 'problem', 'done', 'waiting']) {
+  for (const name of ['accepted', 'open', 'meta', 'problem', 'done', 'waiting']) {
     on[name] = (value) => heard.told.push([name, value]);
   }
   on.text = ({ response }) => (heard.text += response);
@@ -152,16 +152,13 @@ test('a refusal that asks a sender for too much patience is shown at once', () =
     assert.equal(calls.length, 1);
   }));
 
-test('a busy conversation is followed where it is, and the message counts as not sent', () =>
-  serving([
-    refusing(409, { code: 'busy', run: OTHER }),
-    streaming(META, frame('theirs', '6'), END, DONE),
-  ], async (root, calls) => {
+test('a busy conversation is told as such, and its reply is left to who shows its question as well', () =>
+  serving([refusing(409, { code: 'busy', message: 'Wait.', run: OTHER })], async (root, calls) => {
     const { stream, heard, names } = listening(root);
     await stream.send(`${root}/c/x/messages/`, BODY);
-    assert.equal(calls[1].url, `/runs/${OTHER}/stream/`);
-    assert.equal(heard.text, 'theirs');
-    assert.deepEqual(names(), ['busy', 'open', 'meta', 'done']);
+    assert.deepEqual([heard.end.kind, heard.end.error.run], ['busy', OTHER]);
+    assert.deepEqual(names(), []);
+    assert.equal(calls.length, 1);
   }));
 
 for (const status of [400, 401, 403, 404, 409, 413]) {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Page, titleOf } from '../../static/js/transcript.js';
+import { titleOf } from '../../static/js/title.js';
+import { Page } from '../../static/js/transcript.js';
 
 /** As much of a document as a Page looks at. */
 function pageOf(attributes, tokens = [{ value: 'old' }]) {

@@ -162,6 +162,14 @@ def test_a_fence_with_other_line_endings_is_shown_all_the_same():
     assert ">a\nb\n<" in page[0]
 
 
+@pytest.mark.parametrize("text", ["a\nb\nc\n\nd", "- a\n  b\n- c\nd\n", "> *a\n> b*\r> c\r\n> d\n"])
+def test_line_breaks_show_while_a_text_grows_as_they_do_at_its_end(text):
+    blocks, page = flushed(text, list(range(len(text) + 1)))
+
+    assert patched(page, blocks.finish()) == render(text, "m")
+    assert "<br>\n" in page[0]
+
+
 def test_blocks_that_vanish_are_said_to_from_the_end_on():
     blocks = Blocks()
     blocks.feed("a\n\n[b]:\n")
@@ -195,3 +203,20 @@ def test_what_once_went_wrong_goes_right_for_every_piece_and_every_reader(text):
         assert patched(page, blocks.finish()) == render(text, "m")
         for position in range(len(text) + 1):
             assert patched(render(text[:position], "m"), blocks.since(position)) == render(text, "m")
+
+
+def test_what_may_have_code_to_colour_is_known_beforehand():
+    blocks = Blocks()
+
+    def fed(text: str) -> bool:
+        blocks.feed(text)
+        may = blocks.may_colour(whole=False)
+        blocks.flush()
+        return may
+
+    assert [fed(text) for text in ("words\n\n", "``", "`py\n", "x = 1\n", "y\n`", "``", "\n")] == [
+        *(False, False, True, False, False, True, True)
+    ]
+    assert fed("\nmore\n\n")  # the fence was the last block until now
+    assert not fed("and more\n\n")
+    assert blocks.may_colour(whole=True)

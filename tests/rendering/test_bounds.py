@@ -125,6 +125,17 @@ def test_so_is_one_that_still_grows(name):
     assert is_linear(TEXTS[name], flush)
 
 
+@pytest.mark.parametrize(("piece", "length"), [("```\n", 800_000), ("[^1]: ", 400_000)])
+def test_twice_as_many_blocks_cost_twice_as_much(piece, length):
+    """Where each block has the whole text or its whole line looked at, it is four times."""
+
+    def ratio() -> float:
+        half, whole = (seconds(lambda n=n: render(piece * (n // len(piece)))) for n in (length // 2, length))
+        return whole / half
+
+    assert any(ratio() < 2.6 for _ in range(3))
+
+
 def test_the_measure_would_see_a_square():
     """Once in three times will do here too."""
 

@@ -22,13 +22,20 @@ class Structure(HTMLParser):
 
     OURS = ("figure", "figcaption", "div", "span")
 
+    BLOCKS = re.compile(r"p|h[1-6]?|ul|ol|li|blockquote|hr|pre")
+
     def __init__(self, html: str) -> None:
         super().__init__()
         self.seen: list[str] = []
+        self._in_pre = False
+        self._last = "p"  # the tag, or "" for words, that the next words follow
+        self._broken = False  # a line has ended since then
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in self.OURS:
+            self._in_pre |= tag == "pre"
+            self._follow(tag)
             told = {name: unquote(value or "") for name, value in attrs if name in ("href", "title", "start")}
             self.seen.append(f"<{self._level(tag)} {told}>")
 
@@ -36,10 +43,27 @@ class Structure(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in self.OURS:
+            self._in_pre &= tag != "pre"
+            self._follow(tag)
             self.seen.append(f"</{self._level(tag)}>")
 
     def handle_data(self, data: str) -> None:
-        self.seen += "".join(data.split())  # a word of code may be in two spans
+        lines = [data] if self._in_pre else data.split("\n")
+        for number, line in enumerate(lines):
+            self._broken |= number > 0
+            if words := "".join(line.split()):  # a word of code may be in two spans
+                self._follow("")
+                self.seen += words
+
+    def _follow(self, tag: str) -> None:
+        """A line that ends between what stands in lines is a soft break: we show those as line breaks."""
+        inline = not (self._is_block(tag) or self._is_block(self._last))
+        if self._broken and inline and "br" not in (tag, self._last):
+            self.seen.append("<br {}>")
+        self._last, self._broken = tag, False
+
+    def _is_block(self, tag: str) -> bool:
+        return self.BLOCKS.fullmatch(tag) is not None
 
     def _level(self, tag: str) -> str:
         return "h" if re.fullmatch("h[1-6]", tag) else tag

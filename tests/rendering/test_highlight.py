@@ -7,10 +7,14 @@ import pytest
 
 from chat.rendering import highlight
 from chat.rendering.figure import language_of
-from chat.rendering.highlight import CLASSES, highlighted
+from chat.rendering.highlight import CLASSES, Budget
 from chat.rendering.markdown import render
 
 STYLES = (Path(__file__).parents[2] / "static/css/chat.css").read_text()
+
+
+def highlighted(code: str, language: str) -> str:
+    return highlight.highlighted(code, language, Budget())
 
 
 def plain(html: str) -> str:
@@ -63,7 +67,7 @@ def test_long_code_and_endless_lines_stay_plain():
 
 
 def test_what_takes_too_long_goes_on_plain(monkeypatch):
-    monkeypatch.setattr(highlight, "SLOWEST", -1)
+    monkeypatch.setattr(highlight, "NOISE_SECONDS", -1)
     code = "x = 1\n" * 50
 
     html = highlight._coloured.__wrapped__(code, "python")

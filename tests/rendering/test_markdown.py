@@ -25,6 +25,33 @@ def test_nothing_gives_nothing():
     assert render("[a]: http://x.org") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("Roses are red,\nviolets are blue.", '<p dir="auto">Roses are red,<br>\nviolets are blue.</p>'),
+        (
+            "*12 Hill Road*\n**Oxford**",
+            '<p dir="auto"><em>12 Hill Road</em><br>\n<strong>Oxford</strong></p>',
+        ),
+        ("• one\n• two", '<p dir="auto">• one<br>\n• two</p>'),
+        ("- a\n  b", '<ul dir="ltr"><li>a<br>\nb</li></ul>'),
+        ("- a\nlazy", '<ul dir="ltr"><li>a<br>\nlazy</li></ul>'),
+        ("> a\n> b", '<blockquote dir="auto"><p>a<br>\nb</p></blockquote>'),
+        ("a\r\nb\rc", '<p dir="auto">a<br>\nb<br>\nc</p>'),
+        ("a  \nb\\\nc", '<p dir="auto">a<br>\nb<br>\nc</p>'),
+        ("a<br>\nb", '<p dir="auto">a<br>\nb</p>'),
+        ("`a\nb`", '<p dir="auto"><code dir="ltr">a b</code></p>'),
+        ("a\nb\n===", '<h3 dir="auto">a<br>\nb</h3>'),
+    ],
+)
+def test_a_single_line_break_shows_as_one(text, html):
+    assert render(text) == [html]
+
+
+def test_the_lines_of_code_and_of_html_stay_as_they_are():
+    assert "<br>" not in "".join(render("```\na\nb\n```\n\n    c\n    d\n\n<div>\ne\nf\n"))
+
+
 def headings(text):
     return [int(level) for level in re.findall(r"<h(\d)", "".join(render(text)))]
 

@@ -32,7 +32,7 @@ class Answer:
 
 
 def account(fake: Fake) -> Account:
-    return Account("acc", TOKEN, fake.base_url)
+    return Account("acc", TOKEN, fake.base_url, f"{fake.url}/v1")
 
 
 @asynccontextmanager

@@ -109,8 +109,28 @@ def test_one_that_may_not_be_used_takes_nobodys_place() -> None:
 
 def test_every_retired_model_names_one_that_is_there() -> None:
     catalogue = Catalogue(bundled(), DEFAULT, retired=retired())
-    assert len(retired()) >= 10
+    assert len({each.id for each in retired()}) == len(retired()) >= 35
     for each in retired():
         assert ID.fullmatch(each.id)
         assert catalogue.retired(each.id) == each
         assert each.replacement in {model.id for model in bundled()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "@cf/meta/llama-2-7b-chat-int8",
+        "@cf/meta/llama-2-7b-chat-fp16",
+        "@cf/meta/llama-3.1-8b-instruct",
+        "@cf/facebook/bart-large-cnn",
+        "@cf/unum/uform-gen2-qwen-500m",
+        "@cf/defog/sqlcoder-7b-2",
+        "@hf/thebloke/zephyr-7b-beta-awq",
+    ],
+)
+def test_the_models_of_old_programs_have_a_successor_everywhere(name: str) -> None:
+    everything = Catalogue(bundled(), DEFAULT, retired=retired())
+    replacement = everything.answering(name)
+    assert replacement in bundled()
+    alone = Catalogue([FIRST], FIRST.id, retired=retired())
+    assert alone.answering(name) is FIRST, "on a site with one model that one"

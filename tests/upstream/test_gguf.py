@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from chat.upstream import parameters
-from chat.upstream.gguf import Header, NotGguf, can_think, read_header
+from chat.upstream.gguf import Header, NotGguf, can_call_tools, can_think, read_header
 from chat.upstream.local import LocalModel
 from tests.upstream.gguf_files import ARRAY, STRING, UINT32, UINT64, gguf, string
 
@@ -132,3 +132,12 @@ def test_a_model_with_a_switch_for_thinking_has_it_among_its_parameters(
     model = LocalModel(file).model
     off = {"chat_template_kwargs": {"enable_thinking": False}}
     assert parameters.body(model, {"thinking": False}) == (off if thinks else {})
+
+
+@pytest.mark.parametrize(
+    ("template", "calls"), [("{{ message.tool_calls }}", True), ("{{ messages }}", False)]
+)
+def test_a_model_whose_template_knows_tools_can_call_them(file: Path, template: str, calls: bool) -> None:
+    file.write_bytes(gguf([LLAMA, WINDOW, VOCABULARY, ("tokenizer.chat_template", STRING, template)]))
+    assert can_call_tools(file) is calls
+    assert LocalModel(file).model.tools is calls

@@ -20,8 +20,19 @@ ASKED = {"cf-aig-gateway-id": "team"}
         ({}, Passage("team")),
         ({"cf-aig-log-id": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}, Passage("team", "01ARZ3NDEKTSV4RRFFQ69G5FAV")),
         ({"cf-aig-cache-status": "HIT"}, Passage("team", cached=True)),
-        ({"cf-aig-cache-status": "MISS", "cf-aig-step": "0"}, Passage("team", step=0)),
+        ({"cf-aig-cache-status": "MISS", "cf-aig-step": "0"}, Passage("team", step=0, missed=True)),
         ({"cf-aig-step": "2"}, Passage("team", step=2)),
+        ({"cf-aig-model": "gpt-5", "cf-aig-provider": "openai"}, Passage("team", served_by="openai/gpt-5")),
+        (
+            {"cf-aig-model": "openai/gpt-5", "cf-aig-provider": "openai"},
+            Passage("team", served_by="openai/gpt-5"),
+        ),
+        (
+            {"cf-aig-routed-model": "@cf/a/b", "cf-aig-provider": "workers-ai"},
+            Passage("team", served_by="@cf/a/b"),
+        ),
+        ({"cf-aig-routed-model": "x", "cf-aig-model": "cloudflare/auto"}, Passage("team", served_by="x")),
+        ({"cf-aig-model": "<b>", "cf-aig-provider": "openai"}, Passage("team")),
         # What would lead an address elsewhere, or break a row.
         ({"cf-aig-log-id": "../../../user/tokens"}, Passage("team")),
         ({"cf-aig-log-id": "x" * 65, "cf-aig-step": "-1"}, Passage("team")),

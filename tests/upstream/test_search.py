@@ -113,7 +113,7 @@ async def test_records_without_use_are_skipped_and_the_others_stay(fake: Fake) -
         record("@cf/black/painter", task="Text-to-Image"),
         {"name": GLM, "properties": None, "task": None},
     ]
-    odd += [record(NEW, context_window=None, price="free", reasoning_effort="high", vision=1, beta=[])]
+    odd += [record(NEW, context_window=None, price="free", reasoning_effort=7, vision=1, beta=[])]
     odd += [{"name": LLAMA, "properties": [None, {}, {"property_id": 3}, {"property_id": "vision"}]}]
     fake.lists.models = odd
     models = await found(fake)
@@ -214,3 +214,19 @@ def test_a_model_comes_back_from_json_as_it_was() -> None:
     whole = Model(NEW, "New", 9_000, efforts=("low",), retires=date(2027, 1, 2), base=GLM, finetune="x")
     for model in (*bundled(), whole):
         assert model_from(record_of(model) | {"of_a_later_version": 1}) == model
+
+
+@pytest.mark.parametrize(
+    ("said", "efforts"),
+    [
+        ("Off, Low, High, Max", ("none", "low", "high", "max")),
+        ("high", ("high",)),
+        ("", ()),
+        ("<b>, low", ("low",)),
+        ("true", ()),
+    ],
+)
+async def test_levels_of_thinking_may_be_plain_words(fake: Fake, said: str, efforts: tuple[str, ...]) -> None:
+    fake.lists.models = [record(NEW, reasoning_effort=said)]
+    model = (await found(fake))[NEW]
+    assert (model.efforts, model.reasoning) == (efforts, bool(efforts))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.urls import URLResolver, get_resolver
 
+from tests.people import PASSWORD
 from tests.server import Person
 from tests.views.rights import Row
 
@@ -28,7 +29,8 @@ def ask(person: Person) -> Turn:
     """A turn whose reply was cut short, so that everything can be done with it; and a key."""
     with person.ask(f"{SECRET}\nfake: length tokens=3 delay=0") as stream:
         stream.to_end()
-    key = person.post("/settings/keys/", {"name": "a program", "run": True}).json()["id"]
+    wanted = {"name": "a program", "run": True, "password": PASSWORD}
+    key = person.post("/settings/keys/", wanted).json()["id"]
     return Turn(stream.conversation, stream.meta["user_message"], stream.meta["message"], stream.run, key)
 
 

@@ -6,9 +6,11 @@ from django.apps import apps
 
 from tests.databases import Database
 
-# Heartbeats, what comes and goes with every visitor, and what Cloudflare says of its models.
+# Heartbeats and what is done now and then, such as the write that /readyz tries every few seconds, what comes
+# and goes with every visitor, and what Cloudflare says of its models.
 RESTLESS = {
     "chat_worker",
+    "chat_maintenancetask",
     "django_session",
     "axes_accessattempt",
     "axes_accesslog",

@@ -14,6 +14,7 @@ from django.test import Client
 
 from chat import backends, hashers
 from chat.models import User
+from chatsite.sessions import stored
 from tests.threads import at_once
 
 LOGIN = "/accounts/login/"
@@ -61,10 +62,19 @@ def test_what_only_looks_like_a_name_does_not(login: str, alice: User, client: C
     assert not is_logged_in(client)
 
 
-def test_a_name_that_imitates_an_address_shuts_nobody_out(alice: User, client: Client) -> None:
-    User.objects.create_user("alice@example.org", "bob@example.org", "another good password")
-    log_in(client, "alice@example.org")
-    assert client.session["_auth_user_id"] == str(alice.pk)
+@pytest.mark.parametrize("older", [True, False])
+def test_a_name_that_was_an_address_of_another_shuts_neither_out(older: bool, client: Client) -> None:
+    """As it could be before that was refused: each password opens its own account."""
+    names = ["alice", "mallory"] if older else ["mallory", "alice"]
+    passwords = {"alice": PASSWORD, "mallory": "another good password"}
+    people = {name: User.objects.create_user(name, password=passwords[name]) for name in names}
+    User.objects.filter(username="alice").update(email="alice@example.org")
+    User.objects.filter(username="mallory").update(username="alice@example.org")
+    for name, person in people.items():
+        client = Client()
+        assert log_in(client, "alice@example.org", passwords[name]).status_code == 302
+        assert client.session["_auth_user_id"] == str(person.pk)
+    assert log_in(Client(), "alice@example.org", "neither").status_code == 200
 
 
 def test_an_address_belongs_to_one_person(alice: User) -> None:
@@ -113,7 +123,7 @@ def test_the_session_changes_when_somebody_logs_in(alice: User, client: Client) 
     log_in(client)
     after = client.cookies["sessionid"].value
     assert before != after
-    assert not Session.objects.filter(session_key=before).exists()
+    assert not Session.objects.filter(session_key=stored(before)).exists()
 
 
 def test_the_session_cookie_is_out_of_reach_of_scripts(alice: User, client: Client) -> None:
@@ -166,7 +176,7 @@ def test_logging_out_is_a_post_that_ends_the_session_and_clears_what_the_page_st
     response = client.post("/accounts/logout/")
     assert (response.status_code, response["Location"]) == (303, LOGIN)
     assert response["Clear-Site-Data"] == '"storage"'
-    assert not Session.objects.filter(session_key=key).exists()
+    assert not Session.objects.filter(session_key=stored(key)).exists()
 
 
 def test_the_admin_has_no_way_in_of_its_own(alice: User, client: Client) -> None:
@@ -224,6 +234,13 @@ class TestTheThrottle:
         assert log_in(client).status_code == 429
         assert log_in(client, address="203.0.113.9").status_code == 302
 
+    def test_names_like_the_throttles_own_count_for_the_address_too(
+        self, alice: User, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(backends, "ADDRESS_LIMIT", 3)
+        names = ["session:1", "Session:2", "name:3", "session:4", "alice"]
+        assert [log_in(client, name, "x").status_code for name in names] == [200] * 3 + [429] * 2
+
     def test_a_forged_header_gains_nothing(self, alice: User, client: Client) -> None:
         statuses = [log_in(client, password="wrong", forwarded=f"10.0.0.{n}").status_code for n in range(12)]
         assert statuses[-1] == 429
@@ -231,7 +248,7 @@ class TestTheThrottle:
     def test_behind_a_proxy_only_what_the_proxy_wrote_counts(
         self, alice: User, client: Client, settings: Any
     ) -> None:
-        settings.TRUSTED_PROXY = True
+        settings.TRUSTED_PROXY = 1
         for number in range(11):
             log_in(client, password="wrong", forwarded=f"10.0.0.{number}, 198.51.100.7")
         assert log_in(client, forwarded="10.9.9.9, 198.51.100.7").status_code == 429
@@ -244,19 +261,59 @@ class TestTheThrottle:
             ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
             ("2001:db8:1:2:ffff::1", "2001:db8:1:2::"),
             ("::ffff:198.51.100.7", "198.51.100.7"),
+            ("203.0.113.9:50123", "203.0.113.9"),
+            ("[2001:db8::1]:443", "2001:db8::"),
+            ("[2001:db8::1]", "2001:db8::"),
             ("unknown", "127.0.0.1"),
             ("' OR 1=1", "127.0.0.1"),
             ("", "127.0.0.1"),
         ],
     )
     def test_the_address_that_counts(self, header: str, counted: str, rf: Any, settings: Any) -> None:
-        settings.TRUSTED_PROXY = True
+        settings.TRUSTED_PROXY = 1
         assert backends.client_address(rf.get("/", headers={"x-forwarded-for": header})) == counted
+
+    @pytest.mark.parametrize(
+        ("hops", "header", "counted"),
+        [
+            (0, "203.0.113.1, 203.0.113.2", "127.0.0.1"),
+            (1, "203.0.113.1, 203.0.113.2", "203.0.113.2"),
+            (2, "203.0.113.1, 203.0.113.2", "203.0.113.1"),
+            (
+                2,
+                "198.51.100.9, 203.0.113.1, 203.0.113.2",
+                "203.0.113.1",
+            ),  # the first is the client's invention
+            (3, "203.0.113.1, 203.0.113.2", "127.0.0.1"),  # fewer than there are proxies
+            (2, "203.0.113.1,nonsense,203.0.113.2", "127.0.0.1"),
+            (2, ", 203.0.113.2", "127.0.0.1"),
+        ],
+    )
+    def test_of_several_proxies_the_outermost_ones_word_counts(
+        self, hops: int, header: str, counted: str, rf: Any, settings: Any
+    ) -> None:
+        settings.TRUSTED_PROXY = hops
+        assert backends.client_address(rf.get("/", headers={"x-forwarded-for": header})) == counted
+
+    def test_an_entry_that_cannot_be_read_is_told_once(self, rf: Any, settings: Any, caplog: Any) -> None:
+        backends._warn_unread.cache_clear()
+        for hops in (0, 1, 1):
+            settings.TRUSTED_PROXY = hops
+            backends.client_address(rf.get("/", headers={"x-forwarded-for": "unknown"}))
+        assert [record.name for record in caplog.records] == ["chat.backends"]
+
+    def test_hammering_at_one_name_locks_the_address_for_nobody_else(
+        self, alice: User, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(backends, "ADDRESS_LIMIT", 20)
+        for _ in range(30):
+            log_in(client, "victim", "wrong")
+        assert log_in(client).status_code == 302
 
     def test_nothing_that_was_typed_is_kept_but_the_name(self, alice: User, client: Client) -> None:
         log_in(client, password="a wrong secret", next="/c/private/")
         attempt = AccessAttempt.objects.get()
-        assert (attempt.username, attempt.failures_since_start) == ("alice", 1)
+        assert (attempt.username, attempt.failures_since_start) == ("name:alice", 1)
         kept = attempt.post_data + attempt.get_data
         assert "secret" not in kept
         assert "private" not in kept

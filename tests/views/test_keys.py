@@ -8,12 +8,12 @@ import httpx
 import pytest
 
 from tests.databases import Database
-from tests.people import CSRF
+from tests.people import CSRF, PASSWORD
 from tests.server import Person, Server
 
 pytestmark = pytest.mark.database
 PAGE = "/settings/keys/"
-WANTED = {"name": "a program", "run": True, "list": True}
+WANTED = {"name": "a program", "run": True, "list": True, "password": PASSWORD}
 
 
 def form(person: Person, path: str = PAGE, **fields: Any) -> httpx.Response:
@@ -21,7 +21,15 @@ def form(person: Person, path: str = PAGE, **fields: Any) -> httpx.Response:
 
 
 def test_a_key_is_shown_once_and_only_its_digest_is_stored(alice: Person, database: Database) -> None:
-    made = form(alice, name=" for  <b>my</b> script ", run="1", list="1", days="30", keep="conversations")
+    made = form(
+        alice,
+        name=" for  <b>my</b> script ",
+        run="1",
+        list="1",
+        days="30",
+        keep="conversations",
+        password=PASSWORD,
+    )
     assert made.status_code == 200
     assert made.headers["Cache-Control"] == "no-store"
     found = re.search(r'value="(chat_[\w-]{43})"', made.text)
@@ -97,3 +105,20 @@ def test_an_administrator_sees_and_revokes_everybodys_keys(server: Server, alice
     for who in ("carol", "erin"):
         refused = server.person(who).client.post("/admin/chat/apikey/", data=sent)
         assert refused.status_code == 403
+
+
+def test_an_administrator_lets_a_key_set_the_gateway_and_nobody_else_does(
+    server: Server, alice: Person, database: Database
+) -> None:
+    made = alice.post(PAGE, {**WANTED, "name": "through a gateway"}).json()["id"]
+    allowed = f"SELECT may_set_gateway FROM chat_apikey WHERE id IN ('{made}', '{made.replace('-', '')}')"
+    assert alice.post(PAGE, {**WANTED, "may_set_gateway": True}).status_code == 400
+    assert "sets the AI Gateway" not in alice.get(PAGE).text
+    for action, then in (("allow_gateway", True), ("forbid_gateway", False)):
+        sent = {"action": action, "_selected_action": made, "csrfmiddlewaretoken": CSRF}
+        for who in ("alice", "carol", "erin"):
+            server.person(who).client.post("/admin/chat/apikey/", data=sent)
+        assert bool(database.value(allowed)) is not then
+        assert server.person("root").client.post("/admin/chat/apikey/", data=sent).status_code == 302
+        assert bool(database.value(allowed)) is then
+        assert ("sets the AI Gateway" in alice.get(PAGE).text) is then

@@ -13,6 +13,7 @@ from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from chat.engine.rendering import render_page_sync
 from chat.models import Conversation, Message, Run, User, Worker
 from chat.upstream.catalogue import DEFAULT, Catalogue, bundled
 from chat.views import listing, pages, thread
@@ -143,8 +144,10 @@ def test_the_page_asks_as_often_for_many_conversations_as_for_few(user: User) ->
             reply(shown, finished=NOON)
         shown.refresh_from_db()
         with CaptureQueriesContext(connection) as asked:
-            answer = pages._page(here, request, user, shown, thread.read(shown))
-        assert b"data-state" in answer.content
+            page = pages._page(here, request, user, shown, thread.read(shown))
+            page._take(render_page_sync(user.pk, page._texts()))
+            response = page._finish()  # the template in this thread, whose queries are counted
+        assert b"data-state" in response.content
         counts.append(len(asked))
     assert counts[0] == counts[1] < 10
 
@@ -182,3 +185,24 @@ def test_a_part_that_is_fetched_signed_out_is_refused(server: Server, path: str)
     answer = visitor.get(path, headers={"X-Requested-With": "fetch"})
     assert answer.status_code == 401
     assert answer.json()["error"]["code"] == "signed_out"
+
+
+def test_the_open_one_is_listed_apart_where_it_is_not_among_the_newest(
+    user: User, now: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "LISTED", 3)
+    made = [conversation(user, NOON - ago * DAY, title=f"{ago}") for ago in range(6)]
+    listed = listing.read(user, ZoneInfo("UTC"), current=made[4])
+    assert [[item["title"] for item in group["items"]] for group in listed.groups] == [
+        ["0"],
+        ["1"],
+        ["2"],
+        ["4"],
+    ]
+    assert [bool(group.get("apart")) for group in listed.groups] == [False, False, False, True]
+    assert listed.groups[-1]["items"][0]["current"]
+    assert listed.older == made[2].pk
+    for near in (made[0], made[2], None):
+        assert not any(
+            group.get("apart") for group in listing.read(user, ZoneInfo("UTC"), current=near).groups
+        )

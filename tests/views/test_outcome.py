@@ -8,6 +8,7 @@ import pytest
 from tests.databases import Database, Template
 from tests.fake_workers_ai import Fake
 from tests.file_server import database, fake  # noqa: F401 - fixtures
+from tests.people import SESSIONS
 from tests.server import Server, Servers
 
 pytestmark = pytest.mark.database
@@ -79,9 +80,8 @@ def test_where_the_asked_model_answers_nothing_is_said(site: Server) -> None:
     [
         (3040, ["Try again", "Another model"]),
         (3021, ["", "Try again", "Another model"]),
-        (3036, ["Another model", "Try again"]),
         (5021, ["Another model", "Shorten the question"]),
-        (2016, ["Change the question"]),
+        (2016, ["Another model", "Change the question"]),
         (5035, ["Another model", "Try again"]),
         (10000, ["Try again"]),
     ],
@@ -93,15 +93,64 @@ def test_each_failure_offers_what_helps(site: Server, code: int, buttons: list[s
     part = alice.get(f"/messages/{stream.meta['message']}/outcome/").text
     assert stream.done["message"].replace("'", "&#x27;") in part
     offered = re.findall(r'<button class="button"[^>]*>([^<]*)</button>', part)
-    if (
-        code == 3036 and "" in offered
-    ):  # to wait for 00:00 UTC, which is offered in the last minutes before it
-        offered.remove("")
     assert sorted(offered) == sorted(buttons)
     assert f"<code>{stream.done['request_id']}</code>" in part
     page = alice.get(f"/c/{stream.conversation}/").text
     assert without_tokens(part) in without_tokens(page)
     assert "dash.cloudflare.com" not in page
+
+
+def buttons_of(part: str) -> list[str]:
+    """Without the one to wait with, which is offered in the last minutes before midnight."""
+    return [text for text in re.findall(r'<button class="button"[^>]*>([^<]*)</button>', part) if text]
+
+
+def test_a_quota_that_is_used_up_offers_only_what_can_help(site: Server, servers: Servers) -> None:
+    alice = site.person("alice")
+    with alice.ask(failing(3036), model=THIRD) as stream:
+        stream.to_end()
+    path = f"/messages/{stream.meta['message']}/outcome/"
+    part = alice.get(path, headers={"Cookie": f"sessionid={SESSIONS['alice']}; tz=Asia/Tokyo"}).text
+    assert "It resets at 9 a.m. JST." in part
+    assert "It resets at midnight UTC." in alice.get(path).text
+    assert buttons_of(part) == []
+    # Elsewhere there are models that the account does not pay for.
+    other = servers.start(apart=True, OPENAI_BASE_URL="http://127.0.0.1:9/v1", OPENAI_MODELS="small-1")
+    part = other.person("alice").get(path).text
+    assert buttons_of(part) == ["Another model"]
+    assert re.search(r'data-only="[^"@]*small-1"', part)
+    # The day after, the same can be asked again.
+    site.database.rows("UPDATE chat_run SET retry_at = '2026-01-01 00:00:00+00:00'")
+    assert buttons_of(alice.get(path).text) == ["Try again"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "status", "words", "buttons"),
+    [
+        (
+            "filtered tokens=3",
+            "failed",
+            "A content filter ended this reply.",
+            ["Change the question", "Another model"],
+        ),
+        ("empty", "complete", "ended its reply without a word", ["Try again", "Another model"]),
+    ],
+)
+def test_a_reply_that_a_filter_ended_or_that_is_empty_says_so(
+    site: Server, scenario: str, status: str, words: str, buttons: list[str]
+) -> None:
+    alice = site.person("alice")
+    with alice.ask(f"fake: {scenario}") as stream:
+        stream.to_end()
+    assert stream.done["status"] == status
+    for path in (f"/messages/{stream.meta['message']}/outcome/", f"/c/{stream.conversation}/"):
+        part = (
+            alice.get(path)
+            .text.split('<template id="question-template">')[0]
+            .split('data-part="outcome"')[-1]
+        )
+        assert words in part
+        assert buttons_of(part)[: len(buttons)] == buttons
 
 
 def test_only_staff_is_shown_the_way_to_cloudflare(site: Server) -> None:
@@ -134,3 +183,21 @@ def without_tokens(html: str) -> str:
     """A token differs each time, a countdown each second."""
     html = re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", html)
     return re.sub(r'data-seconds="\d+"', "", html).strip()
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words", "way"),
+    [
+        ("filtered tokens=3", "A content filter ended this reply.", "Change the question"),
+        ("empty", "The model ended its reply without a word.", "Try again"),
+    ],
+)
+def test_a_filter_and_an_empty_reply_are_named(site: Server, scenario: str, words: str, way: str) -> None:
+    alice = site.person("alice")
+    with alice.ask(f"fake: {scenario}") as stream:
+        stream.to_end()
+    assert stream.done
+    assert words in stream.done["message"]
+    page = alice.get(f"/messages/{stream.meta['message']}/outcome/").text
+    assert words in page
+    assert way in page

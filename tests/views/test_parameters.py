@@ -147,7 +147,7 @@ WRONG = [
 ]
 JSON_WRONG = [
     *WRONG,
-    ({"temperature": float("nan")}, "“temperature” must be a number from 0 to 5."),
+    ({"temperature": float("nan")}, "This is not JSON."),  # RFC 8259 has no such number
     ({"thinking": 1}, "“thinking” must be true or false."),
     ({"temperature": 1, "heat": 1}, "There is no parameter “heat”. There are: effort, frequency_penalty, "),
     ([], "“parameters” must be a JSON object."),

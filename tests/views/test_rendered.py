@@ -3,23 +3,34 @@
 import re
 from pathlib import Path
 
+import pytest
 from django.template import Context, Template
 from django.utils.safestring import SafeString
 
 from chat.rendering.markdown import render
+from chat.rendering.message_html import MessageHtml, PageRenderer
 from chat.templatetags.rendered import rendered
 
 CHAT = Path(__file__).parent.parent.parent / "chat"
 TEXT = "# One\n\n<script>alert(1)</script>\n\ntwo **three**\n\n- four"
 
 
+def html() -> MessageHtml:
+    return PageRenderer().html(TEXT, "m1")
+
+
 def test_the_blocks_stand_side_by_side_with_nothing_between_them() -> None:
-    assert rendered(TEXT) == "".join(render(TEXT))
-    assert isinstance(rendered(TEXT), SafeString)
+    assert rendered(html()) == "".join(render(TEXT, "m1"))
+    assert isinstance(rendered(html()), SafeString)
+
+
+def test_what_was_not_rendered_here_is_refused() -> None:
+    with pytest.raises(TypeError):
+        rendered(TEXT)
 
 
 def test_in_a_template_markdown_is_html_and_what_is_none_of_ours_is_gone() -> None:
-    shown = Template("{% load rendered %}{{ text|rendered:id }}").render(Context({"text": TEXT, "id": "m1"}))
+    shown = Template("{% load rendered %}{{ html|rendered }}").render(Context({"html": html()}))
     assert "<strong>three</strong>" in shown
     assert "<script" not in shown
 

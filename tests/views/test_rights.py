@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from chatsite.sessions import stored
 from tests.databases import Database
 from tests.people import SESSIONS
 from tests.server import Person, Server
@@ -52,19 +53,23 @@ def told(answer: httpx.Response, turn: Turn) -> str:
 def leaver(database: Database, server: Server) -> Iterator[Any]:
     """A copy of somebody's session, for those who sign out."""
 
+    made: list[str] = []
+
     def copy(role: str) -> Person:
         person = server.person("")
         if role in SESSIONS:
-            key = f"leaving{role}".ljust(32, "x")
+            key = f"leaving{role}{len(made)}".ljust(32, "x")
+            made.append(key)
             database.rows(
-                f"INSERT INTO django_session SELECT '{key}', session_data, expire_date "
-                f"FROM django_session WHERE session_key = '{SESSIONS[role]}'"
+                f"INSERT INTO django_session SELECT '{stored(key)}', session_data, expire_date "
+                f"FROM django_session WHERE session_key = '{stored(SESSIONS[role])}'"
             )
             person.client.cookies.set("sessionid", key)
         return person
 
     yield copy
-    database.rows("DELETE FROM django_session WHERE session_key LIKE 'leaving%'")
+    for key in made:
+        database.rows(f"DELETE FROM django_session WHERE session_key = '{stored(key)}'")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)

@@ -88,3 +88,18 @@ def test_of_two_people_at_once_one_gets_the_account(link: str) -> None:
     statuses = at_once(6, lambda: Client().post(link, forms.pop()).status_code)
     assert sorted(statuses) == [302] + [404] * 5
     assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize("accept", ["text/html", "*/*"])
+def test_without_any_account_the_login_page_says_where_the_link_is(client: Client, accept: str) -> None:
+    assert client.get("/accounts/login/", headers={"accept": accept}).status_code == 200
+    page = client.get("/accounts/login/?next=/").content.decode()
+    assert "prints a one-time link" in page
+    assert "Password forgotten" not in page
+    link = SetupLink.objects.owed()
+    assert link
+    assert link.token not in page
+    User.objects.create_user("alice")
+    page = client.get("/accounts/login/").content.decode()
+    assert "one-time link" not in page
+    assert "Password forgotten" in page

@@ -141,7 +141,7 @@ def test_the_number_of_queries_does_not_grow(tree: Tree) -> None:
         run(message, "complete")
         Feedback.objects.create(message=message, user=tree.conversation.user, up=True)
     tree.show(branch[-1])
-    assert few == 3
+    assert few == 4
     assert queries(tree) == few
     assert queries(tree, branch[40]) == few
 

@@ -188,6 +188,8 @@ class TestWholeAnswers:
         ("model_length", "length"),
         ("tool-calls", "tool_calls"),
         ("content_filter", "content_filter"),
+        ("SAFETY", "content_filter"),
+        ("refusal", "content_filter"),
         ("error", "error"),
         ("a\0b", "other"),
         ("x" * 99, "other"),
@@ -201,3 +203,8 @@ def test_finish_reasons_are_said_in_one_way(said, reason):
 def test_further_choices_than_the_first_are_not_mixed_into_the_text():
     second = {"choices": [{"index": 1, "delta": {"content": "no"}, "finish_reason": "length"}]}
     assert read(frames(chunk("yes"), second)) == Reply("yes")
+
+
+def test_why_a_model_refuses_is_what_it_says():
+    refused = {"choices": [{"delta": {"content": None, "refusal": "I cannot."}, "finish_reason": "stop"}]}
+    assert read(frames(refused)).text == "I cannot."

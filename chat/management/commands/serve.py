@@ -5,6 +5,7 @@ import gc
 import os
 import resource
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,15 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from chat.management.commands.migrate import require_sound
+from chat.upstream.redaction import redact
+from chatsite.locks import exclusive
+
+WAITING = "Another process prepares DATA_DIR; waiting for it."
+EXIT_SECONDS = 5.0
+# How long a thread that renders keeps the interpreter while others wait. A page changes threads some ten
+# times: with Python's 5 ms each, one heavy page of somebody else makes it wait 50 ms more.
+SWITCH_SECONDS = 0.0005
 GARBAGE = (20_000, 20, 50)  # the collector's thresholds; Python's own are for short scripts
 
 
@@ -26,14 +36,18 @@ class Command(BaseCommand):
         parser.add_argument("--prepare", action="store_true", help="migrate the database first")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        migrated = self._check_database(migrate=options["prepare"])
-        collected = _collect_static()
+        require_sound(connection)
+        with exclusive(settings.DATA_DIR / "prepare.lock", WAITING):
+            migrated = self._check_database(migrate=options["prepare"])
+            collected = _collect_static()
         if migrated or collected:
             # Anew: what was loaded for that would stay, a quarter of an idle server's memory.
             os.execv(sys.executable, [sys.executable, sys.argv[0], "serve"])  # noqa: S606
         _raise_file_limit()
-        if not _serve(self._say):
-            sys.exit(1)
+        code = 0 if _serve(self._say) else 1
+        _end_within(EXIT_SECONDS, code)
+        if code:
+            sys.exit(code)
 
     def _say(self, line: str) -> None:
         """Seen at once also where the output is a file or a container's log."""
@@ -51,7 +65,9 @@ class Command(BaseCommand):
             call_command("migrate", interactive=False, verbosity=0)
             return True
         except DatabaseError as error:
-            raise CommandError(f"The database of DATABASE_URL cannot be used: {error}") from error
+            raise CommandError(
+                f"The database of DATABASE_URL cannot be used: {redact(str(error))}"
+            ) from error
         finally:
             connection.close()
 
@@ -68,6 +84,13 @@ def _collect_static() -> bool:
         return False
     call_command("collectstatic", interactive=False, verbosity=0)
     return True
+
+
+def _end_within(seconds: float, code: int) -> None:
+    """Python's end waits for every thread, also for one that waits for a database that says nothing."""
+    timer = threading.Timer(seconds, os._exit, [code])
+    timer.daemon = True
+    timer.start()
 
 
 def _raise_file_limit() -> None:
@@ -93,16 +116,24 @@ def _serve(say: Callable[[str], None]) -> bool:
         endpoints=[f"tcp:port={settings.PORT}:interface={host}:backlog={BACKLOG}"],
         on_stop=lambda: shut_down(settings.DRAIN_SECONDS),
         on_hurry=here.hurry.set,
-        on_listen=lambda: loop.create_task(_greet(say)),
-        proxy_forwarded_address_header="X-Forwarded-For" if settings.TRUSTED_PROXY else None,
-        proxy_forwarded_proto_header="X-Forwarded-Proto" if settings.TRUSTED_PROXY else None,
+        on_listen=lambda: _listening(loop, say),
     )
     # What is loaded stays: the collector need not look at it with every send, which was a tenth of its cost.
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GARBAGE)
+    sys.setswitchinterval(SWITCH_SECONDS)
     server.run()
     return not server.failed
+
+
+def _listening(loop: asyncio.AbstractEventLoop, say: Callable[[str], None]) -> None:
+    """The server cancels these at its end; it also holds on to them until then."""
+    from chat.retention.daily import prune_daily
+
+    loop.create_task(_greet(say))
+    if settings.PRUNE_DAILY:
+        loop.create_task(prune_daily(), name="prune daily")
 
 
 async def _greet(say: Callable[[str], None]) -> None:

@@ -1,0 +1,120 @@
+"""What one call asks of the AI Gateway: Cloudflare's `cf-aig-*` headers, or `gateway` in the body.
+
+A field of the body wins over the header of the same meaning.
+https://developers.cloudflare.com/ai-gateway/usage/rest-api/
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from chat.engine.refusal import Malformed
+from chat.models import ApiKey
+from chat.upstream import gateway
+from chat.upstream.catalogue import Model
+from chat.upstream.host import Host
+from chat.wire import strict_json
+
+from .checks import Object, given
+from .problems import NotAllowed
+
+PREFIXES = ("cf-aig-", "cf-skip-cache", "cf-cache-ttl")  # the last two are earlier names
+WORD = re.compile(r"[A-Za-z0-9_-]{1,64}")
+KEY = re.compile(r"[\x21-\x7e]{1,200}")
+SWITCHES = {"true", "false"}
+BACKOFFS = {"constant", "linear", "exponential"}
+MOST_LABELS = 3  # of the five that a gateway keeps, two say whose call it is
+LONGEST_LABEL = 200  # characters
+
+
+def _number(least: int, most: int, *also: int) -> Callable[[str], bool]:
+    def fits(value: str) -> bool:
+        if not (value.isascii() and value.isdigit() and len(value) < 9):
+            return False
+        return least <= int(value) <= most or int(value) in also
+
+    return fits
+
+
+def _are_labels(value: str) -> bool:
+    try:
+        labels = strict_json.loads(value.encode())
+    except (strict_json.InvalidJSON, UnicodeEncodeError):
+        return False
+    return (
+        isinstance(labels, dict)
+        and len(labels) <= MOST_LABELS
+        and not any(name.startswith("cf.") for name in labels)
+        and all(isinstance(each, str | int | float) for each in labels.values())
+        and all(len(str(each)) <= LONGEST_LABEL for each in (*labels, *labels.values()))
+    )
+
+
+# Each header with its name in the body, and what a value of it has to be.
+OPTIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    gateway.ID: ("id", WORD.fullmatch),
+    gateway.SKIP_CACHE: ("skipCache", SWITCHES.__contains__),
+    gateway.CACHE_TTL: ("cacheTtl", _number(60, 2_592_000, 0)),
+    gateway.CACHE_KEY: ("cacheKey", KEY.fullmatch),
+    gateway.METADATA: ("metadata", _are_labels),
+    "cf-aig-collect-log": ("collectLog", SWITCHES.__contains__),
+    "cf-aig-collect-log-payload": ("collectLogPayload", SWITCHES.__contains__),
+    "cf-aig-event-id": ("eventId", WORD.fullmatch),
+    "cf-aig-request-timeout": ("requestTimeoutMs", _number(100, 120_000)),
+    "cf-aig-max-attempts": ("maxAttempts", _number(1, 5)),
+    "cf-aig-retry-delay": ("retryDelayMs", _number(100, 5_000)),
+    "cf-aig-backoff": ("backoff", BACKOFFS.__contains__),
+}
+HEADERS = {name: header for header, (name, _fits) in OPTIONS.items()}
+
+
+def gateway_options(request: HttpRequest, sent: Object, key: ApiKey, model: Model) -> dict[str, str]:
+    """As headers for the upstream; empty where the call asks for nothing. Raises Malformed and NotAllowed."""
+    asked = {name.lower(): value for name, value in request.headers.items()}
+    found = {name: (name, value) for name, value in asked.items() if name.startswith(PREFIXES)}
+    found |= _in_body(sent)
+    if not found:
+        return {}
+    if not key.may_set_gateway:
+        words = _("“%(name)s”: this key may not set the AI Gateway. An administrator can allow it.")
+        raise NotAllowed(words % {"name": next(iter(found.values()))[0]})
+    options = {header: _checked(header, *named) for header, named in found.items()}
+    _refuse_without_gateway(options, model)
+    return options
+
+
+def _in_body(sent: Object) -> dict[str, tuple[str, str]]:
+    """By header: the field's name and its value as a header writes it."""
+    options: Object = dict(given(sent, "gateway", (dict,), {}))
+    options |= given(options, "retries", (dict,), {})
+    options.pop("retries", None)
+    return {
+        HEADERS.get(name, f"gateway.{name}"): (f"gateway.{name}", _written(value))
+        for name, value in options.items()
+        if value is not None
+    }
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _checked(header: str, name: str, value: str) -> str:
+    if header not in OPTIONS:
+        raise Malformed(_("“%(name)s” is not supported.") % {"name": name[:100]})
+    if not OPTIONS[header][1](value):
+        raise Malformed(_("“%(name)s” has a value that an AI Gateway does not take.") % {"name": name})
+    return value
+
+
+def _refuse_without_gateway(options: Mapping[str, str], model: Model) -> None:
+    if model.local or model.host is Host.ENDPOINT:
+        raise Malformed(_("“%(name)s”: this model is asked through no AI Gateway.") % {"name": "gateway"})
+    if not (gateway.ID in options or settings.AI_GATEWAY_ID or model.host is Host.GATEWAY):
+        words = _("“%(name)s” is missing: this site has no AI Gateway of its own.")
+        raise Malformed(words % {"name": "gateway.id"})

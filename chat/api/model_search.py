@@ -1,0 +1,140 @@
+"""Workers AI's addresses that tell of models: their list, one model's schema, and the account's finetunes.
+
+https://developers.cloudflare.com/api/resources/ai/subresources/models/
+"""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
+
+from chat.engine.database import in_database
+from chat.engine.engine import engine
+from chat.engine.refusal import Malformed
+from chat.upstream.catalogue import Model
+
+from .answering import answer, answers
+from .checks import Object, refuse_choice
+from .description import run_schemas
+from .listing import found, listed
+from .workers_ai import envelope, failure
+
+LONGEST_PAGE = 1_000
+SOURCE = "1"  # Cloudflare's number for models of its own
+SWITCHES = {"true": True, "1": True, "false": False, "0": False}
+TASK = {"id": "c329a1f9-323d-4e91-b2aa-582dd4188d34", "name": "Text Generation"}  # as Cloudflare names it
+UNITS = {
+    "per M input tokens": "price_in",
+    "per M output tokens": "price_out",
+    "per M cached input tokens": "price_cached",
+}
+
+
+@answers(failure, "GET", "HEAD")
+async def search(request: HttpRequest, account: str) -> HttpResponseBase:
+    """The models of this site that the filters leave, by the page."""
+    number, size = _number(request, "page", 1), _number(request, "per_page", 50)
+    if request.GET.get("format"):
+        refuse_choice("format", ())
+    models = await in_database(listed, await engine(), request)
+    left = [model for model in models if _fits(request, model)]
+    shown = left[(number - 1) * size :][:size]
+    counts = {
+        "page": number,
+        "per_page": size,
+        "count": len(shown),
+        "total_count": len(left),
+        "total_pages": -(-len(left) // size),
+    }
+    return answer(envelope([_record(model) for model in shown], result_info=counts))
+
+
+@answers(failure, "GET", "HEAD")
+async def schema(request: HttpRequest, account: str) -> HttpResponseBase:
+    """What a call of `model` takes, and what it answers."""
+    await in_database(found, await engine(), request, request.GET.get("model", ""))
+    taken, given = run_schemas()
+    return answer(envelope({"input": taken, "output": given}))
+
+
+@answers(failure, "GET", "HEAD")
+async def finetunes(request: HttpRequest, account: str) -> HttpResponseBase:
+    """The account's finetunes that this site offers: their names are what `lora` takes."""
+    models = await in_database(listed, await engine(), request)
+    adapters = [
+        {"id": model.finetune, "model": model.base, "name": model.adapter_name or model.name}
+        for model in models
+        if model.finetune
+    ]
+    return answer(envelope(adapters))
+
+
+def _fits(request: HttpRequest, model: Model) -> bool:
+    """Whether the filters leave it. All that are listed are of one task and of one source."""
+    wanted = {name: request.GET.get(name, "").lower() for name in ("search", "task", "author", "source")}
+    return (
+        wanted["search"] in f"{model.id} {model.name}".lower()
+        and wanted["task"] in ("", TASK["name"].lower(), TASK["id"])
+        and wanted["author"] in ("", author(model).lower())
+        and wanted["source"] in ("", SOURCE)
+        and not (model.beta and _switch(request, "hide_experimental"))
+    )
+
+
+def author(model: Model) -> str:
+    """Who made it, as its id says."""
+    return "local" if model.local else model.id.removeprefix("@cf/").removeprefix("@hf/").partition("/")[0]
+
+
+def _switch(request: HttpRequest, name: str) -> bool:
+    written = request.GET.get(name, "false").lower()
+    if written not in SWITCHES:
+        refuse_choice(name, ("true", "false"))
+    return SWITCHES[written]
+
+
+def _number(request: HttpRequest, name: str, usual: int) -> int:
+    written = request.GET.get(name, str(usual))
+    if not (written.isascii() and written.isdigit() and len(written) < 6 and int(written)):
+        raise Malformed(_("“%(name)s” must be a number from 1.") % {"name": name})
+    return min(int(written), LONGEST_PAGE)
+
+
+def _record(model: Model) -> Object:
+    """As Cloudflare lists one: its id is in `name`, and nearly every value is a string."""
+    known: dict[str, Any] = {
+        "context_window": str(model.window),
+        "function_calling": model.tools,
+        "reasoning": model.reasoning or model.inline_reasoning,
+        "vision": model.vision,
+        "lora": model.lora,
+        "beta": model.beta,
+        "require_workers_paid": model.paid,
+        "planned_deprecation_date": str(model.retires or ""),
+        "price": _prices(model),
+    }
+    properties = [
+        {"property_id": name, "value": "true" if value is True else value}
+        for name, value in known.items()
+        if value
+    ]
+    return {
+        "id": str(uuid.uuid5(uuid.NAMESPACE_URL, model.id)),
+        "source": int(SOURCE),
+        "name": model.id,
+        "description": model.name,
+        "task": TASK,
+        "tags": [],
+        "properties": properties,
+    }
+
+
+def _prices(model: Model) -> list[Object]:
+    prices = {unit: getattr(model, name) for unit, name in UNITS.items()}
+    return [
+        {"unit": unit, "price": price, "currency": "USD"}
+        for unit, price in prices.items()
+        if price is not None
+    ]

@@ -1,0 +1,48 @@
+"""Whether a SQLite file is sound: whole, or for as long as a start may take."""
+
+import sqlite3
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+START_SECONDS = 2.0  # that a start may look; about a gigabyte
+STEPS = 10_000  # of SQLite's machine between two looks at the clock
+ADVICE = (
+    "Stop every server, keep a copy of the file, and restore the last backup: "
+    "`manage.py restore <backup> --force`. The README says more under “Backup, upgrade and going back”."
+)
+
+
+def damage(path: Path, seconds: float = 0.0, *, thorough: bool = False) -> str:
+    """What is wrong with this file; empty where nothing was found, or where there is no database yet.
+
+    The header and the schema are always read. What is left of the pages after `seconds` is not; 0: all are.
+    """
+    if not path.is_file() or not path.stat().st_size:
+        return ""
+    try:
+        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=20)
+        try:
+            return _look(connection, seconds, thorough)
+        finally:
+            connection.close()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return ""  # somebody has it for themselves: nothing is known
+        return str(error)
+    except sqlite3.DatabaseError as error:
+        return str(error)
+
+
+def _look(connection: sqlite3.Connection, seconds: float, thorough: bool) -> str:
+    connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
+    if seconds:
+        deadline = time.monotonic() + seconds
+        connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
+    try:
+        found = connection.execute(f"PRAGMA {'integrity' if thorough else 'quick'}_check(1)").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            return ""
+        raise
+    return "" if found == "ok" else " ".join(found.split())

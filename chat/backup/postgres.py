@@ -1,0 +1,163 @@
+"""PostgreSQL: every table by COPY, all as of one moment. It needs no client program of the server's version.
+
+The schema is not copied: it is what the migrations make that the manifest lists.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
+
+from .archive import Archive, ArchiveWriter, BackupError, Progress
+
+FOLDER = "tables/"
+# What is generated from other columns cannot be written.
+COLUMNS = """
+SELECT column_name FROM information_schema.columns
+WHERE table_schema = current_schema() AND table_name = %s AND is_generated = 'NEVER' ORDER BY ordinal_position
+"""
+# Those of extensions stay where they are.
+FUNCTIONS = """
+SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace
+AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+"""
+SEQUENCES = """
+SELECT pg_get_serial_sequence(quote_ident(table_name), column_name), table_name, column_name
+FROM information_schema.columns
+WHERE table_schema = current_schema()
+AND pg_get_serial_sequence(quote_ident(table_name), column_name) IS NOT NULL
+"""
+
+
+def dump(archive: ArchiveWriter, progress: Progress) -> None:
+    """Copy all tables in one read-only transaction; servers go on writing meanwhile."""
+    with transaction.atomic():
+        _run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        archive.manifest.migrations = _applied()
+        tables = _tables()
+        for done, table in enumerate(tables):
+            progress("copying the tables", done, len(tables))
+            rows = _run(f"SELECT COUNT(*) FROM {_quoted(table)}")[0][0]  # noqa: S608
+            # A row is a line: COPY writes the line ends of a text as \n.
+            if archive.add(f"{FOLDER}{table}", _copied_out(table)) != rows:
+                raise BackupError(f"The table {table} was not copied whole.")
+            archive.manifest.rows[table] = rows
+        progress("copying the tables", len(tables), len(tables))
+
+
+def _copied_out(table: str) -> Iterator[bytes]:
+    columns = ", ".join(_quoted(name) for name in _columns(table))
+    statement = f"COPY (SELECT {columns} FROM {_quoted(table)}) TO STDOUT"  # noqa: S608
+    with connection.connection.cursor() as cursor, cursor.copy(statement) as copy:
+        yield from copy
+
+
+def read_all(progress: Progress) -> None:
+    """Read every row there is. Raises BackupError."""
+    connection.ensure_connection()
+    tables = _tables()
+    for done, table in enumerate(tables):
+        progress("reading the tables", done, len(tables))
+        try:
+            for _piece in _copied_out(table):
+                pass
+        except psycopg.Error as error:
+            raise BackupError(f"The table {table} cannot be read: {error}") from error
+    progress("reading the tables", len(tables), len(tables))
+
+
+def has_data() -> bool:
+    """Whether there is something to lose."""
+    return "chat_user" in _tables() and bool(_run("SELECT 1 FROM chat_user LIMIT 1"))
+
+
+def restore(archive: Archive, aside: str, progress: Progress) -> bool:
+    """Fill the database anew, in one transaction. Says whether there was something to keep in `aside`.
+
+    That is a schema: what was there moves into it as it is.
+    """
+    with transaction.atomic():
+        _run("SET LOCAL lock_timeout = '10s'")
+        # Else a row that waits for its check at the end keeps its table from being altered.
+        _run("SET CONSTRAINTS ALL IMMEDIATE")
+        kept = _put_aside(aside)
+        progress("making the tables", 0, 1)
+        executor = MigrationExecutor(connection)
+        executor.migrate(_leaves(executor, archive.manifest.migrations))
+        progress("making the tables", 1, 1)
+        _run("SET CONSTRAINTS ALL DEFERRED")
+        _fill(archive, progress)
+        _run("SET CONSTRAINTS ALL IMMEDIATE")
+    return kept
+
+
+def _put_aside(schema: str) -> bool:
+    tables = _tables()
+    if not tables:
+        return False
+    _run(f"CREATE SCHEMA {_quoted(schema)}")
+    for table in tables:
+        _run(f"ALTER TABLE {_quoted(table)} SET SCHEMA {_quoted(schema)}")
+    for (function,) in _run(FUNCTIONS):
+        _run(f"ALTER ROUTINE {function} SET SCHEMA {_quoted(schema)}")
+    return True
+
+
+def _leaves(executor: MigrationExecutor, applied: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The last ones of these, which the others lead to."""
+    names = set(applied)
+    children = executor.loader.graph.node_map
+    return [key for key in applied if not any(child.key in names for child in children[key].children)]
+
+
+def _fill(archive: Archive, progress: Progress) -> None:
+    rows = archive.manifest.rows
+    tables = _tables()
+    if set(tables) != set(rows):
+        different = ", ".join(sorted(set(tables) ^ set(rows)))
+        raise BackupError(f"The backup has other tables than its migrations make: {different}.")
+    _run(f"TRUNCATE {', '.join(map(_quoted, tables))}")  # what migrations wrote stands in the backup, too
+    for done, table in enumerate(tables):
+        progress("writing the tables", done, len(tables))
+        _copy_in(archive, table)
+        if _run(f"SELECT COUNT(*) FROM {_quoted(table)}")[0][0] != rows[table]:  # noqa: S608
+            raise BackupError(f"The table {table} did not take all rows of the backup.")
+    for sequence, table, column in _run(SEQUENCES):
+        last = f"(SELECT MAX({_quoted(column)}) FROM {_quoted(table)})"  # noqa: S608
+        _run(f"SELECT setval(%s, COALESCE({last}, 0) + 1, false)", [sequence])
+    progress("writing the tables", len(tables), len(tables))
+
+
+def _copy_in(archive: Archive, table: str) -> None:
+    columns = ", ".join(_quoted(name) for name in _columns(table))
+    statement = f"COPY {_quoted(table)} ({columns}) FROM STDIN"
+    with connection.connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for piece in archive.read(f"{FOLDER}{table}"):
+            copy.write(piece)
+
+
+def _applied() -> list[tuple[str, str]]:
+    rows = MigrationRecorder(connection).migration_qs.order_by("id")
+    return [(row.app, row.name) for row in rows]
+
+
+def _tables() -> list[str]:
+    with connection.cursor() as cursor:
+        return sorted(connection.introspection.table_names(cursor))
+
+
+def _columns(table: str) -> list[str]:
+    return [name for (name,) in _run(COLUMNS, [table])]
+
+
+def _run(statement: str, values: list[Any] | None = None) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchall() if cursor.description else []
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)

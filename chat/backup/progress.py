@@ -1,0 +1,33 @@
+"""How far a long command is, on standard error: one line that changes on a terminal, else one a tenth."""
+
+from typing import TextIO
+
+
+class ProgressLine:
+    """Called with what is done, how much of it, and how much there is."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._is_terminal = stream.isatty()
+        self._last = ("", -1)
+
+    def __call__(self, doing: str, done: int, total: int) -> None:
+        percent = 100 * done // total if total else 100
+        shown = percent if self._is_terminal else percent // 10 * 10
+        if (doing, shown) == self._last:
+            return
+        is_new = doing != self._last[0]
+        self._last = (doing, shown)
+        if self._is_terminal:
+            lead = "\n" if is_new and self._started else "\r"
+            self._stream.write(f"{lead}{doing}: {shown} %")
+        else:
+            self._stream.write(f"{doing}: {shown} %\n")
+        self._started = True
+        self._stream.flush()
+
+    _started = False
+
+    def end(self) -> None:
+        if self._is_terminal and self._started:
+            self._stream.write("\n")

@@ -1,0 +1,153 @@
+"""SQLite: copied while servers write to it, as of one moment, by its own backup interface.
+
+https://www.sqlite.org/backup.html
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+from . import integrity
+from .archive import Archive, ArchiveWriter, BackupError, Progress, pieces_of
+
+MEMBER = "database.sqlite3"
+PAGES = 2_048  # copied between two reports
+SIDE_FILES = ("-wal", "-shm", "-journal")
+
+
+def dump(database: Path, archive: ArchiveWriter, progress: Progress) -> None:
+    """Copy the database beside the archive, compare the copy with it, and pack that."""
+    copy = Path(f"{archive.path}.database")
+    try:
+        rows = _copy(database, copy, progress)
+        if found := integrity.damage(copy, thorough=True):
+            raise BackupError(f"The database is damaged ({found}). {integrity.ADVICE}")
+        with closing(sqlite3.connect(copy)) as session:
+            archive.manifest.migrations = session.execute(
+                "SELECT app, name FROM django_migrations ORDER BY id"
+            ).fetchall()
+            if _count(session) != rows:
+                raise BackupError("The copy does not hold what the database held.")
+        archive.manifest.rows = rows
+        archive.add(MEMBER, _reported(copy, progress))
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        raise BackupError(f"The database is damaged ({error}). {integrity.ADVICE}") from error
+    finally:
+        for suffix in ("", *SIDE_FILES):
+            Path(f"{copy}{suffix}").unlink(missing_ok=True)
+
+
+def _copy(database: Path, copy: Path, progress: Progress) -> dict[str, int]:
+    """Copy what the database holds at this moment, and count its rows at the same moment."""
+
+    def report(status: int, remaining: int, total: int) -> None:
+        progress("copying the database", total - remaining, total)
+
+    os.close(os.open(copy, os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(_open(database)) as source, closing(sqlite3.connect(copy)) as target:
+        # An open transaction holds one state of the database over all steps. Writers are not in its way.
+        source.execute("BEGIN")
+        rows = _count(source)
+        source.backup(target, pages=PAGES, progress=report)
+        source.execute("ROLLBACK")
+        target.execute("PRAGMA journal_mode=DELETE")  # one file
+    return rows
+
+
+def _open(database: Path) -> sqlite3.Connection:
+    uri = f"file:{quote(str(database))}?mode=rw"
+    return sqlite3.connect(uri, uri=True, timeout=20, isolation_level=None)
+
+
+def _count(session: sqlite3.Connection) -> dict[str, int]:
+    tables = session.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'"
+    )
+    names = [name for (name,) in tables.fetchall() if not name.startswith("sqlite_")]
+    return {name: session.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0] for name in names}  # noqa: S608
+
+
+def _reported(copy: Path, progress: Progress) -> Iterator[bytes]:
+    total, done = copy.stat().st_size, 0
+    for piece in pieces_of(copy):
+        yield piece
+        done += len(piece)
+        progress("packing the database", done, total)
+
+
+def unpack(archive: Archive, path: Path) -> None:
+    """Write the backed-up database into a new file, and look through all of it. Raises BackupError."""
+    archive.extract(MEMBER, path)
+    if found := integrity.damage(path, thorough=True):
+        raise BackupError(f"The database in the backup is damaged: {found}.")
+    with closing(sqlite3.connect(path)) as session:
+        if _count(session) != archive.manifest.rows:
+            raise BackupError("The database in the backup does not hold the rows that its manifest lists.")
+
+
+def is_used(database: Path) -> bool:
+    """Whether another process has the database open."""
+    if not database.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(database, timeout=0, isolation_level=None)) as session:
+            session.execute("PRAGMA locking_mode=EXCLUSIVE")
+            session.execute("BEGIN EXCLUSIVE")
+            session.execute("ROLLBACK")
+    except sqlite3.OperationalError as error:
+        return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+    except sqlite3.DatabaseError:
+        return False  # damaged, which is why it is to be replaced
+    return False
+
+
+def dangling(database: Path) -> str:
+    """What a row refers to that is not there; empty where all is."""
+    with closing(_open(database)) as session:
+        row = session.execute('SELECT "table", parent, COUNT(*) FROM pragma_foreign_key_check').fetchone()
+    return f"{row[2]} rows of {row[0]} refer to rows of {row[1]} that are not there" if row[2] else ""
+
+
+def has_data(database: Path) -> bool:
+    """Whether there is something to lose; a file that cannot be read may hold something."""
+    if not database.is_file() or not database.stat().st_size:
+        return False
+    try:
+        with closing(_open(database)) as session:
+            return any(count for name, count in _count(session).items() if name == "chat_user")
+    except sqlite3.DatabaseError:
+        return True
+
+
+def replace(database: Path, new: Path, aside: Path) -> None:
+    """Put `new` in the place of the database, which is kept as `aside` with all that belongs to it.
+
+    What is in the write-ahead log goes into the old file first, or is moved with it: that log must never be
+    applied to the new one.
+    """
+    if database.exists():
+        try:
+            with closing(sqlite3.connect(database, timeout=20)) as session:
+                session.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.DatabaseError:
+            pass  # damaged: its files stay together as they are
+        os.link(database, aside)
+        for suffix in SIDE_FILES:
+            side = Path(f"{database}{suffix}")
+            if side.exists():
+                side.replace(f"{aside}{suffix}")
+    os.replace(new, database)
+    _sync(database.parent)
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,73 @@
+"""Whether this process can serve: its database answers, and takes what is written. For `/readyz`."""
+
+import asyncio
+import contextvars
+import time
+
+from django.db import DatabaseError, connection
+
+from chat.models import MaintenanceTask
+
+from .database import DatabaseThreads
+from .outage import Outage, damage_seen, outage_of
+
+FRESH_SECONDS = 1.0  # for which one answer serves whoever asks
+PATIENCE_SECONDS = 3.0  # after which a database that has not answered counts as silent
+WRITE_INTERVAL_SECONDS = 10.0  # between two writes, however often somebody asks
+LOCK_WAIT_MILLISECONDS = 1_000  # that a write waits for another writer of SQLite
+
+
+class Readiness:
+    """One probe at a time, on a thread and a connection of its own: what hangs, hangs only that."""
+
+    def __init__(self) -> None:
+        self._thread = DatabaseThreads("db-probe")
+        self._probe: asyncio.Task[Outage | None] | None = None
+        self._asked = -FRESH_SECONDS
+        self._written = -WRITE_INTERVAL_SECONDS
+        self._last_write: Outage | None = None
+
+    async def check(self) -> Outage | None:
+        """What is wrong, or None; within `PATIENCE_SECONDS`."""
+        loop = asyncio.get_running_loop()
+        is_old = loop.time() - self._asked >= FRESH_SECONDS
+        if self._probe is None or (self._probe.done() and is_old):
+            self._asked = loop.time()
+            # In an empty context: a request's would tie its thread to the probe.
+            self._probe = loop.create_task(self._thread(self._run), context=contextvars.Context())
+        done, _ = await asyncio.wait({self._probe}, timeout=PATIENCE_SECONDS)
+        return self._probe.result() if done else Outage.SILENT
+
+    async def stop(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self._thread.close)
+
+    def _run(self) -> Outage | None:
+        """On a fresh connection: a kept one reads from its cache what is damaged on the disk."""
+        connection.close()
+        try:
+            return self._read() or self._write()
+        finally:
+            connection.close()
+
+    def _read(self) -> Outage | None:
+        try:
+            MaintenanceTask.objects.exists()
+        except DatabaseError as error:
+            return outage_of(error) or Outage.AWAY
+        return Outage.DAMAGED if damage_seen.is_set() else None
+
+    def _write(self) -> Outage | None:
+        """A real commit, as every send needs one. While another writer has the lock, the last one counts."""
+        if time.monotonic() - self._written < WRITE_INTERVAL_SECONDS and self._last_write is None:
+            return None
+        try:
+            if connection.vendor == "sqlite":
+                connection.cursor().execute(f"PRAGMA busy_timeout = {LOCK_WAIT_MILLISECONDS}")
+            MaintenanceTask.objects.note(MaintenanceTask.WRITE_PROBE)
+            found = None
+        except DatabaseError as error:
+            found = outage_of(error) or Outage.AWAY
+        if found is not Outage.BUSY:
+            self._last_write = found
+        self._written = time.monotonic()
+        return self._last_write

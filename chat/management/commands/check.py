@@ -1,0 +1,59 @@
+"""`manage.py check`: Django's, and with --integrity all of the database, or a backup."""
+
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.core.management.commands import check
+from django.db import DatabaseError, connection
+
+from chat.backup import integrity, postgres, sqlite
+from chat.backup.archive import Archive, BackupError
+from chat.backup.progress import ProgressLine
+
+
+class Command(check.Command):
+    help = f"{check.Command.help} With --integrity, of the database as well; with --backup, of a backup."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--integrity", action="store_true", help="read all of the database, and report what is damaged"
+        )
+        parser.add_argument("--backup", type=Path, help="read all of this backup, and report what is damaged")
+
+    def handle(self, *app_labels: Any, **options: Any) -> None:
+        if not (options["integrity"] or options["backup"]):
+            super().handle(*app_labels, **options)
+            return
+        progress = ProgressLine(sys.stderr)
+        try:
+            if options["integrity"]:
+                _check_database(progress)
+            if options["backup"]:
+                _check_backup(options["backup"], progress)
+        except (BackupError, DatabaseError, sqlite3.Error) as error:
+            raise CommandError(str(error)) from error
+        finally:
+            progress.end()
+        self.stdout.write("Nothing is damaged.")
+
+
+def _check_database(progress: ProgressLine) -> None:
+    if connection.vendor != "sqlite":
+        postgres.read_all(progress)
+        return
+    path = Path(connection.settings_dict["NAME"])
+    connection.close()
+    if not path.exists():
+        raise BackupError(f"There is no database {path}.")
+    found = integrity.damage(path, thorough=True) or sqlite.dangling(path)
+    if found:
+        raise BackupError(f"The database {path} is damaged ({found}). {integrity.ADVICE}")
+
+
+def _check_backup(path: Path, progress: ProgressLine) -> None:
+    with Archive(path) as archive:
+        archive.verify(progress)

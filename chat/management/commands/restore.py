@@ -1,0 +1,114 @@
+"""`manage.py restore <file>`: a site as it was in a backup, or left as it is."""
+
+import sqlite3
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, connection
+from django.db.migrations.loader import MigrationLoader
+from django.utils import timezone
+
+from chat.backup import files, postgres, servers, sqlite
+from chat.backup.archive import Archive, BackupError
+from chat.backup.progress import ProgressLine
+from chatsite.locks import exclusive, migrating
+
+WAITING = "Another process prepares DATA_DIR; waiting for it."
+DATA = (
+    "The database holds data. Write --force to put the backup in its place; what is there now is kept aside."
+)
+
+
+class Command(BaseCommand):
+    help = "Put a backup in the place of the database, after it was verified. No server may run."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, help="a file that `manage.py backup` wrote")
+        parser.add_argument(
+            "--force", action="store_true", help="also where there is data, which is kept aside"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        progress = ProgressLine(sys.stderr)
+        try:
+            # No server prepares or starts meanwhile: each takes this lock first.
+            with exclusive(settings.DATA_DIR / "prepare.lock", WAITING), Archive(options["file"]) as archive:
+                _refuse(archive, force=options["force"])
+                archive.verify(progress)
+                kept = _restore(archive, progress)
+        except (BackupError, DatabaseError, sqlite3.Error, psycopg.Error, OSError) as error:
+            raise CommandError(f"Nothing was restored: {error}") from error
+        finally:
+            progress.end()
+            connection.close()
+        for what in kept:
+            self.stdout.write(f"What was there before is kept as {what}.")
+        rows = sum(archive.manifest.rows.values())
+        self.stdout.write(
+            f"Restored {rows} rows of {archive.manifest.created}. Run `manage.py migrate`, then serve."
+        )
+
+
+def _refuse(archive: Archive, *, force: bool) -> None:
+    """Raise BackupError where this backup cannot be restored here, now."""
+    if reason := servers.running(settings.DATA_DIR) or _is_used():
+        raise BackupError(reason)
+    manifest = archive.manifest
+    if manifest.engine != connection.vendor:
+        raise BackupError(f"It is a backup of {manifest.engine}, and DATABASE_URL names {connection.vendor}.")
+    known = set(MigrationLoader(None).disk_migrations or ())
+    if newer := [f"{app}.{name}" for app, name in manifest.migrations if (app, name) not in known]:
+        raise BackupError(
+            f"It was made by a newer version, which has the migration {newer[0]}: install that version first."
+        )
+    if not force and (_sqlite_has_data() if connection.vendor == "sqlite" else postgres.has_data()):
+        raise BackupError(DATA)
+
+
+def _is_used() -> str:
+    if connection.vendor != "sqlite":
+        return servers.heard()
+    return f"Another process has {_file()} open: stop it first." if sqlite.is_used(_file()) else ""
+
+
+def _restore(archive: Archive, progress: ProgressLine) -> list[str]:
+    """All that may fail goes first; what replaces comes last. Returns where the old things are."""
+    suffix = f".before-restore-{timezone.now():%Y%m%d-%H%M%S}"
+    folder: Path = settings.DATA_DIR
+    with tempfile.TemporaryDirectory(prefix=".restore-", dir=folder) as name:
+        new = Path(name)
+        files.unpack(archive, new)
+        if connection.vendor == "sqlite":
+            kept = _replace_file(archive, suffix)
+        else:
+            schema = suffix.removeprefix(".").replace("-", "_")
+            with migrating(connection):
+                kept = [f"the schema {schema}"] if postgres.restore(archive, schema, progress) else []
+        return kept + [str(path) for path in files.replace(folder, new, suffix)]
+
+
+def _replace_file(archive: Archive, suffix: str) -> list[str]:
+    new, aside = Path(f"{_file()}.restoring"), Path(f"{_file()}{suffix}")
+    connection.close()
+    try:
+        new.unlink(missing_ok=True)
+        sqlite.unpack(archive, new)
+        existed = _file().exists()
+        sqlite.replace(_file(), new, aside)
+    finally:
+        new.unlink(missing_ok=True)
+    return [str(aside)] if existed else []
+
+
+def _sqlite_has_data() -> bool:
+    return sqlite.has_data(_file())
+
+
+def _file() -> Path:
+    return Path(connection.settings_dict["NAME"])

@@ -1,0 +1,66 @@
+"""Identifiers: what an account can be taken for. Each belongs to one account, whatever its case or look."""
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from django.conf import settings
+from django.db import IntegrityError, models
+from django.db.models import Q
+
+from .skeleton import digests
+
+if TYPE_CHECKING:
+    from .user import User
+
+
+class IdentifierManager(models.Manager["Identifier"]):
+    def taken(self: Self, user: "User", name: str, address: str) -> bool:
+        """Whether another account has a name or an address that this name or this address could pass for.
+
+        What `user` has already does not count, also where it is disputed.
+        """
+        wanted = digests(name, address) - self._held(user)
+        return self.filter(digest__in=wanted).exclude(user_id=user.pk).exists()
+
+    def claim(self: Self, user: "User") -> None:
+        """Take what the name and the address of this stored account are, and give back what they were.
+
+        :raises IntegrityError: another account has one of them; call it in a transaction.
+        """
+        wanted, held = digests(user.username, user.email or ""), self._held(user)
+        if given_back := held - wanted:
+            self.filter(user_id=user.pk, digest__in=given_back).delete()
+        if not (missing := wanted - held):
+            return
+        if self.filter(digest__in=missing, disputed=True).exists():  # the constraint does not see these
+            raise IntegrityError("Another account has this name or address, or one that looks like it.")
+        self.bulk_create(Identifier(user_id=user.pk, digest=digest) for digest in missing)
+
+    def owner(self: Self, login: str) -> Any:
+        """The key of the account that what was typed at the login belongs to, None where it is nobody's."""
+        found = self.filter(digest__in=digests("", login), disputed=False).values_list("user_id", flat=True)
+        return found.first()
+
+    def _held(self, user: "User") -> set[str]:
+        return set(self.filter(user_id=user.pk).values_list("digest", flat=True)) if user.pk else set()
+
+
+class Identifier(models.Model):
+    """`disputed`: of accounts that were alike before there was this table, all but the oldest."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="identifiers")
+    digest = models.CharField(max_length=64, db_index=True, editable=False)
+    disputed = models.BooleanField(default=False, editable=False)
+
+    objects: ClassVar[IdentifierManager] = IdentifierManager()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(
+                fields=["digest"], condition=Q(disputed=False), name="identifier_of_one_account"
+            ),
+            models.UniqueConstraint(fields=["user", "digest"], name="identifier_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.digest

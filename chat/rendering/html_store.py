@@ -1,0 +1,89 @@
+"""The HTML of messages that do not change any more: made once, kept within a bound of bytes."""
+
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from hashlib import blake2b
+
+MAX_BYTES = 4 * 1024 * 1024  # compressed: HTML shrinks to a tenth and less
+COMPRESSED = 512  # bytes; shorter HTML is kept as it is
+LEVEL = 1  # of compression: a megabyte in some 5 ms
+ENTRY_BYTES = 300  # what an entry costs beside its HTML
+
+
+class HtmlStore:
+    """Least recently used out first. Whoever asks for what is being made waits for it, and nobody makes it a
+    second time. Safe to use from any thread."""
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self.max_bytes = max_bytes
+        self.bytes = 0
+        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
+        self._being_made: dict[bytes, Future[str]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> str | None:
+        with self._lock:
+            packed = self._used(key)
+        return None if packed is None else _unpacked(packed)
+
+    def get_or_make(self, key: bytes, make: Callable[[], tuple[str, bool]]) -> str:
+        """The HTML of this key. `make` returns it, and whether it may be kept."""
+        if (found := self.get(key)) is not None:
+            return found
+        with self._lock:
+            packed = self._used(key)  # it may have been kept since
+            other = self._being_made.get(key)
+            mine: Future[str] = Future()
+            if packed is None and other is None:
+                self._being_made[key] = mine
+        if packed is not None:
+            return _unpacked(packed)
+        return self._made(key, make, mine) if other is None else other.result()
+
+    def _used(self, key: bytes) -> bytes | None:
+        """What is kept under this key, now the most recently used. The lock is held."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def _made(self, key: bytes, make: Callable[[], tuple[str, bool]], future: "Future[str]") -> str:
+        try:
+            html, final = make()
+            if final:
+                self._keep(key, _packed(html))
+            future.set_result(html)
+        except BaseException as error:
+            future.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                del self._being_made[key]
+        return html
+
+    def _keep(self, key: bytes, packed: bytes) -> None:
+        with self._lock:
+            if (replaced := self._kept.pop(key, None)) is not None:
+                self.bytes -= len(replaced) + ENTRY_BYTES
+            self._kept[key] = packed
+            self.bytes += len(packed) + ENTRY_BYTES
+            while self.bytes > self.max_bytes:
+                _, oldest = self._kept.popitem(last=False)
+                self.bytes -= len(oldest) + ENTRY_BYTES
+
+
+def key_of(text: str, anchors: str) -> bytes:
+    """Of what the HTML depends on."""
+    return blake2b(f"{anchors}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _packed(html: str) -> bytes:
+    data = html.encode()
+    return b"z" + zlib.compress(data, LEVEL) if len(data) > COMPRESSED else b" " + data
+
+
+def _unpacked(packed: bytes) -> str:
+    data = packed[1:]
+    return (zlib.decompress(data) if packed[:1] == b"z" else data).decode()

@@ -1,0 +1,48 @@
+"""The HTML of the messages of one page, with a bound on what all of them cost."""
+
+from collections.abc import Callable
+from functools import partial
+
+from .highlight import MESSAGE_BUDGET, Budget
+from .html_store import HtmlStore, key_of
+from .markdown import parse
+
+PAGE_BUDGET = 2 * MESSAGE_BUDGET  # for the code of all messages that are rendered for one page
+
+
+class MessageHtml(str):
+    """Sanitised HTML of a message: made here and nowhere else."""
+
+    __slots__ = ()
+
+
+class PageRenderer:
+    """Renders messages for one page, those that were rendered before for nothing.
+
+    Code beyond the page's budget is plain on this page. That HTML is not kept: the next view of the page
+    finds the messages before it in the store, and has the budget for further ones.
+    """
+
+    def __init__(self, store: HtmlStore | None = None, after_block: Callable[[], None] | None = None) -> None:
+        """`after_block` is called after each block that had to be rendered."""
+        self._store = STORE if store is None else store
+        self._after_block = after_block or (lambda: None)
+        self._left = PAGE_BUDGET
+
+    def html(self, text: str, anchors: str, *, final: bool = True) -> MessageHtml:
+        """`anchors`: see `render`; `final`: the text does not change any more."""
+        make = partial(self._make, text, anchors, final=final)
+        return MessageHtml(self._store.get_or_make(key_of(text, anchors), make))
+
+    def _make(self, text: str, anchors: str, *, final: bool) -> tuple[str, bool]:
+        granted = min(MESSAGE_BUDGET, self._left)
+        budget = Budget(granted)
+        blocks: list[str] = []
+        for block in parse(text, anchors, budget=budget):
+            blocks.append(block.html)
+            self._after_block()
+        self._left -= granted - budget.left
+        return "".join(blocks), final and not (budget.exceeded and granted < MESSAGE_BUDGET)
+
+
+STORE = HtmlStore()

@@ -1,0 +1,1 @@
+"""What is deleted for good, after how long: each kind by a setting, in small transactions."""

@@ -1,0 +1,40 @@
+"""Pruning once a day, by one process of all."""
+
+import asyncio
+import logging
+import random
+import threading
+from datetime import timedelta
+
+from django.db import DatabaseError
+
+from chat.engine.database import DatabaseThreads
+from chat.models import MaintenanceTask
+
+from .kinds import prune
+
+POLL_SECONDS = 900.0  # between two looks whether it is due
+INTERVAL = timedelta(days=1)
+
+logger = logging.getLogger(__name__)
+
+
+async def prune_daily() -> None:
+    """Until cancelled. What is being deleted then is finished, a batch of rows at the most."""
+    thread, stopping = DatabaseThreads("db-prune"), threading.Event()
+    try:
+        while True:
+            await asyncio.sleep(POLL_SECONDS * random.uniform(0.5, 1.5))
+            try:
+                if await thread(MaintenanceTask.objects.claim, MaintenanceTask.PRUNE, INTERVAL):
+                    _report(await thread(prune, stopping.is_set))
+            except (DatabaseError, OSError) as error:
+                logger.warning("pruning failed, and is tried again tomorrow: %s", type(error).__name__)
+    finally:
+        stopping.set()
+        await asyncio.get_running_loop().run_in_executor(None, thread.close)
+
+
+def _report(deleted: dict[str, int]) -> None:
+    if went := ", ".join(f"{count} {name}" for name, count in deleted.items() if count):
+        logger.info("pruned %s", went)

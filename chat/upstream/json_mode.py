@@ -1,0 +1,57 @@
+"""Answers in JSON (`response_format`), which the model servers want in different shapes.
+
+Workers AI takes a bare schema and no stream: https://developers.cloudflare.com/workers-ai/features/json-mode/
+OpenAI's API wraps the schema in `{"name", "schema", "strict"}`, and so do llama.cpp and other providers.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from .catalogue import Model
+from .host import Host
+
+FIELD = "response_format"
+JSON_TYPES = ("json_object", "json_schema")
+WRAPPER = {"name", "schema", "strict", "description"}  # the keys of OpenAI's envelope
+NAME = "reply"  # OpenAI's envelope wants one
+
+
+def is_unstreamed(model: Model, sent: Mapping[str, Any]) -> bool:
+    """Whether the server refuses to stream this answer (error 5023), or may: a route can lead anywhere."""
+    wanted = sent.get(FIELD)
+    return (
+        (_is_workers_ai(model) or model.is_route)
+        and isinstance(wanted, dict)
+        and wanted.get("type") in JSON_TYPES
+    )
+
+
+def told(model: Model, sent: dict[str, Any]) -> dict[str, Any]:
+    """What a program sent, with the answer's format in the shape that this model's server takes."""
+    wanted = sent.get(FIELD)
+    if not isinstance(wanted, dict):
+        return sent
+    if not _is_workers_ai(model):
+        return sent | {FIELD: _shaped(wanted, _enveloped)}
+    if wanted.get("type") not in JSON_TYPES:
+        # Text is what every model writes; the schemas of most do not know the word.
+        return {name: value for name, value in sent.items() if name != FIELD}
+    return sent | {FIELD: _shaped(wanted, _bare)}
+
+
+def _is_workers_ai(model: Model) -> bool:
+    return not model.local and model.host is Host.WORKERS_AI
+
+
+def _shaped(wanted: dict[str, Any], shape: Any) -> dict[str, Any]:
+    schema = wanted.get("json_schema")
+    return wanted | {"json_schema": shape(schema)} if isinstance(schema, dict) else wanted
+
+
+def _bare(schema: dict[str, Any]) -> dict[str, Any]:
+    inner = schema.get("schema")
+    return inner if isinstance(inner, dict) and schema.keys() <= WRAPPER else schema
+
+
+def _enveloped(schema: dict[str, Any]) -> dict[str, Any]:
+    return schema if "schema" in schema and schema.keys() <= WRAPPER else {"name": NAME, "schema": schema}

@@ -1,0 +1,56 @@
+"""What pages of other origins may send to the API and read of its answers, where the site lists them.
+
+https://fetch.spec.whatwg.org/#http-cors-protocol
+"""
+
+URLS = r"^/(v1|client/v4)(/|$)"  # keys open these and cookies nothing, so no page gets a person's rights
+METHODS = ("GET", "HEAD", "POST", "OPTIONS")
+PREFLIGHT_SECONDS = 86_400
+
+# Cloudflare's per-call settings of an AI Gateway.
+GATEWAY = (
+    "cf-aig-backoff",
+    "cf-aig-cache-key",
+    "cf-aig-cache-ttl",
+    "cf-aig-collect-log",
+    "cf-aig-collect-log-payload",
+    "cf-aig-event-id",
+    "cf-aig-gateway-id",
+    "cf-aig-max-attempts",
+    "cf-aig-metadata",
+    "cf-aig-request-timeout",
+    "cf-aig-retry-delay",
+    "cf-aig-skip-cache",
+)
+# What SDKs send by themselves: a browser stops a call for a single header that is not named here.
+OF_SDKS = (
+    "idempotency-key",
+    "openai-beta",
+    "openai-organization",
+    "openai-project",
+    "user-agent",
+    "x-requested-with",
+    *(
+        f"x-stainless-{name}"
+        for name in (
+            *("arch", "async", "custom-poll-interval", "helper-method", "lang", "os", "package-version"),
+            *("poll-helper", "read-timeout", "retry-count", "runtime", "runtime-version", "timeout"),
+        )
+    ),
+)
+REQUEST_HEADERS = (
+    *("accept", "authorization", "cache-control", "content-type", "last-event-id", "x-session-affinity"),
+    *GATEWAY,
+    *OF_SDKS,
+)
+RESPONSE_HEADERS = (
+    *("Retry-After", "X-Request-Id", "X-Requested-Model", "x-should-retry"),
+    *(
+        "cf-ai-neurons",
+        "cf-aig-cache-status",
+        "cf-aig-event-id",
+        "cf-aig-log-id",
+        "cf-aig-model",
+        "cf-aig-step",
+    ),
+)

@@ -1,0 +1,68 @@
+"""Locks between processes: of one machine through a file, of one PostgreSQL database through the server."""
+
+import fcntl
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+WAITING = "Another process prepares the database; waiting for it."
+MIGRATIONS = 1_667_785_076  # "chat" in ASCII: the key of the advisory lock, in the database's own space
+
+
+@contextmanager
+def exclusive(path: Path, waiting: str = "") -> Iterator[None]:
+    """Hold the lock of this file. The kernel lets go of it however the process ends.
+
+    :param waiting: said on standard error where another process has the lock.
+    """
+    file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _say(waiting)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def migrating(connection: Any) -> Iterator[None]:
+    """Be the only one who migrates this database.
+
+    PostgreSQL's lock belongs to the session, so whoever dies lets go of it. SQLite's is a file beside the
+    database, never the database itself: closing that would drop the locks of this process's connections.
+    """
+    if connection.vendor == "postgresql":
+        with _advisory(connection, MIGRATIONS):
+            yield
+        return
+    path = str(connection.settings_dict["NAME"])
+    in_memory = ":memory:" in path or "mode=memory" in path
+    lock = nullcontext() if in_memory else exclusive(Path(f"{path}.migrate-lock"), WAITING)
+    with lock:
+        yield
+
+
+@contextmanager
+def _advisory(connection: Any, key: int) -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
+        if not cursor.fetchone()[0]:
+            _say(WAITING)
+            cursor.execute("SELECT pg_advisory_lock(%s)", [key])
+    try:
+        yield
+    finally:
+        if connection.connection is not None and not connection.connection.closed:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
+
+
+def _say(words: str) -> None:
+    if words:
+        print(words, file=sys.stderr, flush=True)

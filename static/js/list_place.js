@@ -1,0 +1,26 @@
+/**
+ * The list of conversations stands where it stood on the page before, with the open one in view. A classic
+ * script right behind the list: what a frame's observer changes is changed before that frame is painted.
+ */
+{
+  const list = document.getElementById('conversations');
+  let { listPlace: place = 0 } = sessionStorage; // of this tab's list, in pixels
+  let shown = false;
+
+  const stand = () => {
+    list.scrollTop = place;
+    const open = list.querySelector('[aria-current]')?.getBoundingClientRect();
+    const { top, bottom, height } = list.getBoundingClientRect();
+    if (open && (open.top < top || open.bottom > bottom)) list.scrollTop += open.top - top - height / 2;
+  };
+
+  // A drawer is shown when it is opened, and a folded list when it is unfolded.
+  new ResizeObserver(() => {
+    if (!shown && list.clientHeight) stand();
+    shown = list.clientHeight > 0;
+  }).observe(list);
+  list.addEventListener('scroll', () => {
+    if (shown) place = list.scrollTop;
+  });
+  addEventListener('pagehide', () => (sessionStorage.listPlace = place));
+}

@@ -1,0 +1,11 @@
+const TITLE_LENGTH = 80; // letters
+
+/** The title that the server gives a conversation too: the question's first line, cut at a word. */
+export function titleOf(question) {
+  const lines = question.split('\n').map((line) => line.trim().replace(/\s+/g, ' '));
+  const letters = Array.from(lines.find(Boolean) ?? '');
+  if (letters.length <= TITLE_LENGTH) return letters.join('');
+  const head = letters.slice(0, TITLE_LENGTH - 1);
+  const lastSpace = head.lastIndexOf(' ');
+  return `${head.slice(0, lastSpace >= 20 ? lastSpace : undefined).join('')}…`;
+}

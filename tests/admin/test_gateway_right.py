@@ -1,0 +1,29 @@
+"""Who may let a key set the AI Gateway: an administrator, and nobody who may only change keys."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from chat.models import ApiKey, User
+
+pytestmark = pytest.mark.django_db
+PAGE = "/admin/chat/apikey/"
+
+
+@pytest.mark.parametrize("action", ["allow_gateway", "forbid_gateway"])
+@pytest.mark.parametrize("superuser", [True, False])
+def test_only_an_administrator_changes_it(action: str, superuser: bool) -> None:
+    dora = User.objects.create_user("dora", is_staff=True, is_superuser=superuser)
+    dora.user_permissions.add(*Permission.objects.filter(codename__in=["view_apikey", "change_apikey"]))
+    before = action == "forbid_gateway"
+    key = ApiKey(user=dora, name="a program", may_set_gateway=before)
+    key.draw()
+    key.save()
+    client = Client()
+    client.force_login(dora)
+    sent: dict[str, Any] = {"action": action, "_selected_action": str(key.pk)}
+    client.post(PAGE, sent)
+    key.refresh_from_db()
+    assert (key.may_set_gateway is not before) is superuser

@@ -1,0 +1,70 @@
+"""Finetunes of the account, named by `lora` beside their base model."""
+
+from dataclasses import replace
+
+import pytest
+from django.test import AsyncClient
+
+from chat.api.naming import with_adapter
+from chat.engine.database import in_database
+from chat.engine.engine import Engine
+from chat.engine.refusal import Malformed
+from chat.models import ApiKey, User
+from chat.upstream import catalogue
+from chat.upstream.catalogue import Catalogue, Model
+from tests.api.in_process import here
+from tests.fake_models import finetune
+from tests.fake_workers_ai import Fake
+
+__all__ = ["here"]
+
+KEY = "5f3c1d2e-0000-4000-8000-000000000001"
+BASE = next(model for model in catalogue.bundled() if model.id == "@cf/google/gemma-2b-it-lora")
+OTHER = next(model for model in catalogue.bundled() if model.id == "@cf/zai-org/glm-4.7-flash")
+TELLER = replace(
+    BASE,
+    id=f"{BASE.id}+{KEY}",
+    name="A name of our own",
+    base=BASE.id,
+    finetune=KEY,
+    adapter_name="story-teller",
+)
+OFFERED = Catalogue([OTHER, BASE, TELLER], OTHER.id)
+
+
+@pytest.mark.parametrize("name", ["story-teller", KEY])
+@pytest.mark.parametrize("model", [BASE, TELLER])
+def test_an_adapter_has_a_name_and_an_id(model: Model, name: str) -> None:
+    assert with_adapter(OFFERED, model, name) is TELLER
+    assert TELLER.adapter == {"lora": KEY}
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), [(OTHER, "story-teller"), (BASE, "Story-Teller"), (OTHER, "cf-public-x")]
+)
+def test_an_adapter_of_another_model_is_none(model: Model, name: str) -> None:
+    with pytest.raises(Malformed, match="has no adapter"):
+        with_adapter(OFFERED, model, name)
+
+
+def bearer() -> dict[str, str]:
+    key = ApiKey(user=User.objects.create_user("alice"), name="a program")
+    secret = key.draw()
+    key.save()
+    return {"Authorization": f"Bearer {secret}"}
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_they_are_listed_and_applied(here: Engine, fake: Fake) -> None:
+    fake.lists.finetunes.append(finetune("story-teller", BASE.id, KEY))
+    here.opener.catalogue = OFFERED
+    client, headers = AsyncClient(), await in_database(bearer)
+    listed = await client.get("/client/v4/accounts/any/ai/finetunes", headers=headers)
+    assert listed.json()["result"] == [{"id": KEY, "model": BASE.id, "name": "story-teller"}]
+    body = {"prompt": "hello", "lora": "story-teller"}
+    path = f"/client/v4/accounts/any/ai/run/{BASE.id}"
+    answer = await client.post(path, body, "application/json", headers=headers)
+    assert answer.status_code == 200
+    assert fake.calls[-1]["path"].endswith(f"/ai/run/{BASE.id}")
+    assert fake.calls[-1]["body"]["lora"] == KEY
+    assert "X-Requested-Model" not in answer

@@ -1,0 +1,154 @@
+"""What one call sets of the AI Gateway, for keys that an administrator allowed it, and what comes back."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import AsyncClient, override_settings
+
+from chat.engine.database import in_database
+from chat.engine.engine import Engine
+from chat.models import ApiKey, Call, User
+from tests.api.in_process import here
+from tests.api.program import CHAT, MODEL, RUN, question
+from tests.fake_workers_ai import Fake
+
+__all__ = ["here"]
+pytestmark = pytest.mark.django_db(transaction=True)
+ID = "cf-aig-gateway-id"
+
+
+def bearer(allowed: bool) -> str:
+    name = "allowed" if allowed else "other"
+    user = User.objects.create_user(name, f"{name}@example.org")
+    key = ApiKey(user=user, name=name, may_set_gateway=allowed)
+    secret = key.draw()
+    key.save()
+    return f"Bearer {secret}"
+
+
+async def ask(headers: dict[str, str], *, path: str = CHAT, allowed: bool = True, **body: Any) -> Any:
+    authorization = {"Authorization": await in_database(bearer, allowed)}
+    return await AsyncClient().post(
+        path, {**question("hello"), **body}, "application/json", headers=authorization | headers
+    )
+
+
+def sent(fake: Fake) -> dict[str, str]:
+    """The headers for the gateway that went with the last call."""
+    return {name: value for name, value in fake.calls[-1]["headers"].items() if name.startswith("cf-aig-")}
+
+
+async def test_headers_are_passed_on_and_the_log_id_comes_back(here: Engine, fake: Fake) -> None:
+    labels = {"team": "blue", "person": "somebody else"}
+    asked = {
+        ID: "team",
+        "cf-aig-cache-ttl": "300",
+        "cf-aig-metadata": json.dumps(labels),
+        "cf-aig-collect-log-payload": "true",
+        "cf-aig-max-attempts": "2",
+    }
+    answer = await ask(asked)
+    assert answer.status_code == 200
+    passed = sent(fake)
+    told = json.loads(passed.pop("cf-aig-metadata"))
+    assert passed == {name: value for name, value in asked.items() if name != "cf-aig-metadata"}
+    assert (told["team"], set(told)) == ("blue", {"team", "person", "site"})
+    assert told["person"] != labels["person"], "whose call it is stays true in the log"
+    call = await in_database(Call.objects.get)
+    assert call.gateway == "team"
+    assert answer["cf-aig-log-id"] == call.gateway_log
+    assert answer["cf-aig-cache-status"] == "MISS"
+
+
+async def test_the_option_of_the_body_says_the_same(here: Engine, fake: Fake) -> None:
+    option = {
+        "id": "team",
+        "skipCache": True,
+        "eventId": "e-1",
+        "retries": {"maxAttempts": 3, "backoff": "linear"},
+    }
+    asked = {"prompt": "hello", "gateway": option, "messages": None}
+    told = {ID: "team", "cf-aig-skip-cache": "true", "cf-aig-event-id": "e-1", "cf-aig-max-attempts": "3"}
+    answer = await ask({"cf-aig-skip-cache": "false"}, path=f"{RUN}/{MODEL}", **asked)
+    assert answer.status_code == 200
+    assert told.items() <= sent(fake).items()
+    assert sent(fake)["cf-aig-backoff"] == "linear"
+    assert "cf-aig-log-id" in answer
+
+
+async def test_a_stream_says_it_as_well_and_the_same_question_hits_the_cache(here: Engine) -> None:
+    headers = {"Authorization": await in_database(bearer, True), ID: "team", "cf-aig-cache-ttl": "300"}
+    told = []
+    for _ in range(2):
+        answer = await AsyncClient().post(
+            CHAT, {**question("cached?"), "stream": True}, "application/json", headers=headers
+        )
+        told.append(answer["cf-aig-cache-status"])
+        assert answer["cf-aig-log-id"]
+        assert [part async for part in answer]
+    assert told == ["MISS", "HIT"]
+
+
+async def test_a_cache_key_is_the_persons_own(here: Engine, fake: Fake) -> None:
+    await ask({ID: "team", "cf-aig-cache-key": "mine"})
+    assert len(sent(fake)["cf-aig-cache-key"]) == 64
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "name"),
+    [
+        ({"cf-aig-skip-cache": "true"}, {}, "cf-aig-skip-cache"),
+        ({ID: "team"}, {}, ID),
+        ({"cf-skip-cache": "true"}, {}, "cf-skip-cache"),
+        ({}, {"gateway": {"id": "team"}}, "gateway.id"),
+    ],
+)
+async def test_other_keys_are_refused_by_name(
+    here: Engine, fake: Fake, headers: dict[str, str], body: Any, name: str
+) -> None:
+    calls = len(fake.calls)
+    answer = await ask(headers, allowed=False, **body)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (403, "insufficient_permissions")
+    assert f"“{name}”" in error["message"]
+    assert len(fake.calls) == calls
+    assert await in_database(Call.objects.count) == 0
+
+
+WRONG = [
+    ({ID: "../x"}, {}, ID),
+    ({ID: "team", "cf-aig-cache-ttl": "59"}, {}, "cf-aig-cache-ttl"),
+    ({ID: "team", "cf-aig-cache-ttl": "9" * 5_000}, {}, "cf-aig-cache-ttl"),
+    ({ID: "team", "cf-aig-skip-cache": "maybe"}, {}, "cf-aig-skip-cache"),
+    ({ID: "team", "cf-aig-metadata": "{"}, {}, "cf-aig-metadata"),
+    ({ID: "team", "cf-aig-metadata": '{"a": 1e400}'}, {}, "cf-aig-metadata"),
+    ({ID: "team", "cf-aig-metadata": '{"a": 1, "b": 2, "c": 3, "d": 4}'}, {}, "cf-aig-metadata"),
+    ({ID: "team", "cf-aig-metadata": '{"cf.user_id": "x"}'}, {}, "cf-aig-metadata"),
+    ({ID: "team", "cf-aig-authorization": "Bearer x"}, {}, "cf-aig-authorization"),
+    ({ID: "team", "cf-aig-custom-cost": "{}"}, {}, "cf-aig-custom-cost"),
+    ({"cf-aig-skip-cache": "true"}, {}, "gateway.id"),
+    ({}, {"gateway": 7}, "gateway"),
+    ({}, {"gateway": {"id": "team", "retries": []}}, "retries"),
+    ({}, {"gateway": {"id": 7.5}}, "gateway.id"),
+    ({}, {"gateway": {"id": "team", "somehow": 1}}, "gateway.somehow"),
+    ({}, {"gateway": {"id": "team", "backoff": ["linear"]}}, "gateway.backoff"),
+]
+
+
+@pytest.mark.parametrize(("headers", "body", "name"), WRONG)
+async def test_what_no_gateway_takes_is_refused_by_name(
+    here: Engine, fake: Fake, headers: dict[str, str], body: Any, name: str
+) -> None:
+    calls = len(fake.calls)
+    answer = await ask(headers, **body)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, "malformed")
+    assert f"“{name}”" in error["message"]
+    assert len(fake.calls) == calls
+
+
+async def test_a_site_with_a_gateway_needs_no_name(here: Engine, fake: Fake) -> None:
+    with override_settings(AI_GATEWAY_ID="team"):
+        assert (await ask({"cf-aig-skip-cache": "false", ID: "other"})).status_code == 200
+    assert sent(fake)[ID] == "other"

@@ -1,0 +1,78 @@
+"""Answers by a JSON schema, whole and streamed, and who answered where a gateway chose."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from django.test import AsyncClient, override_settings
+
+from chat.engine import engine as engines
+from chat.engine.database import in_database
+from chat.engine.engine import Engine
+from tests.api.program import CHAT, RUN
+from tests.api.test_full import drawn
+from tests.fake_says import says_line
+from tests.fake_workers_ai import Fake
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LLAMA, LORA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast", "@cf/google/gemma-2b-it-lora"
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "City", "schema": SCHEMA, "strict": True}}
+SAID = '{"city": "Oslo"}'
+
+
+@pytest_asyncio.fixture
+async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
+    """The process's engine, with a route of the gateway."""
+    account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token", "DEFAULT_MODEL": ""}
+    addresses = {
+        "CLOUDFLARE_API_BASE_URL": f"{fake.url}/client/v4",
+        "AI_GATEWAY_BASE_URL": f"{fake.url}/v1",
+        "GATEWAY_MODELS": [("dynamic/cheap", 128_000)],
+    }
+    with override_settings(**addresses, **account):
+        made = Engine()
+        await made.start()
+        monkeypatch.setattr(engines, "_engine", made)
+        yield made
+        await made.drain(0)
+
+
+async def post(url: str, **body: Any) -> Any:
+    bearer = {"Authorization": f"Bearer {await in_database(drawn)}"}
+    return await AsyncClient().post(url, body, "application/json", headers=bearer)
+
+
+def asked(**more: Any) -> dict[str, Any]:
+    question = [{"role": "user", "content": says_line(SAID)}]
+    return {"model": LLAMA, "messages": question, "response_format": FORMAT, **more}
+
+
+async def test_a_schema_with_a_stream_is_streamed(here: Engine, fake: Fake) -> None:
+    answer = await post(CHAT, **asked(stream=True))
+    assert answer.status_code == 200
+    sent = b"".join([piece async for piece in answer.streaming_content]).decode()
+    frames = [json.loads(line[6:]) for line in sent.splitlines() if line.startswith("data: {")]
+    text = "".join(frame["choices"][0]["delta"].get("content") or "" for frame in frames if frame["choices"])
+    assert text == SAID
+    assert sent.endswith("data: [DONE]\n\n")
+    call = fake.calls[-1]
+    assert (call["body"]["stream"], call["body"]["response_format"]["json_schema"]) == (False, SCHEMA)
+
+
+async def test_a_model_that_cannot_says_so_with_cloudflares_code(here: Engine) -> None:
+    refused = await post(f"{RUN}/{LORA}", prompt="hello", response_format=FORMAT)
+    assert refused.status_code == 400
+    [error] = refused.json()["errors"]
+    assert error["code"] == 5025
+    assert "JSON schema" in error["message"]
+
+
+async def test_whom_a_route_chose_comes_back_in_a_header(here: Engine, fake: Fake) -> None:
+    answer = await post(CHAT, **asked(model="dynamic/cheap"))
+    assert answer.json()["choices"][0]["message"]["content"] == SAID
+    assert answer.headers["cf-aig-model"] == "openai/gpt-5-mini"
+    assert answer.headers["cf-aig-log-id"]
+    assert fake.calls[-1]["path"] == "/v1/acc/default/compat/chat/completions"

@@ -1,0 +1,112 @@
+"""`python -m tests.chaos`: random faults in rounds; exit code 0 only if all that must be zero is zero."""
+
+import argparse
+import asyncio
+import random
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from . import evidence, schedule
+from .faults import Fault, Kind
+from .round import Report, Round
+from .schedule import Size
+from .stage import Stage, staged
+from .table import Totals
+
+DEFAULT = Size()
+EVIDENCE = Path("data/chaos")
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    parser.add_argument("--database", choices=("sqlite", "postgres", "both"), default="both")
+    parser.add_argument("--rounds", type=int, default=2, help="on each database")
+    parser.add_argument("--minutes", type=float, help="on each database; instead of --rounds")
+    parser.add_argument("--faults", type=int, default=DEFAULT.faults, help="in each round")
+    parser.add_argument("--replies", type=int, default=DEFAULT.replies, help="in each round")
+    parser.add_argument("--rate", type=float, default=DEFAULT.rate, help="tokens a second of each reply")
+    parser.add_argument("--seed", type=int, help="of the first round; each further one has the next")
+    parser.add_argument("--only", type=Kind, nargs="+", choices=list(Kind), help="faults of these kinds")
+    parser.add_argument(
+        "--overlap", action="store_true", help="end processes while the database is away, too"
+    )
+    parser.add_argument("--schedule", type=Path, help="a file with the faults of each round, a line each")
+    parser.add_argument("--evidence", type=Path, default=EVIDENCE, help="where failing rounds are kept")
+    return parser.parse_args()
+
+
+async def rounds(database: str, given: argparse.Namespace, seed: int, found: list[Totals]) -> None:
+    """All rounds on one database; what is counted so far is in `found` at any time."""
+    began = time.monotonic()
+    async with staged(database) as stage:
+        totals = Totals(database, stage.skipped)
+        found.append(totals)
+        while True:
+            report = await one(stage, given, seed)
+            totals.add(report.faults, report.total)
+            seed += 1
+            over = time.monotonic() - began > given.minutes * 60 if given.minutes else None
+            if over if over is not None else totals.rounds >= given.rounds:
+                return
+
+
+async def one(stage: Stage, given: argparse.Namespace, seed: int) -> Report:
+    size = Size(given.replies, given.faults, given.rate)
+    faults = planned(stage, given, seed, size)
+    looks = seed % 2 == 0
+    print(
+        f"\n{stage.kind}, seed {seed}, {size.replies} replies, proxy {'looks' if looks else 'does not look'}"
+    )
+    print("\n".join(map(str, faults)), flush=True)
+    report = await Round(stage, schedule.replies(seed, size), faults, looks=looks).run()
+    print(f"  {report.total.failures or 'as promised'}", flush=True)
+    if report.failed:
+        folder = given.evidence / f"{stage.kind}-{seed}"
+        await asyncio.to_thread(evidence.keep, folder, stage, report, replay(stage, given, seed))
+        print(f"  kept in {folder}; again: {replay(stage, given, seed)}", flush=True)
+    return report
+
+
+def planned(stage: Stage, given: argparse.Namespace, seed: int, size: Size) -> list[Fault]:
+    if given.schedule:
+        return [Fault.parse(line) for line in given.schedule.read_text().splitlines() if line.strip()]
+    kinds = [kind for kind in stage.kinds if not given.only or kind in given.only]
+    together = {"shared": stage.shared, "overlap": given.overlap}
+    return schedule.faults(seed, size, kinds, len(stage.processes), **together)
+
+
+def replay(stage: Stage, given: argparse.Namespace, seed: int) -> str:
+    command = f"python -m tests.chaos --database {stage.kind} --rounds 1 --seed {seed}"
+    command += f" --faults {given.faults} --replies {given.replies} --rate {given.rate:g}"
+    command += f" --only {' '.join(given.only)}" if given.only else ""
+    command += " --overlap" if given.overlap else ""
+    return command + (f" --schedule {given.schedule}" if given.schedule else "")
+
+
+async def everything(given: argparse.Namespace) -> int:
+    task = asyncio.current_task()
+    assert task
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    seed = random.randrange(1_000_000) if given.seed is None else given.seed
+    databases = ["sqlite", "postgres"] if given.database == "both" else [given.database]
+    found: list[Totals] = []
+    try:
+        for database in databases:
+            await rounds(database, given, seed, found)
+    finally:
+        for totals in found:
+            print(f"\n{totals}", flush=True)
+    return int(any(totals.counts.failures or not totals.counts.seen for totals in found))
+
+
+def main() -> int:
+    with suppress(KeyboardInterrupt, asyncio.CancelledError):
+        return asyncio.run(everything(options()))
+    return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""Faults as lines of a schedule: what happens to whom, when and for how long."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+_LINE = re.compile(
+    r"\s*(?P<at>[\d.]+) s\s+(?P<kind>\w+)\s+(?:process (?P<process>\d+)|everybody)"
+    r"(?:\s+for (?P<seconds>[\d.]+) s)?(?:\s+\((?P<how>[\w+-]+)\))?\s*"
+)
+
+
+class Kind(StrEnum):
+    KILL = "kill"  # SIGKILL, and started again
+    TERM = "term"  # SIGTERM: a drain, and started again
+    FREEZE = "freeze"  # SIGSTOP, then SIGCONT
+    DATABASE = "database"  # the link to PostgreSQL is down
+    LOCK = "lock"  # another writer holds SQLite's only lock
+    DISK = "disk"  # the file system of the database is full
+    REDIS = "redis"  # the link to Redis is down
+    CLOCK = "clock"  # the wall clock jumps, and back
+    SLOW = "slow"  # the link to the database, or with SQLite that to the viewers, is slow
+    CUT = "cut"  # all connections of viewers are cut
+
+
+class How(StrEnum):
+    """What a link that is down does."""
+
+    REFUSED = "refused"  # connections are reset, new ones refused
+    SILENT = "silent"  # nothing arrives until it is up again, then everything
+    LOST = "lost"  # nothing arrives, and in the end the connections are reset
+    UNANSWERED = "unanswered"  # requests arrive, answers do not; in the end the connections are reset
+
+
+# What keeps text from being stored within half a second: a process that is killed meanwhile loses more,
+# unless it could write its text beside the database.
+STORAGE = {Kind.DATABASE, Kind.LOCK, Kind.DISK, Kind.SLOW, Kind.FREEZE}
+WRITTEN_BESIDE = {Kind.DATABASE, Kind.LOCK}
+ENDINGS = {Kind.KILL, Kind.TERM}
+HARMLESS_TOGETHER = {Kind.CUT, Kind.REDIS, Kind.CLOCK}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """`process` is its number, None for everybody."""
+
+    at: float
+    kind: Kind
+    process: int | None = None
+    seconds: float = 0.0
+    how: str = ""
+
+    @property
+    def end(self) -> float:
+        return self.at + self.seconds
+
+    def __str__(self) -> str:
+        whom = "everybody" if self.process is None else f"process {self.process}"
+        line = f"{self.at:6.1f} s  {self.kind:<8}  {whom}"
+        line += f"  for {self.seconds:g} s" if self.seconds else ""
+        return line + (f"  ({self.how})" if self.how else "")
+
+    @classmethod
+    def parse(cls, line: str) -> "Fault":
+        """Reads what `str` writes. Raises ValueError."""
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise ValueError(f"not a line of a schedule: {line!r}")
+        process = None if match["process"] is None else int(match["process"])
+        seconds = float(match["seconds"] or 0)
+        return cls(float(match["at"]), Kind(match["kind"]), process, seconds, match["how"] or "")
+
+    def touches(self, other: "Fault") -> bool:
+        """Whether both happen to the same process."""
+        return None in (self.process, other.process) or self.process == other.process

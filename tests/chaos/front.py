@@ -1,0 +1,61 @@
+"""The proxy in front of the web processes: each connection to the next of them, as bytes come."""
+
+import asyncio
+import itertools
+from contextlib import suppress
+
+from .links import Link, Streams
+
+LOOK_SECONDS = 1.0
+CONNECT_SECONDS = 2.0
+
+
+class Front(Link):
+    """With `looks` it asks each process for `/readyz` and leaves out who is not ready, if others are."""
+
+    def __init__(self, ports: list[int], *, looks: bool) -> None:
+        super().__init__(self._next)
+        self._ports = ports
+        self._ready = set(ports)
+        self._turn = itertools.count()
+        self._looks = looks
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        await super().start()
+        if self._looks and self._task is None:
+            self._task = asyncio.create_task(self._look(), name="front looks")
+
+    async def stop(self) -> None:
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await super().stop()
+
+    async def _next(self) -> Streams:
+        """Who does not take the connection is passed over."""
+        first = next(self._turn)
+        ports = [self._ports[(first + n) % len(self._ports)] for n in range(len(self._ports))]
+        for port in sorted(ports, key=lambda port: port not in self._ready):
+            with suppress(OSError, TimeoutError):
+                return await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), CONNECT_SECONDS)
+        raise ConnectionRefusedError("no process takes connections")
+
+    async def _look(self) -> None:
+        while True:
+            answers = await asyncio.gather(*map(is_ready, self._ports))
+            self._ready = {port for port, ready in zip(self._ports, answers, strict=True) if ready}
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+async def is_ready(port: int, timeout: float = CONNECT_SECONDS) -> bool:
+    """Whether `/readyz` answers 200 within that time."""
+    with suppress(OSError, TimeoutError):
+        async with asyncio.timeout(timeout):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            try:
+                writer.write(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                return (await reader.readline()).split()[1:2] == [b"200"]
+            finally:
+                writer.close()
+    return False

@@ -1,0 +1,104 @@
+"""`manage.py serve` as a process that faults happen to."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.databases import ROOT
+
+from .front import is_ready
+
+STARTING_SECONDS = 90.0
+DRAINING_SECONDS = 90.0
+FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
+
+
+class Clock:
+    """The wall clock of one or more processes, in a file that libfaketime reads every second.
+
+    Read with each call, it would cost 13 µs a call.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.jump(0)
+
+    def jump(self, seconds: int) -> None:
+        fresh = self._file.with_suffix(".new")
+        fresh.write_text(f"{seconds:+d}\n")
+        fresh.rename(self._file)
+
+    @property
+    def env(self) -> dict[str, str]:
+        """asyncio's clock is the monotonic one, which does not jump."""
+        return {
+            "LD_PRELOAD": str(FAKETIME),
+            "FAKETIME_TIMESTAMP_FILE": str(self._file),
+            "FAKETIME_CACHE_DURATION": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "NO_FAKE_STAT": "1",
+        }
+
+
+class WebProcess:
+    """Stays the same over restarts: its port, its folder, its log."""
+
+    def __init__(self, number: int, port: int, env: dict[str, str], log: Path) -> None:
+        self.number = number
+        self.port = port
+        self.env = env
+        self.log = log
+        self.exits: list[int] = []
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def launch(self) -> None:
+        with self.log.open("ab") as log:
+            self._child = subprocess.Popen(
+                [sys.executable, "manage.py", "serve"],
+                cwd=ROOT,
+                env=self.env,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    @property
+    def is_running(self) -> bool:
+        return self._child is not None and self._child.poll() is None
+
+    async def ready(self, timeout: float = STARTING_SECONDS) -> bool:
+        """Started again where it ended by itself meanwhile, as a service manager would."""
+        give_up = asyncio.get_running_loop().time() + timeout
+        while asyncio.get_running_loop().time() < give_up:
+            if not self.is_running:
+                self.launch()
+            if await is_ready(self.port):
+                return True
+            await asyncio.sleep(0.2)
+        return False
+
+    def signal(self, number: signal.Signals) -> None:
+        if self.is_running:
+            assert self._child
+            os.kill(self._child.pid, number)
+
+    async def ended(self, timeout: float = DRAINING_SECONDS) -> int:
+        """Its exit code; killed where it takes longer."""
+        assert self._child
+        try:
+            code = await asyncio.to_thread(self._child.wait, timeout)
+        except subprocess.TimeoutExpired:
+            self.signal(signal.SIGKILL)
+            code = await asyncio.to_thread(self._child.wait)
+        self.exits.append(code)
+        return code
+
+    def end(self) -> None:
+        """At once, frozen or not."""
+        if self.is_running:
+            assert self._child
+            self._child.kill()
+            self._child.wait()

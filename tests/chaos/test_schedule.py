@@ -1,0 +1,62 @@
+"""Schedules: the same from the same seed, readable, and of faults that may come together."""
+
+from itertools import combinations
+
+import pytest
+
+from .faults import ENDINGS, STORAGE, Fault, How, Kind
+from .schedule import MARGIN_SECONDS, Size, faults, replies
+from .upstream import name_in, question, text_of
+
+KINDS = list(Kind)
+SIZE = Size(faults=8)
+
+
+def test_a_seed_gives_the_same_round_each_time() -> None:
+    for seed in range(20):
+        assert replies(seed, SIZE) == replies(seed, SIZE)
+        assert faults(seed, SIZE, KINDS, 3, shared=False) == faults(seed, SIZE, KINDS, 3, shared=False)
+    assert faults(1, SIZE, KINDS, 3, shared=False) != faults(2, SIZE, KINDS, 3, shared=False)
+
+
+def test_all_kinds_and_ways_come() -> None:
+    found = [fault for seed in range(200) for fault in faults(seed, SIZE, KINDS, 3, shared=False)]
+    assert {fault.kind for fault in found} == set(Kind)
+    assert {fault.how for fault in found if fault.kind == Kind.DATABASE} == set(How)
+    assert {fault.seconds for fault in found if fault.kind == Kind.DATABASE} == {5.0, 12.0, 20.0, 60.0}
+    assert {fault.process for fault in found if fault.kind == Kind.DATABASE} == {None, 0, 1, 2}
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_no_process_ends_while_nothing_can_be_stored(shared: bool) -> None:
+    for seed in range(200):
+        for one, other in combinations(faults(seed, SIZE, KINDS, 3, shared=shared), 2):
+            if {one.kind, other.kind} & ENDINGS and {one.kind, other.kind} & STORAGE:
+                apart = max(one.at, other.at) - min(one.end, other.end) >= MARGIN_SECONDS
+                assert apart or not (shared or one.touches(other))
+
+
+def test_with_overlap_processes_end_while_the_database_is_away() -> None:
+    together = 0
+    for seed in range(200):
+        found = faults(seed, SIZE, KINDS, 3, shared=False, overlap=True)
+        for one, other in combinations(found, 2):
+            kinds = {one.kind, other.kind}
+            if kinds & ENDINGS and one.touches(other) and one.at < other.end and other.at < one.end:
+                together += Kind.DATABASE in kinds
+                assert not kinds & {Kind.DISK, Kind.SLOW, Kind.FREEZE}
+    assert together > 10
+
+
+def test_a_line_of_a_schedule_reads_back() -> None:
+    for seed in range(50):
+        for fault in faults(seed, SIZE, KINDS, 3, shared=False):
+            assert Fault.parse(str(fault)) == fault
+    with pytest.raises(ValueError, match="not a line"):
+        Fault.parse("soon  kill  somebody")
+
+
+def test_each_reply_has_a_text_of_its_own() -> None:
+    found = replies(7, SIZE)
+    assert len({text_of(reply) for reply in found}) == len(found)
+    assert [name_in(question(reply)) for reply in found] == [reply.name for reply in found]

@@ -1,0 +1,131 @@
+"""One button sends and stops: each press does what its person meant, and one press never does both."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.server import Server
+
+LONG = question("words tokens=4000 delay=0.05")
+
+
+@pytest.fixture(params=[1280, 390])
+def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
+    return ChatPage.open(window, server, width=request.param)
+
+
+def goes_on(chat: ChatPage) -> None:
+    """The reply grows after all that was pressed, and nothing else was asked."""
+    length = len(chat.grown_to(1))
+    chat.grown_to(length + 20)
+    expect(chat.stop).to_be_visible()
+    expect(chat.reply).to_have_attribute("data-status", "running")
+    expect(chat.questions).to_have_count(1)
+
+
+def ends(chat: ChatPage) -> None:
+    chat.stop.click()
+    chat.ended("stopped")
+
+
+@pytest.mark.parametrize("apart", [0, 60, 250])
+def test_a_double_click_on_send_does_not_stop_the_reply(chat: ChatPage, apart: int) -> None:
+    chat.box.fill(LONG)
+    chat.send.dblclick(delay=apart)
+    goes_on(chat)
+    ends(chat)
+
+
+def test_nor_does_a_third_click(chat: ChatPage) -> None:
+    chat.box.fill(LONG)
+    chat.send.click(click_count=3, delay=50)
+    goes_on(chat)
+    ends(chat)
+
+
+def test_a_double_tap_on_send_does_not_stop_the_reply(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, width=390, has_touch=True, is_mobile=True)
+    chat.box.fill(LONG)
+    box = chat.send.bounding_box()
+    assert box
+    for _ in range(2):
+        chat.page.touchscreen.tap(box["x"] + 20, box["y"] + 20)
+    goes_on(chat)
+    chat.stop.tap()
+    chat.ended("stopped")
+
+
+@pytest.mark.parametrize("at", ["box", "button"])
+def test_enter_that_is_held_sends_once_and_stops_nothing(chat: ChatPage, at: str) -> None:
+    chat.box.fill(LONG)
+    (chat.box if at == "box" else chat.send).focus()
+    for _ in range(8):  # without a release between them each is a repetition
+        chat.page.keyboard.down("Enter")
+        chat.page.wait_for_timeout(30)
+    goes_on(chat)
+    chat.page.keyboard.down("Enter")
+    chat.page.keyboard.up("Enter")
+    goes_on(chat)
+    ends(chat)
+
+
+def test_enter_pressed_twice_on_the_button_sends_and_does_not_stop(chat: ChatPage) -> None:
+    chat.box.fill(LONG)
+    chat.send.focus()
+    for _ in range(2):
+        chat.page.keyboard.press("Enter")
+    goes_on(chat)
+    ends(chat)
+
+
+def test_a_double_click_on_stop_stops_and_sends_nothing(chat: ChatPage) -> None:
+    chat.ask(LONG)
+    chat.grown_to(20)
+    chat.box.fill("What I write meanwhile")
+    chat.stop.dblclick(delay=150)
+    chat.ended("stopped")
+    expect(chat.send).to_be_visible()
+    expect(chat.box).to_have_value("What I write meanwhile")
+    expect(chat.questions).to_have_count(1)
+    chat.box.fill("What I send now")
+    chat.send.click()  # at once, for nobody writes within a double click
+    expect(chat.questions).to_have_count(2)
+
+
+def test_a_press_of_stop_that_the_reply_forestalls_sends_nothing(chat: ChatPage) -> None:
+    chat.ask(question("words tokens=40 delay=0.05"))
+    chat.box.fill("What I write meanwhile")
+    chat.stop.hover()
+    chat.page.mouse.down()
+    chat.ended()
+    expect(chat.send).to_be_visible()
+    chat.page.mouse.up()
+    expect(chat.questions).to_have_count(1)
+    expect(chat.box).to_have_value("What I write meanwhile")
+    chat.send.click()
+    expect(chat.questions).to_have_count(2)
+
+
+def test_a_question_sent_by_enter_is_stopped_at_once(chat: ChatPage) -> None:
+    chat.ask(LONG)
+    chat.stop.click()
+    chat.ended("stopped")
+
+
+def test_after_a_stop_by_mouse_one_writes_on(chat: ChatPage) -> None:
+    chat.ask(LONG)
+    chat.grown_to(20)
+    chat.stop.click()
+    expect(chat.box).to_be_focused()
+    chat.ended("stopped")
+    chat.page.keyboard.type("On")
+    expect(chat.box).to_have_value("On")
+
+
+def test_after_a_stop_by_keyboard_the_focus_stays(chat: ChatPage) -> None:
+    chat.ask(LONG)
+    chat.grown_to(20)
+    chat.stop.focus()
+    chat.page.keyboard.press("Enter")
+    chat.ended("stopped")
+    expect(chat.send).to_be_focused()

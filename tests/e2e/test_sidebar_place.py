@@ -1,0 +1,133 @@
+"""The list of conversations stands where it stood, with the open one in view, before anything is painted."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.chat_page import Window
+from tests.e2e.shell_page import Shell, conversations, drop
+from tests.e2e.ways import FINGER, MOUSE
+from tests.server import Server
+
+MANY, FAR_DOWN = 450, 300
+# Where the list stands in each frame that was painted: a message is heard behind the frame it was sent in.
+PAINTED = """window.painted = [];
+const look = () => requestAnimationFrame(() => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    const list = document.getElementById('conversations');
+    if (list?.clientHeight) window.painted.push(Math.round(list.scrollTop));
+    look();
+  };
+  port2.postMessage(0);
+});
+look();"""
+
+
+@pytest.fixture(scope="module")
+def ids(server: Server) -> list[str]:
+    drop(server.database, "alice")
+    return conversations(server.database, "alice", [f"Number {n}" for n in range(MANY)])
+
+
+def scrolled(page: Page, top: int) -> None:
+    page.locator("#conversations").evaluate("(list, top) => list.scrollTo(0, top)", top)
+    page.wait_for_function("(top) => document.getElementById('conversations').scrollTop === top", arg=top)
+
+
+def offset(page: Page, title: str) -> float:
+    """How far below the upper edge of the list its row stands."""
+    row = page.locator("#conversations").get_by_role("link", name=title, exact=True)
+    return float(
+        row.evaluate(
+            "(link) => link.getBoundingClientRect().top"
+            " - document.getElementById('conversations').getBoundingClientRect().top"
+        )
+    )
+
+
+def painted(page: Page) -> set[int]:
+    page.wait_for_function("() => window.painted.length > 3")
+    return set(page.evaluate("window.painted"))
+
+
+def test_the_list_keeps_its_place_across_clicks_reloads_and_the_way_back(
+    window: Window, server: Server, ids: list[str]
+) -> None:
+    page = window(server, "alice")
+    page.add_init_script(PAINTED)
+    page.goto("/")
+    scrolled(page, 3000)
+    before = offset(page, "Number 75")
+    page.get_by_role("link", name="Number 75", exact=True).click()
+    expect(page).to_have_title("Number 75")
+    assert painted(page) == {3000}
+    assert offset(page, "Number 75") == before
+    page.reload()
+    assert painted(page) == {3000}
+    page.get_by_role("link", name="Number 80", exact=True).click()
+    expect(page).to_have_title("Number 80")
+    page.go_back()
+    expect(page).to_have_title("Number 75")
+    assert offset(page, "Number 75") == before
+    page.get_by_role("link", name="New chat").click()
+    expect(page).to_have_title("New chat")
+    assert painted(page) == {3000}
+
+
+def test_a_conversation_that_is_opened_by_its_address_is_in_view_from_the_first(
+    window: Window, server: Server, ids: list[str]
+) -> None:
+    page = window(server, "alice")
+    page.add_init_script(PAINTED)
+    page.goto(f"/c/{ids[150]}/")
+    expect(page.locator("#conversations [aria-current]")).to_be_in_viewport(ratio=1)
+    assert len(painted(page)) == 1
+
+
+def test_in_a_drawer_the_open_one_is_in_view_as_well(window: Window, server: Server, ids: list[str]) -> None:
+    shell = Shell.open(window, server, FINGER, f"/c/{ids[150]}/")
+    for _ in range(2):
+        shell.show_list()
+        expect(shell.list.locator("[aria-current]")).to_be_in_viewport(ratio=1)
+        shell.page.keyboard.press("Escape")
+        expect(shell.list).to_be_hidden()
+
+
+def test_a_folded_list_stands_there_when_it_is_unfolded(
+    window: Window, server: Server, ids: list[str]
+) -> None:
+    page = window(server, "alice")
+    page.context.add_cookies([{"name": "sidebar", "value": "folded", "url": server.url}])
+    page.goto(f"/c/{ids[150]}/")
+    expect(page.locator("#conversations")).to_be_hidden()
+    page.keyboard.press("Control+Shift+S")
+    expect(page.locator("#conversations [aria-current]")).to_be_in_viewport(ratio=1)
+
+
+def test_one_from_far_down_is_listed_and_stays_where_it_is_when_its_neighbours_come(
+    window: Window, server: Server, ids: list[str]
+) -> None:
+    page = window(server, "alice")
+    page.add_init_script(PAINTED)
+    page.goto(f"/c/{ids[FAR_DOWN]}/")
+    title = f"Number {FAR_DOWN}"
+    shell = Shell(page, MOUSE)
+    expect(shell.list.locator("[aria-current]")).to_be_in_viewport(ratio=1)
+    assert len(painted(page)) == 1
+    before = offset(page, title)
+    shell.list.hover()
+    expect(shell.list.get_by_role("listitem")).to_have_count(400)
+    assert offset(page, title) == pytest.approx(before, abs=1)
+    assert shell.titles() == [f"Number {n}" for n in range(400)]
+    expect(shell.list.locator("[aria-current]")).to_have_text(title)
+    page.reload()
+    expect(shell.list.locator("[aria-current]")).to_be_in_viewport(ratio=1)
+
+
+def test_without_javascript_the_open_one_is_listed_too(
+    window: Window, server: Server, ids: list[str]
+) -> None:
+    page = window(server, "alice", java_script_enabled=False)
+    page.goto(f"/c/{ids[FAR_DOWN]}/")
+    expect(page.locator("#conversations [aria-current]")).to_have_text(f"Number {FAR_DOWN}")
+    expect(page.get_by_role("link", name="Older conversations")).to_be_attached()

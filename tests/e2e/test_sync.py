@@ -1,0 +1,218 @@
+"""An open page learns what was done elsewhere, and disturbs nobody who reads or writes on it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.chat_page import STATE, ChatPage, Window, question, text_of, words
+from tests.e2e.ways import named
+from tests.server import Person, Server
+
+SELECTED = "getSelection().toString()"
+
+
+@pytest.fixture
+def chat(window: Window, server: Server) -> ChatPage:
+    """One finished turn."""
+    made = ChatPage.open(window, server)
+    made.ask(question("words tokens=60 delay=0", "The first question"))
+    made.ended()
+    made.has_address()
+    return made
+
+
+@pytest.fixture
+def elsewhere(server: Server) -> Person:
+    """The same person on another device."""
+    return server.person("alice")
+
+
+def path(chat: ChatPage, what: str = "messages/") -> str:
+    return re.sub(r"^.*(/c/[^/]+/).*$", r"\1", chat.page.url) + what
+
+
+def messages(chat: ChatPage) -> list[str]:
+    """What the page shows, oldest first."""
+    return [text_of(article).split("\n")[0] for article in chat.page.locator("article.message").all()]
+
+
+def asked(chat: ChatPage, person: Person, text: str, scenario: str = "words tokens=3 delay=0") -> None:
+    with person.ask(question(scenario, text), path(chat)) as stream:
+        stream.to_end()
+
+
+def test_a_turn_made_on_another_device_appears_with_its_question(chat: ChatPage, elsewhere: Person) -> None:
+    asked(chat, elsewhere, "The second question")
+    expect(chat.questions).to_have_count(2)
+    assert messages(chat) == ["The first question", words(60), "The second question", words(3)]
+    expect(chat.notice).to_be_empty()
+
+
+def test_a_reply_that_is_written_elsewhere_is_followed_as_it_grows(chat: ChatPage, elsewhere: Person) -> None:
+    with elsewhere.ask(question("words tokens=2000 delay=0.02", "The second question"), path(chat)) as stream:
+        stream.until(5)
+        expect(chat.questions).to_have_count(2)
+        first = len(chat.grown_to(10))
+        chat.grown_to(first + 40)
+        chat.stop.click()
+        stream.to_end()
+    assert chat.ended("stopped") == stream.text
+    assert messages(chat)[2] == "The second question"
+
+
+def test_nothing_typed_edited_selected_or_read_is_disturbed(chat: ChatPage, elsewhere: Person) -> None:
+    chat.ask(question("words tokens=900 delay=0", "A long one"))
+    chat.ended()
+    named(chat.questions.first, "Edit").click()
+    edit = chat.questions.first.get_by_role("textbox")
+    edit.fill("Being edited")
+    chat.page.evaluate("scrollTo(0, 40)")
+    chat.page.evaluate("""() => {
+      const range = document.createRange();
+      range.selectNodeContents(document.querySelector('article.reply [data-part=text]').firstElementChild);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+    }""")
+    chat.box.evaluate("(box) => (box.value = 'Half a sentence')")
+    chosen, top = chat.page.evaluate(SELECTED), chat.page.evaluate("scrollY")
+    asked(chat, elsewhere, "The third question")
+    expect(chat.questions).to_have_count(3)
+    assert chat.page.evaluate(SELECTED) == chosen != ""
+    assert chat.page.evaluate("scrollY") == top
+    expect(edit).to_have_value("Being edited")
+    expect(chat.box).to_have_value("Half a sentence")
+
+
+def test_what_is_being_edited_stays_where_another_branch_took_its_place(
+    chat: ChatPage, elsewhere: Person
+) -> None:
+    named(chat.questions.first, "Edit").click()
+    edit = chat.questions.first.get_by_role("textbox")
+    edit.fill("Being edited")
+    key = chat.questions.first.get_attribute("data-message")
+    with elsewhere.start(f"/messages/{key}/edit/", content="Another first question") as stream:
+        stream.to_end()
+    expect(chat.notice).to_contain_text("changed elsewhere")
+    expect(edit).to_have_value("Being edited")
+    named(chat.questions.first, "Cancel").click()
+    expect(chat.questions.first).to_contain_text("Another first question")
+    expect(chat.notice).to_be_empty()
+
+
+def test_a_turn_that_was_missed_is_put_in_before_ones_own(chat: ChatPage, elsewhere: Person) -> None:
+    with chat.unaware():
+        asked(chat, elsewhere, "The second question")
+        for text in ("The third question", "The fourth question"):
+            chat.ask(question("words tokens=4 delay=0", text))
+            chat.ended()
+        assert len(messages(chat)) == 6
+    # After so many refusals the page asks again within 15 seconds only.
+    expect(chat.questions).to_have_count(4, timeout=60_000)
+    assert messages(chat)[2:] == [
+        "The second question",
+        words(3),
+        "The third question",
+        words(4),
+        "The fourth question",
+        words(4),
+    ]
+
+
+def test_a_busy_conversation_shows_the_live_reply_behind_its_question(
+    chat: ChatPage, elsewhere: Person
+) -> None:
+    with elsewhere.ask(question("words tokens=2000 delay=0.02", "Theirs"), path(chat)) as it:
+        with chat.unaware():
+            it.until(5)
+            chat.ask("Mine")
+            expect(chat.notice).to_contain_text("Another reply is still being written")
+            expect(chat.box).to_have_value("Mine")
+        expect(chat.questions).to_have_count(2)
+        chat.grown_to(20)
+        expect(chat.notice).to_contain_text("Another reply is still being written")
+        assert messages(chat)[2] == "Theirs"
+        chat.stop.click()
+        it.to_end()
+    chat.ended("stopped")
+    expect(chat.notice).to_be_empty()
+    expect(chat.box).to_have_value("Mine")
+
+
+def test_another_version_and_more_of_a_reply_take_its_place(chat: ChatPage, elsewhere: Person) -> None:
+    first = chat.reply.get_attribute("data-message")
+    with elsewhere.start(f"/messages/{first}/regenerate/") as stream:
+        stream.to_end()
+    expect(chat.reply).to_have_attribute("data-message", stream.meta["message"])
+    expect(chat.reply.locator(".versions")).to_contain_text("2/2")
+    assert elsewhere.post(f"/messages/{first}/select/", {}).status_code == 200
+    expect(chat.reply).to_have_attribute("data-message", str(first))
+    asked(chat, elsewhere, "Cut", "length tokens=20")
+    chat.ended("truncated")
+    with elsewhere.start(f"/messages/{chat.reply.get_attribute('data-message')}/continue/") as stream:
+        stream.to_end()
+    expect(chat.reply).to_have_attribute("data-run", stream.run)
+    kept = chat.text
+    chat.page.reload()
+    assert chat.text == kept
+
+
+def test_a_new_title_and_a_deletion_are_told(chat: ChatPage, elsewhere: Person) -> None:
+    elsewhere.post(path(chat, "rename/"), {"title": "Another title"})
+    expect(chat.page).to_have_title("Another title")
+    expect(chat.page.locator("h1")).to_have_text("Another title")
+    elsewhere.post(path(chat, "delete/"))
+    expect(chat.notice).to_contain_text("This conversation has been deleted.")
+    elsewhere.post(path(chat, "undelete/"))
+    expect(chat.notice).to_be_empty()
+    elsewhere.post(path(chat, "delete/"))
+    chat.notice.get_by_role("link").click()
+    expect(chat.page.get_by_role("button", name="Undo")).to_be_visible()
+
+
+def test_a_page_where_nothing_happens_fetches_nothing(chat: ChatPage) -> None:
+    listed = chat.page.locator("#sidebar [aria-current=page]")
+    expect(listed).to_have_text("The first question")  # the modules of the sidebar have been loaded
+    with chat.page.expect_response(STATE, timeout=30_000):
+        pass
+    heard: list[tuple[str, int]] = []
+    chat.page.on("response", lambda response: heard.append((response.url.split("/")[-2], response.status)))
+    for _ in range(3):
+        with chat.page.expect_response(STATE):
+            pass
+    assert set(heard) - {("seen", 200)} == {("state", 304)}
+
+
+def test_two_tabs_of_a_browser_show_the_same(chat: ChatPage) -> None:
+    second = chat.another_tab()
+    with second.page.expect_response(STATE):
+        pass
+    chat.ask(question("words tokens=40 delay=0", "The second question"))
+    chat.ended()
+    expect(second.questions).to_have_count(2)
+    second.ended()
+    assert messages(second) == messages(chat)
+
+
+def test_a_reload_keeps_the_place_of_who_reads_further_up(chat: ChatPage) -> None:
+    for n in range(3):
+        chat.ask(question("words tokens=300 delay=0", f"Question {n}"))
+        chat.ended()
+    with chat.page.expect_response(STATE):
+        pass
+    place = "(n) => document.querySelectorAll('article')[n].getBoundingClientRect().top"
+    chat.page.mouse.move(700, 400)
+    chat.page.mouse.wheel(0, -500)
+    chat.page.wait_for_function("() => scrollY < document.documentElement.scrollHeight - innerHeight - 400")
+    chat.page.wait_for_timeout(300)
+    before = chat.page.evaluate(place, 4)
+    chat.page.route("**/js/sync*", lambda route: route.abort())  # one may leave a page before that has come
+    chat.page.reload()
+    chat.page.wait_for_function("() => scrollY > 0")
+    chat.page.wait_for_timeout(300)
+    assert abs(chat.page.evaluate(place, 4) - before) <= 2
+    chat.jump.click()
+    chat.page.reload()
+    chat.page.wait_for_function(
+        "() => scrollY > 0 && document.documentElement.scrollHeight - innerHeight - scrollY < 3"
+    )

@@ -1,0 +1,196 @@
+"""The writer's own troubles: slow commits, refused rows, and a journal that does not obey."""
+
+import asyncio
+import errno
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+
+from chat.engine import journal, writer
+from chat.engine.ending import Ending
+from chat.engine.journal import Journal
+from chat.engine.live import About, Live
+from chat.engine.ownership import Batch, Texts
+from chat.engine.seam import Seam
+from chat.engine.writer import Draft, Verdict, Writer
+from chat.models import Message, Run, Worker
+from chat.upstream.passage import Passage
+from chat.wire.usage import Tally
+from tests.trees import Tree, conversation, run
+from tests.waiting import becomes
+
+Save = Callable[[Batch[Draft], uuid.UUID], Verdict]
+
+
+class Database:
+    """A stand-in for the transaction alone: what it does is said by each test."""
+
+    def __init__(self) -> None:
+        self.is_away = False
+        self.seconds = 0.0
+        self.lost: list[uuid.UUID] = []
+        self.texts: list[str] = []
+        self.transactions = 0
+
+    def save(self, batch: Batch[Draft], worker: uuid.UUID) -> Verdict:
+        self.transactions += 1
+        time.sleep(self.seconds)
+        if self.is_away:
+            raise OperationalError("away")
+        self.texts += [chunk.text for chunk in batch.chunks]
+        lost = [draft.id for draft in batch.going if draft.id in self.lost]
+        return Verdict({draft.id: draft.ending for draft in batch.endings}, [], [], lost)  # type: ignore[misc]
+
+
+@pytest.fixture
+def database(monkeypatch: pytest.MonkeyPatch) -> Database:
+    made = Database()
+    monkeypatch.setattr(writer, "save_carefully", made.save)
+    return made
+
+
+class Site:
+    def __init__(self, folder: Path) -> None:
+        self.worker = uuid.uuid4()
+        self.folder = folder
+        self.journal = Journal(folder, self.worker)
+        self.writer = Writer(self.worker, self.journal, lambda verdict: None)
+        self.writer.start()
+
+    @property
+    def has_file(self) -> bool:
+        path = self.folder / f"{self.worker}.journal"
+        return path.exists() and path.stat().st_size > 0
+
+    def draft(self) -> Draft:
+        live = Live(About(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
+        made = Draft(live, Run(id=live.about.run, status="running"), Seam(""))
+        self.writer.add(made)
+        return made
+
+
+async def test_after_an_ending_that_was_late_the_writer_rests(database: Database, tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    draft = site.draft()
+    draft.live.append("abc")
+    database.is_away = True
+    site.writer.conclude(draft, Ending("complete"))
+    await becomes(lambda: site.has_file)
+    database.is_away = False
+    await becomes(lambda: draft.live.ending)
+    await becomes(lambda: not site.has_file)
+    before = database.transactions
+    await asyncio.sleep(0.5)
+    assert database.transactions == before
+    await site.writer.stop()
+
+
+async def test_a_slow_database_keeps_its_pace_and_a_small_journal(database: Database, tmp_path: Path) -> None:
+    database.seconds = 0.15
+    site = Site(tmp_path)
+    started = time.monotonic()
+    for _ in range(10):
+        draft = site.draft()
+        draft.live.append("x" * 1_000)
+        await asyncio.sleep(0.1)
+        site.writer.conclude(draft, Ending("complete"))
+    await becomes(lambda: draft.live.ending)
+    assert database.transactions <= 3 + 10 * (time.monotonic() - started) / 0.15 / 2
+    await becomes(lambda: not site.journal.is_written)
+    await site.writer.stop()
+
+
+async def test_what_a_lost_run_showed_stays_in_the_journal(database: Database, tmp_path: Path) -> None:
+    """Until it is merged: its chunks were not stored, for another process has ended the run."""
+    site = Site(tmp_path)
+    draft = site.draft()
+    draft.live.append("stored. ")
+    await becomes(lambda: draft.stored == (8, 0))
+    database.is_away = True
+    draft.live.append("seen during the cut. ")
+    await becomes(lambda: site.has_file)
+    database.is_away, database.lost = False, [draft.id]
+    before = database.transactions
+    await becomes(lambda: database.transactions > before + 2)
+    remains = journal.read(tmp_path, site.worker)[draft.id]
+    assert remains.behind(Texts("stored. ", "")).text == draft.text
+    site.writer.conclude(draft, Ending("interrupted"))
+    await site.writer.stop()
+    assert not site.has_file
+
+
+async def test_a_journal_that_cannot_be_removed_ends_nothing(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    site = Site(tmp_path)
+    draft = site.draft()
+    database.is_away = True
+    draft.live.append("abc")
+    await becomes(lambda: site.has_file)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(journal.os, "truncate", refuse)
+    database.is_away = False
+    draft.live.append("def")
+    await becomes(lambda: "".join(database.texts).endswith("def"))
+    monkeypatch.undo()
+    site.writer._task.cancel()  # type: ignore[union-attr]
+
+
+async def test_a_journal_that_hangs_does_not_keep_the_process(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(tmp_path)
+    monkeypatch.setattr(site.journal, "write", lambda entries: time.sleep(8))
+    draft = site.draft()
+    database.is_away = True
+    draft.live.append("abc")
+    await asyncio.sleep(0.6)
+    site.writer.conclude(draft, Ending("interrupted"))
+    began = time.monotonic()
+    await site.writer.stop()
+    assert time.monotonic() - began < 7.5
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+def test_one_ending_that_the_database_refuses_does_not_stop_the_others() -> None:
+    worker = Worker.objects.create(host="here", pid=1)
+    bad, good = stored_draft(worker), stored_draft(worker)
+    bad.end(Ending("complete", finish_reason="stop"))
+    bad.ending = replace(bad.ending, passage=Passage("g", step=10**30))  # type: ignore[type-var]
+    good.end(Ending("complete"))
+    writer.save_carefully(Batch(endings=[bad, good]), worker.pk)
+    assert Run.objects.get(pk=good.id).status == "complete"
+    assert Run.objects.get(pk=bad.id).status == "complete"
+    assert Message.objects.filter(text="words").count() == 2
+
+
+@pytest.mark.database
+@pytest.mark.django_db
+def test_counts_beyond_what_a_column_holds_are_cut() -> None:
+    worker = Worker.objects.create(host="here", pid=1)
+    draft, tally = stored_draft(worker), Tally()
+    tally.total({"prompt_tokens": 1, "completion_tokens": 10**30})
+    draft.end(Ending("complete", usage=tally.usage()))
+    writer.save_carefully(Batch(endings=[draft]), worker.pk)
+    assert Run.objects.get(pk=draft.id).completion_tokens == 2**31 - 1
+
+
+def stored_draft(worker: Worker) -> Draft:
+    tree = Tree(conversation())
+    question = tree.message(None, "Why?")
+    question.save()
+    reply = Message.objects.create(conversation=tree.conversation, parent=question, role="assistant")
+    row = run(reply, "running", worker=worker)
+    live = Live.__new__(Live)
+    live.text, live.reasoning = "words", ""
+    return Draft(live, row, Seam(""))

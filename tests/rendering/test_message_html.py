@@ -1,0 +1,182 @@
+"""Messages of a page: rendered once, kept within a bound of bytes, coloured within a budget."""
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from chat.rendering import message_html
+from chat.rendering.blocks import Blocks
+from chat.rendering.highlight import FENCE_COST, MESSAGE_BUDGET
+from chat.rendering.html_store import ENTRY_BYTES, HtmlStore, key_of
+from chat.rendering.markdown import render
+from chat.rendering.message_html import PAGE_BUDGET, PageRenderer
+
+from .page import Tree, patched
+
+PATIENCE = 30.0  # seconds
+
+
+def fence(number: int, length: int = 1_000) -> str:
+    return f"```python\n{number} = '{'x' * 90}'\n" + "x = 1\n" * ((length - 100) // 6) + "```\n\n"
+
+
+def fences(cost: int, first: int = 0) -> str:
+    """So many that their colours cost a little more than this."""
+    return "".join(fence(first + number) for number in range(cost // (900 + FENCE_COST) + 2))
+
+
+def coloured(html: str) -> int:
+    return sum("<span" in figure for figure in html.split("<figure")[1:])
+
+
+@pytest.fixture
+def rendered(monkeypatch) -> list[str]:
+    """The texts that were rendered."""
+    texts: list[str] = []
+
+    def parse(text, *args, **kwargs):
+        texts.append(text)
+        return original(text, *args, **kwargs)
+
+    original = message_html.parse
+    monkeypatch.setattr(message_html, "parse", parse)
+    return texts
+
+
+def test_beyond_the_budget_of_a_message_code_is_plain_and_nothing_of_it_is_missing():
+    text = fences(MESSAGE_BUDGET)
+    blocks = render(text)
+
+    assert 0 < coloured("".join(blocks)) < len(blocks)
+    assert coloured(blocks[0])
+    assert not coloured(blocks[-1])
+    code = "".join(part.partition("```\n")[0] for part in text.split("```python\n")[1:])
+    assert "".join(Tree(html).text.removeprefix("python") for html in blocks) == code
+
+
+@pytest.mark.parametrize("size", [700, 5_000])
+@pytest.mark.parametrize(
+    "before", ["", "- one\n\n  ```python\n  x = 1\n  ```\n\n", "[a]: http://x.test\n\n[a]\n\n"]
+)
+def test_a_stream_spends_its_budget_as_a_page_does(size, before):
+    text = before + fences(MESSAGE_BUDGET)
+    blocks, page = Blocks("m"), []
+    for start in range(0, len(text), size):
+        blocks.feed(text[start : start + size])
+        page = patched(page, blocks.flush())
+
+    assert patched(page, blocks.finish()) == render(text, "m")
+
+
+def test_a_page_has_a_budget_and_what_is_plain_for_want_of_it_is_not_kept():
+    store = HtmlStore()
+    texts = [fences(MESSAGE_BUDGET, first=100 * number) for number in range(4)]
+
+    def view() -> list[int]:
+        page = PageRenderer(store)
+        return [coloured(page.html(text, "m")) for text in texts]
+
+    whole = coloured("".join(render(texts[0])))
+    assert PAGE_BUDGET == 2 * MESSAGE_BUDGET
+    first = view()
+    assert first[:2] == [whole, whole]
+    assert sum(first[2:]) <= 2
+    assert view() == [whole] * 4
+
+
+def test_a_message_is_rendered_once_for_every_later_page(rendered):
+    store = HtmlStore()
+    html = [PageRenderer(store).html("*words*", "m") for _ in range(3)]
+
+    assert html == ["".join(render("*words*", "m"))] * 3
+    assert rendered == ["*words*"]
+    PageRenderer(store).html("*words* and more", "m")
+    PageRenderer(store).html("*words*", "other")
+    assert len(rendered) == 3
+
+
+def test_what_still_changes_is_not_kept(rendered):
+    store = HtmlStore()
+    for _ in range(2):
+        PageRenderer(store).html("*words*", "m", final=False)
+    assert len(rendered) == 2
+    assert store.bytes == 0
+
+
+def test_who_asks_for_what_is_being_rendered_gets_the_same():
+    store, gate, made = HtmlStore(), threading.Event(), []
+
+    def make() -> tuple[str, bool]:
+        made.append(1)
+        gate.wait(PATIENCE)
+        return "<p>", True
+
+    with ThreadPoolExecutor(20) as pool:
+        views = [pool.submit(store.get_or_make, b"key", make) for _ in range(20)]
+        gate.set()
+        assert [view.result(PATIENCE) for view in views] == ["<p>"] * 20
+    assert made == [1]
+
+
+def test_html_that_another_thread_kept_meanwhile_is_not_made_again(monkeypatch):
+    store, made = HtmlStore(), []
+
+    def make() -> tuple[str, bool]:
+        made.append(1)
+        return "<p>", True
+
+    def get(key: bytes) -> None:
+        """The other thread is done just after this one looked."""
+        monkeypatch.undo()
+        store.get_or_make(key, make)
+
+    monkeypatch.setattr(store, "get", get)
+    assert store.get_or_make(b"key", make) == "<p>"
+    assert made == [1]
+
+
+def test_html_that_is_replaced_does_not_count():
+    store = HtmlStore()
+    for html in (b" one", b" two", b" three"):
+        store._keep(b"key", html)
+    assert store.bytes == len(b" three") + ENTRY_BYTES
+
+
+def test_what_could_not_be_rendered_is_tried_again():
+    store = HtmlStore()
+
+    def fail() -> tuple[str, bool]:
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        store.get_or_make(b"key", fail)
+    assert store.get_or_make(b"key", lambda: ("<p>", True)) == "<p>"
+
+
+def test_the_store_stays_within_its_bytes_and_forgets_what_was_used_least_recently():
+    store, noise = HtmlStore(max_bytes=100_000), random.Random(1)
+
+    def put(number: int) -> None:
+        html = "".join(chr(noise.randrange(33, 127)) for _ in range(noise.randrange(20_000)))
+        store.get_or_make(key_of(str(number), ""), lambda: (html, True))
+
+    for number in range(100):
+        put(number)
+        store.get(key_of("0", ""))
+        assert store.bytes <= 100_000
+    assert store.get(key_of("0", "")) is not None
+    assert store.get(key_of("1", "")) is None
+    assert store.bytes == sum(len(packed) + 300 for packed in store._kept.values())
+
+
+def test_a_message_that_is_larger_than_the_store_is_not_kept():
+    store = HtmlStore(max_bytes=1_000)
+    html = "".join(chr(random.Random(1).randrange(33, 127)) for _ in range(3_000)) * 1
+    assert store.get_or_make(b"key", lambda: (html, True)) == html
+    assert store.bytes <= 1_000
+
+
+def test_a_lone_half_of_a_character_has_a_key_too():
+    assert key_of("\ud800", "m") != key_of("\ud801", "m")

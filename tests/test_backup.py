@@ -1,0 +1,196 @@
+"""A backup of a site that is in use, the way back, and every way in which that is refused."""
+
+import json
+import os
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chat.backup.archive import MANIFEST, Archive, ArchiveWriter, BackupError, Manifest
+from tests.databases import Database, Template, clean_environment
+from tests.databases import on_postgres as new_postgres
+from tests.server import Server
+from tests.test_env import run_manage
+
+KEY = "0123456789" * 6
+SLOW = "fake: words tokens=4000 delay=0.05"  # stopped by hand
+CONVERSATIONS = "SELECT COUNT(*) FROM chat_conversation"
+
+
+def manage(folder: Path, database: Database, *arguments: object) -> subprocess.CompletedProcess[str]:
+    env = clean_environment(DATA_DIR=str(folder), DATABASE_URL=database.url)
+    return run_manage(*map(str, arguments), **env)
+
+
+def done(process: subprocess.CompletedProcess[str]) -> str:
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+def refused(process: subprocess.CompletedProcess[str], why: str) -> None:
+    assert process.returncode == 1
+    assert why in process.stderr
+    assert "Traceback" not in process.stderr
+
+
+def damage(path: Path) -> Path:
+    """The same backup with another byte in the middle of what its largest member holds."""
+    with zipfile.ZipFile(path) as archive:
+        member = max(archive.infolist(), key=lambda each: each.compress_size)
+    head = 30 + len(member.filename) + 20  # of a member that may be longer than 4 GB
+    data = bytearray(path.read_bytes())
+    data[member.header_offset + head + member.compress_size // 2] ^= 0xFF
+    path.with_suffix(".damaged").write_bytes(data)
+    return path.with_suffix(".damaged")
+
+
+def another(database: Database, folder: Path) -> Database:
+    """A database in which nothing is."""
+    if database.url.startswith("sqlite"):
+        return Database(f"sqlite:///{folder}/elsewhere.sqlite3")
+    return new_postgres(f"empty_{os.urandom(8).hex()}")
+
+
+@pytest.mark.database
+def test_a_site_in_use_is_backed_up_and_restored(
+    servers: Callable[..., Server], database: Database, tmp_path: Path
+) -> None:
+    server = servers()
+    folder, backup = server.folder, tmp_path / "site.zip"
+    (folder / "secret-key").write_text(KEY)
+    (folder / "secret-key").chmod(0o600)
+    (folder / "media" / "a").mkdir(parents=True)
+    (folder / "media" / "a" / "picture").write_bytes(b"\0\1\2")
+    alice = server.person("alice")
+    with alice.ask("hello\tthere\\n\n\u2028 it’s “quoted”") as stream:
+        stream.to_end()
+    with alice.ask(SLOW) as going:
+        going.until(10)
+        made = manage(folder, database, "backup", backup)
+        assert "chat_message" not in done(made)
+        assert "100 %" in made.stderr
+        assert alice.stop(going.run).status_code == 202
+        going.to_end()
+    assert backup.stat().st_mode & 0o777 == 0o600
+    assert not list(tmp_path.glob(".*partial*"))
+    refused(manage(folder, database, "backup", backup), "exists already")
+    assert "Nothing is damaged" in done(manage(folder, database, "check", "--integrity", "--backup", backup))
+    with alice.ask("after the backup") as later:
+        later.to_end()
+    refused(manage(folder, database, "restore", backup, "--force"), "stop it first")
+    server.terminate()
+    before = database.rows("SELECT id, text FROM chat_message ORDER BY id")
+    refused(manage(folder, database, "restore", backup), "--force")
+    refused(manage(folder, database, "restore", damage(backup), "--force"), "damaged")
+    assert database.rows("SELECT id, text FROM chat_message ORDER BY id") == before
+    (folder / "secret-key").write_text("l" * 60)
+    said = done(manage(folder, database, "restore", backup, "--force"))
+    assert "kept as" in said
+    assert database.value(CONVERSATIONS) == 2
+    assert (folder / "secret-key").read_text() == KEY
+    server.start()
+    page = alice.get(f"/c/{stream.conversation}/")
+    assert "it’s “quoted”" in page.text
+    with alice.follow(going.run) as cut:
+        cut.to_end()
+    assert cut.done
+    assert cut.done["status"] == "interrupted"
+    with alice.ask("again") as again:  # new rows find free numbers
+        again.to_end()
+    server.terminate()
+    fresh, empty = tmp_path / "fresh", another(database, tmp_path)
+    try:
+        done(manage(fresh, empty, "restore", backup))
+        assert empty.value(CONVERSATIONS) == 2
+        assert (fresh / "media" / "a" / "picture").read_bytes() == b"\0\1\2"
+        assert (fresh / "secret-key").stat().st_mode & 0o777 == 0o600
+        assert "Nothing is damaged" in done(manage(fresh, empty, "check", "--integrity"))
+        assert "No planned" in done(manage(fresh, empty, "migrate", "--plan"))
+    finally:
+        empty.drop()
+
+
+def written(path: Path, **changes: object) -> Path:
+    """A small archive, its manifest changed afterwards."""
+    with ArchiveWriter(path, Manifest("sqlite", "2027-01-01")) as archive:
+        assert archive.add("database.sqlite3", [b"one\n", b"two\n"]) == 2
+    if changes:
+        with zipfile.ZipFile(path) as old:
+            manifest, data = json.loads(old.read(MANIFEST)), old.read("database.sqlite3")
+        with zipfile.ZipFile(path, "w") as new:
+            new.writestr("database.sqlite3", data)
+            new.writestr(MANIFEST, json.dumps(manifest | changes))
+    return path
+
+
+def read(path: Path) -> None:
+    with Archive(path) as archive:
+        archive.verify(lambda *_: None)
+
+
+def test_what_was_written_verifies(tmp_path: Path) -> None:
+    read(written(tmp_path / "good"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"format": 99},
+        {"members": {"../evil": {"bytes": 0, "sha256": ""}}},
+        {"members": {"/evil": {"bytes": 0, "sha256": ""}}},
+        {"members": {"missing": {"bytes": 0, "sha256": ""}}},
+        {"members": {"database.sqlite3": {"bytes": 8, "sha256": "0" * 64}}},
+        {"members": {"database.sqlite3": {"bytes": 7, "sha256": "0" * 64}}},
+        {"members": None},
+        {"members": {"database.sqlite3": {"sha256": "0" * 64}}},
+        {"members": {"database.sqlite3": {"bytes": "8", "sha256": "0" * 64}}},
+        {"members": {"database.sqlite3": {"bytes": 8}}},
+        {"members": {"database.sqlite3": None}},
+        {"unknown": 1},
+    ],
+)
+def test_what_is_no_backup_or_a_damaged_one_is_refused(tmp_path: Path, changes: dict[str, object]) -> None:
+    with pytest.raises(BackupError):
+        read(written(tmp_path / "odd", **changes))
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no zip file")
+    for path in (tmp_path / "text", tmp_path / "nothing", tmp_path):
+        with pytest.raises(BackupError):
+            read(path)
+
+
+def test_a_backup_of_a_damaged_database_is_refused_and_leaves_nothing(
+    template: Template, tmp_path: Path
+) -> None:
+    if template.kind != "sqlite":
+        pytest.skip("PostgreSQL looks after its own files")
+    database = template.copy(tmp_path)
+    file = tmp_path / "db.sqlite3"
+    with file.open("r+b") as damaged:
+        damaged.seek(file.stat().st_size // 2)
+        damaged.write(b"garbage!" * 4_096)
+    refused(manage(tmp_path, database, "backup", tmp_path / "x.zip"), "No backup was made")
+    refused(manage(tmp_path, database, "check", "--integrity"), "is damaged")
+    assert [path.name for path in tmp_path.iterdir() if "x.zip" in path.name] == []
+
+
+def test_a_backup_of_a_newer_version_is_refused(template: Template, tmp_path: Path) -> None:
+    newer = written(
+        tmp_path / "newer", migrations=[["chat", "9999_from_the_future"]], engine=_engine(template)
+    )
+    database = template.copy(tmp_path)
+    try:
+        refused(manage(tmp_path, database, "restore", newer), "newer version")
+        other = written(tmp_path / "other", engine="oracle")
+        refused(manage(tmp_path, database, "restore", other), "backup of oracle")
+    finally:
+        database.drop()
+
+
+def _engine(template: Template) -> str:
+    return "sqlite" if template.kind == "sqlite" else "postgresql"

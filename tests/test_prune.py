@@ -1,0 +1,253 @@
+"""What is deleted for good: exactly what is old enough, in small transactions, by one process a day."""
+
+import asyncio
+import os
+import re
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axes.models import AccessAttempt
+from django.contrib.sessions.models import Session
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from chat.models import Call, Conversation, Invite, Message, Reading, ReadingOwner, ReadingPrune, Run, User
+from chat.retention import batches, daily
+from chatsite import env
+from tests.waiting import becomes
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+
+
+def ago(days: float) -> Any:
+    return timezone.now() - timedelta(days=days)
+
+
+@pytest.fixture
+def alice() -> User:
+    return User.objects.create_user("alice")
+
+
+def prune(*options: str) -> dict[str, int]:
+    """How many of each kind it names."""
+    said = StringIO()
+    call_command("prune", *options, stdout=said)
+    found = [re.match(r"(?:would delete|deleted) (\d+) (.+)", line) for line in said.getvalue().splitlines()]
+    return {each[2]: int(each[1]) for each in found if each}
+
+
+def conversation(alice: User, length: int = 2, **more: Any) -> Conversation:
+    """A conversation of that many messages, each under the one before, the last ones first in the table."""
+    made = Conversation.objects.create(user=alice, title="t", model="m", **more)
+    keys = [uuid.uuid4() for _ in range(length)]
+    rows = [
+        Message(
+            id=key,
+            conversation=made,
+            parent_id=keys[number - 1] if number else None,
+            role="assistant" if number % 2 else "user",
+            text="words",
+            created=ago(40),  # all at the same time: only the parents tell the order
+        )
+        for number, key in enumerate(keys)
+    ]
+    Message.objects.bulk_create(rows)
+    Conversation.objects.filter(pk=made.pk).update(active_leaf=keys[-1])
+    return made
+
+
+def test_each_kind_goes_when_its_time_is_over_and_not_before(alice: User) -> None:
+    now = timezone.now()
+    for name, expires in (("old", ago(1)), ("new", now + timedelta(days=1))):
+        Session.objects.create(session_key=name, session_data="", expire_date=expires)
+    for number, (created, used) in enumerate(
+        [(ago(90), None), (ago(90), ago(40)), (ago(36), None), (now, now)]
+    ):
+        Invite.objects.create(digest=f"{number}", created=created, used=used)
+    for days in (31, 29):
+        attempt = AccessAttempt.objects.create(username=f"{days}", failures_since_start=1)
+        AccessAttempt.objects.filter(pk=attempt.pk).update(attempt_time=ago(days))
+    for days, status in ((366, "complete"), (366, "running"), (364, "complete")):
+        finished = None if status == "running" else ago(days)
+        times = {"created": ago(days), "finished": finished}
+        Call.objects.create(user=alice, model="m", dialect="openai", streamed=False, status=status, **times)
+    for deleted in (ago(31), ago(29), None):
+        conversation(alice, deleted=deleted)
+    expected = {
+        "expired sessions": 1,
+        "used and expired invitations": 2,
+        "failed log-ins": 1,
+        "API calls": 1,
+        "deleted conversations": 1,
+    }
+    before = (Session.objects.count(), Conversation.objects.count(), Call.objects.count())
+    counted = prune("--dry-run")
+    assert before == (Session.objects.count(), Conversation.objects.count(), Call.objects.count())
+    deleted = prune()
+    assert counted == deleted
+    assert {name: number for name, number in deleted.items() if number} == expected
+    assert "readings" not in deleted  # kept for ever unless a setting says otherwise
+    assert Session.objects.get().pk == "new"
+    assert sorted(Invite.objects.values_list("digest", flat=True)) == ["2", "3"]
+    assert Call.objects.count() == 2
+    assert (Conversation.objects.count(), Message.objects.count()) == (2, 4)
+    assert not any(prune().values())
+
+
+@pytest.fixture
+def workers(settings: Any, tmp_path: Path) -> Path:
+    """The folder of journals, with some of 31 and of 29 days."""
+    settings.DATA_DIR = tmp_path
+    folder = tmp_path / "workers"
+    folder.mkdir()
+    for days in (31, 29):
+        for suffix in (".damaged", ".journal"):
+            path = folder / f"{days}{suffix}"
+            path.write_text("words")
+            os.utime(path, (ago(days).timestamp(),) * 2)
+    return folder
+
+
+def test_damaged_journals_go_when_deleted_conversations_do(workers: Path) -> None:
+    assert prune("--dry-run")["damaged journals"] == 1
+    assert len(list(workers.iterdir())) == 4
+    assert prune()["damaged journals"] == 1
+    assert {path.name for path in workers.iterdir()} == {"29.damaged", "29.journal", "31.journal"}
+    assert prune()["damaged journals"] == 0
+
+
+def test_damaged_journals_stay_where_deleted_conversations_do(workers: Path, settings: Any) -> None:
+    settings.KEEP_DELETED_DAYS = 0
+    assert "damaged journals" not in prune()
+    assert len(list(workers.iterdir())) == 4
+
+
+def test_a_journal_that_cannot_be_deleted_is_named(workers: Path) -> None:
+    (workers / "31.damaged").unlink()
+    (workers / "31.damaged").mkdir()
+    os.utime(workers / "31.damaged", (ago(31).timestamp(),) * 2)
+    with pytest.raises(CommandError, match=r"31\.damaged"):
+        prune()
+
+
+def test_what_a_setting_keeps_for_ever_stays(alice: User, settings: Any) -> None:
+    for name in ("DELETED", "CALLS", "INVITATIONS", "LOGIN_FAILURES"):
+        setattr(settings, f"KEEP_{name}_DAYS", 0)
+    conversation(alice, deleted=ago(9_999))
+    Invite.objects.create(digest="d", created=ago(9_999))
+    assert set(prune()) == {"expired sessions", "pieces of ended replies"}
+    assert (Conversation.objects.count(), Invite.objects.count()) == (1, 1)
+
+
+def test_a_long_conversation_goes_in_short_transactions(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "BATCH_ROWS", 10)
+    monkeypatch.setattr("chat.retention.conversations.BATCH_ROWS", 10)
+    conversation(alice, 95, deleted=ago(31))
+    rests: list[float] = []
+    monkeypatch.setattr("chat.retention.batches.time.sleep", rests.append)
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        assert prune()["deleted conversations"] == 1
+    assert not Message.objects.exists()
+    deletions = [query["sql"] for query in queries if query["sql"].startswith('DELETE FROM "chat_message"')]
+    assert len(deletions) == 10
+    assert len(rests) >= 11
+
+
+def test_one_with_a_live_reply_stays(alice: User, settings: Any) -> None:
+    from chat.models import Worker
+
+    talk = conversation(alice, deleted=ago(31))
+    worker = Worker.objects.create(host="h", pid=1)
+    Run.objects.create(
+        user=alice, conversation=talk, message=talk.messages.get(role="assistant"), worker=worker,
+        fingerprint="f", model="m", max_tokens=1, status="running",
+    )  # fmt: skip
+    assert prune()["deleted conversations"] == 0
+    assert Message.objects.count() == 2
+
+
+@pytest.fixture
+def reading() -> Any:
+    """Makes one of so many days ago. What was made cannot be deleted, so each test cleans up by pruning."""
+    made: list[Reading] = []
+
+    def one(days: float) -> Reading:
+        row = Reading.objects.create(reader_key=1, reader="r", owner_key=2, owner="o", at=ago(days))
+        ReadingOwner.objects.create(reading=row, owner_key=2, owner="o")
+        made.append(row)
+        return row
+
+    yield one
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            for name in ("chat_reading_no_delete", "chat_readingowner_no_delete"):
+                sql = cursor.execute("SELECT sql FROM sqlite_schema WHERE name = %s", [name]).fetchone()[0]
+                cursor.execute(f"DROP TRIGGER {name}")
+                cursor.execute(f"DELETE FROM {name.removesuffix('_no_delete')}")
+                cursor.execute(sql)
+        else:
+            cursor.execute("SET session_replication_role = replica")
+            cursor.execute("DELETE FROM chat_reading")
+            cursor.execute("DELETE FROM chat_readingowner")
+            cursor.execute("SET session_replication_role = DEFAULT")
+
+
+def test_readings_go_by_a_setting_of_their_own(reading: Callable[[float], Reading], settings: Any) -> None:
+    old, young = reading(101), reading(99)
+    settings.KEEP_READINGS_DAYS = 100
+    assert prune()["readings"] == 1
+    assert not Reading.objects.filter(pk=old.pk).exists()
+    assert list(Reading.objects.all()) == [young]
+    assert [row.reading_id for row in ReadingOwner.objects.all()] == [young.pk]
+    assert not ReadingPrune.objects.exists()
+
+
+def refused(do: Callable[[], object], before: Any) -> None:
+    """Also with a permit."""
+    with pytest.raises(IntegrityError), transaction.atomic(), ReadingPrune.objects.permit(before):
+        do()
+
+
+def test_the_database_refuses_what_is_too_young_whoever_asks(reading: Callable[[float], Reading]) -> None:
+    old, young = reading(101), reading(89)
+    with pytest.raises(IntegrityError):
+        old.delete()  # no permit
+    refused(young.delete, timezone.now())
+    refused(old.delete, ago(102))
+    refused(lambda: ReadingOwner.objects.filter(reading=old).delete(), timezone.now())
+    refused(lambda: Reading.objects.filter(pk=old.pk).update(reader="x"), timezone.now())
+    assert (Reading.objects.count(), ReadingOwner.objects.count()) == (2, 2)
+
+
+def test_days_are_a_number_or_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (env.days("SOME_DAYS", 30), env.days("OTHER_DAYS", 0, 90)) == (30, 0)
+    for written in ("0", "90", "36500"):
+        monkeypatch.setenv("SOME_DAYS", written)
+        assert env.days("SOME_DAYS", 30, 90) == int(written)
+    for written in ("89", "-1", "1.5", "x", "36501"):
+        monkeypatch.setenv("SOME_DAYS", written)
+        with pytest.raises(env.EnvError, match=r"SOME_DAYS .* or 0 for ever"):
+            env.days("SOME_DAYS", 30, 90)
+
+
+async def test_it_runs_by_itself_once_a_day_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(daily, "POLL_SECONDS", 0.01)
+    pruned: list[int] = []
+    monkeypatch.setattr(daily, "prune", lambda stop: pruned.append(1) or {})
+    processes = [asyncio.create_task(daily.prune_daily()) for _ in range(2)]
+    await becomes(lambda: pruned)
+    for _ in range(5):  # as many looks again
+        await asyncio.sleep(0.02)
+    for each in processes:
+        each.cancel()
+    await asyncio.gather(*processes, return_exceptions=True)
+    assert pruned == [1]

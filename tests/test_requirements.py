@@ -1,0 +1,131 @@
+"""The lock files name every package that is asked for, direct or not, with its version and its hashes."""
+
+import re
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
+
+from tests.databases import ROOT
+
+ASKED = {
+    "requirements.txt": "requirements-lock.txt",
+    "requirements-local.txt": "requirements-local-lock.txt",
+    "requirements-dev.txt": "requirements-dev-lock.txt",
+}
+ENTRY = re.compile(r"^(?P<what>[a-z0-9][^\\\n]*?) \\\n(?P<hashes>(?: +--hash=\S+(?: \\)?\n)+)", re.MULTILINE)
+HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
+# The version in which CVE-2026-69244 was mended.
+FIRST_GOOD_AIOHTTP = Version("3.14.3")
+
+
+def asked(file: str) -> list[Requirement]:
+    lines = (ROOT / file).read_text("utf-8").splitlines()
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+def locked(file: str) -> list[tuple[Requirement, str]]:
+    """Each entry, and the lines of its hashes."""
+    text = (ROOT / file).read_text("utf-8")
+    return [(Requirement(found["what"]), found["hashes"]) for found in ENTRY.finditer(text)]
+
+
+def version(entry: Requirement) -> str:
+    pin = re.fullmatch(r"==([^=*,]+)", str(entry.specifier))
+    assert pin, f"{entry} is not pinned"
+    return pin[1]
+
+
+def versions(file: str) -> dict[NormalizedName, set[str]]:
+    found: dict[NormalizedName, set[str]] = {}
+    for entry, _ in locked(file):
+        found.setdefault(canonicalize_name(entry.name), set()).add(version(entry))
+    return found
+
+
+def needed(requirements: list[Requirement]) -> Iterator[NormalizedName]:
+    """What is installed here because of these, over any number of steps."""
+    seen: set[tuple[str, str]] = set()
+    waiting = [(each.name, extra) for each in requirements for extra in ("", *each.extras)]
+    while waiting:
+        name, extra = waiting.pop()
+        if (name, extra) in seen:
+            continue
+        seen.add((name, extra))
+        yield canonicalize_name(name)
+        for line in metadata.requires(name) or []:
+            further = Requirement(line)
+            if further.marker is None or further.marker.evaluate({"extra": extra}):
+                waiting += [(further.name, each) for each in ("", *further.extras)]
+
+
+@pytest.mark.parametrize(("file", "lock"), ASKED.items())
+def test_what_is_asked_for_is_locked_at_its_version(file: str, lock: str) -> None:
+    have = versions(lock)
+    assert asked(file)
+    for each in asked(file):
+        assert have.get(canonicalize_name(each.name)) == {version(each)}, f"{each}: run make lock"
+
+
+@pytest.mark.parametrize("lock", ASKED.values())
+def test_every_line_is_a_pin_with_hashes_and_names_no_host(lock: str) -> None:
+    text = (ROOT / lock).read_text("utf-8")
+    entries = locked(lock)
+    assert len(entries) == len(re.findall(r"^[^\s#]", text, re.MULTILINE)), "an entry without a hash"
+    for entry, hashes in entries:
+        assert version(entry)
+        assert len(HASH.findall(hashes)) == hashes.count("--hash="), entry
+    assert "://" not in text
+    assert not re.search(r"^\s*(-i|-f|--(index|extra-index|find-links|trusted))", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt"])
+def test_what_these_need_in_turn_is_locked_as_well(file: str) -> None:
+    have = versions(ASKED[file])
+    installed = {canonicalize_name(each.name) for each in asked(file)} & {
+        canonicalize_name(each.metadata["Name"]) for each in metadata.distributions()
+    }
+    here = [each for each in asked(file) if canonicalize_name(each.name) in installed]
+    missing = {name for name in needed(here) if name not in have}
+    assert len(have) > len(here) > 10
+    assert not missing, "run make lock"
+
+
+def test_each_python_and_machine_gets_one_version_of_each() -> None:
+    for python in ("3.11", "3.12", "3.13"):
+        for machine in ("x86_64", "aarch64"):
+            place = {"python_version": python, "python_full_version": f"{python}.1"}
+            place |= {"platform_machine": machine, "sys_platform": "linux", "platform_system": "Linux"}
+            names = [
+                canonicalize_name(entry.name)
+                for entry, _ in locked("requirements-lock.txt")
+                if entry.marker is None or Marker(str(entry.marker)).evaluate(place)
+            ]
+            assert len(names) == len(set(names))
+            assert {canonicalize_name(each.name) for each in asked("requirements.txt")} <= set(names)
+
+
+def test_the_developers_have_the_servers_versions() -> None:
+    server, developers = versions("requirements-lock.txt"), versions("requirements-dev-lock.txt")
+    both = server.keys() & developers.keys()
+    assert len(both) > 10
+    assert {name: server[name] for name in both} == {name: developers[name] for name in both}
+
+
+def test_what_was_found_unsafe_is_not_locked() -> None:
+    (found,) = versions("requirements-lock.txt")[canonicalize_name("aiohttp")]
+    assert Version(found) >= FIRST_GOOD_AIOHTTP
+
+
+def test_make_installs_from_the_locks_alone() -> None:
+    makefile = Path(ROOT / "Makefile").read_text("utf-8")
+    installs = re.findall(r"^\t@\$\(PIP\) (.*)$", makefile, re.MULTILINE)
+    assert len(installs) == 3
+    assert all(line.startswith("--require-hashes ") for line in installs)
+    for lock in ASKED.values():
+        assert re.search(rf"^\S+: {lock}\b", makefile, re.MULTILINE)

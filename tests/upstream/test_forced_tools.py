@@ -1,0 +1,38 @@
+"""A model that cannot be made to call a tool is not asked to: llama.cpp would ignore it without a word."""
+
+from typing import Any
+
+import pytest
+
+from chat.upstream.ask import Ask
+from chat.upstream.catalogue import Model
+from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.request import to_local
+
+QUESTION = [{"role": "user", "content": "hello"}]
+TOOL = {"type": "function", "function": {"name": "weather", "parameters": {}}}
+NAMED = {"type": "function", "function": {"name": "weather"}}
+
+
+def asked(choice: Any, *, tools: bool) -> dict[str, Any]:
+    model = Model("local/a", "A", window=4_096, local=True, tools=tools)
+    sent = {"tools": [TOOL], "tool_choice": choice}
+    return to_local("http://127.0.0.1:1", "key", Ask(QUESTION, model, 100, sent=sent)).body
+
+
+@pytest.mark.parametrize("choice", ["required", NAMED])
+def test_it_is_refused_by_name(choice: Any) -> None:
+    with pytest.raises(UpstreamError) as raised:
+        asked(choice, tools=False)
+    assert (raised.value.kind, raised.value.permanent) == (Kind.INVALID, True)
+    assert "“tool_choice”" in raised.value.message
+
+
+@pytest.mark.parametrize("choice", ["auto", "none"])
+def test_what_leaves_it_free_is_passed_on(choice: str) -> None:
+    assert asked(choice, tools=False)["tool_choice"] == choice
+
+
+@pytest.mark.parametrize("choice", ["required", NAMED])
+def test_a_model_that_can_is_asked(choice: Any) -> None:
+    assert asked(choice, tools=True)["tool_choice"] == choice

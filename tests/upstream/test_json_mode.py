@@ -1,0 +1,139 @@
+"""Answers in JSON: asked for whole where the model's server does not stream them, the schema in its shape."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from chat.upstream import json_mode
+from chat.upstream.ask import Ask
+from chat.upstream.catalogue import Model
+from chat.upstream.client import Deadlines
+from chat.upstream.errors import Kind
+from chat.upstream.host import Host
+from tests.fake_says import says_line
+from tests.fake_workers_ai import Fake
+from tests.upstream.asking import MODEL, Answer, ask, client, runs
+from tests.waiting import becomes
+
+LLAMA = Model("@cf/meta/llama-3.3-70b-instruct-fp8-fast", "Llama", window=24_000)
+GEMMA_LORA = Model("@cf/google/gemma-2b-it-lora", "Gemma", window=8_192)
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+ENVELOPE = {"name": "City", "schema": SCHEMA, "strict": True}
+SAID = '{"city": "Oslo"}'
+
+
+def wanted(schema: dict[str, Any] = ENVELOPE) -> dict[str, Any]:
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, ENVELOPE])
+@pytest.mark.parametrize("model", [MODEL, LLAMA])
+async def test_an_answer_in_json_is_asked_for_whole_with_the_bare_schema(
+    fake: Fake, model: Model, schema: dict[str, Any]
+) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, says_line(SAID), model, sent=wanted(schema))
+    assert (answer.error, answer.text, answer.reply.complete) == (None, SAID, True)
+    [call] = runs(fake)
+    assert call["body"]["stream"] is False
+    assert call["body"]["response_format"] == wanted(SCHEMA)["response_format"]
+
+
+async def test_without_a_schema_too(fake: Fake) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, says_line(SAID), sent={"response_format": {"type": "json_object"}})
+    assert json.loads(answer.text) == {"city": "Oslo"}
+
+
+async def test_what_it_thought_and_what_it_cost_come_with_it(fake: Fake) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, "fake: reasoning think=2 tokens=1 delay=0", sent=wanted())
+    assert (answer.reasoning, answer.text) == ("thought1 thought2 ", "word1")
+    assert answer.reply.usage
+    assert answer.reply.finish_reason == "stop"
+
+
+async def test_text_is_no_format_that_is_asked_for(fake: Fake) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, "hello", LLAMA, sent={"response_format": {"type": "text"}})
+    assert answer.error is None
+    assert runs(fake)[0]["body"]["stream"] is True
+    assert "response_format" not in runs(fake)[0]["body"]
+
+
+@pytest.mark.parametrize("host", [Host.GATEWAY, Host.ENDPOINT])
+@pytest.mark.parametrize("schema", [SCHEMA, ENVELOPE])
+def test_others_stream_it_and_get_the_envelope(host: Host, schema: dict[str, Any]) -> None:
+    model = Model("openai/gpt-5", "GPT", window=100_000, host=host)
+    told = Ask([], model, 100, sent=wanted(schema))
+    assert not told.unstreamed
+    envelope = told.parameters["response_format"]["json_schema"]
+    assert (envelope["schema"], bool(envelope["name"])) == (SCHEMA, True)
+
+
+def test_a_schema_with_a_property_called_schema_is_no_envelope() -> None:
+    schema = {"type": "object", "schema": {"odd": True}}
+    assert json_mode.told(LLAMA, wanted(schema))["response_format"]["json_schema"] == schema
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words"),
+    [("status code=5025", "JSON schema"), ("status code=5023", "“stream”")],
+)
+async def test_a_refusal_says_what_it_is_about(fake: Fake, scenario: str, words: str) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, f"fake: {scenario}", sent=wanted())
+    assert answer.error
+    assert answer.error.kind is Kind.INVALID
+    assert answer.error.permanent
+    assert words in answer.error.message
+
+
+async def test_a_model_without_json_schema_is_named(fake: Fake) -> None:
+    async with client(fake) as made:
+        answer = await ask(made, "hello", GEMMA_LORA, sent=wanted())
+    assert answer.error
+    assert (answer.error.code, answer.error.status) == ("5025", 400)
+
+
+async def test_json_that_could_not_be_written_is_told(fake: Fake) -> None:
+    denied = says_line("JSON Mode couldn't be met").replace("says", "denies", 1)
+    async with client(fake) as made:
+        answer = await ask(made, denied, sent=wanted())
+    assert answer.error
+    assert "fits the schema" in answer.error.message
+
+
+async def test_a_whole_answer_may_take_longer_than_a_first_token(fake: Fake) -> None:
+    async with client(fake, deadlines=Deadlines(first_token=0.2)) as made:
+        streamed = await ask(made, "fake: words tokens=2 first=0.6")
+        whole = await ask(made, "fake: words tokens=2 first=0.6", sent=wanted())
+    assert streamed.kind is Kind.TIMEOUT
+    assert (whole.error, whole.text) == (None, "word1 word2")
+
+
+async def test_but_not_for_ever_and_is_not_asked_for_again(fake: Fake) -> None:
+    async with client(fake, deadlines=Deadlines(unstreamed=0.3)) as made:
+        hung = await ask(made, "fake: hang before=headers", sent=wanted())
+        late = await ask(made, "fake: status code=3046", sent=wanted())
+    assert (hung.kind, late.kind) == (Kind.TIMEOUT, Kind.TIMEOUT)
+    assert len(runs(fake)) == 2
+
+
+async def test_who_leaves_stops_the_model(fake: Fake) -> None:
+    async with client(fake) as made:
+        waiting = asyncio.create_task(ask(made, "fake: hang before=headers", sent=wanted()))
+        await becomes(lambda: runs(fake))
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await becomes(lambda: runs(fake)[0]["ended"])
+    assert runs(fake)[0]["closed_by_client"]
+
+
+async def test_a_passing_failure_is_asked_again(fake: Fake) -> None:
+    async with client(fake) as made:
+        answer: Answer = await ask(made, "fake: flaky fails=1 key=json code=3040", sent=wanted())
+    assert (answer.error, len(runs(fake))) == (None, 2)

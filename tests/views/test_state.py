@@ -1,0 +1,166 @@
+"""What an open page asks for while it is looked at: what is shown, and where the model's context begins."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.fake_workers_ai import Fake
+from tests.server import Person
+
+pytestmark = pytest.mark.database
+SMALL = "@cf/google/gemma-7b-it-lora"  # 3,500 tokens
+LARGE = "@cf/zai-org/glm-4.7-flash"
+LONG = "word " * 200
+PART = {"X-Requested-With": "fetch"}
+
+
+def version(person: Person, conversation: str) -> str:
+    return str(person.get(f"/c/{conversation}/state/").headers["ETag"])
+
+
+def again(person: Person, conversation: str, etag: str) -> int:
+    return person.get(f"/c/{conversation}/state/", headers={"If-None-Match": etag}).status_code
+
+
+def turn(person: Person, conversation: str, text: str = "and now?", **more: object) -> dict[str, str]:
+    with person.ask(text, f"/c/{conversation}/messages/", **more) as stream:
+        stream.to_end()
+    return stream.meta
+
+
+def test_the_state_tells_what_the_page_shows(alice: Person, hers: str) -> None:
+    first = alice.get(f"/c/{hers}/state/").json()
+    meta = turn(alice, hers)
+    state = alice.get(f"/c/{hers}/state/").json()
+    assert state["trail"] == [meta["message"], meta["user_message"], first["trail"][0]]
+    assert (state["run"], state["status"], state["model"]) == (meta["run"], "complete", LARGE)
+    assert state["title"] == "hello"
+    assert f'data-version="{state["version"]}"' in alice.get(f"/c/{hers}/").text
+
+
+def test_nothing_new_is_304_without_a_body_and_writes_nothing(
+    alice: Person, hers: str, unchanged: None
+) -> None:
+    etag = version(alice, hers)
+    answer = alice.get(f"/c/{hers}/state/", headers={"If-None-Match": etag})
+    assert (answer.status_code, answer.content) == (304, b"")
+    assert "Set-Cookie" not in answer.headers
+
+
+CHANGES: dict[str, Callable[[Person, str, dict[str, str]], object]] = {
+    "a turn": lambda alice, key, made: turn(alice, key),
+    "a title": lambda alice, key, made: alice.post(f"/c/{key}/rename/", {"title": "Another"}),
+    "another version": lambda alice, key, made: alice.post(f"/messages/{made['message']}/regenerate/", {}),
+    "more of a reply": lambda alice, key, made: alice.post(f"/messages/{made['message']}/continue/", {}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_what_changes_the_page_changes_the_version(
+    alice: Person, hers: str, change: Callable[[Person, str, dict[str, str]], object]
+) -> None:
+    made = turn(alice, hers, "fake: length tokens=3 delay=0")
+    before = version(alice, hers)
+    assert again(alice, hers, before) == 304
+    change(alice, hers, made)
+    assert again(alice, hers, before) == 200
+
+
+def test_a_reply_that_grows_keeps_the_version_and_its_end_changes_it(alice: Person, hers: str) -> None:
+    with alice.ask("fake: words tokens=400 delay=0.02", f"/c/{hers}/messages/") as stream:
+        stream.until(5)
+        etag = version(alice, hers)
+        stream.until(20)
+        assert again(alice, hers, etag) == 304
+        alice.post(f"/runs/{stream.run}/stop/")
+        stream.to_end()
+    assert again(alice, hers, etag) == 200
+
+
+def test_the_messages_from_one_on_are_a_part_of_the_page(alice: Person, hers: str) -> None:
+    first = alice.get(f"/c/{hers}/state/").json()["trail"][0]
+    made = turn(alice, hers)
+    part = alice.get(f"/c/{hers}/?since={first}", headers=PART).text
+    assert part.count("<article") == 3
+    assert all(f'id="m-{key}"' in part for key in (first, made["user_message"], made["message"]))
+    assert 'id="sidebar"' not in part
+    assert "<article" in alice.get(f"/c/{hers}/?since={first}").text
+
+
+def test_from_a_message_of_another_branch_on_the_newest_page_comes_whole(alice: Person, hers: str) -> None:
+    made = turn(alice, hers)
+    with alice.start(f"/messages/{made['message']}/regenerate/") as stream:
+        stream.to_end()
+    part = alice.get(f"/c/{hers}/?since={made['message']}", headers=PART).text
+    assert part.count("<article") == 4
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("since=nothing", 400),
+        ("since=00000000-0000-0000-0000-000000000000", 404),
+        ("since={0}&before={0}", 400),
+    ],
+)
+def test_a_wrong_part_is_refused(alice: Person, hers: str, unchanged: None, query: str, status: int) -> None:
+    key = alice.get(f"/c/{hers}/state/").json()["trail"][0]
+    answer = alice.get(f"/c/{hers}/?{query.format(key)}", headers=PART)
+    assert answer.status_code == status
+    assert answer.json()["error"]["message"]
+
+
+def grow(person: Person, conversation: str) -> list[dict[str, str]]:
+    """So much that a small model cannot be sent all of it."""
+    return [turn(person, conversation, LONG, model=LARGE) for _ in range(4)]
+
+
+def test_all_that_fits_is_read_from_the_first_message_on(alice: Person, hers: str) -> None:
+    turn(alice, hers)
+    page = alice.get(f"/c/{hers}/").text
+    assert page.count("context-start") == 1  # the template of the line
+    first = alice.get(f"/c/{hers}/context/?model={LARGE}").json()["context_start"]
+    assert page.index(f"m-{first}") == page.index('id="m-') + 4
+
+
+def test_where_the_model_stops_reading_the_page_draws_a_line(alice: Person, hers: str) -> None:
+    grow(alice, hers)
+    made = turn(alice, hers, model=SMALL)
+    start = alice.get(f"/c/{hers}/state/").json()["context_start"]
+    assert start != made["user_message"]
+    page = alice.get(f"/c/{hers}/").text
+    above, below = page.split('<p class="context-start"', 1)
+    assert "The model no longer sees the messages above this line." in below
+    assert 'role="separator"' in below
+    assert below.index('id="m-') + 4 == below.index(f"m-{start}")
+    assert above.count("<article") > 1
+
+
+def test_the_line_is_where_the_prompt_begins(alice: Person, hers: str, fake: Fake) -> None:
+    grow(alice, hers)
+    turn(alice, hers, model=SMALL)
+    start = alice.get(f"/c/{hers}/state/").json()["context_start"]
+    sent = fake.calls[-1]["body"]["messages"]
+    part = alice.get(f"/c/{hers}/?since={start}", headers=PART).text
+    assert part.count("<article") == len(sent) + 1  # the reply
+
+
+def test_another_model_reads_from_elsewhere_on(alice: Person, hers: str, unchanged: None) -> None:
+    url = f"/c/{hers}/context/"
+    assert alice.get(url, params={"model": SMALL}).json() == alice.get(url, params={"model": LARGE}).json()
+
+
+def test_the_line_moves_with_the_model(alice: Person, hers: str) -> None:
+    grow(alice, hers)
+    url = f"/c/{hers}/context/"
+    small, large = (alice.get(url, params={"model": name}).json()["context_start"] for name in (SMALL, LARGE))
+    assert small != large
+    # Chosen, but not asked yet: the page shows where that one will begin.
+    alice.post(f"/c/{hers}/settings/", {"model": SMALL})
+    page = alice.get(f"/c/{hers}/").text
+    assert page.index('<p class="context-start"') < page.index(f"m-{small}")
+
+
+def test_a_model_that_there_is_not_reads_nothing(alice: Person, hers: str, unchanged: None) -> None:
+    answer = alice.get(f"/c/{hers}/context/?model=none", headers={"Accept": "application/json"})
+    assert answer.status_code == 400

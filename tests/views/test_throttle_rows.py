@@ -1,0 +1,82 @@
+"""What the throttle's table keeps of a failed attempt: who and when, and nothing that was sent."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from axes.models import AccessAttempt
+from django.core.management import call_command
+from django.test import Client
+
+from chat.models import User
+from chat.views.confirmation import confirm
+from tests.views.test_access import PASSWORD, log_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+SENT = "never to be stored"
+NEW = {"new_password1": f"{SENT} 1", "new_password2": f"{SENT} 1"}
+KEY = {"name": SENT, "run": "1", "list": "1"}
+
+
+@pytest.fixture(autouse=True)
+def in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the test's own transaction is."""
+    monkeypatch.setattr("chat.views.keys.in_database", lambda function, *args: sync_to_async(function)(*args))
+    monkeypatch.setattr("chat.views.keys.confirm_in_turn", sync_to_async(confirm))
+
+
+@pytest.fixture
+def alice() -> User:
+    return User.objects.create_user("alice", "alice@example.org", PASSWORD)
+
+
+@pytest.fixture
+def browser(alice: User, client: Client) -> Client:
+    client.force_login(alice)
+    return client
+
+
+def columns() -> Iterator[Any]:
+    return (value for row in AccessAttempt.objects.values_list() for value in row)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/accounts/password/", {"current": SENT, **NEW}),
+        ("/settings/keys/", {"password": SENT, **KEY}),
+    ],
+)
+def test_nothing_of_a_confirmation_is_stored(
+    browser: Client, path: str, fields: dict[str, str], times: int
+) -> None:
+    for _ in range(times):
+        browser.post(f"{path}?next={SENT}", fields)
+    attempt = AccessAttempt.objects.get()
+    assert (attempt.failures_since_start, attempt.path_info) == (times, path)
+    assert not [value for value in columns() if SENT in str(value)]
+    assert (attempt.get_data, attempt.post_data) == ("", "")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_nothing_of_a_log_in_is_stored(alice: User, client: Client, times: int) -> None:
+    for _ in range(times):
+        log_in(client, password=SENT, content=SENT, next=f"/{SENT}")
+    attempt = AccessAttempt.objects.get()
+    assert (attempt.failures_since_start, attempt.get_data, attempt.post_data) == (times, "", "")
+    assert not [value for value in columns() if SENT in str(value)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_migration_blanks_what_was_stored_and_keeps_the_rows() -> None:
+    call_command("migrate", "chat", "0021_session_keys", verbosity=0)
+    try:
+        AccessAttempt.objects.bulk_create(
+            [AccessAttempt(username="alice", get_data=SENT, post_data=SENT, failures_since_start=7)]
+        )
+    finally:
+        call_command("migrate", "chat", verbosity=0)
+    attempt = AccessAttempt.objects.get()
+    assert (attempt.failures_since_start, attempt.get_data, attempt.post_data) == (7, "", "")

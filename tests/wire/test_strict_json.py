@@ -1,0 +1,57 @@
+"""What is read can be compared, stored and written again."""
+
+import json
+
+import pytest
+
+from chat.wire import strict_json
+from chat.wire.strict_json import DEEPEST, InvalidJSON, loads
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["{}", "[]", "0", '"x"', "null", '{"a": [1, 1.5, true, "é", "\\ud83d\\ude00", "\\u0000"]}', "1" * 300],
+)
+def test_what_json_is_for(body: str) -> None:
+    read = loads(body.encode())
+    assert read == json.loads(body)
+    json.dumps(read, ensure_ascii=False, allow_nan=False).encode()
+
+
+def test_a_byte_order_mark_is_nothing_and_the_last_of_two_keys_counts() -> None:
+    assert loads(b'\xef\xbb\xbf{"a": 1, "a": 2}') == {"a": 2}
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b"", strict_json.NOT_JSON),
+        (b"{", strict_json.NOT_JSON),
+        (b"[NaN]", strict_json.NOT_JSON),
+        (b"[-Infinity]", strict_json.NOT_JSON),
+        (b'"\xff"', strict_json.NOT_JSON),
+        (b'"\xed\xa0\x80"', strict_json.NOT_JSON),
+        ('{"a": 1}'.encode("utf-16"), strict_json.NOT_JSON),
+        (b'{"a": [1e400]}', strict_json.OUT_OF_RANGE),
+        (b'{"a": -1e309}', strict_json.OUT_OF_RANGE),
+        (b"1" * 309, strict_json.OUT_OF_RANGE),
+        (b"9" * 4_300, strict_json.OUT_OF_RANGE),
+        (b"9" * 100_000, strict_json.OUT_OF_RANGE),
+        (b'["\\ud800"]', strict_json.NO_TEXT),
+        (b'{"\\uDC00": 1}', strict_json.NO_TEXT),
+        (b'{"a": [{"b": "\\ud83d\\ud83d\\ude00"}]}', strict_json.NO_TEXT),
+        (b"[" * 200 + b"]" * 200, strict_json.TOO_DEEP),
+        (b"[" * 100_000, strict_json.TOO_DEEP),
+        (b'{"a":' * 100 + b"1" + b"}" * 100, strict_json.TOO_DEEP),
+    ],
+)
+def test_what_is_refused(body: bytes, why: str) -> None:
+    with pytest.raises(InvalidJSON) as refused:
+        loads(body)
+    assert str(refused.value) == why
+
+
+def test_brackets_go_so_deep() -> None:
+    loads(b"[" * DEEPEST + b"1" + b"]" * DEEPEST)
+    with pytest.raises(InvalidJSON):
+        loads(b"[" * (DEEPEST + 1) + b"1" + b"]" * (DEEPEST + 1))

@@ -270,7 +270,7 @@ export class Reply {
     this.#write();
     if (this.#void) this.#parts.text.replaceChildren();
     this.#stopThinking();
-    if (thinking_seconds) this.#think('thought', thinking_seconds);
+    if (thinking_seconds !== undefined) this.#think('thought', thinking_seconds);
     this.status = status;
     part(this.#article, 'state').textContent = message || this.#page.say(`state-${status}`);
     part(this.#article, 'facts').replaceChildren(

@@ -109,6 +109,16 @@ def test_thinking_is_counted_while_it_lasts_and_said_afterwards(chat: ChatPage) 
     expect(thinking).to_have_text(said or "")
 
 
+def test_the_server_counts_the_thinking_that_was_too_short_for_a_tenth_of_a_second(chat: ChatPage) -> None:
+    thought = frame(at="1", reasoning="Hm.", html=[])
+    done = frame("done", "9!", status="complete", finish_reason="stop", thinking_seconds=0.0)
+    plays(chat.page, thought, frame(at="2", response="x", html=[[0, "<p>x</p>"]]), done, "data: [DONE]\n\n")
+    chat.page.evaluate("performance.now = () => (globalThis.time = (globalThis.time ?? 0) + 700)")
+    chat.ask("Hello")
+    chat.ended()
+    expect(chat.reply.locator("[data-part=thinking]")).to_have_text("Thought for 0.0 s")
+
+
 # How the wait is shown in the very moment in which its reply comes into the page.
 AT_ONCE = """() => {
   new MutationObserver(() => {

@@ -20,6 +20,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 4
 LANGUAGES = len(settings.LANGUAGES)
+CONNECTION_ERRORS = (OperationalError, InterfaceError)
+"""Django's for a database that is away or busy, rather than for a statement that is wrong."""
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +65,7 @@ def _reconnecting(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
     """
     try:
         return function(*args, **kwargs)
-    except (OperationalError, InterfaceError):
+    except CONNECTION_ERRORS:
         if all(each.connection is None or each.is_usable() for each in connections.all()):
             raise
         logger.warning("a database connection was lost; connecting again")

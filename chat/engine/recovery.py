@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -19,7 +19,7 @@ from django.utils import timezone
 from chat.models import Call, Conversation, Message, Run, RunChunk, Worker
 
 from . import journal, process_lock
-from .database import writing
+from .database import CONNECTION_ERRORS, writing
 from .ownership import Heartbeat, Merge, Texts, merge
 
 KEEP_WORKERS = timedelta(days=1)  # how long a dead worker's row stays to be looked at
@@ -81,7 +81,7 @@ def recover(
     for run in [*Run.objects.orphaned(), *Run.objects.live().filter(pk__in=abandoned, worker_id=worker)]:
         try:
             interrupt(run)
-        except (OperationalError, InterfaceError):
+        except CONNECTION_ERRORS:
             raise
         except Exception:
             logger.exception("run %s could not be ended", run.pk)  # the others are
@@ -178,7 +178,7 @@ def _replay(folder: Path, worker: uuid.UUID) -> None:
         for run, remains in journal.read(folder, worker).items():
             with writing(), transaction.atomic():
                 _store_remains(run, worker, remains)
-    except (OperationalError, InterfaceError):
+    except CONNECTION_ERRORS:
         raise  # the database is away: once more at the next heartbeat
     except Exception:
         path = journal.set_aside(folder, worker)

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db import DatabaseError, InterfaceError, OperationalError, transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from chat.models import Run, RunChunk
 from chat.upstream.passage import NOWHERE, Passage
 
 from .asker import Answer
-from .database import DatabaseThreads, writing
+from .database import CONNECTION_ERRORS, DatabaseThreads, writing
 from .ending import Ending
 from .journal import Entry, Journal
 from .live import Live
@@ -31,9 +31,7 @@ TICK = 0.4  # seconds; with the commit, text is stored within 0.5
 RETRY_PAUSE = 0.4  # seconds
 JOURNAL_WAIT_SECONDS = 1.0
 JOURNAL_SECONDS = 0.1  # that a transaction may take before its text is written to the journal as well
-LAST_SECONDS = (
-    3.0  # that a process which ends waits for the database, before it leaves the rest to its journal
-)
+LAST_SECONDS = 3.0  # for the database when the process ends; what is left then is in the journal
 
 logger = logging.getLogger(__name__)
 
@@ -220,12 +218,12 @@ class Writer:
                 return False
         try:
             verdict = storing.result()
-        except DatabaseError as error:
-            logger.error("the log could not be written, trying again: %s", type(error).__name__)
-            await self._fall_behind()
-            return False
-        except Exception:
-            logger.exception("the log could not be written, trying again")
+        except Exception as error:
+            # An outage says all in its name; the place of any other error has to be found.
+            known = isinstance(error, DatabaseError)
+            logger.error(
+                "the log could not be written, trying again: %s", type(error).__name__, exc_info=not known
+            )
             await self._fall_behind()
             return False
         for run in verdict.begun:
@@ -290,7 +288,7 @@ def conclude_apart(draft: Draft, worker: uuid.UUID) -> Ending:
     try:
         with transaction.atomic():
             return conclude_run(draft, worker)
-    except (OperationalError, InterfaceError):
+    except CONNECTION_ERRORS:
         raise
     except Exception:
         logger.exception("the ending of run %s is stored without its details", draft.id)
@@ -316,7 +314,7 @@ def save_carefully(batch: Batch[Draft], worker: uuid.UUID) -> Verdict:
     """`save`, where one row that the database refuses keeps the others from being stored: row by row."""
     try:
         return save(batch, worker)
-    except (OperationalError, InterfaceError):
+    except CONNECTION_ERRORS:
         raise  # the database is away
     except Exception:
         logger.exception("a batch was refused; its endings are stored one by one")

@@ -4,9 +4,9 @@ Every reader registers the name it was asked for in `NAMES`, so that a test can 
 A value that cannot be used raises `EnvError`, whose text is a whole sentence for whoever starts the server.
 An empty value is the same as none, because `NAME=` is how a compose file says "not set".
 
-The library environs was tried instead. It reads `yes` as true and `1_000` as a number, takes an empty value for a
-value, lets NAME_FILE win over NAME without a word, ends with a traceback at a file that is not text, and names no
-way out in its errors; it would need dj-database-url as well, and 2 MB of memory more.
+The library environs was tried instead. It reads `yes` as true and `1_000` as a number, takes an empty value
+for a value, lets NAME_FILE win over NAME without a word, ends with a traceback at a file that is not text,
+and its errors do not say what to write; it would need dj-database-url as well, and 2 MB of memory more.
 """
 
 import os

@@ -17,8 +17,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from chat.engine import providers
+from chat.engine.asker import Router
 from chat.engine.database import in_database, writing
 from chat.engine.engine import Engine
+from chat.engine.limiter import Limiter
 from chat.models import Worker
 from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Model
@@ -29,6 +31,7 @@ from chat.upstream.host import Host
 QUESTION = "Say OK."
 READ, WRITTEN = 20, 16  # tokens that the question costs at the most, with what a model adds to it
 FIRST_WORD = 15.0  # seconds that a model is given
+UNLIMITED = 1_000_000  # requests a minute
 REDIS = 3.0  # seconds
 State = Literal["good", "note", "bad"]
 GOOD: State = "good"
@@ -102,10 +105,12 @@ def price(here: Engine) -> float:
 async def answers(here: Engine, model: Model) -> Finding:
     """Whether a model says anything, and how soon. It is left with its first word."""
     ask = Ask([{"role": "user", "content": QUESTION}], model, WRITTEN, fresh=True)
+    # A router of its own: what a check finds out opens no breaker, and an open one keeps it from nothing.
+    router = Router(here.client, lambda: here.catalogue, Limiter(UNLIMITED, UNLIMITED))
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
-        async with asyncio.timeout(FIRST_WORD), here.client.reply(ask) as reply:
+        async with asyncio.timeout(FIRST_WORD), router.stream(ask) as reply:
             said = await anext(reply, None)
     except TimeoutError:
         said_nothing = _("No word came in %(n)s seconds.") % {"n": int(FIRST_WORD)}

@@ -12,7 +12,7 @@ ALL = (REQUEST_ID, REQUESTED_MODEL, LOG_ID, CACHE_STATUS, STEP, SERVED_BY, NEURO
 
 def facts(exchange: Exchange) -> dict[str, str]:
     """Of a call whose answer has begun: its id, the retired model it asked for, what the gateway said."""
-    passage = exchange.reply.passage
+    passage = exchange.passage
     known = {
         REQUEST_ID: str(exchange.call.pk),
         REQUESTED_MODEL: exchange.requested,

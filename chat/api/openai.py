@@ -87,7 +87,7 @@ def usage_of(usage: Usage | None) -> Object:
 
 def completion(exchange: Exchange, text: str, reasoning: str) -> Object:
     """A whole answer. Beside tool calls there need not be any text."""
-    calls = exchange.reply.tool_calls
+    calls = exchange.tool_calls
     message: Object = {"role": "assistant", "content": text or (None if calls else "")}
     if reasoning:
         message["reasoning_content"] = reasoning
@@ -95,7 +95,7 @@ def completion(exchange: Exchange, text: str, reasoning: str) -> Object:
         message["tool_calls"] = calls
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": exchange.finish_reason}
     told = head(exchange) | {"object": "chat.completion"}
-    return told | {"choices": [choice], "usage": usage_of(exchange.reply.usage)}
+    return told | {"choices": [choice], "usage": usage_of(exchange.usage)}
 
 
 def head(exchange: Exchange) -> Object:
@@ -126,11 +126,11 @@ class Chunks:
 
     def last(self) -> bytes:
         exchange = self._exchange
-        calls = [{"index": index, **call} for index, call in enumerate(exchange.reply.tool_calls)]
+        calls = [{"index": index, **call} for index, call in enumerate(exchange.tool_calls)]
         frames = self._chunk({"tool_calls": calls}) if calls else b""
         frames += self._chunk({}, exchange.finish_reason)
         if self._include_usage:
-            frames += _frame(self._head | {"choices": [], "usage": usage_of(exchange.reply.usage)})
+            frames += _frame(self._head | {"choices": [], "usage": usage_of(exchange.usage)})
         return frames
 
     def failure(self, problem: Problem) -> bytes:

@@ -56,7 +56,7 @@ async def _run(request: HttpRequest, read: Reading) -> HttpResponseBase:
         return await stream(exchange, Frames(exchange))
     text, reasoning = await whole(exchange)
     response = answer(envelope(_result(asked, exchange, text, reasoning)), headers=facts(exchange))
-    if usage := exchange.reply.usage:
+    if usage := exchange.usage:
         response[NEURONS] = f"{usage.neurons:.2f}"
     return response
 
@@ -79,7 +79,7 @@ def _result(asked: Wanted, exchange: Exchange, text: str, reasoning: str) -> Obj
     if reasoning:
         result["reasoning_content"] = reasoning
     result["tool_calls"] = _tool_calls(exchange)
-    return result | {"finish_reason": exchange.finish_reason, "usage": usage_of(exchange.reply.usage)}
+    return result | {"finish_reason": exchange.finish_reason, "usage": usage_of(exchange.usage)}
 
 
 def _tool_calls(exchange: Exchange) -> list[Object]:
@@ -89,7 +89,7 @@ def _tool_calls(exchange: Exchange) -> list[Object]:
             "name": call["function"]["name"],
             "arguments": _parsed(call["function"]["arguments"]),
         }
-        for call in exchange.reply.tool_calls
+        for call in exchange.tool_calls
     ]
 
 
@@ -121,10 +121,10 @@ class Frames:
         return _frame({"response": "", "reasoning_content": reasoning, "choices": [choice]})
 
     def last(self) -> bytes:
-        reply = self._exchange.reply
-        calls = _tool_calls(self._exchange)
+        exchange = self._exchange
+        calls = _tool_calls(exchange)
         called = _frame({"response": "", "tool_calls": calls}) if calls else b""
-        end = {"response": "", "finish_reason": self._exchange.finish_reason, "usage": usage_of(reply.usage)}
+        end = {"response": "", "finish_reason": exchange.finish_reason, "usage": usage_of(exchange.usage)}
         return called + _frame(end)
 
     def failure(self, problem: Problem) -> bytes:

@@ -1,34 +1,37 @@
-"""Asks for a reply as often as it is of use: not beyond the minute's limit, not where nobody answers, and
-where another model may answer instead, that one. All of it before the first token; a reply has one author."""
+"""The router: admission by the rate limiter and the circuit breakers, retries, and fallback models.
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import replace
-from types import TracebackType
-from typing import Any, Self
+All of it happens before the first token, because a reply has one author. This is the only retry loop.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
 
 from chat.upstream import budget
 from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Catalogue, Model, UnknownModel
 from chat.upstream.client import Client
 from chat.upstream.errors import Kind, UpstreamError
-from chat.upstream.passage import NOWHERE, Passage
-from chat.upstream.patience import rest
-from chat.upstream.reply import Reply
-from chat.wire.frames import Delta
-from chat.wire.usage import Usage
+from chat.upstream.patience import Backoff, RetryPolicy
+from chat.upstream.reply import CompletionStream, NotStreamed
 
 from .breaker import Allowance, Breaker
 from .limiter import Limiter
 from .line import Tell, tell_nobody
 
-# Failures that a breaker counts; a refusal of any other kind shows that the model answers.
-COUNTED = {Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE, Kind.INTERRUPTED}
-# Failures that another model may not have.
-HELPED = COUNTED | {Kind.THROTTLED, Kind.QUOTA, Kind.UNKNOWN_MODEL}
+# Errors that open a circuit breaker; an error of any other kind shows that the model answers.
+BREAKER_FAILURES = {Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE, Kind.INTERRUPTED}
+# Errors that another model may not have.
+FALLBACK_ERRORS = BREAKER_FAILURES | {Kind.THROTTLED, Kind.QUOTA, Kind.UNKNOWN_MODEL}
+RETRY_POLICY = RetryPolicy()
 
 
-class Asker:
+def ignore_attempt(stream: CompletionStream) -> None:
+    pass
+
+
+class Router:
     """One for all replies of a process. `fallbacks` are ids of models, tried in this order."""
 
     def __init__(
@@ -40,224 +43,197 @@ class Asker:
         *,
         breaker: Callable[[], Breaker] = Breaker,
         allowance: Allowance | None = None,
+        retry_policy: RetryPolicy = RETRY_POLICY,
     ) -> None:
         self.limiter = limiter
         self.allowance = allowance or Allowance()
         self.client = client
+        self.retry_policy = retry_policy
         self._catalogue = catalogue
         self._fallbacks = fallbacks
         self._make_breaker = breaker
         self._breakers: dict[str, Breaker] = {}
         self.on_refusal: Callable[[Model, UpstreamError], None] = lambda model, error: None
 
-    def reply(
-        self, ask: Ask, tell: Tell = tell_nobody, *, fall_back: bool = True, waits: bool = True
-    ) -> "Answer":
-        """Like `Client.reply`. `tell` hears the place in the line, and 0 when it is asked.
+    @asynccontextmanager
+    async def stream(
+        self,
+        ask: Ask,
+        on_position: Tell = tell_nobody,
+        *,
+        allow_fallback: bool = True,
+        wait: bool = True,
+        on_attempt: Callable[[CompletionStream], None] = ignore_attempt,
+    ) -> AsyncIterator[CompletionStream]:
+        """Open a reply, up to its first token: `async with router.stream(ask) as stream: async for …`
 
-        `fall_back` False: no other model may answer, as where a reply goes on that one began. `waits` False:
-        what is too much for a minute raises UpstreamError (throttled) at once, with `retry_after`, as
-        programs expect it.
+        `on_position` gets the place in the wait queue, and 0 when the model is asked. `allow_fallback` False:
+        no other model may answer, as where a reply is continued that one began. `wait` False: beyond the rate
+        limit UpstreamError (throttled) with `retry_after` is raised at once, as API clients expect it.
+        `on_attempt` gets each stream before it is opened: one that fails has a log entry at the gateway, too.
+
+        Raises UpstreamError: of the model that was asked, where no other one could answer.
         """
-        return Answer(self, ask, tell, fall_back=fall_back, waits=waits)
+        others = self.fallbacks_for(ask.model) if allow_fallback else []
+        routing = _Routing(self, ask, others, wait, on_position, on_attempt)
+        async with AsyncExitStack() as stack:
+            yield await routing.open(stack)
 
     def breaker(self, model: Model) -> Breaker:
         if model.id not in self._breakers:
             self._breakers[model.id] = self._make_breaker()
         return self._breakers[model.id]
 
-    def others(self, model: Model) -> list[Model]:
-        """Who may answer instead. What was meant for the model on this machine does not leave it."""
-        return [] if model.local else [other for other in self._offered() if other.id != model.id]
+    def fallbacks_for(self, model: Model) -> list[Model]:
+        """The models that may answer instead. A prompt for the model on this machine does not leave it."""
+        return [] if model.local else [other for other in self._available() if other.id != model.id]
 
-    def _offered(self) -> Iterator[Model]:
-        offered = self._catalogue()
+    def _available(self) -> Iterator[Model]:
+        catalogue = self._catalogue()
         for name in self._fallbacks:
             try:
-                model = offered.get(name)
+                model = catalogue.get(name)
             except UnknownModel:
                 continue  # retired since the start
-            if not offered.for_some(model):  # whoever asks may not be among them
+            if not catalogue.for_some(model):  # the person may not be among those who may use it
                 yield model
 
 
-class Answer:
-    """Like `Reply`: `async with asker.reply(…) as reply: async for delta in reply: …`
+@dataclass(slots=True)
+class _Routing:
+    """The way of one request to the model that answers it."""
 
-    `model` is the one that answers, and `because` the kind of failure for which it is not the one asked.
-    """
+    router: Router
+    ask: Ask
+    others: list[Model]
+    wait: bool
+    on_position: Tell
+    on_attempt: Callable[[CompletionStream], None]
+    rate_limited: set[str] = field(default_factory=set)  # ids of models that refused this request already
 
-    def __init__(self, asker: Asker, ask: Ask, tell: Tell, *, fall_back: bool, waits: bool) -> None:
-        self.model = ask.model
-        self.because = ""
-        self._asker = asker
-        self._ask = ask
-        self._tell = tell
-        self._others = asker.others(ask.model) if fall_back else []
-        self._reply: Reply | None = None
-        self._opened = AsyncExitStack()
-        # From the second on, deltas come from the reply itself: a step between would cost each of them.
-        self._next: Callable[[], Awaitable[Delta]] = self._begin
-        self._noted: UpstreamError | None = None
-        self._waits = waits
-        self._throttled: set[str] = (
-            set()
-        )  # models whose limiter heard already that they refused this question
-
-    @property
-    def usage(self) -> Usage | None:
-        return self._reply.usage if self._reply else None
-
-    @property
-    def complete(self) -> bool:
-        return self._reply is not None and self._reply.complete
-
-    @property
-    def finish_reason(self) -> str:
-        return self._reply.finish_reason if self._reply else ""
-
-    @property
-    def tool_calls(self) -> list[dict[str, Any]]:
-        return self._reply.tool_calls if self._reply else []
-
-    @property
-    def request_id(self) -> str:
-        return self._reply.request_id if self._reply else ""
-
-    @property
-    def passage(self) -> Passage:
-        return self._reply.passage if self._reply else NOWHERE
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        return await self._opened.__aexit__(kind, error, trace)
-
-    def __aiter__(self) -> Self:
-        return self
-
-    def __anext__(self) -> Awaitable[Delta]:
-        return self._next()
-
-    async def _begin(self) -> Delta:
+    async def open(self, stack: AsyncExitStack) -> CompletionStream:
+        """Enter into `stack` the first stream that brings a token, or ends well without one."""
         failure: UpstreamError | None = None
-        for ask in self._asks():
+        for ask in self._requests():
             try:
-                delta = await self._first(ask, is_last=ask.model in self._others[-1:] or not self._others)
+                stream = await self._open(stack, ask)
             except UpstreamError as error:
                 failure = failure or error
-                if error.kind not in HELPED:
+                if error.kind not in FALLBACK_ERRORS:
                     break
             else:
-                self.model, self.because = ask.model, failure.kind.value if failure else ""
-                if delta is None:
-                    raise StopAsyncIteration
-                return delta
+                stream.fallback_reason = failure.kind.value if failure else ""
+                return stream
         assert failure is not None
-        raise failure  # of the model that was asked: what another one said is not what was wanted
+        raise failure
 
-    def _asks(self) -> Iterator[Ask]:
-        yield self._ask
-        for model in self._others:
+    def _requests(self) -> Iterator[Ask]:
+        yield self.ask
+        for model in self.others:
             try:
-                fit = budget.fit(self._ask.messages, model, self._ask.max_tokens)
+                fit = budget.fit(self.ask.messages, model, self.ask.max_tokens)
             except UpstreamError:
-                continue  # its window is too small for the question
-            yield replace(self._ask, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
+                continue  # the prompt does not fit into its context window
+            yield replace(self.ask, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
 
-    async def _first(self, ask: Ask, *, is_last: bool) -> Delta | None:
-        """The first delta; None where the model had nothing to say."""
+    async def _open(self, stack: AsyncExitStack, ask: Ask) -> CompletionStream:
+        """Request a reply from one model, with retries."""
         model = ask.model
-        if not model.local:
-            self._refuse_where_closed(model, claim=False)
-            if model.metered:
-                await self._enter(model)
-            self._refuse_where_closed(model, claim=True)
-        self._tell(0)
-        try:
-            return await self._open(ask, is_last=is_last)
-        except UpstreamError as error:
-            self._note(model, error)
-            raise
+        is_last = model in self.others[-1:] or not self.others
+        await self._check_admission(model)
+        self.on_position(0)
+        if not is_last and model.metered:
+            ask = _reject_if_busy(ask)
+        started = asyncio.get_running_loop().time()
+        backoff = Backoff(self.router.retry_policy, self.router.client.is_retried_by_gateway(model))
+        whole = False
+        while True:
+            stream = self.router.client.stream(ask, started, whole=whole)
+            self.on_attempt(stream)
+            try:
+                async with AsyncExitStack() as attempt:
+                    await attempt.enter_async_context(stream)
+                    await stream.begin()
+                    stack.push_async_exit(attempt.pop_all())
+            except NotStreamed:
+                whole = True
+            except UpstreamError as error:
+                self._record_failure(model, error)
+                delay = backoff.delay_after(error, streamed=stream.streams, time_left=stream.time_left)
+                if delay is None or not self._should_retry(model, error, is_last=is_last):
+                    raise
+                await asyncio.sleep(delay)
+                if not await self._may_retry(model):
+                    raise
+            else:
+                self._record_success(model)
+                return stream
 
-    async def _enter(self, model: Model) -> None:
-        limiter = self._asker.limiter
-        if self._waits:
-            await limiter.enter(model, self._tell)
-        elif seconds := await limiter.claim(model):
-            raise UpstreamError(Kind.THROTTLED, retry_after=seconds, detail="not asked")
+    async def _check_admission(self, model: Model) -> None:
+        """Raises UpstreamError where no request is to be made."""
+        if model.local:
+            return
+        self._check_breakers(model, claim=False)  # nobody waits in vain
+        if model.metered:
+            if self.wait:
+                await self.router.limiter.enter(model, self.on_position)
+            elif seconds := await self.router.limiter.claim(model):
+                raise UpstreamError(Kind.THROTTLED, retry_after=seconds, detail="not asked")
+        self._check_breakers(model, claim=True)
 
-    async def _open(self, ask: Ask, *, is_last: bool) -> Delta | None:
-        if not is_last and ask.model.metered:
-            ask = _impatient(ask)
-
-        async def again(error: UpstreamError, pause: float) -> bool:
-            return await self._may_call_again(ask.model, error, pause, is_last=is_last)
-
-        async with AsyncExitStack() as stack:
-            self._reply = reply = await stack.enter_async_context(self._asker.client.reply(ask, again))
-            delta = await anext(reply, None)
-            self._next = reply.__anext__
-            self._opened = stack.pop_all()
-        if not ask.model.local:
-            self._asker.breaker(ask.model).succeeded()
-        if ask.model.metered:
-            self._asker.allowance.succeeded()
-            self._asker.limiter.answered(ask.model)
-        return delta
-
-    async def _may_call_again(
-        self, model: Model, error: UpstreamError, pause: float, *, is_last: bool
-    ) -> bool:
-        self._note(model, error)
-        breaker = self._asker.breaker(model)
-        if breaker.is_open or (error.kind is Kind.BUSY and not is_last):
-            return False
-        if error.kind is Kind.THROTTLED and not self._waits:
-            return False
-        await rest(error, pause)
-        if not model.metered:
-            return not breaker.is_open
-        return not breaker.is_open and await self._asker.limiter.enter_at_once(model)
-
-    def _refuse_where_closed(self, model: Model, *, claim: bool) -> None:
-        """Raises UpstreamError where no call is to be made. `claim`: else the caller makes one."""
-        allowance, breaker = self._asker.allowance, self._asker.breaker(model)
+    def _check_breakers(self, model: Model, *, claim: bool) -> None:
+        """Raises UpstreamError where the quota is spent or a breaker is open. `claim`: a request follows."""
+        allowance, breaker = self.router.allowance, self.router.breaker(model)
         if model.metered and not (allowance.admits() if claim else allowance.may_admit()):
             raise UpstreamError(Kind.QUOTA, retry_after=allowance.left(), detail="not asked")
         if not (breaker.admits() if claim else breaker.left() == 0):
             raise UpstreamError(breaker.kind, retry_after=breaker.left(), detail="not asked")
 
-    def _note(self, model: Model, error: UpstreamError) -> None:
-        """What a failure means for those who ask next. Each is told once."""
-        if model.local or error is self._noted:
+    def _should_retry(self, model: Model, error: UpstreamError, *, is_last: bool) -> bool:
+        """Whether the same model is asked again. Instead of a busy one another model is asked at once."""
+        if self.router.breaker(model).is_open or (error.kind is Kind.BUSY and not is_last):
+            return False
+        return self.wait or error.kind is not Kind.THROTTLED
+
+    async def _may_retry(self, model: Model) -> bool:
+        """After the delay: the breaker may have opened, and a retry takes no place of those who wait."""
+        if self.router.breaker(model).is_open:
+            return False
+        return not model.metered or await self.router.limiter.enter_at_once(model)
+
+    def _record_success(self, model: Model) -> None:
+        if not model.local:
+            self.router.breaker(model).succeeded()
+        if model.metered:
+            self.router.allowance.succeeded()
+            self.router.limiter.answered(model)
+
+    def _record_failure(self, model: Model, error: UpstreamError) -> None:
+        """Tell the limiter, the breakers and the catalogue, for the requests that come next."""
+        if model.local:
             return
-        self._noted = error
-        asker = self._asker
-        asker.on_refusal(model, error)
+        router = self.router
+        router.on_refusal(model, error)
         if model.metered:
             if error.kind is Kind.THROTTLED:
-                self._note_throttled(model, error)
+                self._record_rate_limit(model, error)
                 return
-            asker.limiter.answered(model)
+            router.limiter.answered(model)
             if error.kind is Kind.QUOTA:
-                asker.allowance.refused(error.retry_after or 0.0)
+                router.allowance.refused(error.retry_after or 0.0)
                 return
-        if error.kind in COUNTED:
-            asker.breaker(model).failed(error.kind)
+        if error.kind in BREAKER_FAILURES:
+            router.breaker(model).failed(error.kind)
         else:
-            asker.breaker(model).succeeded()
+            router.breaker(model).succeeded()
 
-    def _note_throttled(self, model: Model, error: UpstreamError) -> None:
-        """One question counts once, however often it was asked again."""
-        if model.id not in self._throttled:
-            self._throttled.add(model.id)
-            self._asker.limiter.refused(model, error.retry_after_header)
+    def _record_rate_limit(self, model: Model, error: UpstreamError) -> None:
+        """A request counts once, however often it was retried."""
+        if model.id not in self.rate_limited:
+            self.rate_limited.add(model.id)
+            self.router.limiter.refused(model, error.retry_after_header)
 
 
-def _impatient(ask: Ask) -> Ask:
-    """Refused at once where it would wait in the queue of a model at Cloudflare: another can answer."""
+def _reject_if_busy(ask: Ask) -> Ask:
+    """Have a busy model of Workers AI refuse the request instead of queueing it: another model can answer."""
     return replace(ask, sent={**ask.sent, "options": {"rejectIfBusy": True}})

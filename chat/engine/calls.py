@@ -7,7 +7,7 @@ import asyncio
 import contextvars
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +17,12 @@ from django.utils import timezone
 from chat.models import Call
 from chat.upstream.ask import Ask
 from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.passage import NOWHERE, Passage
+from chat.upstream.reply import CompletionStream
 from chat.wire.frames import Delta
+from chat.wire.usage import Usage
 
-from .asker import Answer, Asker
+from .asker import Router
 from .database import in_database
 from .ending import Ending
 from .kept import Kept, store
@@ -42,9 +45,9 @@ class Cut(Exception):
 class Calls:
     """Those that are being answered. Everything here happens on the event loop."""
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, router: Router) -> None:
         self.open: set[Exchange] = set()
-        self._asker = asker
+        self.router = router
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -57,7 +60,7 @@ class Calls:
         A program gets the model that it named, or none, and no place in a line: its client knows what to do
         with 429 and `Retry-After`, and would take a long wait for a server that hangs.
         """
-        return Exchange(self, call, self._asker.reply(ask, fall_back=False, waits=False), kept)
+        return Exchange(self, call, ask, kept)
 
     async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
         """Let the calls end by themselves for `timeout` seconds, or until `hurry` is set."""
@@ -92,26 +95,44 @@ class Calls:
 class Exchange:
     """One call while it is answered. `requested` is the model it named, where that one has a successor."""
 
-    def __init__(self, calls: Calls, call: Call, reply: Answer, kept: Kept | None) -> None:
+    def __init__(self, calls: Calls, call: Call, ask: Ask, kept: Kept | None) -> None:
         self.call = call
-        self.reply = reply
         self.kept = kept
         self.requested = ""
         self.truncated = False
         self.stored: asyncio.Future[None] | None = None
         self.calls = calls
+        self._ask = ask
+        self._stream: CompletionStream | None = None  # of the latest request for the reply
         self._length = 0
         self._cut = ""
         self._cutoff: asyncio.Timeout | None = None
         calls.open.add(self)
 
     @property
+    def usage(self) -> Usage | None:
+        return self._stream.usage if self._stream else None
+
+    @property
+    def tool_calls(self) -> list[dict[str, Any]]:
+        return self._stream.tool_calls if self._stream else []
+
+    @property
+    def request_id(self) -> str:
+        return self._stream.request_id if self._stream else ""
+
+    @property
+    def passage(self) -> Passage:
+        return self._stream.passage if self._stream else NOWHERE
+
+    @property
     def finish_reason(self) -> str:
         """As OpenAI names them; of a reply that is over."""
         if self.truncated:
             return "length"
-        calls = "tool_calls" if self.reply.tool_calls else ""
-        return calls or self.reply.finish_reason or "stop"
+        if self.tool_calls:
+            return "tool_calls"
+        return (self._stream.finish_reason if self._stream else "") or "stop"
 
     def cut(self, code: str) -> None:
         """End it from outside: what iterates gets Cut. One timer for the whole call, so no token pays."""
@@ -128,7 +149,7 @@ class Exchange:
         """
         ending = None
         try:
-            async with asyncio.timeout(0 if self._cut else None) as self._cutoff, self.reply as reply:
+            async with asyncio.timeout(0 if self._cut else None) as self._cutoff, self._open() as reply:
                 async for delta in reply:
                     self._hear(delta)
                     yield delta
@@ -154,6 +175,13 @@ class Exchange:
             if ending:
                 await asyncio.shield(self.stored)
 
+    def _open(self) -> AbstractAsyncContextManager[CompletionStream]:
+        router = self.calls.router
+        return router.stream(self._ask, allow_fallback=False, wait=False, on_attempt=self._note_attempt)
+
+    def _note_attempt(self, stream: CompletionStream) -> None:
+        self._stream = stream
+
     def leave(self, deltas: AsyncGenerator[Delta, None]) -> None:
         """Whoever asked went away before the rest of `deltas` was iterated."""
         self.calls.hold(asyncio.get_running_loop().create_task(_close(deltas)))
@@ -173,12 +201,11 @@ async def _close(deltas: AsyncGenerator[Delta, None]) -> None:
 
 async def _conclude(exchange: Exchange, ending: Ending) -> None:
     """Store an ending, later where the database is away. What its process takes with it, recovery ends."""
-    reply = exchange.reply
     ending = replace(
         ending,
-        usage=reply.usage,
-        request_id=ending.request_id or reply.request_id,
-        passage=reply.passage,
+        usage=exchange.usage,
+        request_id=ending.request_id or exchange.request_id,
+        passage=exchange.passage,
     )
     outcome = ending.columns() | {"first_token": exchange.call.first_token}
     if not await _store(exchange, outcome):
@@ -189,7 +216,7 @@ async def _conclude(exchange: Exchange, ending: Ending) -> None:
 
 async def _store(exchange: Exchange, outcome: dict[str, Any]) -> bool:
     try:
-        await in_database(store, exchange.call, outcome, exchange.kept, exchange.reply.tool_calls)
+        await in_database(store, exchange.call, outcome, exchange.kept, exchange.tool_calls)
     except DatabaseError as error:
         logger.error("the end of a call could not be written, trying again: %s", type(error).__name__)
         return False

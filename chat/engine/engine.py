@@ -17,7 +17,7 @@ from chat.upstream.catalogue import Catalogue, Model
 from chat.upstream.client import Client
 
 from . import offering, providers
-from .asker import Asker
+from .asker import Router
 from .calls import Calls
 from .heartbeat import HeartbeatTask
 from .hub import Hub
@@ -62,7 +62,7 @@ class Engine:
             settings.PAID_MODEL_REQUESTS_PER_MINUTE,
             shared=self._shared_minutes,
         )
-        self.asker = Asker(self.client, lambda: self.catalogue, self.limiter, settings.FALLBACK_MODELS)
+        self.router = Router(self.client, lambda: self.catalogue, self.limiter, settings.FALLBACK_MODELS)
         self.viewers = Viewers()
         self.mirrors = Mirrors()
         given = _given(self.local)
@@ -79,9 +79,9 @@ class Engine:
             Journal(workers, self.worker.pk),
             lambda verdict: self.supervisor.obey(verdict),
         )
-        self.asker.on_refusal = self.watch.learn
-        self.calls = Calls(self.asker)
-        self.supervisor = Supervisor(self.asker, self._writer)
+        self.router.on_refusal = self.watch.learn
+        self.calls = Calls(self.router)
+        self.supervisor = Supervisor(self.router, self._writer)
         self.heartbeat = HeartbeatTask(
             self.worker, self.lease, workers, lambda: self.supervisor.running, self._count_processes
         )
@@ -126,7 +126,7 @@ class Engine:
             if run.is_live and run.worker is not None:
                 self.hub.watch(run.pk, run.worker.channel, mirror.end)
             await self.mirrors.refresh(mirror)
-        return mirror
+        return self.mirrors.keep(mirror)
 
     def stop(self, run: Run) -> None:
         """Stop a run of this process at once; ask the owner of another's. The row says so already."""

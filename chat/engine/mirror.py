@@ -86,7 +86,15 @@ class Mirrors:
 
     def get(self, run: Run) -> Mirror:
         """One mirror a run and process, however many watch."""
-        return self.open.get(run.pk) or self.open.setdefault(run.pk, Mirror(about(run)))
+        return self.keep(self.open.get(run.pk) or Mirror(about(run)))
+
+    def keep(self, mirror: Mirror) -> Mirror:
+        """Hold a mirror for a viewer that is about to join: `poll` lets go of one that nobody watches.
+
+        Without this a viewer could join a mirror that is let go in the same moment, and wait for ever.
+        """
+        mirror.wanted = asyncio.get_running_loop().time()
+        return self.open.setdefault(mirror.about.run, mirror)
 
     def hear(self, run: uuid.UUID, at: Position, text: str, reasoning: str) -> None:
         """A message of the owner. A gap is filled from the database at the next look, which is now."""

@@ -14,9 +14,10 @@ from django.utils.translation import gettext_noop
 from chat.models import Run
 from chat.upstream.ask import Ask
 from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.reply import CompletionStream
 
 from . import substitute
-from .asker import Answer, Asker
+from .asker import Router
 from .ending import Ending
 from .line import Line
 from .live import Live
@@ -36,9 +37,9 @@ logger = logging.getLogger(__name__)
 class Supervisor:
     """Launches, stops and drains runs. Everything here happens on the event loop."""
 
-    def __init__(self, asker: Asker, writer: Writer) -> None:
+    def __init__(self, router: Router, writer: Writer) -> None:
         self.lives: dict[uuid.UUID, Live] = {}
-        self._asker = asker
+        self._router = router
         self._writer = writer
         self._tasks: dict[uuid.UUID, asyncio.Task[Ending]] = {}
         self._reasons: dict[uuid.UUID, str] = {}
@@ -49,7 +50,7 @@ class Supervisor:
     @property
     def is_full(self) -> bool:
         """The next run has to queue."""
-        return len(self._tasks) >= LIVE_RUNS or self._asker.limiter.has_line
+        return len(self._tasks) >= LIVE_RUNS or self._router.limiter.has_line
 
     def has_ended(self, run: uuid.UUID) -> bool:
         """It ran here and is over, stored or about to be."""
@@ -143,12 +144,14 @@ class Supervisor:
     async def _write(self, draft: Draft, ask: Ask) -> Ending:
         live = draft.live
         room = LONGEST_REPLY - len(live.about.earlier)
-        reply = draft.reply = self._asker.reply(ask, draft.wait_at, fall_back=not live.about.earlier)
+        attempt = self._router.stream(
+            ask, draft.wait_at, allow_fallback=not live.about.earlier, on_attempt=draft.note_attempt
+        )
         try:
-            async with reply:
+            async with attempt as reply:
+                self._meet(draft, ask, reply)
                 async for delta in reply:
                     if draft.first_text is None:
-                        self._meet(draft, ask, reply)
                         draft.hear(delta.text)
                     if self._writer.is_behind:
                         await self._writer.caught_up()
@@ -167,12 +170,12 @@ class Supervisor:
             return _at_length(live, **how)
         return Ending.at_end(live.about.earlier + live.text, reply.finish_reason, **how)
 
-    def _meet(self, draft: Draft, ask: Ask, reply: Answer) -> None:
+    def _meet(self, draft: Draft, ask: Ask, reply: CompletionStream) -> None:
         """Note who answers, where it is not the model that was asked."""
-        if reply.because and not draft.because:
-            draft.answered_by, draft.because = reply.model.id, reply.because
+        if because := reply.fallback_reason:
+            draft.answered_by, draft.because = reply.model.id, because
             names = {"model": reply.model.name, "asked": ask.model.name}
-            draft.live.answered_by(reply.model.id, substitute.sentence(reply.because), **names)
+            draft.live.answered_by(reply.model.id, substitute.sentence(because), **names)
 
 
 def _at_length(live: Live, **more: Any) -> Ending:

@@ -17,8 +17,8 @@ from django.utils import timezone
 
 from chat.models import Run, RunChunk
 from chat.upstream.passage import NOWHERE, Passage
+from chat.upstream.reply import CompletionStream
 
-from .asker import Answer
 from .database import CONNECTION_ERRORS, DatabaseThreads, writing
 from .ending import Ending
 from .journal import Entry, Journal
@@ -43,7 +43,7 @@ class Draft:
     live: Live
     run: Run
     seam: Seam
-    reply: Answer | None = None  # as soon as it is asked for
+    reply: CompletionStream | None = None  # of the latest request for it
     saved_text: int = 0
     saved_reasoning: int = 0
     stored: tuple[int, int] = (0, 0)  # of the text and the reasoning, as the database has confirmed
@@ -83,6 +83,9 @@ class Draft:
             now = timezone.now()
             self.first_token = self.first_token or now
             self.first_text = now if text else None
+
+    def note_attempt(self, reply: CompletionStream) -> None:
+        self.reply = reply
 
     @property
     def passage(self) -> Passage:

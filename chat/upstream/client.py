@@ -1,7 +1,6 @@
 """The client of all who answer, here and elsewhere: one for each event loop, with connections to spare."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
@@ -16,15 +15,15 @@ from .host import Host
 from .local import LocalModel
 from .openai import SENTENCES, Endpoint, served, to_endpoint, to_provider
 from .passage import Passage
-from .patience import Again, Deadlines, Retries, rest
-from .reply import Reply
+from .patience import Deadlines
+from .reply import CompletionStream
 from .request import Account, Request, to_local, to_workers_ai
 from .routes import to_route
 from .transport import HEADERS, TIMEOUT, Transport
 
-__all__ = ["Account", "Client", "Deadlines", "Endpoint", "Gateway", "Retries"]
+__all__ = ["Account", "Client", "Deadlines", "Endpoint", "Gateway"]
 
-DEADLINES, RETRIES = Deadlines(), Retries()
+DEADLINES = Deadlines()
 BITE = 0.04  # seconds between two reads of a reply
 COARSER = 1.5  # times that for a program: each read costs what three tokens cost beside it
 
@@ -40,7 +39,6 @@ class Client:
         gateway: Gateway | None = None,
         endpoint: Endpoint | None = None,
         deadlines: Deadlines = DEADLINES,
-        retries: Retries = RETRIES,
         bite: float = BITE,
     ) -> None:
         """`gateway`: all questions to the account go through it. `endpoint` serves models of its own."""
@@ -49,8 +47,6 @@ class Client:
         self._gateway = gateway
         self._endpoint = endpoint
         self._deadlines = deadlines
-        self._retries = retries
-        self._gateway_retries = replace(retries, elsewhere=bool(gateway and gateway.tries_again))
         self._bite = bite
         self._transport = Transport()
         self._http = httpx.AsyncClient(
@@ -64,22 +60,27 @@ class Client:
         )
         self._cloudflare = Cloudflare(self._http, account) if account else None
 
-    def reply(self, ask: Ask, again: Again = rest) -> Reply:
-        """Ask for a reply; nothing is sent before it is iterated. `again` has a say in further calls."""
+    def stream(self, ask: Ask, started: float | None = None, *, whole: bool = False) -> CompletionStream:
+        """Request a reply, once; nothing is sent before it is iterated. `started`: see `CompletionStream`.
 
-        elsewhere = ask.model.host is Host.ENDPOINT
-        return Reply(
+        `whole`: ask for the whole answer at once, without `stream`.
+        """
+        return CompletionStream(
             self._transport,
             lambda stream: self._request(ask, stream),
-            streams=not ask.unstreamed,
+            model=ask.model,
+            streams=not (whole or ask.unstreamed),
             max_tokens=ask.max_tokens,
-            inline_reasoning=ask.model.inline_reasoning,
             deadlines=self._deadlines,
-            retries=self._retries if elsewhere or ask.model.local else self._gateway_retries,
             bite=self._bite * (COARSER if ask.coarse else 1),
-            sentences=SENTENCES if elsewhere else {},
-            again=again,
+            started=started,
+            sentences=SENTENCES if ask.model.host is Host.ENDPOINT else {},
         )
+
+    def is_retried_by_gateway(self, model: Model) -> bool:
+        """Whether the AI Gateway in front of this model retries by itself."""
+        through = not model.local and model.host is not Host.ENDPOINT
+        return bool(through and self._gateway and self._gateway.tries_again)
 
     async def models(self) -> list[Model]:
         """Cloudflare's text models, as its list has them now. Raises UpstreamError."""

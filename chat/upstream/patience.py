@@ -1,13 +1,9 @@
-"""How long a reply is waited for, and how often it is asked for again."""
+"""How long a reply may take, and how often it may be requested."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+import random
+from dataclasses import dataclass, field
 
-from .errors import UpstreamError
-
-# Asked before each further call: rests for so many seconds, and says whether the call may be made.
-Again = Callable[[UpstreamError, float], Awaitable[bool]]
+from .errors import Kind, UpstreamError
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +17,42 @@ class Deadlines:
 
 
 @dataclass(frozen=True, slots=True)
-class Retries:
-    """At most `most`, after a random pause of up to `base` seconds, doubled each time; `longest` in all.
+class RetryPolicy:
+    """At most `max_retries` after the first request, with exponential backoff and jitter. In seconds."""
 
-    `elsewhere`: somebody on the way asks again already, so what was refused is not asked for again here.
+    max_retries: int = 2
+    base_delay: float = 2.0
+    max_total_delay: float = 15.0
+
+
+@dataclass(slots=True)
+class Backoff:
+    """The delays before the retries of one request.
+
+    `handled_by_gateway`: the AI Gateway retries what the provider refuses, so nobody else does.
     """
 
-    most: int = 2
-    base: float = 2.0
-    longest: float = 15.0
-    elsewhere: bool = False
+    policy: RetryPolicy
+    handled_by_gateway: bool = False
+    _retries: int = field(default=0, init=False)
+    _total_delay: float = field(default=0.0, init=False)
 
+    def delay_after(self, error: UpstreamError, *, streamed: bool, time_left: float) -> float | None:
+        """Return the seconds to wait before the next retry, None for no retry.
 
-async def rest(error: UpstreamError, seconds: float) -> bool:
-    """Nobody minds a further call."""
-    await asyncio.sleep(seconds)
-    return True
+        `time_left`: seconds until the deadline of the first token.
+        """
+        if error.permanent or self._retries >= self.policy.max_retries:
+            return None
+        if self.handled_by_gateway and error.status is not None:
+            return None
+        if not streamed and error.kind is Kind.TIMEOUT:
+            return None  # all the time that the server has was not enough
+        delay = error.retry_after
+        if delay is None:
+            delay = random.uniform(0.25, 1) * self.policy.base_delay * 2**self._retries
+        if self._total_delay + delay > self.policy.max_total_delay or delay > time_left:
+            return None
+        self._retries += 1
+        self._total_delay += delay
+        return delay

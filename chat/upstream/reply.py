@@ -1,8 +1,7 @@
-"""One reply as it is read: deltas, deadlines, retries before the first token, and how it ended."""
+"""One request for a reply and the reply as it is read: deltas, deadlines, and how it ended."""
 
 import asyncio
 import json
-import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
@@ -15,9 +14,10 @@ from chat.wire import sse
 from chat.wire.frames import Delta, FrameError, Reader
 from chat.wire.usage import Usage
 
+from .catalogue import Model
 from .errors import Kind, UpstreamError, from_payload, from_response
 from .passage import NOWHERE, Passage
-from .patience import Again, Deadlines, Retries
+from .patience import Deadlines
 from .request import Request
 from .transport import READ, Transport
 
@@ -31,13 +31,18 @@ NONE: Mapping[Kind, str] = {}
 BROKEN = (httpx.HTTPError, aiohttp.ClientError, OSError)
 
 
-class Reply:
-    """`async with client.reply(…) as reply: async for delta in reply: …`
+class NotStreamed(UpstreamError):
+    """An empty answer to a request for a stream: the same request without `stream` may get the real one."""
 
-    `streams` False: the server is asked for a whole answer, which comes as one delta.
+
+class CompletionStream:
+    """A model's reply to one request: `async with client.stream(ask) as stream: async for delta in stream: …`
 
     Raises UpstreamError; for a deadline that has passed on leaving the block. Leaving it closes the socket,
-    which is what stops the model.
+    which is what stops the model. A request is sent once: retries are the router's.
+
+    `streams` False: the server is asked for a whole answer, which comes as one delta. `started`: the time of
+    the loop's clock from which the deadlines count, which is earlier than now for a retry.
     """
 
     def __init__(
@@ -45,34 +50,36 @@ class Reply:
         http: Transport,
         request: Callable[[bool], Awaitable[Request]],
         *,
+        model: Model,
         streams: bool = True,
         max_tokens: int,
-        inline_reasoning: bool,
         deadlines: Deadlines,
-        retries: Retries,
         bite: float,
-        again: Again,
+        started: float | None = None,
         sentences: Mapping[Kind, str] = NONE,
     ) -> None:
+        self.model = model
+        self.fallback_reason = ""  # the kind of error for which this is not the model that was asked
         self.request_id = ""
         self.passage = NOWHERE  # through an AI Gateway
+        self.streams = streams
         self._http = http
         self._request = request
         self._max_tokens = max_tokens
-        self._inline_reasoning = inline_reasoning
         self._deadlines = deadlines
-        self._retries = retries
         self._bite = bite
         self._sentences = sentences  # for errors, in place of their own
-        self._again = again
         self._loop = asyncio.get_running_loop()
-        self._began = self._last = self._loop.time()
+        self._began = self._last = self._loop.time() if started is None else started
         self._put_off_at = 0.0  # when the deadline that is set now is old
         self._spoke = False
-        self._tries = 0
-        self._paused = 0.0
-        self._streams = streams
-        self._new_attempt()
+        self._first: Delta | None = None
+        self._response: httpx.Response | None = None
+        self._decoder = sse.Decoder()
+        self._reader = Reader(inline_reasoning=model.inline_reasoning)
+        self._failure: Exception | None = None
+        self._over = False
+        self._pause = False
 
     @property
     def usage(self) -> Usage | None:
@@ -118,14 +125,28 @@ class Reply:
     def __aiter__(self) -> Self:
         return self
 
+    async def begin(self) -> None:
+        """Read the first delta, with which the iteration then begins. Raises UpstreamError."""
+        self._first = await self._receive()
+
     async def __anext__(self) -> Delta:
-        delta = await self._next()
+        delta, self._first = self._first or await self._receive(), None
         if delta is None:
             raise StopAsyncIteration
-        self._spoke = True
-        self._last = self._loop.time()
-        if self._last >= self._put_off_at or self._reader.finish_reason:
-            self._put_off()
+        return delta
+
+    async def _receive(self) -> Delta | None:
+        """The next delta, None at the end."""
+        try:
+            delta = await self._read_response()
+        except UpstreamError as error:
+            error.message = self._sentences.get(error.kind, error.message)
+            raise
+        if delta is not None:
+            self._spoke = True
+            self._last = self._loop.time()
+            if self._last >= self._put_off_at or self._reader.finish_reason:
+                self._put_off()
         return delta
 
     def _put_off(self) -> None:
@@ -141,49 +162,14 @@ class Reply:
         return min(self._last + patience, self._began + self._deadlines.whole)
 
     def _first_deadline(self) -> float:
-        return self._deadlines.first_token if self._streams else self._deadlines.unstreamed
+        return self._deadlines.first_token if self.streams else self._deadlines.unstreamed
 
-    async def _next(self) -> Delta | None:
-        """The next delta; before the first one, also by asking again."""
-        while True:
-            try:
-                return await self._attempt()
-            except UpstreamError as error:
-                pause = self._pause_after(error)
-                if pause is None:
-                    error.message = self._sentences.get(error.kind, error.message)
-                    raise
-                await self._close()
-                if not await self._again(error, pause):
-                    raise
-            self._new_attempt()
+    @property
+    def time_left(self) -> float:
+        """Seconds until the deadline."""
+        return self._deadline() - self._loop.time()
 
-    def _new_attempt(self) -> None:
-        self._response: httpx.Response | None = None
-        self._decoder = sse.Decoder()
-        self._reader = Reader(inline_reasoning=self._inline_reasoning)
-        self._failure: Exception | None = None
-        self._over = False
-        self._pause = False
-
-    def _pause_after(self, error: UpstreamError) -> float | None:
-        """Seconds before asking again, None for not at all."""
-        if self._spoke or error.permanent or self._tries >= self._retries.most:
-            return None
-        if self._retries.elsewhere and error.status is not None:
-            return None
-        if not self._streams and error.kind is Kind.TIMEOUT:
-            return None  # all the time that the server has was not enough
-        pause = error.retry_after
-        if pause is None:
-            pause = random.uniform(0.25, 1) * self._retries.base * 2**self._tries
-        if self._paused + pause > self._retries.longest or self._loop.time() + pause > self._deadline():
-            return None
-        self._tries += 1
-        self._paused += pause
-        return pause
-
-    async def _attempt(self) -> Delta | None:
+    async def _read_response(self) -> Delta | None:
         try:
             if self._response is None:
                 self._response = await self._open()
@@ -205,7 +191,7 @@ class Reply:
             raise UpstreamError(kind, detail=type(error).__name__) from None
 
     async def _open(self) -> httpx.Response:
-        request = await self._request(self._streams)
+        request = await self._request(self.streams)
         if self._http.closed:
             raise _final(UpstreamError(Kind.UNAVAILABLE, detail="the client is closed"))
         # Half a surrogate pair, which UTF-8 cannot carry, becomes the escape that JSON has for it.
@@ -234,19 +220,15 @@ class Reply:
     async def _read_json(self) -> Delta | None:
         """A whole answer to a request for a stream, as some models and filters give it.
 
-        Some give an empty one, and give the real one when they are not asked for a stream.
+        Raises NotStreamed for an empty one.
         """
         try:
             body = json.loads(await _body(self._chunks, LONGEST_JSON))
         except (ValueError, RecursionError):
             raise UpstreamError(Kind.UNAVAILABLE, detail="an answer that is no JSON") from None
         delta = self._reader.read_json(body)
-        if self._streams and not delta and not self._reader.tool_calls:
-            self._streams = False
-            await self._close()
-            self._new_attempt()
-            self._timeout.reschedule(self._deadline())
-            return await self._attempt()
+        if self.streams and not delta and not self._reader.tool_calls:
+            raise NotStreamed(Kind.UNAVAILABLE, detail="an empty answer")
         self._over = self._reader.done = True
         return delta or None
 

@@ -49,7 +49,7 @@ async def test_what_cloudflare_refuses_for_a_minute(here: Engine, fake: Fake, st
 
 async def test_what_the_site_does_not_even_ask(here: Engine, fake: Fake) -> None:
     headers = await in_database(bearer)
-    here.asker.limiter = Limiter(1, 1)
+    here.router.limiter = Limiter(1, 1)
     first = await AsyncClient().post(CHAT, question("hello"), "application/json", headers=headers)
     assert first.status_code == 200
     calls = len(fake.calls)

@@ -16,7 +16,7 @@ def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> Chat
 
 
 def goes_on(chat: ChatPage) -> None:
-    """The reply grows after all that was pressed, and nothing else was asked. Returns after a double tap's time."""
+    """The reply still grows a double tap later, and nothing else was asked."""
     length = len(chat.grown_to(1))
     chat.page.wait_for_timeout(DOUBLE_TAP_MILLISECONDS)
     chat.grown_to(length + 20)

@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 
 from chat.engine import limiter as limits
-from chat.engine.asker import Answer, Asker
+from chat.engine.asker import Router
 from chat.engine.breaker import Allowance, Breaker
 from chat.engine.limiter import Limiter
 from chat.engine.line import Tell, tell_nobody
 from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Catalogue, Model
-from chat.upstream.client import Client, Deadlines, Retries
+from chat.upstream.client import Client, Deadlines
 from chat.upstream.errors import Kind, UpstreamError
 from chat.upstream.host import Host
+from chat.upstream.patience import RetryPolicy
 from tests.engine.test_breaker import Clock
 from tests.fake_run import Run
 from tests.fake_scenarios import status, words
@@ -33,13 +34,16 @@ KNOWING = Model("@cf/meta/llama-3.2-3b-instruct", "Knowing", window=8_000)
 ABROAD = Model("openai/abroad", "Abroad", window=8_000, host=Host.GATEWAY)
 HERE = Model("local/here", "Here", window=8_000, local=True)
 CATALOGUE = Catalogue([FIRST, SECOND, THIRD, KNOWING, HERE], FIRST.id)
-QUICK = Retries(base=0.02)
+QUICK = RetryPolicy(base_delay=0.02)
 PATIENT = Deadlines()
 
 
 @dataclass
 class Said:
-    answer: Answer
+    model: Model  # that answered, else the one that was asked
+    because: str = ""
+    complete: bool = False
+    request_id: str = ""
     text: str = ""
     error: UpstreamError | None = None
 
@@ -56,15 +60,16 @@ async def asker(
     breaker: Any = Breaker,
     deadlines: Deadlines = PATIENT,
     catalogue: Catalogue = CATALOGUE,
-) -> AsyncIterator[Asker]:
-    client = Client(account(fake), None, deadlines=deadlines, retries=QUICK, bite=0.01)
+) -> AsyncIterator[Router]:
+    client = Client(account(fake), None, deadlines=deadlines, bite=0.01)
     try:
-        yield Asker(
+        yield Router(
             client,
             lambda: catalogue,
             limiter or Limiter(10_000, 10_000),
             fallbacks,
             breaker=breaker,
+            retry_policy=QUICK,
             allowance=Allowance(clock=Clock()),  # else one that is spent would begin anew at midnight
         )
     finally:
@@ -72,13 +77,17 @@ async def asker(
 
 
 async def ask(
-    made: Asker, question: str, model: Model = FIRST, tell: Tell = tell_nobody, **options: Any
+    made: Router, question: str, model: Model = FIRST, tell: Tell = tell_nobody, **options: Any
 ) -> Said:
-    said = Said(made.reply(Ask([{"role": "user", "content": question}], model, 500, **options), tell))
+    said = Said(model)
     try:
-        async with said.answer as reply:
+        async with made.stream(
+            Ask([{"role": "user", "content": question}], model, 500, **options), tell
+        ) as reply:
+            said.model, said.because = reply.model, reply.fallback_reason
             async for delta in reply:
                 said.text += delta.text
+            said.complete, said.request_id = reply.complete, reply.request_id
     except UpstreamError as error:
         said.error = error
     return said
@@ -125,7 +134,7 @@ async def test_five_minutes_of_a_dead_upstream_and_fifty_people_cost_few_calls(
     clock = Clock()
     waits: list[float] = []
 
-    async def person(made: Asker) -> None:
+    async def person(made: Router) -> None:
         began = time.monotonic()
         said = await ask(made, "hello")
         assert said.kind is Kind.UNAVAILABLE
@@ -251,7 +260,7 @@ async def test_a_program_is_told_at_once_that_it_was_too_much(fake: Fake) -> Non
         for asked, least, most, calls in ((refused, 7, 7, 1), (question, 6, 7, 1)):
             began = time.monotonic()
             with pytest.raises(UpstreamError) as raised:
-                async with made.reply(asked, waits=False) as reply:
+                async with made.stream(asked, wait=False) as reply:
                     await anext(reply)
             assert raised.value.kind is Kind.THROTTLED
             assert least <= (raised.value.retry_after or 0) <= most
@@ -284,9 +293,9 @@ async def test_another_model_answers_in_its_place(
     async with asker(fake, SECOND.id, THIRD.id) as made:
         said = await ask(made, by_model(first=scenario))
     assert said.text.split() == ["word1", "word2", "word3"]
-    assert (said.answer.model, said.answer.because) == (SECOND, because)
-    assert said.answer.complete
-    assert said.answer.request_id.endswith("-FRA")
+    assert (said.model, said.because) == (SECOND, because)
+    assert said.complete
+    assert said.request_id.endswith("-FRA")
     assert models(fake) == calls
 
 
@@ -294,7 +303,7 @@ async def test_the_models_are_tried_in_order_and_the_first_ones_trouble_is_told(
     question = by_model(first="status code=3040", second="status code=3021", third="status code=7009")
     async with asker(fake, FIRST.id, SECOND.id, "@cf/gone/gone", THIRD.id) as made:
         said = await ask(made, question)
-    assert (said.kind, said.answer.model, said.answer.because) == (Kind.BUSY, FIRST, "")
+    assert (said.kind, said.model, said.because) == (Kind.BUSY, FIRST, "")
     assert models(fake) == ["first", "second", "third", "third", "third"]
 
 
@@ -302,7 +311,7 @@ async def test_a_model_that_is_left_alone_is_replaced_at_once(fake: Fake) -> Non
     async with asker(fake, SECOND.id, breaker=lambda: Breaker(failures=1)) as made:
         for _ in range(3):
             said = await ask(made, by_model(first="status code=3040"))
-            assert (said.answer.model, said.answer.because) == (SECOND, "busy")
+            assert (said.model, said.because) == (SECOND, "busy")
     assert models(fake) == ["first", "second", "second", "second"]
 
 
@@ -323,7 +332,7 @@ async def test_another_model_is_told_what_it_knows_of_what_was_chosen(fake: Fake
 
 async def test_without_another_model_it_is_not_impatient(fake: Fake) -> None:
     async with asker(fake, FIRST.id) as made:
-        assert (await ask(made, "hello")).answer.because == ""
+        assert (await ask(made, "hello")).because == ""
     assert "options" not in runs(fake)[0]["body"]
 
 
@@ -331,19 +340,19 @@ async def test_what_is_for_some_only_answers_nobody_instead(fake: Fake) -> None:
     few = Catalogue([FIRST, SECOND, THIRD], FIRST.id, groups={SECOND.id: frozenset({7})})
     async with asker(fake, SECOND.id, THIRD.id, catalogue=few) as made:
         said = await ask(made, by_model(first="status code=3040"))
-    assert (said.answer.model, models(fake)) == (THIRD, ["first", "third"])
+    assert (said.model, models(fake)) == (THIRD, ["first", "third"])
 
 
 async def test_another_providers_model_knows_nothing_of_cloudflares_queue(fake: Fake) -> None:
     async with asker(fake, SECOND.id) as made:
-        assert (await ask(made, "hello", ABROAD)).answer.model == ABROAD
+        assert (await ask(made, "hello", ABROAD)).model == ABROAD
     assert "options" not in fake.calls[-1]["body"]
 
 
 async def test_what_is_sent_fits_into_the_other_models_window(fake: Fake) -> None:
     turns = [{"role": role, "content": "word " * 2_000} for role in ("user", "assistant") * 3]
     asked = Ask([*turns, {"role": "user", "content": by_model(first="status code=3040")}], FIRST, 6_000)
-    async with asker(fake, SECOND.id) as made, made.reply(asked) as reply:
+    async with asker(fake, SECOND.id) as made, made.stream(asked) as reply:
         async for _ in reply:
             pass
     first, second = (call["body"] for call in runs(fake))
@@ -377,7 +386,7 @@ async def test_no_other_model_answers_what_it_could_not_help_or_has_begun(
 ) -> None:
     async with asker(fake, SECOND.id) as made:
         said = await ask(made, by_model(first=scenario))
-    assert (said.kind, said.answer.model) == (kind, FIRST)
+    assert (said.kind, said.model) == (kind, FIRST)
     assert models(fake) == ["first"]
 
 
@@ -385,7 +394,7 @@ async def test_a_model_that_says_nothing_in_time_is_replaced(fake: Fake) -> None
     # As long as the other one needs on a busy machine.
     async with asker(fake, SECOND.id, deadlines=Deadlines(first_token=2)) as made:
         said = await ask(made, by_model(first="hang before=headers"))
-    assert (said.answer.model, said.answer.because) == (SECOND, "timeout")
+    assert (said.model, said.because) == (SECOND, "timeout")
     fake.wait_for(lambda calls: calls[0]["closed_by_client"])
 
 
@@ -399,7 +408,7 @@ async def test_a_deadline_between_tokens_is_the_answers_own_end(fake: Fake) -> N
 async def test_a_reply_that_goes_on_has_one_author(fake: Fake) -> None:
     question = [{"role": "user", "content": by_model(first="status code=7009")}]
     async with asker(fake, SECOND.id) as made:
-        reply = made.reply(Ask(question, FIRST, 500), fall_back=False)
+        reply = made.stream(Ask(question, FIRST, 500), allow_fallback=False)
         with pytest.raises(UpstreamError):
             async with reply:
                 await anext(reply)
@@ -408,5 +417,5 @@ async def test_a_reply_that_goes_on_has_one_author(fake: Fake) -> None:
 
 async def test_what_was_asked_of_this_machine_goes_nowhere_else(fake: Fake) -> None:
     async with asker(fake, SECOND.id) as made:
-        assert made.others(HERE) == []
-        assert made.others(FIRST) == [SECOND]
+        assert made.fallbacks_for(HERE) == []
+        assert made.fallbacks_for(FIRST) == [SECOND]

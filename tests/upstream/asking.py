@@ -5,22 +5,25 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from chat.engine.asker import Router
+from chat.engine.limiter import Limiter
 from chat.upstream.ask import Ask
-from chat.upstream.catalogue import Model
-from chat.upstream.client import Account, Client, Deadlines, Gateway, Retries
+from chat.upstream.catalogue import Catalogue, Model
+from chat.upstream.client import Account, Client, Deadlines, Gateway
 from chat.upstream.errors import Kind, UpstreamError
-from chat.upstream.reply import Reply
+from chat.upstream.patience import RetryPolicy
+from chat.upstream.reply import CompletionStream
 from tests.fake_workers_ai import TOKEN, Fake
 
 MODEL = Model("@cf/zai-org/glm-4.7-flash", "GLM", window=131_072)
 THINKER = Model("@cf/qwen/qwq-32b", "QwQ", window=24_000, inline_reasoning=True)
 PATIENT = Deadlines()
-QUICK = Retries(base=0.02)
+QUICK = RetryPolicy(base_delay=0.02)
 
 
 @dataclass
 class Answer:
-    reply: Reply
+    reply: CompletionStream | None = None  # of the last attempt
     text: str = ""
     reasoning: str = ""
     deltas: int = 0
@@ -29,6 +32,9 @@ class Answer:
     @property
     def kind(self) -> Kind | None:
         return self.error and self.error.kind
+
+    def attempted(self, reply: CompletionStream) -> None:
+        self.reply = reply
 
 
 def account(fake: Fake) -> Account:
@@ -40,11 +46,10 @@ async def client(
     fake: Fake,
     *,
     deadlines: Deadlines = PATIENT,
-    retries: Retries = QUICK,
     bite: float = 0.01,
     gateway: Gateway | None = None,
 ) -> AsyncIterator[Client]:
-    made = Client(account(fake), None, gateway=gateway, deadlines=deadlines, retries=retries, bite=bite)
+    made = Client(account(fake), None, gateway=gateway, deadlines=deadlines, bite=bite)
     try:
         yield made
     finally:
@@ -52,13 +57,21 @@ async def client(
 
 
 async def ask(
-    made: Client, question: str, model: Model = MODEL, *, max_tokens: int = 500, **more: Any
+    made: Client,
+    question: str,
+    model: Model = MODEL,
+    *,
+    max_tokens: int = 500,
+    retries: RetryPolicy = QUICK,
+    **more: Any,
 ) -> Answer:
-    """`more` are further fields of the `Ask`."""
+    """Through a router of its own, which retries. `more` are further fields of the `Ask`."""
     messages = [{"role": "user", "content": question}]
-    answer = Answer(made.reply(Ask(messages, model, max_tokens, **more)))
+    router = Router(made, lambda: Catalogue([model], model.id), Limiter(10_000, 10_000), retry_policy=retries)
+    answer = Answer()
     try:
-        async with answer.reply as reply:
+        asked = Ask(messages, model, max_tokens, **more)
+        async with router.stream(asked, on_attempt=answer.attempted) as reply:
             async for delta in reply:
                 answer.text += delta.text
                 answer.reasoning += delta.reasoning

@@ -9,7 +9,7 @@ from chat.upstream.ask import Ask
 from chat.upstream.client import Account, Client, Deadlines
 from chat.upstream.errors import Kind, UpstreamError
 from tests.fake_workers_ai import ACCOUNT_TOKEN, Fake
-from tests.upstream.asking import MODEL, QUICK, THINKER, account, ask, client, runs
+from tests.upstream.asking import MODEL, THINKER, account, ask, client, runs
 
 pytestmark = pytest.mark.filterwarnings("error::ResourceWarning")
 
@@ -120,7 +120,7 @@ async def test_several_tokens_of_one_read_are_one_delta(fake: Fake) -> None:
 async def test_the_first_token_does_not_wait_for_a_bite(fake: Fake) -> None:
     async with client(fake, bite=60) as made:
         began = time.monotonic()
-        async with made.reply(
+        async with made.stream(
             Ask([{"role": "user", "content": "fake: words tokens=3 delay=0.3"}], MODEL, 9)
         ) as reply:
             await anext(reply)
@@ -185,7 +185,7 @@ async def test_the_token_is_in_no_text(
     said = "a secret of the person"
     texts: list[Any] = []
     scenarios = ("words", "status code=10000", "cut how=abrupt", "endless_line mb=3", "malformed", "hang")
-    async with client(fake, deadlines=Deadlines(first_token=0.3), retries=QUICK) as made:
+    async with client(fake, deadlines=Deadlines(first_token=0.3)) as made:
         for scenario in scenarios:
             answer = await ask(made, f"{said}\nfake: {scenario}")
             error: BaseException | None = answer.error

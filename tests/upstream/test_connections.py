@@ -9,7 +9,7 @@ import pytest
 
 from chat.upstream import reply as replies
 from chat.upstream.ask import Ask
-from chat.upstream.client import Client, Retries
+from chat.upstream.client import Client
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import MODEL, ask, client, runs
 from tests.waiting import PATIENCE, becomes
@@ -31,7 +31,9 @@ async def test_the_next_question_finds_the_connection_open(
 
 async def test_leaving_a_reply_stops_the_model_at_once(fake: Fake) -> None:
     async with client(fake) as made:
-        reply = made.reply(Ask([{"role": "user", "content": "fake: words tokens=1000 delay=0.02"}], MODEL, 9))
+        reply = made.stream(
+            Ask([{"role": "user", "content": "fake: words tokens=1000 delay=0.02"}], MODEL, 9)
+        )
         async with reply:
             await anext(reply)
         await asyncio.to_thread(fake.wait_for, lambda calls: calls[0]["closed_by_client"])
@@ -54,7 +56,7 @@ WAYS = [
 
 async def test_a_hundred_cancellations_at_any_moment_leave_the_client_whole(fake: Fake) -> None:
     chance = random.Random(7)
-    async with client(fake, retries=Retries(base=0.1)) as made:
+    async with client(fake) as made:
         for number in range(100):
             before = len(fake.calls)
             asking = asyncio.create_task(ask(made, f"fake: {WAYS[number % len(WAYS)]}"))
@@ -98,14 +100,14 @@ async def test_a_hundred_and_fifty_replies_stream_at_once(fake: Fake) -> None:
 
 
 async def test_nothing_is_sent_before_the_reply_is_iterated(fake: Fake) -> None:
-    async with client(fake) as made, made.reply(Ask([{"role": "user", "content": "hello"}], MODEL, 9)):
+    async with client(fake) as made, made.stream(Ask([{"role": "user", "content": "hello"}], MODEL, 9)):
         await asyncio.sleep(0.05)
     assert fake.calls == []
 
 
 async def test_an_error_of_our_own_closes_the_reply_too(fake: Fake) -> None:
     async def fail(made: Client) -> None:
-        async with made.reply(Ask([{"role": "user", "content": "fake: hang after=1"}], MODEL, 9)) as reply:
+        async with made.stream(Ask([{"role": "user", "content": "fake: hang after=1"}], MODEL, 9)) as reply:
             async for _ in reply:
                 raise LookupError
 

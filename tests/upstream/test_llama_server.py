@@ -14,8 +14,8 @@ from chat.upstream.ask import Ask
 from chat.upstream.client import Client
 from chat.upstream.errors import Kind, UpstreamError
 from chat.upstream.local import LocalModel
-from chat.upstream.reply import Reply
-from tests.upstream.asking import QUICK, ask
+from chat.upstream.reply import CompletionStream
+from tests.upstream.asking import ask
 
 pytestmark = pytest.mark.local
 
@@ -29,12 +29,12 @@ async def model(bundled: Path) -> AsyncIterator[LocalModel]:
 
 @pytest.fixture
 async def client(model: LocalModel) -> AsyncIterator[Client]:
-    made = Client(None, model, retries=QUICK)
+    made = Client(None, model)
     yield made
     await made.aclose()
 
 
-async def read_on(reply: Reply) -> None:
+async def read_on(reply: CompletionStream) -> None:
     async for _ in reply:
         continue
 
@@ -111,7 +111,7 @@ async def test_when_it_dies_the_replies_that_it_wrote_are_interrupted(
     client: Client, model: LocalModel
 ) -> None:
     messages = [{"role": "user", "content": "Count to one thousand."}]
-    async with client.reply(Ask(messages, model.model, 1_300)) as reply:
+    async with client.stream(Ask(messages, model.model, 1_300)) as reply:
         assert await anext(reply)
         assert model._process is not None
         model._process.kill()

@@ -17,8 +17,8 @@ from chat.upstream.ask import Ask
 from chat.upstream.client import Client
 from chat.upstream.errors import Kind, UpstreamError
 from chat.upstream.local import LocalModel
-from chat.upstream.reply import Reply
-from tests.upstream.asking import QUICK, ask
+from chat.upstream.reply import CompletionStream
+from tests.upstream.asking import ask
 from tests.upstream.gguf_files import STRING, UINT32, gguf
 from tests.waiting import until
 
@@ -34,7 +34,7 @@ async def main():
     model = local.LocalModel(local.find(""))
     client = Client(None, model)
     messages = [{"role": "user", "content": "Count to one thousand."}]
-    async with client.reply(Ask(messages, model.model, 2000)) as reply:
+    async with client.stream(Ask(messages, model.model, 2000)) as reply:
         async for delta in reply:
             print("writing", flush=True)
             if sys.argv[1] == "wait":
@@ -119,7 +119,7 @@ async def test_leaving_a_reply_frees_its_place_at_once(model: LocalModel) -> Non
     made = Client(None, model)
     for _ in range(local.CONVERSATIONS + 2):
         messages = [{"role": "user", "content": "Count to one thousand, slowly."}]
-        async with made.reply(Ask(messages, model.model, 3_000)) as reply:
+        async with made.stream(Ask(messages, model.model, 3_000)) as reply:
             await anext(reply)
     began = time.monotonic()
     answer = await ask(made, "Say hello.", model.model, max_tokens=5)
@@ -153,7 +153,7 @@ async def test_no_text_has_more_tokens_than_are_counted_for_it(model: LocalModel
 
 @pytest.mark.local
 async def test_too_long_a_question_is_told_as_such(model: LocalModel) -> None:
-    made = Client(None, model, retries=QUICK)
+    made = Client(None, model)
     answer = await ask(made, "0123456789 " * 3_000, model.model, max_tokens=5)
     await made.aclose()
     assert answer.kind is Kind.TOO_LONG
@@ -165,7 +165,7 @@ async def test_nobody_without_its_key_is_answered(model: LocalModel) -> None:
     stranger = LocalModel(local.find("") or Path())
     stranger.base_url = model.base_url
     key, model.key = model.key, "guessed"
-    made = Client(None, model, retries=QUICK)
+    made = Client(None, model)
     answer = await ask(made, "hello", model.model, max_tokens=5)
     await made.aclose()
     model.key = key
@@ -194,9 +194,9 @@ async def test_a_start_that_is_cancelled_serves_the_next_one(model: LocalModel) 
 
 @pytest.mark.local
 async def test_closing_it_ends_what_it_writes(model: LocalModel) -> None:
-    made = Client(None, model, retries=QUICK)
+    made = Client(None, model)
     messages = [{"role": "user", "content": "Write a long story about the sea."}]
-    async with made.reply(Ask(messages, model.model, 3_000)) as reply:
+    async with made.stream(Ask(messages, model.model, 3_000)) as reply:
         await anext(reply)
         began = time.monotonic()
         await asyncio.to_thread(model.close)
@@ -207,7 +207,7 @@ async def test_closing_it_ends_what_it_writes(model: LocalModel) -> None:
     assert cut.value.kind is Kind.INTERRUPTED
 
 
-async def read_on(reply: Reply) -> None:
+async def read_on(reply: CompletionStream) -> None:
     async for _ in reply:
         continue
 
@@ -252,7 +252,7 @@ def _is_alive(process: int) -> bool:
 async def test_a_file_that_cannot_be_loaded_is_told_in_a_sentence(cut: Path) -> None:
     local.check(cut)  # its header is whole
     model = LocalModel(cut)
-    made = Client(None, model, retries=QUICK)
+    made = Client(None, model)
     answer = await ask(made, "hello", model.model, max_tokens=5)
     await made.aclose()
     model.close()

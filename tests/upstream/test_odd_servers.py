@@ -11,7 +11,7 @@ from chat.upstream import reply
 from chat.upstream.client import Account, Client, Deadlines
 from chat.upstream.errors import Kind
 from chat.upstream.passage import NOWHERE
-from tests.upstream.asking import QUICK, Answer, ask
+from tests.upstream.asking import Answer, ask
 from tests.waiting import PATIENCE
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
@@ -65,7 +65,7 @@ class Server:
 async def answered(*pieces: bytes, pause: float = 0.0, stay: bool = False) -> tuple[Answer, int]:
     """What the client makes of them, and how often it asked."""
     async with Server(pieces, pause, stay) as server:
-        made = Client(server.account, None, retries=QUICK, deadlines=LONG, bite=0.01)
+        made = Client(server.account, None, deadlines=LONG, bite=0.01)
         answer = await ask(made, "hello")
         await made.aclose()
         return answer, server.asked

@@ -8,12 +8,12 @@ import pytest
 
 from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Model
-from chat.upstream.client import Account, Client, Endpoint, Gateway, Retries
+from chat.upstream.client import Account, Client, Endpoint, Gateway
 from chat.upstream.errors import Kind
 from chat.upstream.host import Host
 from chat.upstream.openai import to_endpoint
 from tests.fake_workers_ai import ENDPOINT_KEY, TOKEN, Fake
-from tests.upstream.asking import MODEL, QUICK, Answer, ask, runs
+from tests.upstream.asking import MODEL, Answer, ask, runs
 
 WORDS = "fake: openai tokens=2"
 THIRD = Model("openai/gpt-5", "openai/gpt-5", window=400_000, host=Host.GATEWAY)
@@ -36,14 +36,12 @@ async def both(
     *,
     gateway: Gateway | None = None,
     key: str = ENDPOINT_KEY,
-    retries: Retries = QUICK,
 ) -> AsyncIterator[Client]:
     made = Client(
         Account("acc", TOKEN, fake.base_url),
         None,
         gateway=gateway,
         endpoint=Endpoint(f"{other.url}/v1", key),
-        retries=retries,
         bite=0.01,
     )
     try:

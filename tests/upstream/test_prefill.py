@@ -29,7 +29,7 @@ async def test_it_goes_on_in_the_middle_of_a_sentence(bundled: Path) -> None:
     begun = {"role": "assistant", "content": "One, two, three,"}
     text = ""
     try:
-        async with made.reply(Ask([ASKED, begun], model.model, 12)) as reply:
+        async with made.stream(Ask([ASKED, begun], model.model, 12)) as reply:
             async for delta in reply:
                 text += delta.text
     finally:

@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from chat.upstream.ask import Ask
-from chat.upstream.client import Deadlines, Retries
+from chat.upstream.client import Deadlines
 from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.patience import Backoff, RetryPolicy
 from tests.fake_workers_ai import Fake
-from tests.upstream.asking import MODEL, ask, client, runs
+from tests.upstream.asking import ask, client, runs
 
 
 @pytest.mark.parametrize(
@@ -66,47 +66,40 @@ async def test_the_wait_that_upstream_names_is_kept(fake: Fake) -> None:
 
 
 async def test_a_wait_beyond_fifteen_seconds_is_left_to_the_person(fake: Fake) -> None:
-    async with client(fake, retries=Retries()) as made:
+    async with client(fake) as made:
         began = time.monotonic()
-        answer = await ask(made, "fake: status code=3040 retry_after=16")
+        answer = await ask(made, "fake: status code=3040 retry_after=16", retries=RetryPolicy())
     assert time.monotonic() - began < 10
     assert (answer.kind, len(runs(fake))) == (Kind.BUSY, 1)
     assert answer.error is not None
     assert answer.error.retry_after == 16
 
 
-async def test_pauses_grow_and_differ(fake: Fake) -> None:
-    pauses: list[float] = []
-
-    async def at_once(error: UpstreamError, seconds: float) -> bool:
-        pauses.append(seconds)
-        return True
-
-    busy = Ask([{"role": "user", "content": "fake: status code=3040"}], MODEL, 9)
-    async with client(fake, retries=Retries(base=0.2)) as made:
-        for _ in range(5):
-            with pytest.raises(UpstreamError):
-                async with made.reply(busy, at_once) as reply:
-                    await anext(reply)
-    firsts, seconds = pauses[0::2], pauses[1::2]
-    assert (len(runs(fake)), len(firsts), len(seconds)) == (15, 5, 5)
+def test_pauses_grow_and_differ() -> None:
+    busy = UpstreamError(Kind.BUSY)
+    pauses = []
+    for _ in range(5):
+        backoff = Backoff(RetryPolicy(base_delay=0.2))
+        pauses += [backoff.delay_after(busy, streamed=True, time_left=60) for _ in range(3)]
+    firsts, seconds, thirds = pauses[0::3], pauses[1::3], pauses[2::3]
     assert all(0.05 <= pause <= 0.2 for pause in firsts)
     assert all(0.1 <= pause <= 0.4 for pause in seconds)
+    assert thirds == [None] * 5
     assert len(set(pauses)) > 5
 
 
 async def test_a_pause_is_kept_before_it_is_asked_again(fake: Fake) -> None:
-    async with client(fake, retries=Retries(base=0.4)) as made:
-        await ask(made, "fake: status code=3040")
+    async with client(fake) as made:
+        await ask(made, "fake: status code=3040", retries=RetryPolicy(base_delay=0.4))
     first, second, third = (call["started"] for call in runs(fake))
     assert second - first >= 0.09
     assert third - second >= 0.19
 
 
 async def test_no_pause_begins_that_the_deadline_would_cut(fake: Fake) -> None:
-    retries = Retries(longest=3_600)
-    async with client(fake, deadlines=Deadlines(first_token=60), retries=retries) as made:
-        answer = await ask(made, "fake: status code=3040 retry_after=60")
+    retries = RetryPolicy(max_total_delay=3_600)
+    async with client(fake, deadlines=Deadlines(first_token=60)) as made:
+        answer = await ask(made, "fake: status code=3040 retry_after=60", retries=retries)
     assert (answer.kind, len(runs(fake))) == (Kind.BUSY, 1)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from chat.engine.offering import latest
+from chat.engine.offering import current
 from chat.engine.rendering import Text, render_page_sync
 from chat.models import Conversation, Feedback, Message, Run
 from chat.rendering.message_html import MessageHtml
@@ -164,9 +164,9 @@ def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
 def model_name(key: str) -> str:
     """What people call the model; of one that nobody knows its id."""
     model = _known(key)
-    return model.name if model else latest().name_of(key)
+    return model.name if model else current.get().name_of(key)
 
 
 def _known(key: str) -> Model | None:
     """Of a model that this site cannot ask now, what this software knows."""
-    return latest().known(key) or next((model for model in bundled() if model.id == key), None)
+    return current.get().known(key) or next((model for model in bundled() if model.id == key), None)

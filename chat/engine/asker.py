@@ -31,6 +31,10 @@ def ignore_attempt(stream: CompletionStream) -> None:
     pass
 
 
+def ignore_error(model: Model, error: UpstreamError) -> None:
+    pass
+
+
 class Router:
     """One for all replies of a process. `fallbacks` are ids of models, tried in this order."""
 
@@ -44,7 +48,9 @@ class Router:
         breaker: Callable[[], Breaker] = Breaker,
         allowance: Allowance | None = None,
         retry_policy: RetryPolicy = RETRY_POLICY,
+        on_error: Callable[[Model, UpstreamError], None] = ignore_error,
     ) -> None:
+        """`on_error` gets each error of a model that is not on this machine."""
         self.limiter = limiter
         self.allowance = allowance or Allowance()
         self.client = client
@@ -53,7 +59,7 @@ class Router:
         self._fallbacks = fallbacks
         self._make_breaker = breaker
         self._breakers: dict[str, Breaker] = {}
-        self.on_refusal: Callable[[Model, UpstreamError], None] = lambda model, error: None
+        self.on_error = on_error
 
     @asynccontextmanager
     async def stream(
@@ -213,7 +219,7 @@ class _Routing:
         if model.local:
             return
         router = self.router
-        router.on_refusal(model, error)
+        router.on_error(model, error)
         if model.metered:
             if error.kind is Kind.THROTTLED:
                 self._record_rate_limit(model, error)

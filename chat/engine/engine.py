@@ -34,7 +34,6 @@ from .supervisor import Supervisor
 from .thumbs import Thumbs
 from .viewer import Viewers
 from .watch import Watch
-from .writer import Writer
 
 if TYPE_CHECKING:
     from .minutes import SharedMinutes
@@ -56,55 +55,51 @@ class Engine:
             providers.account(), self.local, gateway=providers.gateway(), endpoint=providers.endpoint()
         )
         self.thumbs = Thumbs(self.client)
+        self.lease = Lease(self.worker.pk)
         self._shared_minutes = _shared_minutes()
         self.limiter = Limiter(
             settings.REQUESTS_PER_MINUTE,
             settings.PAID_MODEL_REQUESTS_PER_MINUTE,
+            processes=self.lease.alive,
             shared=self._shared_minutes,
         )
-        self.router = Router(self.client, lambda: self.catalogue, self.limiter, settings.FALLBACK_MODELS)
+        given = _given(self.local)
+        self._catalogue = offering.current
+        self._catalogue.replace(offering.first(given))
+        self.watch = Watch(given, self._catalogue, self.client if settings.CLOUDFLARE_ACCOUNT_ID else None)
+        self.router = Router(
+            self.client,
+            self._catalogue.get,
+            self.limiter,
+            settings.FALLBACK_MODELS,
+            on_error=self.watch.learn,
+        )
+        self.opener = Opener(self.lease, self._catalogue)
         self.viewers = Viewers()
         self.mirrors = Mirrors()
-        given = _given(self.local)
-        self.lease = Lease(self.worker.pk)
-        self.opener = Opener(self.lease, offering.first(given))
-        self.watch = Watch(given, self._offer, self.client if settings.CLOUDFLARE_ACCOUNT_ID else None)
         self.readiness = Readiness()
         self.draining = False
         self.hurry = asyncio.Event()
         workers = Path(settings.DATA_DIR) / "workers"
         self._process_lock = ProcessLock(workers, self.worker.pk)
-        self._writer = Writer(
-            self.worker.pk,
-            Journal(workers, self.worker.pk),
-            lambda verdict: self.supervisor.obey(verdict),
-        )
-        self.router.on_refusal = self.watch.learn
         self.calls = Calls(self.router)
-        self.supervisor = Supervisor(self.router, self._writer)
-        self.heartbeat = HeartbeatTask(
-            self.worker, self.lease, workers, lambda: self.supervisor.running, self._count_processes
-        )
+        self.supervisor = Supervisor(self.router, self.worker.pk, Journal(workers, self.worker.pk))
+        self.heartbeat = HeartbeatTask(self.worker, self.lease, workers, self.supervisor.running)
         self.hub = Hub(self.supervisor, self.mirrors)
-        self.supervisor.on_end = self.hub.announce_end
         self._revocation = Revocation(self.viewers, self.calls)
         self._housekeeping: asyncio.Task[None] | None = None
 
     @property
     def catalogue(self) -> Catalogue:
         """What is offered now. Another may take its place at any moment: ask once for what is to agree."""
-        return self.opener.catalogue
-
-    def _offer(self, catalogue: Catalogue) -> None:
-        self.opener.catalogue = catalogue
-        offering.keep(catalogue)
+        return self._catalogue.get()
 
     async def start(self) -> None:
         await self.hub.start()
         self.worker.channel = self.hub.channel
         await self.heartbeat.start()
         await self.watch.start()
-        self._writer.start()
+        self.supervisor.writer.start()
         self._revocation.start()
         self._housekeeping = asyncio.create_task(self._keep_house(), name="housekeeping")
 
@@ -140,7 +135,7 @@ class Engine:
         self.viewers.dismiss(self.supervisor.has_ended)
         await self.calls.cut_all(FAREWELL)
         await self.supervisor.interrupt_all()
-        await self._writer.stop()
+        await self.supervisor.writer.stop()
         await self.viewers.gone(FAREWELL)
         await self._end()
 
@@ -160,9 +155,6 @@ class Engine:
         if self.local:
             self.local.close()
         self._process_lock.release()
-
-    def _count_processes(self) -> None:
-        self.limiter.processes = self.lease.alive()
 
     async def _keep_house(self) -> None:
         while True:

@@ -31,14 +31,12 @@ class HeartbeatTask:
         lease: Lease[uuid.UUID],
         folder: Path,
         running: Callable[[], Collection[uuid.UUID]],
-        on_renewed: Callable[[], None],
     ) -> None:
         """`running` lists the runs that tasks of this process write."""
         self._worker = worker
         self._lease = lease
         self._folder = folder
         self._running = running
-        self._on_renewed = on_renewed
         self._thread = DatabaseThreads("db-heartbeat")
         self._task: asyncio.Task[None] | None = None
 
@@ -67,7 +65,6 @@ class HeartbeatTask:
             self._lease.failed()
             raise
         self._lease.renewed(sent, time.monotonic(), state.workers)
-        self._on_renewed()
         fences = self._lease.to_fence(state.owners, partial(is_locked, self._folder))
         abandoned = self._lease.abandoned(state.own_runs, running)
         await self._thread(recovery.recover, self._folder, self._worker.pk, fences, abandoned)

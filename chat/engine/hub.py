@@ -81,10 +81,6 @@ class Hub:
         if self.channel and owner:
             self._post(owner, {"type": "stop", "run": str(run)})
 
-    def announce_end(self, run: uuid.UUID) -> None:
-        for interest in self._interests.pop(run, {}).values():
-            self._post(interest.channel, {"type": "ended", "run": str(run)})
-
     def _post(self, channel: str, message: dict[str, Any]) -> None:
         self._outbox.append((channel, message))
         self._wake.set()
@@ -127,7 +123,7 @@ class Hub:
     def _take_interest(self, run: uuid.UUID, channel: str, at: Position) -> None:
         live = self._supervisor.lives.get(run)
         if live is None or live.ending:
-            self._post(channel, {"type": "ended", "run": str(run)})
+            self._post_end(channel, run)
             return
         known = self._interests.setdefault(run, {})
         interest = known.setdefault(channel, Interest(channel, at))
@@ -150,12 +146,19 @@ class Hub:
     def _tell_of(self, run: uuid.UUID, live: Live | None, now: float) -> None:
         interests = self._interests[run]
         for interest in list(interests.values()):
-            if live is None or now > interest.until:
+            if live is None or live.ending:
+                self._post_end(interest.channel, run)
+                del interests[interest.channel]
+            elif now > interest.until:
                 del interests[interest.channel]
             elif interest.at != live.end:
                 self._tell_one(interest, live)
         if not interests:
             del self._interests[run]
+
+    def _post_end(self, channel: str, run: uuid.UUID) -> None:
+        """Have the run's row read, which says how it ended."""
+        self._post(channel, {"type": "ended", "run": str(run)})
 
     def _tell_one(self, interest: Interest, live: Live) -> None:
         at = interest.at

@@ -9,7 +9,7 @@ a query. https://developers.cloudflare.com/workers-ai/platform/limits/
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
@@ -88,20 +88,24 @@ class Minute:
 
 
 class Limiter:
-    """`account` and `paid` are requests a `window`: of all models together, of each one of the paid plan."""
+    """`account` and `paid` are requests a `window`: of all models together, of each one of the paid plan.
+
+    `processes` returns how many processes are alive, this one included.
+    """
 
     def __init__(
         self,
         account: int,
         paid: int,
         *,
+        processes: Callable[[], int] = lambda: 1,
         shared: "SharedMinutes | None" = None,
         window: float = WINDOW,
         clock: Clock = time.monotonic,
     ) -> None:
-        self.processes = 1  # that are alive, this one included
         self._account = account
         self._paid = paid
+        self._processes = processes
         self._shared = shared
         self._window = window
         self._clock = clock
@@ -137,7 +141,7 @@ class Limiter:
         """
         most = self._most(model)
         if self._shared is None:
-            most = max(1, most // self.processes)
+            most = max(1, most // self._processes())
         self._minute(model.id).refuse(seconds, most)
 
     def answered(self, model: Model) -> None:
@@ -160,7 +164,7 @@ class Limiter:
             together = await self._shared.take(limits, self._window)
             if together is not None:
                 return together or self._count(minutes.values())
-        shares = {name: max(1, most // self.processes) for name, most in limits.items()}
+        shares = {name: max(1, most // self._processes()) for name, most in limits.items()}
         wait = max(minute.left(shares[name]) for name, minute in minutes.items())
         return wait or self._count(minutes.values())
 

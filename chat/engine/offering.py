@@ -190,14 +190,18 @@ def first(given: Sequence[Model]) -> Catalogue:
     return _catalogue(at_first(), {}, given)
 
 
-def latest() -> Catalogue:
-    """What this process offered last, for pages that only want a model's name or price."""
-    return _latest
+class CurrentCatalogue:
+    """The catalogue in use. It may be replaced at any moment: get it once for what has to agree."""
+
+    def __init__(self, offered: Catalogue) -> None:
+        self._offered = offered
+
+    def get(self) -> Catalogue:
+        return self._offered
+
+    def replace(self, offered: Catalogue) -> None:
+        self._offered = offered
 
 
-def keep(offered: Catalogue) -> None:
-    global _latest
-    _latest = offered
-
-
-_latest = Catalogue(catalogue.bundled(), catalogue.DEFAULT, retired=catalogue.retired())
+current = CurrentCatalogue(Catalogue(catalogue.bundled(), catalogue.DEFAULT, retired=catalogue.retired()))
+"""This process's own. Its engine keeps it up to date."""

@@ -10,12 +10,11 @@ from django.utils.translation import gettext
 from chat.models import Conversation, Run, User
 from chat.models.statements import insert, update
 from chat.upstream.ask import Ask
-from chat.upstream.catalogue import Catalogue
 
 from .database import writing
 from .live import About
 from .mirror import about
-from .offering import theirs
+from .offering import CurrentCatalogue, theirs
 from .ownership import Lease
 from .plan import Plan, Planner, refuse_where_busy
 from .refusal import Busy, Conflict, Missing, Refusal
@@ -41,16 +40,16 @@ class Opened:
 class Opener:
     """Stores turns for one process."""
 
-    def __init__(self, lease: Lease[uuid.UUID], catalogue: Catalogue) -> None:
+    def __init__(self, lease: Lease[uuid.UUID], catalogue: CurrentCatalogue) -> None:
         self._lease = lease
-        self.catalogue = catalogue
+        self._catalogue = catalogue
 
     def open(self, user: User, turn: Turn, *, queued: bool) -> Opened:
         """Store the turn once, however often its key is sent.
 
         Raises Missing, Busy, Conflict, Malformed (unknown model) and TooLong; then nothing is stored.
         """
-        planner = Planner(theirs(self.catalogue, user))
+        planner = Planner(theirs(self._catalogue.get(), user))
         for _ in range(ATTEMPTS):
             try:
                 if isinstance(turn, Question):

@@ -4,7 +4,7 @@ import asyncio
 import contextvars
 import logging
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +19,7 @@ from chat.upstream.reply import CompletionStream
 from . import substitute
 from .asker import Router
 from .ending import Ending
+from .journal import Journal
 from .line import Line
 from .live import Live
 from .origin import signed
@@ -37,15 +38,14 @@ logger = logging.getLogger(__name__)
 class Supervisor:
     """Launches, stops and drains runs. Everything here happens on the event loop."""
 
-    def __init__(self, router: Router, writer: Writer) -> None:
+    def __init__(self, router: Router, worker: uuid.UUID, journal: Journal) -> None:
         self.lives: dict[uuid.UUID, Live] = {}
         self._router = router
-        self._writer = writer
+        self.writer = Writer(worker, journal, self.obey)
         self._tasks: dict[uuid.UUID, asyncio.Task[Ending]] = {}
         self._reasons: dict[uuid.UUID, str] = {}
         self._slots = asyncio.Semaphore(LIVE_RUNS)
         self._line = Line()
-        self.on_end: Callable[[uuid.UUID], None] = lambda run: None
 
     @property
     def is_full(self) -> bool:
@@ -64,7 +64,7 @@ class Supervisor:
         """
         draft = Draft(live, run, Seam(live.about.earlier))
         self.lives[run.pk] = live
-        self._writer.add(draft)
+        self.writer.add(draft)
         task = asyncio.get_running_loop().create_task(
             self._generate(draft, ask), name=f"run {run.pk}", context=contextvars.Context()
         )
@@ -88,10 +88,8 @@ class Supervisor:
         for run in verdict.lost:
             self.stop(run, Run.Status.INTERRUPTED)
         for run in verdict.endings:
-            self.on_end(run)
             asyncio.get_running_loop().call_later(KEEP_FINISHED, self._forget, run)
 
-    @property
     def running(self) -> Collection[uuid.UUID]:
         """The runs that are not stored as ended yet."""
         return [run for run, live in self.lives.items() if live.ending is None]
@@ -128,7 +126,7 @@ class Supervisor:
         else:
             ending = task.result()
         draft.live.append(draft.seam.close())
-        self._writer.conclude(draft, ending)
+        self.writer.conclude(draft, ending)
 
     async def _generate(self, draft: Draft, ask: Ask) -> Ending:
         ask = signed(ask, draft.run)
@@ -153,8 +151,8 @@ class Supervisor:
                 async for delta in reply:
                     if draft.first_text is None:
                         draft.hear(delta.text)
-                    if self._writer.is_behind:
-                        await self._writer.caught_up()
+                    if self.writer.is_behind:
+                        await self.writer.caught_up()
                     live.append(
                         draft.seam.feed(delta.text)[: room - len(live.text)],
                         delta.reasoning[: LONGEST_REPLY - len(live.reasoning)],

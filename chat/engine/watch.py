@@ -4,19 +4,20 @@ import asyncio
 import contextvars
 import logging
 import random
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from datetime import timedelta
 from typing import Any
 
 from django.db import DatabaseError
 
 from chat.models import ModelList
-from chat.upstream.catalogue import Catalogue, Model
+from chat.upstream.catalogue import Model
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 
 from . import offering, refresh
 from .database import in_database
+from .offering import CurrentCatalogue
 
 LOOK = 2.5  # seconds between two looks at the version of the list
 
@@ -26,13 +27,11 @@ logger = logging.getLogger(__name__)
 class Watch:
     """Everything here happens on the event loop, but for the queries."""
 
-    def __init__(
-        self, given: Sequence[Model], offer: Callable[[Catalogue], None], client: Client | None
-    ) -> None:
+    def __init__(self, given: Sequence[Model], catalogue: CurrentCatalogue, client: Client | None) -> None:
         """`client` None: there is no account whose list of models could be fetched."""
         self._given = given
         self._client = client
-        self._offer = offer
+        self._catalogue = catalogue
         self._version = 0
         self._task: asyncio.Task[None] | None = None
         self._errands: set[asyncio.Task[None]] = set()
@@ -70,7 +69,7 @@ class Watch:
     async def _look(self) -> None:
         standing = await in_database(ModelList.objects.standing)
         if standing.version != self._version:
-            self._offer(await in_database(offering.read, self._given))
+            self._catalogue.replace(await in_database(offering.read, self._given))
             # What changed in between has a later version, and is read the next time.
             self._version = standing.version
         if standing.late and self._client and await in_database(ModelList.objects.claim):

@@ -8,6 +8,7 @@ from django.test import AsyncClient
 from chat.api.naming import with_adapter
 from chat.engine.database import in_database
 from chat.engine.engine import Engine
+from chat.engine.offering import current
 from chat.engine.refusal import Malformed
 from chat.models import ApiKey, User
 from chat.upstream import catalogue
@@ -57,7 +58,7 @@ def bearer() -> dict[str, str]:
 @pytest.mark.django_db(transaction=True)
 async def test_they_are_listed_and_applied(here: Engine, fake: Fake) -> None:
     fake.lists.finetunes.append(finetune("story-teller", BASE.id, KEY))
-    here.opener.catalogue = OFFERED
+    current.replace(OFFERED)
     client, headers = AsyncClient(), await in_database(bearer)
     listed = await client.get("/client/v4/accounts/any/ai/finetunes", headers=headers)
     assert listed.json()["result"] == [{"id": KEY, "model": BASE.id, "name": "story-teller"}]

@@ -36,12 +36,9 @@ async def test_the_limit_holds_for_all_models_together() -> None:
     assert await entered(limiter, OTHER) == 0
 
 
-async def test_each_process_keeps_to_its_share() -> None:
-    limiter = Limiter(10, 2)
-    limiter.processes = 4
-    assert await entered(limiter) == 2
-    limiter.processes = 100
-    assert await entered(Limiter(10, 2)) == 10
+@pytest.mark.parametrize(("processes", "places"), [(1, 10), (4, 2), (100, 1)])
+async def test_each_process_keeps_to_its_share(processes: int, places: int) -> None:
+    assert await entered(Limiter(10, 2, processes=lambda: processes)) == places
 
 
 async def test_places_come_back_when_the_window_has_passed() -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from chat.engine.offering import CurrentCatalogue
 from chat.engine.opening import Opener
 from chat.engine.ownership import Lease
 from chat.engine.plan import Plan, Planner
@@ -22,7 +23,7 @@ MODEL = Model("@cf/a/b", "B", window=3_000)
 @pytest.fixture
 def opener() -> Opener:
     worker = Worker.objects.create(id=uuid.uuid4(), host="here", pid=1)
-    return Opener(Lease(worker.pk), Catalogue([MODEL], MODEL.id))
+    return Opener(Lease(worker.pk), CurrentCatalogue(Catalogue([MODEL], MODEL.id)))
 
 
 @pytest.fixture

@@ -270,7 +270,8 @@ class WorkersAI:
             headers += ROUTED.get(call["body"]["model"].partition("/")[0], [])
         if compat or "cf-aig-gateway-id" in call["headers"]:
             headers += [("cf-aig-log-id", str(uuid.uuid4())), ("cf-aig-request-id", str(uuid.uuid4()))]
-            if "cf-aig-cache-ttl" in call["headers"] and "cf-aig-skip-cache" not in call["headers"]:
+            skips = call["headers"].get("cf-aig-skip-cache") == "true"
+            if "cf-aig-cache-ttl" in call["headers"] and not skips:
                 headers += [("cf-aig-cache-status", "HIT" if self._has_cached(call) else "MISS")]
         try:
             body, asked = call["body"], _RUN.fullmatch(path)

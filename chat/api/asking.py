@@ -61,7 +61,9 @@ async def _start(
     here: Engine, request: HttpRequest, dialect: str, reading: Reading
 ) -> tuple[Wanted, Exchange]:
     await here.heartbeat.confirm()
-    begun = await in_database(_begin, here, request, dialect, reading)
+    # By key, which is known before the database is asked: many calls of one hold up no other.
+    async with here.calls.beginnings.of(request.headers.get("Authorization", "")):
+        begun = await in_database(_begin, here, request, dialect, reading)
     exchange = here.calls.answer(begun.call, begun.told, begun.kept)
     exchange.requested = begun.requested
     return begun.asked, exchange

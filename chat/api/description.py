@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from .answering import answer, answers
-from .fields import CHOICES, INTEGERS, MOST_STOPS, MOST_TOKENS, NUMBERS, TYPES
+from .fields import CHOICES, INTEGERS, MOST_STOPS, MOST_TOKENS, NUMBERS, REJECT_IF_BUSY, TYPES
 from .gateway_options import HEADERS
 from .messages import MOST_MESSAGES, MOST_TOOLS, ROLES, TEXT
 from .openai import failure
@@ -205,12 +205,26 @@ def _options() -> Object:
         "max_completion_tokens": most,
         "n": {"enum": [1, None]},
         "stop": stops,
-        "response_format": PASSED | {"required": ["type"], "properties": {"type": {"enum": list(TYPES)}}},
+        "response_format": PASSED
+        | {
+            "required": ["type"],
+            "properties": {"type": {"enum": list(TYPES)}, "json_schema": PASSED},
+            "description": "`json_schema` goes with the type of that name.",
+        },
+        "options": {
+            "type": ["object", "null"],
+            "properties": {REJECT_IF_BUSY: FLAG},
+            "additionalProperties": False,
+            "description": "Of Workers AI: a busy model answers 429 at once, instead of queueing the call.",
+        },
         "reasoning_effort": {"anyOf": [WORDS, NOTHING]},
         "chat_template_kwargs": PASSED,
         "logit_bias": PASSED,
         "tools": {"type": ["array", "null"], "items": {"type": "object"}, "maxItems": MOST_TOOLS},
-        "tool_choice": {"anyOf": [{"enum": [*CHOICES, None]}, {"type": "object"}]},
+        "tool_choice": {
+            "anyOf": [{"enum": [*CHOICES, None]}, {"type": "object"}],
+            "description": "All but `none` and `auto` need `tools`.",
+        },
         "parallel_tool_calls": FLAG,
         "lora": {"anyOf": [WORDS, NOTHING]},
         "gateway": PASSED

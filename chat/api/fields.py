@@ -32,6 +32,8 @@ OBJECTS = ("response_format", "logit_bias", "chat_template_kwargs")
 TYPES = ("text", "json_object", "json_schema")
 CHOICES = ("none", "auto", "required", "any")
 MOST_STOPS = 16
+REJECT_IF_BUSY = "rejectIfBusy"  # https://developers.cloudflare.com/workers-ai/features/reject-if-busy/
+LONGEST_NAME = 100  # characters of an unknown field's name that are repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +118,33 @@ def _parameters(sent: Object) -> Iterator[tuple[str, Any]]:
 def _objects_of(sent: Object) -> Iterator[tuple[str, Any]]:
     for name in OBJECTS:
         if value := given(sent, name, (dict,)):
-            if name == "response_format" and value.get("type") not in TYPES:
-                refuse_choice("response_format.type", TYPES)
+            if name == "response_format":
+                _check_format(value)
             yield name, value
+    options = given(sent, "options", (dict,), {})
+    if unknown := sorted(options.keys() - {REJECT_IF_BUSY}):
+        raise Malformed(_("“%(name)s” is not supported.") % {"name": f"options.{unknown[0][:LONGEST_NAME]}"})
+    if given(options, REJECT_IF_BUSY, (bool,), False):
+        yield "options", {REJECT_IF_BUSY: True}
+
+
+def _check_format(wanted: Object) -> None:
+    if wanted.get("type") not in TYPES:
+        refuse_choice("response_format.type", TYPES)
+    if wanted["type"] == "json_schema" and not isinstance(wanted.get("json_schema"), dict):
+        raise Malformed(_("“%(name)s” must be an object.") % {"name": "response_format.json_schema"})
 
 
 def _tools(sent: Object) -> Iterator[tuple[str, Any]]:
+    choice = given(sent, "tool_choice", (str, dict))
+    if isinstance(choice, str) and choice not in CHOICES:
+        refuse_choice("tool_choice", CHOICES)
     if not (tools := objects(sent, "tools", MOST_TOOLS)):
+        if choice not in (None, "none", "auto"):
+            raise Malformed(_("“tool_choice” needs “tools”."))
         return
     yield "tools", tools
-    if (choice := given(sent, "tool_choice", (str, dict))) is not None:
-        if isinstance(choice, str) and choice not in CHOICES:
-            refuse_choice("tool_choice", CHOICES)
+    if choice is not None:
         yield "tool_choice", "required" if choice == "any" else choice
     if (parallel := given(sent, "parallel_tool_calls", (bool,))) is not None:
         yield "parallel_tool_calls", parallel

@@ -8,13 +8,15 @@ from chat.upstream.catalogue import Model
 from chat.upstream.host import Host
 
 from .checks import Object
-from .fields import Wanted
+from .fields import REJECT_IF_BUSY, Wanted
 
 
 def refuse_unfit(asked: Wanted, model: Model) -> None:
     """Raises Malformed."""
     if asked.raw and not _takes_raw(model):
-        raise Malformed(_("“%(name)s” is not supported by this model.") % {"name": "raw"})
+        raise _unsupported("raw")
+    if "options" in asked.parameters and not model.metered:
+        raise _unsupported(f"options.{REJECT_IF_BUSY}")
 
 
 def readable(messages: list[Object], model: Model) -> list[Object]:
@@ -32,3 +34,7 @@ def _takes_raw(model: Model) -> bool:
     """Whether its schema has `prompt`: the classic text models of Workers AI, which also take `top_k`."""
     known = parameters.MODELS.get(model.address, parameters.CAUTIOUS)
     return model.metered and (known is parameters.CAUTIOUS or any(each.name == "top_k" for each in known))
+
+
+def _unsupported(name: str) -> Malformed:
+    return Malformed(_("“%(name)s” is not supported by this model.") % {"name": name})

@@ -37,7 +37,7 @@ async def search(request: HttpRequest, account: str) -> HttpResponseBase:
     """The models of this site that the filters leave, by the page."""
     number, size = _number(request, "page", 1), _number(request, "per_page", 50)
     if request.GET.get("format"):
-        refuse_choice("format", ())
+        raise Malformed(_("“%(name)s” is not supported.") % {"name": "format"})
     models = await in_database(listed, await engine(), request)
     left = [model for model in models if _fits(request, model)]
     shown = left[(number - 1) * size :][:size]
@@ -54,7 +54,9 @@ async def search(request: HttpRequest, account: str) -> HttpResponseBase:
 @answers(failure, "GET", "HEAD")
 async def schema(request: HttpRequest, account: str) -> HttpResponseBase:
     """What a call of `model` takes, and what it answers."""
-    await in_database(found, await engine(), request, request.GET.get("model", ""))
+    if not (model := request.GET.get("model")):
+        raise Malformed(_("“%(name)s” must be text.") % {"name": "model"})
+    await in_database(found, await engine(), request, model)
     taken, given = run_schemas()
     return answer(envelope({"input": taken, "output": given}))
 

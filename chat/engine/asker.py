@@ -166,7 +166,7 @@ class _Routing:
             except UpstreamError as error:
                 self._record_failure(model, error)
                 delay = backoff.delay_after(error, streamed=stream.streams, time_left=stream.time_left)
-                if delay is None or not self._should_retry(model, error, is_last=is_last):
+                if delay is None or not self._should_retry(ask, error, is_last=is_last):
                     raise
                 await asyncio.sleep(delay)
                 if not await self._may_retry(model):
@@ -195,9 +195,13 @@ class _Routing:
         if not (breaker.admits() if claim else breaker.left() == 0):
             raise UpstreamError(breaker.kind, retry_after=breaker.left(), detail="not asked")
 
-    def _should_retry(self, model: Model, error: UpstreamError, *, is_last: bool) -> bool:
-        """Whether the same model is asked again. Instead of a busy one another model is asked at once."""
-        if self.router.breaker(model).is_open or (error.kind is Kind.BUSY and not is_last):
+    def _should_retry(self, ask: Ask, error: UpstreamError, *, is_last: bool) -> bool:
+        """Whether the same model is asked again.
+
+        Not a busy one, where another model can answer or the request says `rejectIfBusy`.
+        """
+        rejects_if_busy = not is_last or "options" in ask.sent
+        if self.router.breaker(ask.model).is_open or (error.kind is Kind.BUSY and rejects_if_busy):
             return False
         return self.wait or error.kind is not Kind.THROTTLED
 

@@ -23,12 +23,14 @@ from chat.wire.frames import Delta
 from chat.wire.usage import Usage
 
 from .asker import Router
-from .database import in_database
+from .database import THREADS, in_database
 from .ending import Ending
+from .fair import Turns
 from .kept import Kept, store
 from .supervisor import BROKEN, LIVE_RUNS, LONGEST_REPLY, failure
 
 STORE_AGAIN_SECONDS = 2.0
+SHARE = THREADS // 2  # of the database's threads, for the beginnings of one key and the ends of one person
 REVOKED, DRAINED = "revoked", "draining"
 
 logger = logging.getLogger(__name__)
@@ -49,6 +51,8 @@ class Calls:
         self.open: set[Exchange] = set()
         self.router = router
         self._tasks: set[asyncio.Task[None]] = set()
+        self.beginnings = Turns(SHARE)  # by key
+        self.endings = Turns(SHARE)  # by person
 
     @property
     def is_full(self) -> bool:
@@ -216,7 +220,8 @@ async def _conclude(exchange: Exchange, ending: Ending) -> None:
 
 async def _store(exchange: Exchange, outcome: dict[str, Any]) -> bool:
     try:
-        await in_database(store, exchange.call, outcome, exchange.kept, exchange.tool_calls)
+        async with exchange.calls.endings.of(exchange.call.user_id):
+            await in_database(store, exchange.call, outcome, exchange.kept, exchange.tool_calls)
     except DatabaseError as error:
         logger.error("the end of a call could not be written, trying again: %s", type(error).__name__)
         return False

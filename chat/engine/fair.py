@@ -1,10 +1,11 @@
-"""Threads for work that costs time, shared fairly between people.
+"""Threads shared fairly between people: those for work that costs time, and the database's.
 
 In a plain pool whoever asks most gets most: with twenty heavy pages of one person in its queue, everybody
 else waits for all twenty. Here each person has a queue, the queues take turns, and one person never has more
 than one thread at a time.
 """
 
+import asyncio
 import logging
 import threading
 from collections import deque
@@ -12,6 +13,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from django.db import connections
 from django.utils import translation
@@ -98,6 +100,22 @@ def _do(work: _Work) -> None:
         work.future.set_exception(error)
     else:
         work.future.set_result(result)
+
+
+class Turns:
+    """Limits each person to `most` threads of a shared pool at a time; further work waits outside the pool.
+
+    So the pool's queue holds at most `most` items of each person. To be used on one event loop.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        # An entry lives as long as somebody holds it or waits for it.
+        self._turns: WeakValueDictionary[Hashable, asyncio.Semaphore] = WeakValueDictionary()
+
+    def of(self, person: Hashable) -> asyncio.Semaphore:
+        """This person's turn, for `async with`."""
+        return self._turns.setdefault(person, asyncio.Semaphore(self._most))
 
 
 rendering = FairExecutor("rendering")

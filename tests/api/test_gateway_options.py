@@ -90,6 +90,18 @@ async def test_a_stream_says_it_as_well_and_the_same_question_hits_the_cache(her
     assert told == ["MISS", "HIT"]
 
 
+async def test_a_cache_that_is_not_skipped_is_asked(here: Engine) -> None:
+    """The options as Cloudflare's first samples write them."""
+    gateway = {"id": "team", "skipCache": False, "cacheTtl": 3600}
+    asked = {"prompt": "cached so?", "gateway": gateway, "messages": None}
+    headers = {"Authorization": await in_database(bearer, True)}
+    told = []
+    for _ in range(2):
+        answer = await AsyncClient().post(f"{RUN}/{MODEL}", asked, "application/json", headers=headers)
+        told.append(answer["cf-aig-cache-status"])
+    assert told == ["MISS", "HIT"]
+
+
 async def test_a_cache_key_is_the_persons_own(here: Engine, fake: Fake) -> None:
     await ask({ID: "team", "cf-aig-cache-key": "mine"})
     assert len(sent(fake)["cf-aig-cache-key"]) == 64

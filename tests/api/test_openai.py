@@ -173,6 +173,17 @@ def test_what_is_not_supported_is_refused_by_name(alices: Program, name: str, va
     assert f"“{name}” is not supported." in answer.json()["error"]["message"]
 
 
+def test_a_busy_model_rejects_at_once_where_the_call_says_so(alices: Program, fake: Fake) -> None:
+    """It is asked once: who wants no queue wants no second attempt either."""
+    fake.clear()
+    refused = alices.chat("fake: status code=3040", options={"rejectIfBusy": True})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "model_busy")
+    [call] = fake.calls
+    assert call["body"]["options"] == {"rejectIfBusy": True}
+    assert alices.chat("hello", options={"rejectIfBusy": False}).status_code == 200
+    assert "options" not in asked(fake)
+
+
 def test_earlier_reasoning_goes_to_models_that_read_it(alices: Program, fake: Fake) -> None:
     messages = [
         {"role": "user", "content": "How is it?"},
@@ -221,6 +232,12 @@ def test_earlier_reasoning_goes_to_models_that_read_it(alices: Program, fake: Fa
         {"tools": [WEATHER], "tool_choice": "some"},
         {"response_format": "json"},
         {"response_format": {"type": "xml"}},
+        {"response_format": {"type": "json_schema"}},
+        {"response_format": {"type": "json_schema", "json_schema": "City"}},
+        {"tool_choice": "required"},
+        {"tool_choice": {"type": "function", "function": {"name": "weather"}}},
+        {"options": {"rejectIfBusy": "yes"}},
+        {"options": {"prefix": "/x"}},
         {"stream_options": []},
         {"lora": 7},
         {"lora": "nobody-made-it"},

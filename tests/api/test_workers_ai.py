@@ -189,6 +189,13 @@ def test_a_models_schema(alices: Program) -> None:
     assert "$ref" not in str(told)
     refused = alices.client.get(f"{ACCOUNT}/models/schema", params={"model": "@cf/baai/bge-m3"})
     assert (refused.status_code, refused.json()["errors"][0]["code"]) == (400, 5007)
+    unnamed = alices.client.get(f"{ACCOUNT}/models/schema").json()["errors"][0]
+    assert (unnamed["code"], unnamed["message"]) == (5006, "“model” must be text.")
+
+
+def test_a_format_of_the_list_is_refused_by_name(alices: Program) -> None:
+    refused = alices.client.get(f"{ACCOUNT}/models/search", params={"format": "openrouter"}).json()
+    assert refused["errors"][0]["message"] == "“format” is not supported."
 
 
 def test_a_key_is_verified_like_a_token(

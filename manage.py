@@ -13,7 +13,7 @@ def main() -> None:
         # Before Django: Daphne takes the loop for its reactor when it is first imported. 10 to 25 % less CPU.
         import uvloop
 
-        import chatsite.leaner  # noqa: F401
+        import chatsite.server.unused_modules  # noqa: F401
 
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
     os.umask(0o077)  # the database holds every conversation: what a command makes belongs to its user alone

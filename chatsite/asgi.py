@@ -12,7 +12,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
 django.setup(set_prefix=False)
 
 from chat.engine.engine import engine, shut_down  # noqa: E402 - only after Django is set up
-from chatsite.handler import Handler  # noqa: E402
+from chatsite.server.asgi_handler import Handler  # noqa: E402
 
 handle = Handler()
 

@@ -85,10 +85,10 @@ INSTALLED_APPS = [
 
 # Django's own, with hooks that do no I/O run on the event loop instead of in a thread each.
 MIDDLEWARE = [
-    "chatsite.middleware.ResponseHeadersMiddleware",
+    "chatsite.response_headers.ResponseHeadersMiddleware",
     "chatsite.middleware.SecurityMiddleware",
     "chatsite.middleware.XFrameOptionsMiddleware",
-    "chatsite.middleware.StaticMiddleware",
+    "chatsite.static_files.StaticMiddleware",
     "chatsite.middleware.GZipMiddleware",
     "chatsite.middleware.LanguageMiddleware",
     "chatsite.middleware.ZoneMiddleware",

@@ -6,8 +6,8 @@ It prints its port. `/slow` streams for four times as long as a request may take
 import asyncio
 from typing import Any
 
-import chatsite.leaner  # noqa: F401
-from chatsite.server import ChatServer, DeadlineChannel
+import chatsite.server.unused_modules  # noqa: F401 - before Daphne
+from chatsite.server.daphne_server import ChatServer, DeadlineChannel
 
 SECONDS, RATE = 2.0, 1_000
 
@@ -37,7 +37,7 @@ def main() -> None:
         application,
         endpoints=["tcp:port=0:interface=127.0.0.1"],
         on_stop=_stop,
-        on_hurry=lambda: None,
+        on_force=lambda: None,
         on_listen=lambda: print(server.ports[0].getHost().port, flush=True),
     )
     server.run()

@@ -1,6 +1,6 @@
 """What a server imports of others, for the mother of all servers of a run: none of it reads a setting."""
 
-import chatsite.leaner  # noqa: F401, I001 - before Daphne and Twisted, as in manage.py
+import chatsite.server.unused_modules  # noqa: F401, I001 - before Daphne and Twisted, as in manage.py
 
 import aiohttp  # noqa: F401
 import channels.layers  # noqa: F401

@@ -14,7 +14,7 @@ from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 
 from chat.models import User
-from chatsite.middleware import CSP, HEADERS, TRUSTED_TYPES
+from chatsite.response_headers import CSP, HEADERS, TRUSTED_TYPES
 
 DJANGO = [
     "django.middleware.security.SecurityMiddleware",
@@ -26,6 +26,8 @@ DJANGO = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 OURS = [f"chatsite.middleware.{name.rsplit('.', 1)[1]}" for name in DJANGO]
+HEADERS_MIDDLEWARE = "chatsite.response_headers.ResponseHeadersMiddleware"
+STATIC_MIDDLEWARE = "chatsite.static_files.StaticMiddleware"
 SECRET = "a" * 32
 TOKEN = re.compile(r"((?:sessionid|csrftoken|messages)=)[^;]*|expires=[^;]*")
 
@@ -215,9 +217,7 @@ async def test_only_a_changed_session_costs_a_thread(settings: Any, hops: list[s
     await client.get("/plain/")
     assert len(hops) >= 10  # so the count can see them
     hops.clear()
-    settings.MIDDLEWARE = [
-        f"chatsite.middleware.{name}" for name in ("ResponseHeadersMiddleware", "StaticMiddleware")
-    ]
+    settings.MIDDLEWARE = [HEADERS_MIDDLEWARE, STATIC_MIDDLEWARE]
     settings.MIDDLEWARE += OURS
     client = AsyncClient()
     await client.get("/plain/")
@@ -240,10 +240,7 @@ async def test_the_user_is_asked_for_once(settings: Any) -> None:
 
 async def test_a_static_file_is_served_whole_with_its_headers(settings: Any, tmp_path: Path) -> None:
     settings.STATIC_ROOT = tmp_path
-    settings.MIDDLEWARE = [
-        "chatsite.middleware.ResponseHeadersMiddleware",
-        "chatsite.middleware.StaticMiddleware",
-    ]
+    settings.MIDDLEWARE = [HEADERS_MIDDLEWARE, STATIC_MIDDLEWARE]
     (tmp_path / "a.js").write_text("1234567890")
     (tmp_path / "a.js.br").write_bytes(b"brotli")
     client = AsyncClient()
@@ -267,7 +264,7 @@ async def test_a_static_file_is_served_whole_with_its_headers(settings: Any, tmp
 )
 async def test_what_is_no_static_file_is_not_served(where: str, settings: Any, tmp_path: Path) -> None:
     settings.STATIC_ROOT = tmp_path / "static"
-    settings.MIDDLEWARE = ["chatsite.middleware.StaticMiddleware"]
+    settings.MIDDLEWARE = [STATIC_MIDDLEWARE]
     settings.STATIC_ROOT.mkdir()
     (tmp_path / "secret").write_text("secret")
     response = await AsyncClient().get(where)

@@ -4,13 +4,10 @@ import asyncio
 import re
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from typing import NamedTuple
 
-from django.core.exceptions import RequestDataTooBig
 from django.db import transaction
 from django.http import HttpRequest
-from django.http.request import RawPostDataException
 from django.utils.translation import gettext as _
 
 from chat.engine.calls import Exchange
@@ -51,8 +48,6 @@ class _Begun(NamedTuple):
 async def ask(request: HttpRequest, dialect: str, reading: Reading) -> tuple[Wanted, Exchange]:
     """Raises Refusal; then nothing was stored or asked."""
     here = await engine()
-    with suppress(RequestDataTooBig, RawPostDataException):  # refused where it is parsed; parsed already
-        _ = request.body  # read now and kept: where the client hangs up, what it is read from is closed
     # Shielded: whoever hangs up between the two would leave a row that nobody ends.
     return await asyncio.shield(_start(here, request, dialect, reading))
 

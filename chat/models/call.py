@@ -10,7 +10,6 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from .attempt import Attempt
-from .statements import insert, update
 
 
 class CallQuerySet(models.QuerySet["Call"]):
@@ -77,9 +76,9 @@ class Call(Attempt):
         return f"{self.status} {self.id}"
 
     def begin(self) -> None:
-        insert(self)
+        self.save(force_insert=True)
 
     def conclude(self, **outcome: Any) -> bool:
         """End the call once. Says whether it was this call: recovery may have taken it for orphaned."""
         outcome |= {"finished": timezone.now(), "worker_id": None}
-        return bool(update(Call, outcome, id=self.pk, status=Call.Status.RUNNING))
+        return bool(Call.objects.filter(pk=self.pk, status=Call.Status.RUNNING).update(**outcome))

@@ -1,8 +1,11 @@
-"""Inserts and updates whose SQL is made once: what each send runs.
+"""Inserts and updates whose SQL is made once: for storing a turn and ending its run, and nothing else.
 
 Django's compiler makes the SQL of a query anew with each call, for several times what the database takes to
-run it: a third of all that a send cost. Values go through the models' fields as they do there, so a row reads
-the same however it was written. Signals of models are not sent; nobody here listens to any.
+run it. With `bulk_create`, `save` and `update` the statements of a send take 2.8 times the CPU time, 1.3 ms
+instead of 0.46 (SQLite): the difference is a sixth of the 5 ms that a send may cost.
+
+Values go through `Field.get_db_prep_save`, as Django's own do. `Field.pre_save` is skipped, so `auto_now` and
+the like do not work; signals of models are not sent; and the database is always "default".
 """
 
 from functools import cache

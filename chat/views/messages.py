@@ -3,12 +3,9 @@
 import asyncio
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 
-from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest
-from django.http.request import RawPostDataException
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
@@ -69,8 +66,6 @@ async def _question(request: HttpRequest, conversation: uuid.UUID | None) -> Htt
 
 async def _ask(request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> HttpResponseBase:
     here = await engine()
-    with suppress(RequestDataTooBig, RawPostDataException):  # refused where it is parsed; parsed already
-        _ = request.body  # read now and kept: where the client hangs up, what it is read from is closed
     # Shielded: whoever hangs up between the two would leave a stored turn that nobody answers.
     user, live = await asyncio.shield(_start(here, request, read))
     if is_form(request):

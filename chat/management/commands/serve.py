@@ -105,7 +105,7 @@ def _serve(say: Callable[[str], None]) -> bool:
 
     from chat.engine.engine import engine, shut_down
     from chatsite.asgi import application
-    from chatsite.server import BACKLOG, ChatServer
+    from chatsite.server.daphne_server import BACKLOG, ChatServer
 
     loop = twisted_loop
     asyncio.set_event_loop(loop)
@@ -115,7 +115,7 @@ def _serve(say: Callable[[str], None]) -> bool:
         application,
         endpoints=[f"tcp:port={settings.PORT}:interface={host}:backlog={BACKLOG}"],
         on_stop=lambda: shut_down(settings.DRAIN_SECONDS),
-        on_hurry=here.hurry.set,
+        on_force=here.hurry.set,
         on_listen=lambda: _listening(loop, say),
     )
     # What is loaded stays: the collector need not look at it with every send, which was a tenth of its cost.

@@ -1,7 +1,11 @@
-"""What a stream says goes out at once, and not by way of the event loop. Import it before a server listens.
+"""What a stream says is sent at once, and not by way of the event loop. Import it before a server listens.
 
-Twisted keeps what is written until the loop says that the socket takes it, which it nearly always does: for
-each token of a stream, the loop was told to watch the socket, said so, and was told to stop.
+Patch: `twisted.internet.tcp.Port.transport`. Twisted keeps what is written until the loop says that the
+socket takes it, which it nearly always does: for each token of a stream, the loop was told to watch the
+socket, said so, and was told to stop.
+Buys: without it, writing a token costs 1.6 times the CPU time, and a token from end to end 1.1 times.
+Upstream: https://github.com/twisted/twisted/issues/5303, open since 2011.
+Can go: when Twisted writes at once.
 """
 
 from collections.abc import Iterable

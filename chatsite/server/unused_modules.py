@@ -1,8 +1,12 @@
 """Keeps out of memory what Daphne, Twisted and httpx load and this server never uses. Import it before them.
 
-WebSockets (autobahn, with its cryptography) and Twisted's own TLS (pyOpenSSL) take 18 MB. TLS ends at the
-proxy in front of this server, and a request to become a WebSocket is answered like any other. httpx has a
-program for the command line, with click and rich, where those happen to be installed.
+Patch: `sys.modules`. WebSockets (autobahn, with its cryptography) and Twisted's own TLS (pyOpenSSL) are not
+loaded: TLS ends at the proxy in front of this server, and a request to become a WebSocket is answered like
+any other. httpx has a program for the command line, with click and rich, where those happen to be
+installed.
+Buys: an idle server has 85 MB of resident memory; without it 108 MB, and the mark is 90.
+Upstream: not reported.
+Can go: when Daphne loads its WebSocket protocol on demand, and Twisted its TLS.
 """
 
 import sys

@@ -1,7 +1,15 @@
 """Daphne with what a chat needs of a server: flow control, a limit for bodies, and an end in good order.
 
-Stock Daphne buffers all that a slow reader does not take (60 MB for a 60 MB stream), takes bodies of any size
-into memory before the application sees them, and on SIGTERM lets streams vanish without a word.
+Patch: `daphne.server.HTTPFactory`, for requests and channels of our own, and a subclass of
+`daphne.server.Server`.
+Buys: no CPU time, but promises. Stock Daphne buffers all that a slow reader does not take (60 MB for a 60
+MB stream), takes bodies of any size into memory before the application sees them, lets a request arrive for
+ever, and on SIGTERM lets streams vanish without a word.
+Upstream: https://github.com/django/daphne/issues/483 and https://github.com/django/daphne/issues/288 for
+bodies; https://github.com/django/daphne/issues/170 for slow readers, of WebSockets. The rest is not
+reported.
+Can go: each part when Daphne has it; the server that Django's documentation names has to keep these
+promises.
 """
 
 import asyncio
@@ -20,7 +28,7 @@ from twisted.internet.protocol import connectionDone
 from twisted.web.http import HTTPChannel, _GenericHTTPChannelProtocol
 from zope.interface import implementer
 
-import chatsite.eager  # noqa: F401
+import chatsite.server.eager_transport  # noqa: F401
 
 LONGEST_BODY = 1_048_576  # bytes
 DISCARDED = 8 * LONGEST_BODY  # bytes of a refused body that are still read, and thrown away
@@ -31,8 +39,8 @@ logger = logging.getLogger(__name__)
 
 
 @implementer(IPushProducer)
-class Flow:
-    """Twisted's word for a response whether its reader keeps up."""
+class FlowControl:
+    """The producer that Twisted pauses while the reader of a response is behind."""
 
     def __init__(self) -> None:
         self.open = asyncio.Event()
@@ -65,7 +73,7 @@ TOO_SLOW = _refusal("too_slow", 3046, "The request took too long to arrive. Send
 class LimitedRequest(WebRequest):
     """Refuses a body over the limit while it comes in, before it is kept anywhere."""
 
-    flow: Flow | None = None
+    flow: FlowControl | None = None
     _refused = False
     _received = 0
 
@@ -90,7 +98,7 @@ class LimitedRequest(WebRequest):
 
     def process(self) -> Any:
         if not self._refused:
-            self.requestHeaders.removeHeader(b"upgrade")  # there are no WebSockets here: chatsite/leaner.py
+            self.requestHeaders.removeHeader(b"upgrade")  # there are no WebSockets: see unused_modules.py
             return super().process()
         self.finish()
         self.channel.loseConnection()
@@ -196,26 +204,25 @@ class LimitedFactory(daphne.http_protocol.HTTPFactory):
         """Nothing: Twisted would make a line of its own for each request, and throw it away."""
 
 
-daphne.server.HTTPFactory = (
-    LimitedFactory  # the server makes its factory by this name and offers no other way
-)
+# The server makes its factory by this name and offers no other way.
+daphne.server.HTTPFactory = LimitedFactory
 
 
 class ChatServer(daphne.server.Server):
-    """`on_stop(hurry)` is awaited once, at the first SIGTERM or SIGINT; a second one calls `on_hurry`."""
+    """`on_stop()` is awaited once, at the first SIGTERM or SIGINT; a second one calls `on_force`."""
 
     def __init__(
         self,
         *args: Any,
         on_stop: Callable[[], Awaitable[None]],
-        on_hurry: Callable[[], None],
+        on_force: Callable[[], None],
         on_listen: Callable[[], object],
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, signal_handlers=False, server_name="", **kwargs)
         self.ports: list[Any] = []
         self.failed = False
-        self._on_stop, self._on_hurry, self._on_listen = on_stop, on_hurry, on_listen
+        self._on_stop, self._on_force, self._on_listen = on_stop, on_force, on_listen
         self._stopping: asyncio.Task[None] | None = None
 
     def run(self) -> None:
@@ -225,7 +232,7 @@ class ChatServer(daphne.server.Server):
     def _prepare(self) -> None:
         loop = asyncio.get_event_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self.begin_to_stop)
+            loop.add_signal_handler(number, self.start_shutdown)
 
     def listen_success(self, port: Any) -> None:
         self.ports.append(port)
@@ -240,7 +247,7 @@ class ChatServer(daphne.server.Server):
         """Write one message, and wait while the reader is behind."""
         starts = message["type"] == "http.response.start"
         if starts and protocol.flow is None and not protocol.finished and protocol.channel is not None:
-            protocol.flow = Flow()
+            protocol.flow = FlowControl()
             protocol.registerProducer(protocol.flow, True)
         goes_on = message.get("more_body", False)
         ends = message["type"] == "http.response.body" and not goes_on
@@ -258,11 +265,11 @@ class ChatServer(daphne.server.Server):
             flow.open.set()
         super().protocol_disconnected(protocol)
 
-    def begin_to_stop(self) -> None:
+    def start_shutdown(self) -> None:
         if self._stopping is None:
             self._stopping = asyncio.get_event_loop().create_task(self._stop())
         else:
-            self._on_hurry()
+            self._on_force()
 
     async def _stop(self) -> None:
         """Serve on while the application drains: who asks now is told so, who watches sees the end."""

@@ -1,0 +1,61 @@
+"""Django's ASGI handler, with a shorter way for views that use no connection of the request's thread.
+
+Patch: `without_threads` in place of `ASGIHandler.handle`, which sends `request_started` and
+`request_finished` from a thread each, to close old database connections of a thread that here has none, and
+makes two tasks. It also reads the request's body before the view runs: Django closes the file it reads from
+as soon as the client leaves, while a send that is being stored (`asyncio.shield`) still needs it.
+Buys: without it, an empty request costs 4 to 5 times the CPU time, and a send 1.1 times.
+Upstream: https://github.com/django/deps/pull/103 proposes signals whose receivers need no thread. The
+closed body is not reported.
+Can go: when Django sends these two signals without a thread; the body would still be read here.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from django.core.exceptions import RequestAborted, RequestDataTooBig
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.http.response import HttpResponseBase
+from django.urls import set_script_prefix
+
+
+class Handler(ASGIHandler):
+    """Django's own for `handler(…)`, the shorter way for `handler.without_threads(…)`."""
+
+    async def without_threads(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        """Give the same answers as `handle`."""
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        set_script_prefix(get_script_prefix(scope))
+        request, refusal = self.create_request(scope, body)
+        gone = asyncio.ensure_future(receive())
+        gone.add_done_callback(_cancelling(asyncio.current_task()))
+        response: HttpResponseBase | None = refusal
+        try:
+            if request is not None:
+                with suppress(RequestDataTooBig):  # raised again, and answered, where a view parses it
+                    _ = request.body  # kept by the request
+                response = await self.run_get_response(request)
+            assert response is not None
+            await self.send_response(response, send)
+        except asyncio.CancelledError:
+            if not gone.done():
+                raise
+        finally:
+            gone.cancel()
+            body.close()
+            if response is not None:
+                response.close()
+
+
+def _cancelling(task: Any) -> Any:
+    """A callback that ends the response when the client has closed the connection."""
+
+    def end(message: "asyncio.Future[Any]") -> None:
+        if not message.cancelled():
+            task.cancel()
+
+    return end

@@ -1,0 +1,134 @@
+"""What chatsite/server patches is still what was patched, and the shorter way through Django's handler."""
+
+import asyncio
+import hashlib
+import inspect
+from collections.abc import Callable
+from importlib import metadata
+from typing import Any
+
+import daphne.http_protocol
+import daphne.server
+import pytest
+from django.core.handlers.asgi import ASGIHandler
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+from django.utils.deprecation import MiddlewareMixin
+from twisted.internet import tcp
+from twisted.internet.abstract import FileDescriptor
+from twisted.web import http
+
+from chatsite.server.asgi_handler import Handler
+
+SERVER, TRANSPORT = "chatsite/server/daphne_server.py", "chatsite/server/eager_transport.py"
+HANDLER, MODULES = "chatsite/server/asgi_handler.py", "chatsite/server/unused_modules.py"
+MIDDLEWARE = "chatsite/async_middleware.py"
+# What each module replaces, overrides, or leans on: the function and the start of its source's SHA-256.
+PATCHED: dict[str, list[tuple[Callable[..., Any], str]]] = {
+    SERVER: [
+        (daphne.server.Server.__init__, "e090af1e2673"),
+        (daphne.server.Server.run, "447c6bd42c62"),
+        (daphne.server.Server.listen_success, "0aa2ef7d7138"),
+        (daphne.server.Server.listen_error, "4fd283e70baf"),
+        (daphne.server.Server.handle_reply, "9d9dbaea6de0"),
+        (daphne.server.Server.protocol_disconnected, "c1f5fe8cdedc"),
+        (daphne.server.Server.kill_all_applications, "4e1618c6f787"),
+        (daphne.http_protocol.HTTPFactory.buildProtocol, "35e878a6e0e4"),
+        (daphne.http_protocol.WebRequest.__init__, "ec85d9f2a762"),
+        (daphne.http_protocol.WebRequest.process, "e9babd1c97ce"),
+        (http.Request.gotLength, "1c389b99da50"),
+        (http.Request.handleContentChunk, "6e942756afb7"),
+        (http.Request.requestReceived, "99ca6c5e2430"),
+        (http.HTTPFactory.log, "e9acff05b9a5"),
+        (http.HTTPChannel.dataReceived, "152316e9ce50"),
+        (http.HTTPChannel.allContentReceived, "9f7c99069687"),
+        (http.HTTPChannel.requestDone, "a75a186c66f7"),
+        (http.HTTPChannel.connectionLost, "d0850abf8e2e"),
+        (http.HTTPChannel.timeoutConnection, "f08552855cd2"),
+    ],
+    TRANSPORT: [
+        (tcp.Port.doRead, "d240fc123090"),
+        (tcp.Connection.writeSomeData, "2dd0d4209260"),
+        (FileDescriptor.write, "3e46c97fc173"),
+        (FileDescriptor.writeSequence, "1606f230d318"),
+        (FileDescriptor.doWrite, "a986d7b1b105"),
+    ],
+    HANDLER: [
+        (ASGIHandler.handle, "98faeb5bef80"),
+        (ASGIHandler.read_body, "cf4aa904631d"),
+        (ASGIHandler.create_request, "5eae59c66960"),
+        (ASGIHandler.send_response, "77eda2b08689"),
+        (HttpRequest.body.fget, "6bc745122420"),
+    ],
+    MODULES: [(daphne.server.Server.run, "447c6bd42c62")],
+    MIDDLEWARE: [
+        (MiddlewareMixin.__init__, "cd0d3fd41f94"),
+        (MiddlewareMixin.__call__, "337be048dd62"),
+        (MiddlewareMixin.__acall__, "adf8cbcaf9f1"),
+    ],
+}
+
+
+def fingerprint(function: Callable[..., Any]) -> str:
+    return hashlib.sha256(inspect.getsource(function).encode()).hexdigest()[:12]
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "known"),
+    [
+        pytest.param(module, function, known, id=f"{module.rpartition('/')[2]}-{function.__qualname__}")
+        for module, functions in PATCHED.items()
+        for function, known in functions
+    ],
+)
+def test_what_is_patched_has_not_changed(module: str, function: Callable[..., Any], known: str) -> None:
+    package = function.__module__.partition(".")[0]
+    found = fingerprint(function)
+    assert found == known, (
+        f"{function.__qualname__} has changed in {package} {metadata.version(package)}. "
+        f"Compare it with the version before, see whether {module} is still right or can go, and then write "
+        f'"{found}" for it in PATCHED of this file.'
+    )
+
+
+def test_a_change_of_what_is_patched_would_be_seen() -> None:
+    assert fingerprint(fingerprint) != fingerprint(test_what_is_patched_has_not_changed)
+
+
+read: "asyncio.Future[bytes]"
+left: asyncio.Event
+
+
+async def slow(request: HttpRequest) -> HttpResponse:
+    """As a send is stored: what began goes on when the client has left."""
+    return await asyncio.shield(_slow(request))
+
+
+async def _slow(request: HttpRequest) -> HttpResponse:
+    try:
+        await left.wait()
+        read.set_result(request.body)
+    except Exception as error:
+        read.set_exception(error)
+    return HttpResponse("late")
+
+
+urlpatterns = [path("slow/", slow)]
+
+
+async def test_what_was_sent_can_be_read_after_its_sender_has_left(settings: Any) -> None:
+    global read, left
+    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, []
+    read, left = asyncio.get_running_loop().create_future(), asyncio.Event()
+    arriving = asyncio.Queue[dict[str, Any]]()
+    arriving.put_nowait({"type": "http.request", "body": b"all of it", "more_body": False})
+    scope = {"type": "http", "method": "POST", "path": "/slow/", "query_string": b"", "headers": []}
+    request = asyncio.ensure_future(Handler().without_threads(scope, arriving.get, _unsent))
+    arriving.put_nowait({"type": "http.disconnect"})
+    await request
+    left.set()
+    assert await read == b"all of it"
+
+
+async def _unsent(message: dict[str, Any]) -> None:
+    raise AssertionError(f"nobody is there to read {message}")

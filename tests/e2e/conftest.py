@@ -1,4 +1,4 @@
-"""A real Chromium, a browser window for whoever uses it, and one server for each file of tests."""
+"""A real Chromium for all files of tests, a browser window for each test, and one server for each file."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -6,7 +6,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
 from tests.conftest import missing
 from tests.databases import Template
@@ -18,10 +27,12 @@ from tests.people import SESSIONS
 from tests.server import Server
 
 # The address bar of each window would load two pages of its own: a second of processor time for every test.
+# A spare renderer would be started for each window, and end with it unused.
 # The other names are Playwright's, which it would set itself if nothing were said here.
 WITHOUT = [
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
+    "SpareRendererForSitePerProcess",
     "HttpsUpgrades",
     "HttpsFirstBalancedModeAutoEnable",
     "MediaRouter",
@@ -49,27 +60,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @contextmanager
-def launched(family: str, folder: Path) -> Iterator[Browser]:
+def launched(playwright: Playwright, family: str, folder: Path) -> Iterator[Browser]:
     """A Chromium that sets its pages in `family`."""
     path = shutil.which("chromium")
     if path is None:
         missing("Chromium", "install the package chromium")
     expect.set_options(timeout=PATIENCE)
-    with sync_playwright() as playwright:
-        # Playwright forbids the back-forward cache, which real browsers use.
-        browser = playwright.chromium.launch(
-            executable_path=path,
-            args=FLAGS,
-            env=environment(family, folder),
-            ignore_default_args=["--disable-back-forward-cache"],
-        )
-        yield browser
-        browser.close()
+    # Playwright forbids the back-forward cache, which real browsers use.
+    browser = playwright.chromium.launch(
+        executable_path=path,
+        args=FLAGS,
+        env=environment(family, folder),
+        ignore_default_args=["--disable-back-forward-cache"],
+    )
+    yield browser
+    browser.close()
 
 
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with launched(DEJAVU, tmp_path_factory.mktemp("fonts")) as browser:
+# Package scope, not session: Playwright keeps an event loop running in the thread of the tests, which the
+# async tests of other packages cannot run beside.
+@pytest.fixture(scope="package")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="package")
+def chromium(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One for all files: every test has windows of its own, which share nothing."""
+    with launched(playwright, DEJAVU, tmp_path_factory.mktemp("fonts")) as browser:
         yield browser
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Playwright, expect
 
 from tests.admin.plant import plant
 from tests.conftest import missing
@@ -43,10 +43,12 @@ SMALL = """(least) => {
 
 
 @pytest.fixture(scope="module", params=PACKAGES)
-def chromium(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def chromium(
+    request: pytest.FixtureRequest, playwright: Playwright, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
     """Set in this font, and in no other one."""
     family = request.param
-    with launched(family, tmp_path_factory.mktemp("fonts")) as browser:
+    with launched(playwright, family, tmp_path_factory.mktemp("fonts")) as browser:
         if fonts_of(browser) != {family}:
             missing(family, f"install the package {PACKAGES[family]}")
         yield browser

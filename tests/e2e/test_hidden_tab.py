@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, expect
 from playwright.sync_api import TimeoutError as Unanswered
 
 from tests.conftest import missing
@@ -24,10 +24,10 @@ LISTENING = re.compile(r"DevTools listening on (\S+)")
 
 
 @pytest.fixture
-def tabs(server: Server, tmp_path: Path) -> Iterator[BrowserContext]:
+def tabs(playwright: Playwright, server: Server, tmp_path: Path) -> Iterator[BrowserContext]:
     """A browser as people have it: Playwright's own ones make every tab believe that it is in front."""
     expect.set_options(timeout=PATIENCE)
-    with sync_playwright() as playwright, ExitStack() as stack:
+    with ExitStack() as stack:
         browser = opened(playwright, tmp_path, stack)
         context = browser.contexts[0]
         context.add_cookies([{"name": "sessionid", "value": SESSIONS["alice"], "url": server.url}])

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, sync_playwright
 
-from tests.e2e.conftest import chromium
+from tests.e2e.conftest import launched
+from tests.e2e.fonts import DEJAVU
 from tests.file_server import database, fake, server
 from tests.safety.spy import Spy, listening
 from tests.safety.watch import Watch
@@ -16,6 +17,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "/safety/" in str(item.path) and "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """For one file only: Django's database, which other files here use, refuses work beside an event loop."""
+    folder = tmp_path_factory.mktemp("fonts")
+    with sync_playwright() as playwright, launched(playwright, DEJAVU, folder) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")

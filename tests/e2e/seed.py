@@ -1,41 +1,39 @@
 """Conversations that are too long to be asked for one by one, written past the engine."""
 
-import json
-import subprocess
-import sys
+import uuid
+from datetime import UTC, datetime, timedelta
 
-from tests.databases import ROOT
+from tests.e2e.shell_page import conversations
 from tests.server import Server
 
-# Read by `manage.py shell`: turns of a question and a reply, the newest of which is shown.
-SCRIPT = """
-import json, sys, uuid
-from datetime import timedelta
-from django.utils import timezone
-from chat.models import Conversation, Message, Run, User
-owner, texts = json.loads({given!r})
-user = User.objects.get(username=owner)
-conversation = Conversation.objects.create(user=user, title="A long talk", model="@cf/zai-org/glm-4.7-flash")
-begun = timezone.now() - timedelta(days=1)
-made = []
-for n, text in enumerate(texts):
-    made.append(Message(conversation=conversation, parent=made[-1] if made else None, text=text,
-        role=("user", "assistant")[n % 2], model="@cf/zai-org/glm-4.7-flash" if n % 2 else "",
-        created=begun + timedelta(seconds=n)))
-Message.objects.bulk_create(made, 500)
-Conversation.objects.filter(pk=conversation.pk).update(active_leaf=made[-1])
-print(conversation.pk)
-"""
+MODEL = "@cf/zai-org/glm-4.7-flash"
+AT_ONCE = 500  # rows of one statement
 
 
 def talk(server: Server, owner: str, texts: list[str]) -> str:
-    """A conversation of these questions and replies, one after the other. Returns its address."""
-    code = SCRIPT.format(given=json.dumps([owner, texts]))
-    command = [sys.executable, "manage.py", "shell", "-v0"]
-    done = subprocess.run(
-        command, input=code, cwd=ROOT, env=server.env, check=True, stdout=subprocess.PIPE, text=True
+    """A conversation of these questions and replies, one after the other. Returns its address.
+
+    In SQL, for a process that loads Django costs more than most tests do.
+    """
+    (address,) = conversations(server.database, owner, ["A long talk"])
+    key = uuid.UUID(address).hex  # as SQLite holds it; PostgreSQL reads both forms
+    begun = datetime.now(UTC) - timedelta(days=1)
+    ids = [uuid.uuid4().hex for _ in texts]
+    rows = []
+    for n, text in enumerate(texts):
+        parent = f"'{ids[n - 1]}'" if n else "NULL"
+        role, model = ("assistant", MODEL) if n % 2 else ("user", "")
+        at = (begun + timedelta(seconds=n)).strftime("%Y-%m-%d %H:%M:%S.%f")
+        said = text.replace("'", "''")
+        rows.append(f"('{ids[n]}', '{key}', {parent}, '{role}', '{said}', '', '{model}', '{at}')")
+    columns = "id, conversation_id, parent_id, role, text, reasoning, model, created"
+    for first in range(0, len(rows), AT_ONCE):
+        values = ", ".join(rows[first : first + AT_ONCE])
+        server.database.rows(f"INSERT INTO chat_message ({columns}) VALUES {values}")
+    server.database.rows(
+        f"UPDATE chat_conversation SET model = '{MODEL}', active_leaf_id = '{ids[-1]}' WHERE id = '{key}'"
     )
-    return f"/c/{done.stdout.strip()}/"
+    return f"/c/{address}/"
 
 
 def numbered(count: int, lines: int = 3) -> list[str]:

@@ -6,7 +6,7 @@ Every option has a default, which also gives its type. `delay` is in seconds bet
 import asyncio
 import re
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 
 from tests import fake_frames as frames
 from tests.fake_errors import HTML, error
@@ -17,11 +17,18 @@ HOUR = 3600.0
 
 
 @scenario
-async def words(run: Run, tokens: int = 0, delay: float = 0.01, text: str = "", first: float = 0.0) -> None:
-    """Repeats the question, or writes "word1 word2 …"; `first` is the wait before the first token."""
+async def words(
+    run: Run, tokens: int = 0, delay: float = 0.01, text: str = "", first: float = 0.0, at_once: int = 0
+) -> None:
+    """Repeats the question, or writes "word1 word2 …"; `first` is the wait before the first token.
+
+    The first `at_once` frames come without a delay between them.
+    """
     run.open()
     await asyncio.sleep(first)
-    await run.connection.drip(frames.catalogue(run.tokens(tokens, text), run.prompt_tokens), delay)
+    whole = iter(frames.catalogue(run.tokens(tokens, text), run.prompt_tokens))
+    await run.connection.drip(islice(whole, at_once), 0)
+    await run.connection.drip(whole, delay)
     run.connection.end()
 
 

@@ -4,7 +4,6 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
-from tests.e2e.test_scroll import stands
 from tests.e2e.ways import reach
 from tests.fake_says import says_line
 from tests.server import Server
@@ -147,24 +146,6 @@ def test_reasoning_is_folded_away_and_can_be_read(chat: ChatPage) -> None:
     expect(thoughts).to_be_hidden()
     chat.reply.get_by_text("Thought for").click()
     expect(thoughts).to_have_text("thought1 thought2 thought3 thought4 thought5")
-
-
-def test_a_reader_who_scrolled_up_stays_there(chat: ChatPage) -> None:
-    chat.ask(question("words tokens=9000 delay=0.002"))
-    chat.grown_to(9_000)
-    chat.page.mouse.move(600, 300)
-    chat.page.mouse.wheel(0, -800)
-    expect(chat.jump).to_be_visible()
-    place = stands(chat.page)
-    chat.grown_to(len(chat.text) + 3_000)
-    assert chat.page.evaluate("scrollY") == place
-    chat.jump.click()
-    expect(chat.jump).to_be_hidden()
-    chat.grown_to(len(chat.text) + 3_000)
-    gap = "document.documentElement.scrollHeight - innerHeight - scrollY"
-    chat.page.wait_for_function(f"() => {gap} < 120")
-    chat.stop.click()
-    chat.ended("stopped")
 
 
 def test_the_enter_that_ends_a_composition_sends_nothing(chat: ChatPage) -> None:

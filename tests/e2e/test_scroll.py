@@ -9,8 +9,9 @@ from tests.e2e.chat_page import ChatPage, Window, question
 from tests.fake_says import says_line
 from tests.server import Server
 
+DESK, PHONE = 1280, 390
 GAP = "document.documentElement.scrollHeight - innerHeight - scrollY"
-LONG = question("words tokens=12000 delay=0.003")
+LONG = question("words tokens=12000 at_once=1000 delay=0.003")
 # A wheel, a key and a finger scroll smoothly, and go on when the page has heard of them.
 STILL = """() => {
   const { still } = window;
@@ -20,10 +21,12 @@ STILL = """() => {
 }"""
 
 
-@pytest.fixture(params=[1280, 390])
+@pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    phone = {"has_touch": True, "is_mobile": True} if request.param == 390 else {}
-    return ChatPage.open(window, server, width=request.param, **phone)
+    """On a desk, or on a phone where the test says so."""
+    width = getattr(request, "param", DESK)
+    phone = {"has_touch": True, "is_mobile": True} if width == PHONE else {}
+    return ChatPage.open(window, server, width=width, **phone)
 
 
 def grow(chat: ChatPage, more: int = 1_500) -> None:
@@ -55,7 +58,10 @@ def swipe(page: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    "up", [wheel, key("PageUp"), key("Home"), swipe], ids=["wheel", "PageUp", "Home", "swipe"]
+    ("chat", "up"),
+    [(DESK, wheel), (DESK, key("PageUp")), (DESK, key("Home")), (PHONE, swipe)],
+    ids=["wheel", "PageUp", "Home", "swipe"],
+    indirect=["chat"],
 )
 def test_who_goes_up_stays_there_until_they_jump_to_the_end(
     chat: ChatPage, up: Callable[[Page], None]
@@ -117,10 +123,11 @@ def test_zooming_and_sideways_scrolling_are_no_way_up(window: Window, server: Se
     chat.ended("stopped")
 
 
+@pytest.mark.parametrize("chat", [DESK, PHONE], indirect=True)
 def test_a_new_question_goes_near_the_top_and_its_reply_grows_below_it(chat: ChatPage) -> None:
     chat.ask(f"Go on.\n{says_line('First. ' * 700)}")
     chat.ended()
-    chat.ask(question("words tokens=60 delay=0.03"))
+    chat.ask(question("words tokens=60 delay=0.02"))
     expect(chat.questions).to_have_count(2)  # the old one's top is above the page
     top = "[...document.querySelectorAll('.question')].at(-1).getBoundingClientRect().top"
     chat.page.wait_for_function(f"() => {top} < 160")

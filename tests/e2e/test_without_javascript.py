@@ -57,12 +57,12 @@ def menu(chat: ChatPage, entry: str) -> None:
 
 
 def test_the_page_asks_again_until_the_reply_is_whole(chat: ChatPage) -> None:
-    ask(chat, question("words tokens=80 delay=0.1"))
-    assert len(text_of(chat.reply)) < len(words(80))
+    ask(chat, question("words tokens=50 delay=0.1"))
+    assert len(text_of(chat.reply)) < len(words(50))
     expect(chat.box).to_be_hidden()  # what is typed there would be forgotten
     expect(chat.page.locator("#hint")).to_be_hidden()
     expect(chat.reply).to_have_attribute("data-status", "complete")
-    assert text_of(chat.reply) == words(80)
+    assert text_of(chat.reply) == words(50)
     assert chat.page.locator("noscript meta").count() == 0
     expect(chat.box).to_be_visible()
     expect(chat.page.locator("#hint")).to_be_visible()
@@ -111,7 +111,7 @@ def test_what_a_message_page_shows_grows_too(chat: ChatPage) -> None:
     """An address with a fragment, to which a plain refresh would only scroll."""
     ask(chat, "Hello")
     expect(chat.reply).to_have_attribute("data-status", "complete")
-    ask(chat, question("words tokens=80 delay=0.1"))
+    ask(chat, question("words tokens=50 delay=0.1"))
     chat.replies.first.get_by_role("button", name="Good reply").click()
     expect(chat.reply).to_have_attribute("data-status", "complete")
 

@@ -13,11 +13,9 @@ TEXT = f"Look:\n\n```python\n{CODE}```\n\n- in a list\n\n  ```\n  nested\n  ```\
 NO_CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', { value: undefined })"  # as on plain http
 
 
-@pytest.fixture(params=[1280, 390])
-def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(
-        window, server, width=request.param, permissions=["clipboard-read", "clipboard-write"]
-    )
+@pytest.fixture
+def chat(window: Window, server: Server) -> ChatPage:
+    return ChatPage.open(window, server, permissions=["clipboard-read", "clipboard-write"])
 
 
 def button(chat: ChatPage) -> Locator:

@@ -9,9 +9,9 @@ from tests.e2e.chat_page import ChatPage, Window
 from tests.server import Server
 
 
-@pytest.fixture(params=[1280, 390])
-def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server, width=request.param)
+@pytest.fixture
+def chat(window: Window, server: Server) -> ChatPage:
+    return ChatPage.open(window, server)
 
 
 def test_each_conversation_has_its_own_draft(chat: ChatPage) -> None:

@@ -45,9 +45,10 @@ def address(server: Server) -> str:
     return talk(server, "alice", numbered(120))
 
 
-@pytest.fixture(params=[1280, 390])
+@pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server, address: str) -> ChatPage:
-    page = window(server, "alice", width=request.param)
+    """On a wide page, or as wide as the test says."""
+    page = window(server, "alice", width=getattr(request, "param", 1280))
     page.goto(address)
     return ChatPage(page)
 
@@ -80,6 +81,7 @@ def test_older_ones_come_while_scrolling_up_and_the_reader_stays_put(chat: ChatP
     assert numbers == list(range(1, 121))
 
 
+@pytest.mark.parametrize("chat", [1280, 390], indirect=True)
 def test_inserting_older_messages_moves_nothing_by_a_pixel(chat: ChatPage) -> None:
     held: list[Route] = []
     chat.page.route("**/*before=*", lambda route: held.append(route))

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window
 from tests.e2e.shell_page import Shell
-from tests.e2e.ways import ALL, KEYBOARD, MOUSE, Way
+from tests.e2e.ways import ALL, FINGER, KEYBOARD, MOUSE, Way, by
 from tests.server import Server
 
 LAST = "GPT OSS 20B"  # of the conversation that is there
@@ -56,7 +56,7 @@ def test_a_choice_is_kept_without_a_question(window: Window, server: Server, one
     chosen(shell, OTHER)
 
 
-@ALL
+@by(KEYBOARD, FINGER)
 def test_a_new_chat_proposes_the_last_model_and_takes_another(
     window: Window, server: Server, fake, way: Way
 ) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import Window
 from tests.e2e.shell_page import Shell, conversations, drop
-from tests.e2e.ways import ALL, MOUSE, Way
+from tests.e2e.ways import FINGER, MOUSE, Way, by
 from tests.fake_models import finetune, price, record
 from tests.fake_workers_ai import Fake
 from tests.server import Server
@@ -102,7 +102,7 @@ def test_the_review_calls_a_model_as_people_do(window: Window, server: Server) -
     expect(page.get_by_role("heading", name="New 9B")).to_be_visible()
 
 
-@ALL
+@by(MOUSE, FINGER)  # as wide as a desk, and as a phone
 def test_the_choice_says_what_a_model_needs_and_when_it_ends(
     window: Window, server: Server, way: Way
 ) -> None:
@@ -130,7 +130,7 @@ def test_a_finetune_is_chosen_beside_its_base_and_answers(window: Window, server
     expect(shell.chat.reply.locator("[data-part=model]")).to_have_text("cats (Llama 3.3 70B Fast)")
 
 
-@ALL
+@by(MOUSE, FINGER)
 def test_a_conversation_with_a_retired_model_says_so_and_goes_on(
     window: Window, server: Server, fake: Fake, way: Way
 ) -> None:

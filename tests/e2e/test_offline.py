@@ -7,11 +7,13 @@ from tests.e2e.chat_page import ChatPage, Window, question, words
 from tests.server import Server
 
 
-@pytest.fixture(params=[1280, 390])
+@pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server, width=request.param)
+    """On a wide page, or as wide as the test says."""
+    return ChatPage.open(window, server, width=getattr(request, "param", 1280))
 
 
+@pytest.mark.parametrize("chat", [1280, 390], indirect=True)
 def test_a_banner_says_so_and_goes_by_itself_while_writing_stays_possible(chat: ChatPage) -> None:
     banner = chat.page.locator("#offline")
     expect(banner).to_be_hidden()

@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window
 from tests.e2e.shell_page import Shell, conversations, drop
-from tests.e2e.ways import ALL, KEYBOARD, MOUSE, Way
+from tests.e2e.ways import ALL, FINGER, KEYBOARD, MOUSE, Way
 from tests.server import Server
 
 OPENER = "Settings for this conversation"
@@ -95,11 +95,9 @@ def test_what_is_chosen_is_sent_and_shown_again(window: Window, server: Server, 
     assert asked(shell, fake) == {"max_tokens": 16_384}
 
 
-@ALL
-def test_those_of_a_new_chat_go_with_its_first_question(
-    window: Window, server: Server, fake, way: Way
-) -> None:
-    shell = Shell.open(window, server, way)
+def test_those_of_a_new_chat_go_with_its_first_question(window: Window, server: Server, fake) -> None:
+    """By finger only: the dialog is the one of the test above."""
+    shell = Shell.open(window, server, FINGER)
     shell.page.locator("#model").select_option(GLM, force=True)
     dialog = unfolded(shell)
     choose(shell, level(dialog, "Off"))

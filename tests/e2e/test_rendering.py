@@ -91,9 +91,13 @@ EXAMPLES = json.loads((Path(__file__).parents[1] / "rendering/commonmark.json").
 SPECIFICATION = "\n\n".join(markdown for markdown, _ in EXAMPLES[:200])
 
 
-@pytest.fixture(params=[1280, 390])
+WIDTHS = pytest.mark.parametrize("chat", [1280, 390], indirect=True)  # where it depends on the layout
+
+
+@pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server, width=request.param)
+    """On a wide page, or as wide as the test says."""
+    return ChatPage.open(window, server, width=getattr(request, "param", 1280))
 
 
 def say(chat: ChatPage, text: str, **options: object) -> None:
@@ -154,6 +158,7 @@ def test_a_selection_in_a_finished_block_survives_the_stream(chat: ChatPage) -> 
     assert chat.page.evaluate("getSelection().anchorNode.isConnected")
 
 
+@WIDTHS
 def test_nothing_moves_when_a_stream_ends_nor_when_a_page_is_loaded(chat: ChatPage) -> None:
     chat.page.evaluate(MOVED)
     say(chat, EVERYTHING, size=len(EVERYTHING) // 4, delay=0.8)

@@ -10,9 +10,9 @@ LONG = question("words tokens=4000 delay=0.05")
 DOUBLE_TAP_MILLISECONDS = 350  # composer.js: a tap that comes sooner is the second half of a double tap
 
 
-@pytest.fixture(params=[1280, 390])
-def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server, width=request.param)
+@pytest.fixture
+def chat(window: Window, server: Server) -> ChatPage:
+    return ChatPage.open(window, server)
 
 
 def goes_on(chat: ChatPage) -> None:

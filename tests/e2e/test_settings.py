@@ -42,11 +42,9 @@ def test_instructions_are_saved_and_told_to_the_model(
     assert shell.page.evaluate(DOT)
 
 
-@ALL
-def test_a_new_chats_instructions_go_with_its_first_question(
-    window: Window, server: Server, fake, way: Way
-) -> None:
-    shell = opened(Shell.open(window, server, way))
+def test_a_new_chats_instructions_go_with_its_first_question(window: Window, server: Server, fake) -> None:
+    """By keyboard only: the dialog is the one of the test above."""
+    shell = opened(Shell.open(window, server, KEYBOARD))
     shell.page.keyboard.type("Be kind.")
     shell.page.keyboard.press("Control+Enter")
     expect(shell.instructions).to_be_hidden()
@@ -56,8 +54,7 @@ def test_a_new_chats_instructions_go_with_its_first_question(
     expect(shell.instructions.get_by_role("textbox")).to_have_value("Be kind.")
     shell.page.keyboard.press("Escape")
     expect(shell.instructions).to_be_hidden()
-    if way.name == "keyboard":
-        expect(shell.page.get_by_role("button", name="Settings for this conversation")).to_be_focused()
+    expect(shell.page.get_by_role("button", name="Settings for this conversation")).to_be_focused()
     shell.chat.ask("Hello")
     shell.chat.ended()
     assert told(fake) == ["Be kind."]

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from tests.e2e.accessibility import problems
 from tests.e2e.chat_page import Window, question
 from tests.e2e.shell_page import Shell, conversations, drop
-from tests.e2e.ways import ALL, MOUSE, Way
+from tests.e2e.ways import IN_DRAWER_TOO, MOUSE, Way
 from tests.server import Server
 
 LONG = "A title that goes on and on until nobody would read it to its end, however wide the"
@@ -30,7 +30,7 @@ def fine(shell: Shell) -> None:
     assert shell.page.evaluate(OVERFLOW) == 0
 
 
-@ALL
+@IN_DRAWER_TOO
 def test_everything_around_the_thread_can_be_read(window: Window, server: Server, three, way: Way) -> None:
     shell = Shell.open(window, server, way, f"/c/{three[0]}/")
     fine(shell)
@@ -53,17 +53,19 @@ def test_everything_around_the_thread_can_be_read(window: Window, server: Server
     fine(shell)
 
 
-@pytest.mark.parametrize("width", [320, 390, 800, 1280, 2560])
-def test_nothing_overflows_at_any_width(window: Window, server: Server, three, width: int) -> None:
-    page = window(server, "alice", width=width)
+def test_nothing_overflows_at_any_width(window: Window, server: Server, three) -> None:
+    page = window(server, "alice")
     for path in (f"/c/{three[0]}/", f"/c/{three[1]}/", "/"):
         page.goto(path)
-        assert page.evaluate(OVERFLOW) == 0
-        for control in page.locator(".bar > button:visible, .bar > h1, #pick").all():
-            box = control.bounding_box()
-            assert box
-            assert box["x"] >= 0
-            assert box["x"] + box["width"] <= width
+        for width in (320, 390, 800, 1280, 2560):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.wait_for_function("width => innerWidth === width", arg=width)
+            assert page.evaluate(OVERFLOW) == 0, width
+            for control in page.locator(".bar > button:visible, .bar > h1, #pick").all():
+                box = control.bounding_box()
+                assert box
+                assert box["x"] >= 0
+                assert box["x"] + box["width"] <= width
 
 
 def test_an_empty_list_and_marks_are_read_too(window: Window, server: Server) -> None:

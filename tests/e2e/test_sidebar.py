@@ -8,7 +8,7 @@ from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import Window
 from tests.e2e.shell_page import Shell, conversations, drop
-from tests.e2e.ways import ALL, KEYBOARD, MOUSE, Way
+from tests.e2e.ways import ALL, IN_DRAWER_TOO, KEYBOARD, MOUSE, Way
 from tests.server import Server
 
 TITLES = ["Sailing", "Baking", "Packing"]
@@ -21,7 +21,7 @@ def three(server: Server) -> list[str]:
     return conversations(server.database, "alice", TITLES)
 
 
-@ALL
+@IN_DRAWER_TOO
 def test_a_conversation_is_renamed_in_its_place(window: Window, server: Server, three, way: Way) -> None:
     shell = Shell.open(window, server, way)
     shell.do("Rename", "Baking")
@@ -105,7 +105,7 @@ def test_the_open_conversations_title_is_renamed_in_the_header(
     assert shell.titles() == ["Boats", "Baking", "Packing"]
 
 
-@ALL
+@IN_DRAWER_TOO
 def test_a_deletion_is_taken_back(window: Window, server: Server, three, way: Way) -> None:
     shell = Shell.open(window, server, way)
     shell.do("Delete", "Baking")

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
-from tests.e2e.ways import ALL, Way, named, walks
+from tests.e2e.ways import FINGER, KEYBOARD, MOUSE, Way, named, walks
 from tests.server import Server
 
 SAID = "Thinking used up all the tokens that there were for this reply."
@@ -18,8 +18,7 @@ def burnt(chat: ChatPage, how: str = "enough=20000") -> None:
     expect(named(chat.reply, MORE)).to_be_visible()
 
 
-@ALL
-@pytest.mark.parametrize("offer", [MORE, LESS])
+@pytest.mark.parametrize(("way", "offer"), [(MOUSE, MORE), (KEYBOARD, LESS), (FINGER, MORE)])
 def test_one_press_tries_again_with_more_or_less(
     window: Window, server: Server, fake, way: Way, offer: str
 ) -> None:

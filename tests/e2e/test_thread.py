@@ -22,9 +22,13 @@ IDS |= {
 OPENS = {"Content-Type": "text/event-stream", "X-Run-Id": RUN}
 
 
-@pytest.fixture(params=[1280, 390])
+WIDTHS = pytest.mark.parametrize("chat", [1280, 390], indirect=True)  # where it depends on the layout
+
+
+@pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    return ChatPage.open(window, server, width=request.param)
+    """On a wide page, or as wide as the test says."""
+    return ChatPage.open(window, server, width=getattr(request, "param", 1280))
 
 
 def frame(event: str = "message", at: str = "", **payload: object) -> str:
@@ -54,28 +58,26 @@ def blocks(chat: ChatPage) -> list[str]:
 FENCE = '<figure class="code"><figcaption></figcaption><pre><code>a</code></pre></figure>'
 
 
-@pytest.mark.parametrize(
-    ("patches", "expected"),
-    [
-        ([[0, "<p>a</p>"], [1, "<p>b</p>"]], ["a", "b"]),
-        ([[0, "<p>a</p>"], [0, "<p>b</p>"]], ["b"]),
-        ([[0, FENCE], [0, None, "\nb <i>"], [0, None, "c"]], ["a\nb <i>c"]),
-        ([[0, "<p>a</p>"], [1, "<p>b</p>"], [2, "<p>c</p>"], [1, ""], [2, ""]], ["a"]),
-        ([[0, "<p>a</p>"], [1, "<p>b</p>"], [0, "<p>c</p>"]], ["c", "b"]),
-    ],
-)
-def test_each_patch_changes_its_block_only(
-    chat: ChatPage, patches: list[list[object]], expected: list[str]
-) -> None:
-    together = frame(at="1", response="x", html=patches)
-    one_by_one = "".join(frame(at=str(n), response="x", html=[patch]) for n, patch in enumerate(patches))
-    for frames in (together, one_by_one):
-        plays(chat.page, frames, DONE)
-        chat.ask("Hello")
-        chat.ended()
-        assert blocks(chat) == expected
-        chat.page.unroute_all()
-        chat.page.goto("/")
+PATCHES: list[tuple[list[list[object]], list[str]]] = [
+    ([[0, "<p>a</p>"], [1, "<p>b</p>"]], ["a", "b"]),
+    ([[0, "<p>a</p>"], [0, "<p>b</p>"]], ["b"]),
+    ([[0, FENCE], [0, None, "\nb <i>"], [0, None, "c"]], ["a\nb <i>c"]),
+    ([[0, "<p>a</p>"], [1, "<p>b</p>"], [2, "<p>c</p>"], [1, ""], [2, ""]], ["a"]),
+    ([[0, "<p>a</p>"], [1, "<p>b</p>"], [0, "<p>c</p>"]], ["c", "b"]),
+]
+
+
+def test_each_patch_changes_its_block_only(chat: ChatPage) -> None:
+    for patches, expected in PATCHES:
+        together = frame(at="1", response="x", html=patches)
+        one_by_one = "".join(frame(at=str(n), response="x", html=[patch]) for n, patch in enumerate(patches))
+        for frames in (together, one_by_one):
+            plays(chat.page, frames, DONE)
+            chat.ask("Hello")
+            chat.ended()
+            assert blocks(chat) == expected, patches
+            chat.page.unroute_all()
+            chat.page.goto("/")
 
 
 def test_done_puts_late_corrections_in_and_reset_starts_anew(chat: ChatPage) -> None:
@@ -96,13 +98,13 @@ def test_a_reset_after_which_nothing_comes_leaves_nothing(chat: ChatPage) -> Non
 
 
 def test_thinking_is_counted_while_it_lasts_and_said_afterwards(chat: ChatPage) -> None:
-    chat.ask(question("reasoning think=80 tokens=40 delay=0.04"))
+    chat.ask(question("reasoning think=40 tokens=5 delay=0.04"))
     thinking = chat.reply.locator("[data-part=thinking]")
     expect(thinking).to_have_text(re.compile(r"Thinking… \d s"))
     expect(thinking).to_have_text(re.compile(r"Thinking… [1-9] s"))
     assert chat.reply.locator(".waiting").is_hidden()
     expect(chat.reply.locator("details")).not_to_have_attribute("open", "")
-    expect(thinking).to_have_text(re.compile(r"Thought for ([3-9]|\d\d)\.\d s"))
+    expect(thinking).to_have_text(re.compile(r"Thought for (1\.[5-9]|[2-9]\.\d|\d\d\.\d) s"))
     chat.ended()
     said = thinking.text_content()
     chat.page.reload()
@@ -138,6 +140,7 @@ def test_a_wait_is_shown_after_a_moment_and_not_at_once(chat: ChatPage) -> None:
     expect(waiting).to_be_hidden()
 
 
+@WIDTHS
 def test_the_last_line_of_a_reply_is_where_it_was_when_the_facts_appear(chat: ChatPage) -> None:
     chat.ask(question("words tokens=40 delay=0.03"))
     chat.grown_to(40)

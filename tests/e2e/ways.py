@@ -45,9 +45,15 @@ def reach(element: Locator) -> None:
 
 MOUSE, KEYBOARD, FINGER = Way("mouse", 1280), Way("keyboard", 1280), Way("finger", 390)
 NARROW = Way("keyboard", 390)
-ALL = pytest.mark.parametrize(
-    "way", [MOUSE, KEYBOARD, FINGER, NARROW], ids=lambda way: f"{way.name}-{way.width}"
-)
+
+
+def by(*ways: Way) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("way", ways, ids=lambda way: f"{way.name}-{way.width}")
+
+
+ALL = by(MOUSE, KEYBOARD, FINGER)
+# For what stands in the list of conversations, which a narrow page has in a drawer.
+IN_DRAWER_TOO = by(MOUSE, KEYBOARD, FINGER, NARROW)
 
 
 def named(article: Locator, name: str) -> Locator:

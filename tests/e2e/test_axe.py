@@ -17,7 +17,7 @@ from tests.fake_says import says_line
 from tests.server import Server
 
 DESK, PHONE = 1280, 390
-WIDTHS = pytest.mark.parametrize("width", [DESK, PHONE])
+WIDTHS = pytest.mark.parametrize("width", [DESK, PHONE])  # where a phone shows something else
 NOBODY = "00000000-0000-4000-8000-000000000000"
 MARKDOWN = """# A heading
 
@@ -65,6 +65,22 @@ def fine(page: Page) -> None:
     assert findings(page) == []
 
 
+def fine_at_each_width(page: Page) -> None:
+    for width in (DESK, PHONE):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function("width => innerWidth === width", arg=width)
+        assert findings(page) == [], width
+
+
+def fine_at_each_address(page: Page, addresses: list[str]) -> None:
+    """One window for all; what Django's own pages do is left out."""
+    found: dict[str, list[str]] = {}
+    for address in addresses:
+        page.goto(address)
+        found[address] = [what for what in findings(page) if not any(own in what for own in DJANGOS)]
+    assert found == {address: [] for address in addresses}
+
+
 @pytest.fixture(scope="module")
 def planted(server: Server) -> list[str]:
     """An invitation's token; the keys of a conversation with all there is, of a long one, and of bob."""
@@ -73,8 +89,8 @@ def planted(server: Server) -> list[str]:
 
 @pytest.fixture
 def open_chat(window: Window, server: Server) -> Callable[..., ChatPage]:
-    """A new conversation, at some width."""
-    return lambda width=DESK: ChatPage.open(window, server, width=width, **WINDOW)
+    """A new conversation."""
+    return lambda: ChatPage.open(window, server, **WINDOW)
 
 
 def test_signing_in(window: Window, server: Server) -> None:
@@ -109,9 +125,10 @@ def test_an_invitation(window: Window, server: Server, planted: list[str]) -> No
     fine(page)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_the_pages_beside_the_chat(window: Window, server: Server, planted: list[str]) -> None:
+    reviewed = server.person("erin").get(f"/admin/chat/conversation/{planted[1]}/change/")
+    assert reviewed.is_success  # alice has been read
+    addresses = [
         "/accounts/password/",
         "/accounts/password/changed/",
         "/settings/",
@@ -120,64 +137,59 @@ def test_an_invitation(window: Window, server: Server, planted: list[str]) -> No
         "/settings/keys/",
         "/settings/api/",
         "/readings/",
-    ],
-)
-def test_a_page_beside_the_chat(window: Window, server: Server, planted: list[str], path: str) -> None:
-    page = window(server, "erin", **WINDOW)
-    page.goto(f"/admin/chat/conversation/{planted[1]}/change/")  # alice has been read
-    page = window(server, "alice", **WINDOW)
-    page.goto(path)
-    fine(page)
+    ]
+    fine_at_each_address(window(server, "alice", **WINDOW), addresses)
 
 
-@pytest.mark.parametrize("status", [400, 403, 404, 413, 429, 500, 503])
-def test_an_error(window: Window, server: Server, status: int) -> None:
-    refused = RequestFactory(headers={"accept": "text/html"}).get("/refused/")
-    seconds = 90 if status in (429, 503) else None
-    answer = refuse(refused, status, retry_after=seconds).content.decode()
+def answers(page: Page, status: int, body: str) -> None:
+    page.route("**/refused/", lambda route: route.fulfill(status=status, content_type="text/html", body=body))
+
+
+def test_errors(window: Window, server: Server) -> None:
     page = window(server, **WINDOW)
-    page.route(
-        "**/refused/", lambda route: route.fulfill(status=status, content_type="text/html", body=answer)
-    )
-    page.goto("/refused/")
-    expect(page.get_by_role("link", name="Back to the chat")).to_be_visible()
-    fine(page)
+    refused = RequestFactory(headers={"accept": "text/html"}).get("/refused/")
+    for status in (400, 403, 404, 413, 429, 500, 503):
+        seconds = 90 if status in (429, 503) else None
+        answer = refuse(refused, status, retry_after=seconds).content.decode()
+        answers(page, status, answer)
+        shown = page.goto("/refused/")
+        assert shown is not None
+        assert shown.status == status
+        expect(page.get_by_role("link", name="Back to the chat")).to_be_visible()
+        assert findings(page) == [], status
 
 
-@WIDTHS
-def test_an_empty_chat(open_chat: Callable[..., ChatPage], width: int) -> None:
-    fine(open_chat(width).page)
+def test_an_empty_chat(open_chat: Callable[..., ChatPage]) -> None:
+    fine_at_each_width(open_chat().page)
 
 
-@WIDTHS
 @pytest.mark.parametrize(("scenario", "shown"), [("first=600", ".waiting"), ("delay=0.05", ".prose > p")])
 def test_a_reply_that_is_waited_for_or_grows_and_is_stopped(
-    open_chat: Callable[..., ChatPage], scenario: str, shown: str, width: int
+    open_chat: Callable[..., ChatPage], scenario: str, shown: str
 ) -> None:
-    chat = open_chat(width)
+    chat = open_chat()
     chat.ask(question(f"words tokens=4000 {scenario}"))
     expect(chat.reply.locator(shown)).to_be_visible()
-    fine(chat.page)
+    fine_at_each_width(chat.page)
     chat.stop.click()
     chat.ended("stopped")
-    fine(chat.page)
+    fine_at_each_width(chat.page)
 
 
-@WIDTHS
-def test_a_finished_reply_of_every_kind_of_block(open_chat: Callable[..., ChatPage], width: int) -> None:
-    chat = open_chat(width)
+def test_a_finished_reply_of_every_kind_of_block(open_chat: Callable[..., ChatPage]) -> None:
+    chat = open_chat()
     chat.ask(says_line(MARKDOWN))
     chat.ended()
-    fine(chat.page)
+    fine_at_each_width(chat.page)
     chat.reply.get_by_role("button", name="Bad reply").click()
     expect(chat.page.get_by_label("Why? (optional)")).to_be_visible()
-    fine(chat.page)
+    fine_at_each_width(chat.page)
     chat.reply.get_by_role("button", name="Close").click()
     expect(chat.page.get_by_label("Why? (optional)")).to_have_count(0)  # and the focus was moved
     chat.ask(question("reasoning think=5 tokens=5"))
     chat.ended()
     chat.reply.get_by_text("Thought for").click()
-    fine(chat.page)
+    fine_at_each_width(chat.page)
 
 
 @pytest.mark.parametrize(
@@ -195,23 +207,23 @@ def test_a_reply_that_did_not_end_well(
     fine(chat.page)
 
 
-@WIDTHS
-def test_an_edit_and_its_versions(open_chat: Callable[..., ChatPage], width: int) -> None:
-    chat = open_chat(width)
+def test_an_edit_and_its_versions(open_chat: Callable[..., ChatPage]) -> None:
+    chat = open_chat()
     chat.ask("Hello")
     chat.ended()
     chat.questions.last.get_by_role("button", name="Edit").click()
     box = chat.page.get_by_role("textbox", name="Edit your message")
     expect(box).to_be_focused()
-    fine(chat.page)
+    fine_at_each_width(chat.page)
     box.fill("Hello again")
     chat.page.get_by_role("button", name="Save and send").click()
     expect(chat.page.get_by_role("group", name="Version 2 of 2")).to_be_visible()
     chat.ended()
-    fine(chat.page)
+    fine_at_each_width(chat.page)
     chat.reply.get_by_role("button", name="Regenerate with another model").click()
     expect(chat.page.get_by_role("menu")).to_be_visible()
-    fine(chat.page)
+    fine_at_each_width(chat.page)
+    expect(chat.page.get_by_role("menu")).to_be_visible()
 
 
 @WIDTHS
@@ -282,42 +294,35 @@ def test_signing_in_again_in_the_page(open_chat: Callable[..., ChatPage]) -> Non
     fine(chat.page)
 
 
-@WIDTHS
-def test_a_long_conversation(window: Window, server: Server, planted: list[str], width: int) -> None:
-    page = window(server, "alice", width=width, **WINDOW)
+def test_a_long_conversation(window: Window, server: Server, planted: list[str]) -> None:
+    page = window(server, "alice", **WINDOW)
     page.goto(f"/c/{planted[2]}/")
     expect(page.locator("article").last).to_be_visible()
-    fine(page)
+    fine_at_each_width(page)
 
 
-@pytest.mark.parametrize("path", ["", "?q=bread", "{}/change/", "nothing/change/"])
-def test_the_review(window: Window, server: Server, planted: list[str], path: str) -> None:
+def test_the_review(window: Window, server: Server, planted: list[str]) -> None:
+    paths = ("", "?q=bread", f"{planted[1]}/change/", "nothing/change/")
     page = window(server, "erin", **WINDOW)
-    page.goto(f"/admin/chat/conversation/{path.format(planted[1])}")
-    assert [found for found in findings(page) if not any(own in found for own in DJANGOS)] == []
+    fine_at_each_address(page, [f"/admin/chat/conversation/{path}" for path in paths])
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_the_administration(window: Window, server: Server, planted: list[str]) -> None:
+    paths = (
         "",
         "chat/invite/",
         "chat/invite/add/",
         "chat/user/",
         "chat/user/add/",
-        "chat/user/{}/change/",
-        "chat/user/{}/link/",
-        "chat/user/{}/password/",
+        f"chat/user/{planted[3]}/change/",
+        f"chat/user/{planted[3]}/link/",
+        f"chat/user/{planted[3]}/password/",
         "chat/run/",
         "chat/worker/",
         "chat/reading/",
         "checkup/",
-    ],
-)
-def test_the_administration(window: Window, server: Server, planted: list[str], path: str) -> None:
-    page = window(server, "root", **WINDOW)
-    page.goto(f"/admin/{path.format(planted[3])}")
-    assert [found for found in findings(page) if not any(own in found for own in DJANGOS)] == []
+    )
+    fine_at_each_address(window(server, "root", **WINDOW), [f"/admin/{path}" for path in paths])
 
 
 def test_what_the_set_up_check_finds(window: Window, server: Server) -> None:

@@ -3,11 +3,11 @@
 from statistics import median
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
 from tests.e2e.effort import Effort
-from tests.e2e.loads import Visit, visit
+from tests.e2e.loads import visit
 from tests.e2e.seed import talk
 from tests.e2e.texts import CODE, LIST, PROSE, essay, everyday
 from tests.e2e.watching import ANNOUNCED, BLOCKS, MOVED
@@ -31,15 +31,11 @@ def conversation(server: Server) -> str:
     return talk(server, "alice", everyday(20))
 
 
-def first(window: Window, server: Server, conversation: str) -> tuple[Page, Visit]:
-    page = window(server, "alice")
-    return page, visit(page, conversation)
-
-
-def test_the_first_visit_is_small_and_asks_nobody_else(
+def test_the_first_visit_is_small_and_asks_nobody_else_and_the_next_one_fetches_the_page_alone(
     window: Window, server: Server, conversation: str
 ) -> None:
-    page, seen = first(window, server, conversation)
+    page = window(server, "alice")
+    seen = visit(page, conversation)
     expect(page.locator("article.message")).to_have_count(20)
     asked = [(request.kind, request.path) for request in seen.fetched]
     assert 5 <= len(asked) <= 8, asked
@@ -49,28 +45,16 @@ def test_the_first_visit_is_small_and_asks_nobody_else(
     assert 0 < seen.bodies("Stylesheet") <= 8 * 1024
     assert {request.url.startswith(server.url) for request in seen.fetched} == {True}
     assert "Font" not in {kind for kind, _ in asked}
-
-
-def test_a_further_visit_fetches_the_page_alone(window: Window, server: Server, conversation: str) -> None:
-    page, _ = first(window, server, conversation)
+    scripts = [request for request in seen.requests.values() if request.kind == "Script"]
+    assert len(scripts) == 5
+    assert {request.begun_by for request in scripts} == {"parser"}, (
+        scripts
+    )  # the page names each module itself
+    assert page.evaluate("document.querySelectorAll('*').length") <= MOST_ELEMENTS
     again = visit(page, conversation)
     assert len(again.requests) > 1
     assert [request.kind for request in again.fetched] == ["Document"]
     assert again.bytes <= 20 * KB
-
-
-def test_every_module_is_named_by_the_page_itself(window: Window, server: Server, conversation: str) -> None:
-    _, seen = first(window, server, conversation)
-    scripts = [request for request in seen.requests.values() if request.kind == "Script"]
-    assert len(scripts) == 5
-    assert {request.begun_by for request in scripts} == {"parser"}, scripts
-
-
-def test_the_page_holds_no_more_elements_than_it_needs(
-    window: Window, server: Server, conversation: str
-) -> None:
-    page, _ = first(window, server, conversation)
-    assert page.evaluate("document.querySelectorAll('*').length") <= MOST_ELEMENTS
 
 
 def test_a_long_reply_says_little_to_a_screen_reader(window: Window, server: Server) -> None:
@@ -82,9 +66,8 @@ def test_a_long_reply_says_little_to_a_screen_reader(window: Window, server: Ser
     assert 2 <= len(said) <= 4, said
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_finished_blocks_are_left_alone(window: Window, server: Server, width: int) -> None:
-    chat = ChatPage.open(window, server, width=width)
+def test_finished_blocks_are_left_alone(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
     chat.ask(f"Go on.\n{says_line(essay(12_000), size=24, delay=0.01)}")
     chat.reply.wait_for()
     chat.page.evaluate(BLOCKS)
@@ -94,9 +77,9 @@ def test_finished_blocks_are_left_alone(window: Window, server: Server, width: i
     assert seen["touched"] == []
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_moves_once_the_last_words_are_there(window: Window, server: Server, width: int) -> None:
-    chat = ChatPage.open(window, server, width=width)
+def test_nothing_moves_once_the_last_words_are_there(window: Window, server: Server) -> None:
+    """Text that ends in a paragraph; test_rendering.py looks at other blocks, on a phone as well."""
+    chat = ChatPage.open(window, server)
     chat.page.evaluate(MOVED)
     text = "\n\n".join((CODE, LIST, PROSE))
     chat.ask(f"Go on.\n{says_line(text, size=len(text) // 4, delay=0.8)}")

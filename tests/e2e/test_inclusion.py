@@ -141,36 +141,29 @@ def test_code_that_scrolls_is_scrolled_by_its_arrows(window: Window, server: Ser
     expect(code).not_to_have_js_property("scrollLeft", 0)
 
 
-@pytest.mark.parametrize("path", PAGES[1:])
-def test_each_stop_of_a_page_beside_the_chat_is_framed_and_in_view(
-    window: Window, server: Server, path: str
-) -> None:
+def test_each_stop_of_a_page_beside_the_chat_is_framed_and_in_view(window: Window, server: Server) -> None:
     page = window(server, "alice", width=390)
-    page.goto(path)
-    stops = walk(page, "Tab")
-    assert stops
-    assert [stop["name"] for stop in stops if not (stop["framed"] and stop["seen"])] == []
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_at_four_hundred_per_cent_nothing_scrolls_sideways(window: Window, server: Server, path: str) -> None:
-    page = window(server, "alice", width=320)
-    page.goto(path)
-    assert page.evaluate(OVERFLOW) == 0
-
-
-@pytest.mark.parametrize("path", [*PAGES, "talk"])
-def test_no_text_is_cut_off_where_somebody_spaces_it(window: Window, server: Server, path: str) -> None:
-    page = (
-        talk(window, server, bypass_csp=True).page
-        if path == "talk"
-        else window(server, "alice", bypass_csp=True)
-    )
-    if path != "talk":
+    for path in PAGES[1:]:
         page.goto(path)
-    page.add_style_tag(content=SPACED)
-    assert page.evaluate(CLIPPED) == []
-    assert page.evaluate(OVERFLOW) == 0
+        stops = walk(page, "Tab")
+        assert stops, path
+        assert [stop["name"] for stop in stops if not (stop["framed"] and stop["seen"])] == [], path
+
+
+def test_at_four_hundred_per_cent_nothing_scrolls_sideways(window: Window, server: Server) -> None:
+    page = window(server, "alice", width=320)
+    for path in PAGES:
+        page.goto(path)
+        assert page.evaluate(OVERFLOW) == 0, path
+
+
+def test_no_text_is_cut_off_where_somebody_spaces_it(window: Window, server: Server) -> None:
+    page = talk(window, server, bypass_csp=True).page
+    for path in (page.url, *PAGES):
+        page.goto(path)
+        page.add_style_tag(content=SPACED)
+        assert page.evaluate(CLIPPED) == [], path
+        assert page.evaluate(OVERFLOW) == 0, path
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])

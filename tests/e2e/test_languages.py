@@ -72,25 +72,21 @@ def test_the_pages_of_those_who_are_signed_out(visit: Callable[..., Page]) -> No
         fine(page)
 
 
-@pytest.mark.parametrize(
-    ("scenario", "status"),
-    [
+def test_a_reply_in_every_state_as_it_comes_and_after_a_reload(visit: Callable[..., Page]) -> None:
+    page = visit("/")
+    fine(page)
+    for scenario, status in (
         ("reasoning think=5 tokens=5", "complete"),
         ("length tokens=5", "truncated"),
         ("cut after=3", "interrupted"),
         ("status http=400 code=5007", "failed"),
         ("status http=429 code=3036", "failed"),
-    ],
-)
-def test_a_reply_in_every_state_as_it_comes_and_after_a_reload(
-    visit: Callable[..., Page], scenario: str, status: str
-) -> None:
-    page = visit("/")
-    fine(page)
-    ask(page, question(scenario), status)
-    fine(page)
-    page.reload()
-    fine(page)
+    ):
+        page.goto("/")
+        ask(page, question(scenario), status)
+        fine(page)
+        page.reload()
+        fine(page)
 
 
 def test_what_opens_and_what_is_said_beside_a_reply(visit: Callable[..., Page]) -> None:

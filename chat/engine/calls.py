@@ -4,7 +4,6 @@ Unlike a run, a call ends with its connection: nobody could come back to it.
 """
 
 import asyncio
-import contextvars
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, suppress
@@ -14,6 +13,7 @@ from typing import Any
 from django.db import DatabaseError
 from django.utils import timezone
 
+from chat.background import BackgroundTasks
 from chat.models import Call
 from chat.upstream.ask import Ask
 from chat.upstream.errors import Kind, UpstreamError
@@ -50,7 +50,7 @@ class Calls:
     def __init__(self, router: Router) -> None:
         self.open: set[Exchange] = set()
         self.router = router
-        self._tasks: set[asyncio.Task[None]] = set()
+        self.tasks = BackgroundTasks()  # the server's end waits for them
         self.beginnings = Turns(SHARE)  # by key
         self.endings = Turns(SHARE)  # by person
 
@@ -78,22 +78,12 @@ class Calls:
         for exchange in list(self.open):
             exchange.cut(DRAINED)
         await self.wait(within, asyncio.Event())
-        if self._tasks:  # what a database that hangs keeps waiting is ended as interrupted by recovery
-            await asyncio.wait(self._tasks, timeout=within)
+        await self.tasks.wait(within)  # what a database that hangs keeps waiting is left to recovery
 
     def conclude(self, exchange: "Exchange", ending: Ending) -> asyncio.Task[None]:
         """Store an ending, also of a call whose own task is being cancelled."""
         self.open.discard(exchange)
-        storing = asyncio.get_running_loop().create_task(
-            _conclude(exchange, ending), name=f"call {exchange.call.pk}", context=contextvars.Context()
-        )
-        self.hold(storing)
-        return storing
-
-    def hold(self, task: asyncio.Task[None]) -> None:
-        """Keep a task until it has ended; the server's end waits for it."""
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        return self.tasks.start(_conclude(exchange, ending), f"call {exchange.call.pk}")
 
 
 class Exchange:
@@ -188,7 +178,7 @@ class Exchange:
 
     def leave(self, deltas: AsyncGenerator[Delta, None]) -> None:
         """Whoever asked went away before the rest of `deltas` was iterated."""
-        self.calls.hold(asyncio.get_running_loop().create_task(_close(deltas)))
+        self.calls.tasks.start(_close(deltas))
 
     def _hear(self, delta: Delta) -> None:
         if self.call.first_token is None:
@@ -213,9 +203,7 @@ async def _conclude(exchange: Exchange, ending: Ending) -> None:
     )
     outcome = ending.columns() | {"first_token": exchange.call.first_token}
     if not await _store(exchange, outcome):
-        exchange.calls.hold(
-            asyncio.create_task(_keep_storing(exchange, outcome), context=contextvars.Context())
-        )
+        exchange.calls.tasks.start(_keep_storing(exchange, outcome))
 
 
 async def _store(exchange: Exchange, outcome: dict[str, Any]) -> bool:

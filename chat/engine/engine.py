@@ -1,8 +1,6 @@
 """One process's engine: its parts, their start, and their end in good order."""
 
 import asyncio
-import contextvars
-import logging
 import os
 import socket
 import uuid
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from chat.background import BackgroundTasks, spawn
 from chat.models import Run, Worker
 from chat.upstream import local
 from chat.upstream.catalogue import Catalogue, Model
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 PING = 15.0  # seconds of silence after which a stream carries a comment
 HOUSEKEEPING = 0.25  # seconds
 FAREWELL = 3.0  # seconds for open streams to take their last frames
-
-logger = logging.getLogger(__name__)
 
 
 class Engine:
@@ -87,7 +84,7 @@ class Engine:
         self.heartbeat = HeartbeatTask(self.worker, self.lease, workers, self.supervisor.running)
         self.hub = Hub(self.supervisor, self.mirrors)
         self._revocation = Revocation(self.viewers, self.calls)
-        self._housekeeping: asyncio.Task[None] | None = None
+        self._tasks = BackgroundTasks()
 
     @property
     def catalogue(self) -> Catalogue:
@@ -101,7 +98,7 @@ class Engine:
         await self.watch.start()
         self.supervisor.writer.start()
         self._revocation.start()
-        self._housekeeping = asyncio.create_task(self._keep_house(), name="housekeeping")
+        self._tasks.repeat(self._keep_house, HOUSEKEEPING, "housekeeping")
 
     async def launch(self, opened: Opened) -> Live:
         """Begin a stored turn, or find the run that an earlier send of it began."""
@@ -140,9 +137,7 @@ class Engine:
         await self._end()
 
     async def _end(self) -> None:
-        if self._housekeeping:
-            self._housekeeping.cancel()
-            await asyncio.gather(self._housekeeping, return_exceptions=True)
+        await self._tasks.cancel()
         await self.watch.stop()
         await self._revocation.stop()
         await self.hub.stop()
@@ -157,15 +152,10 @@ class Engine:
         self._process_lock.release()
 
     async def _keep_house(self) -> None:
-        while True:
-            await asyncio.sleep(HOUSEKEEPING)
-            self.worker.channel = self.hub.channel  # stored with the next heartbeat
-            for viewer in list(self.viewers.open):
-                viewer.feed.live.ping(PING)
-            try:
-                await self.mirrors.poll()
-            except Exception:
-                logger.exception("a run of another process could not be followed")  # the others are
+        self.worker.channel = self.hub.channel  # stored with the next heartbeat
+        for viewer in list(self.viewers.open):
+            viewer.feed.live.ping(PING)
+        await self.mirrors.poll()
 
 
 def _shared_minutes() -> "SharedMinutes | None":
@@ -202,7 +192,7 @@ async def engine() -> Engine:
     if _engine is not None:
         return _engine
     if _starting is None or _starting.done():
-        _starting = asyncio.get_running_loop().create_task(_start(), context=contextvars.Context())
+        _starting = spawn(_start())
     return await asyncio.shield(_starting)
 
 

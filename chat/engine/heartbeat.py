@@ -10,6 +10,7 @@ from pathlib import Path
 
 from django.db import DatabaseError
 
+from chat.background import BackgroundTasks
 from chat.models import Worker
 
 from . import recovery
@@ -38,17 +39,16 @@ class HeartbeatTask:
         self._folder = folder
         self._running = running
         self._thread = DatabaseThreads("db-heartbeat")
-        self._task: asyncio.Task[None] | None = None
+        self._tasks = BackgroundTasks()
 
     async def start(self) -> None:
         """Announce this process and end what dead ones left, before anything is served."""
         await self.renew()
-        self._task = asyncio.create_task(self._work(), name="heartbeat")
+        # One that failed for good would let this process look dead.
+        self._tasks.repeat(self.renew, HEARTBEAT_SECONDS, "heartbeat")
 
     async def stop(self) -> None:
-        if self._task:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._tasks.cancel()
         try:
             await asyncio.wait_for(self._thread(recovery.unregister, self._worker.pk), LAST_SECONDS)
         except (DatabaseError, TimeoutError) as error:
@@ -73,13 +73,3 @@ class HeartbeatTask:
         """Renew a lease that may have been lost, before a run begins under it. Raises DatabaseError."""
         if not self._lease.is_certain(time.monotonic()):
             await self.renew()
-
-    async def _work(self) -> None:
-        while True:
-            await asyncio.sleep(HEARTBEAT_SECONDS)
-            try:
-                await self.renew()
-            except DatabaseError as error:
-                logger.warning("the heartbeat could not be written: %s", type(error).__name__)
-            except Exception:
-                logger.exception("a heartbeat broke")  # the next one may not: without any we would look dead

@@ -12,6 +12,8 @@ from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
+from chat.background import BackgroundTasks
+
 from .live import Live
 from .mirror import Mirrors
 from .position import Position
@@ -48,27 +50,23 @@ class Hub:
         self._owners: dict[uuid.UUID, tuple[str, float]] = {}
         self._outbox: deque[tuple[str, dict[str, Any]]] = deque(maxlen=WAITING)
         self._wake = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks = BackgroundTasks()
 
     async def start(self) -> None:
         """Join the layer; one that does not answer now is joined when it does."""
         if self._layer is None or isinstance(self._layer, InMemoryChannelLayer):
             return
         await _quietly(self._join())
-        self._tasks = [
-            asyncio.create_task(self._receive(), name="hub receive"),
-            asyncio.create_task(self._send(), name="hub send"),
-            asyncio.create_task(self._tell(), name="hub tell"),
-        ]
+        self._tasks.start(self._receive(), "hub receive")
+        self._tasks.start(self._send(), "hub send")
+        self._tasks.repeat(self._tell, TELL, "hub tell")
 
     async def _join(self) -> None:
         self.channel = await asyncio.wait_for(self._layer.new_channel("chat"), SEND_TIMEOUT)
 
     async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._tasks:
+            await self._tasks.cancel()
             await _quietly(self._layer.flush())  # closes its connections
 
     def watch(self, run: uuid.UUID, owner: str, at: Position) -> None:
@@ -131,17 +129,15 @@ class Hub:
 
     async def _tell(self) -> None:
         """New text to those who watch, and our own interest renewed."""
-        while True:
-            await asyncio.sleep(TELL)
-            now = asyncio.get_running_loop().time()
-            for run in list(self._interests):
-                self._tell_of(run, self._supervisor.lives.get(run), now)
-            for run, (owner, renew) in list(self._owners.items()):
-                mirror = self._mirrors.open.get(run)
-                if mirror is None or mirror.ending:
-                    del self._owners[run]
-                elif now >= renew:
-                    self.watch(run, owner, mirror.end)
+        now = asyncio.get_running_loop().time()
+        for run in list(self._interests):
+            self._tell_of(run, self._supervisor.lives.get(run), now)
+        for run, (owner, renew) in list(self._owners.items()):
+            mirror = self._mirrors.open.get(run)
+            if mirror is None or mirror.ending:
+                del self._owners[run]
+            elif now >= renew:
+                self.watch(run, owner, mirror.end)
 
     def _tell_of(self, run: uuid.UUID, live: Live | None, now: float) -> None:
         interests = self._interests[run]

@@ -1,11 +1,11 @@
 """Whether this process can serve: its database answers, and takes what is written. For `/readyz`."""
 
 import asyncio
-import contextvars
 import time
 
 from django.db import DatabaseError, connection
 
+from chat.background import spawn
 from chat.models import MaintenanceTask
 
 from .database import DatabaseThreads
@@ -33,8 +33,7 @@ class Readiness:
         is_old = loop.time() - self._asked >= FRESH_SECONDS
         if self._probe is None or (self._probe.done() and is_old):
             self._asked = loop.time()
-            # In an empty context: a request's would tie its thread to the probe.
-            self._probe = loop.create_task(self._thread(self._run), context=contextvars.Context())
+            self._probe = spawn(self._thread(self._run))
         done, _ = await asyncio.wait({self._probe}, timeout=PATIENCE_SECONDS)
         return self._probe.result() if done else Outage.SILENT
 

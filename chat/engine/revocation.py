@@ -1,14 +1,12 @@
 """Whoever loses the session, the account, the key or the right loses the open streams, within 5 seconds."""
 
-import asyncio
-import logging
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
-from django.db import DatabaseError
 from django.utils import timezone
 
+from chat.background import BackgroundTasks
 from chat.models import ApiKey
 from chatsite.sessions import stored
 
@@ -18,8 +16,6 @@ from .viewer import Viewer, Viewers
 
 EVERY = 4.0  # seconds; one query for all who watch
 
-logger = logging.getLogger(__name__)
-
 
 class Revocation:
     """Asks again, for all open streams of this process at once, whether they may go on."""
@@ -27,26 +23,19 @@ class Revocation:
     def __init__(self, viewers: Viewers, calls: Calls) -> None:
         self._viewers = viewers
         self._calls = calls
-        self._task: asyncio.Task[None] | None = None
+        self._tasks = BackgroundTasks()
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._work(), name="revocation")
+        self._tasks.repeat(self._check_all, EVERY, "the check of rights")
 
     async def stop(self) -> None:
-        if self._task:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._tasks.cancel()
 
-    async def _work(self) -> None:
-        while True:
-            await asyncio.sleep(EVERY)
-            try:
-                if self._viewers.open:
-                    await self._check(list(self._viewers.open))
-                if self._calls.open:
-                    await self._check_keys()
-            except DatabaseError as error:
-                logger.warning("rights could not be checked, trying again: %s", type(error).__name__)
+    async def _check_all(self) -> None:
+        if self._viewers.open:
+            await self._check(list(self._viewers.open))
+        if self._calls.open:
+            await self._check_keys()
 
     async def _check(self, viewers: list[Viewer]) -> None:
         sessions, passwords = await in_database(

@@ -1,7 +1,6 @@
 """The runs of this process: each a task of the server, which only `stop` or the server's end cuts short."""
 
 import asyncio
-import contextvars
 import logging
 import uuid
 from collections.abc import Collection
@@ -11,6 +10,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
+from chat.background import spawn
 from chat.models import Run
 from chat.upstream.ask import Ask
 from chat.upstream.errors import Kind, UpstreamError
@@ -57,18 +57,11 @@ class Supervisor:
         return run in self.lives and run not in self._tasks
 
     def launch(self, run: Run, live: Live, ask: Ask) -> None:
-        """Start a run whose row is committed.
-
-        In an empty context: one inherited from a request ties each database call to that request's thread,
-        which would then stay for as long as the run.
-        """
+        """Start a run whose row is committed."""
         draft = Draft(live, run, Seam(live.about.earlier))
         self.lives[run.pk] = live
         self.writer.add(draft)
-        task = asyncio.get_running_loop().create_task(
-            self._generate(draft, ask), name=f"run {run.pk}", context=contextvars.Context()
-        )
-        self._tasks[run.pk] = task
+        task = self._tasks[run.pk] = spawn(self._generate(draft, ask), f"run {run.pk}")
         # Not a `finally` in the task: one cancelled before its first step never enters its body.
         task.add_done_callback(lambda task: self._ended(draft, task))
 

@@ -1,9 +1,9 @@
 """What people think of replies, passed on to the log of the AI Gateway that these went through."""
 
 import asyncio
-import contextvars
 import logging
 
+from chat.background import BackgroundTasks
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 from chat.upstream.passage import Passage
@@ -23,7 +23,7 @@ class Thumbs:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
         self._turn = asyncio.Lock()
         self._failing = False
 
@@ -32,15 +32,11 @@ class Thumbs:
         for passage in passages:
             if len(self._tasks) >= WAITING:
                 return
-            task = asyncio.create_task(self._send(passage, up), context=contextvars.Context())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._tasks.start(self._send(passage, up))
 
     async def stop(self) -> None:
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=FAREWELL)
-        for task in self._tasks:
-            task.cancel()
+        await self._tasks.wait(FAREWELL)
+        await self._tasks.cancel()
 
     async def _send(self, passage: Passage, up: bool | None) -> None:
         async with self._turn:

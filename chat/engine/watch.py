@@ -1,15 +1,11 @@
 """Keeps what this process offers as the database has it, and the database as Cloudflare says."""
 
-import asyncio
-import contextvars
 import logging
 import random
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
-from django.db import DatabaseError
-
+from chat.background import BackgroundTasks, log_failure
 from chat.models import ModelList
 from chat.upstream.catalogue import Model
 from chat.upstream.client import Client
@@ -20,6 +16,7 @@ from .database import in_database
 from .offering import CurrentCatalogue
 
 LOOK = 2.5  # seconds between two looks at the version of the list
+NAME = "the list of models"
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +30,7 @@ class Watch:
         self._client = client
         self._catalogue = catalogue
         self._version = 0
-        self._task: asyncio.Task[None] | None = None
-        self._errands: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
 
     async def start(self) -> None:
         """Read the models before anything is served, and again whenever they change."""
@@ -42,29 +38,15 @@ class Watch:
         await self._look()
         if self._client:
             await in_database(ModelList.objects.hasten, timedelta(0), older=offering.YOUNG)
-        self._task = asyncio.create_task(self._work(), name="watch")
+        self._tasks.repeat(self._look, lambda: LOOK * random.uniform(0.8, 1.2), NAME)
 
     async def stop(self) -> None:
-        tasks = [*self._errands, *([self._task] if self._task else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.cancel()
 
     def learn(self, model: Model, error: UpstreamError) -> None:
         """Keep what a refusal says of the model's limits or its end. The run does not wait for it."""
         if offering.teaches(error):
-            self._send(in_database(offering.teach, model.id, error))
-
-    def _send(self, errand: Coroutine[Any, Any, None]) -> None:
-        """In an empty context: one of a request ties each query to that request's thread."""
-        task = asyncio.get_running_loop().create_task(_quietly(errand), context=contextvars.Context())
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
-
-    async def _work(self) -> None:
-        while True:
-            await asyncio.sleep(LOOK * random.uniform(0.8, 1.2))
-            await _quietly(self._look())
+            self._tasks.start(log_failure(in_database(offering.teach, model.id, error), NAME))
 
     async def _look(self) -> None:
         standing = await in_database(ModelList.objects.standing)
@@ -73,7 +55,7 @@ class Watch:
             # What changed in between has a later version, and is read the next time.
             self._version = standing.version
         if standing.late and self._client and await in_database(ModelList.objects.claim):
-            self._send(self._fetch(self._client))
+            self._tasks.start(log_failure(self._fetch(self._client), NAME))
 
     async def _fetch(self, client: Client) -> None:
         """Only one process at a time does it, and nothing waits for it."""
@@ -86,11 +68,3 @@ class Watch:
             return
         if changes:
             logger.info("Cloudflare's list of models is another: %s", changes)
-
-
-async def _quietly(errand: Coroutine[Any, Any, None]) -> None:
-    """A database that does not answer costs news of the models, and nothing else."""
-    try:
-        await errand
-    except DatabaseError as error:
-        logger.warning("the models could not be read or written: %s", type(error).__name__)

@@ -2,9 +2,9 @@
 
 Patch: `daphne.server.HTTPFactory`, for requests and channels of our own, and a subclass of
 `daphne.server.Server`.
-Buys: no CPU time, but promises. Stock Daphne buffers all that a slow reader does not take (60 MB for a 60
-MB stream), takes bodies of any size into memory before the application sees them, lets a request arrive for
-ever, and on SIGTERM lets streams vanish without a word.
+Buys: no CPU time, but memory and promises. Stock Daphne keeps all that a slow reader does not take (60 MB
+of a stream of 60 MB; here nothing) and bodies of any size (64 MB for one of 60 MB; here 1 MB), lets a request
+arrive for ever, and on SIGTERM ends streams without a word.
 Upstream: https://github.com/django/daphne/issues/483 and https://github.com/django/daphne/issues/288 for
 bodies; https://github.com/django/daphne/issues/170 for slow readers, of WebSockets. The rest is not
 reported.

@@ -5,24 +5,25 @@ from django.utils.translation import gettext as _
 
 from chat.engine.engine import Engine
 from chat.engine.offering import theirs
-from chat.upstream.catalogue import Model
+from chat.upstream.catalogue import Catalogue, Model
 
 from .bearer import key_of
-from .naming import LONGEST_QUOTED
-from .problems import NotAllowed, UnknownModel
+from .naming import answering
+from .problems import NotAllowed
 
 
 def listed(here: Engine, request: HttpRequest) -> list[Model]:
     """Raises BadKey and NotAllowed."""
+    return list(_offered(here, request))
+
+
+def found(here: Engine, request: HttpRequest, name: str | None) -> Model:
+    """The model that a call of that name gets. Raises Malformed, UnknownModel, and what `listed` does."""
+    return answering(_offered(here, request), name)
+
+
+def _offered(here: Engine, request: HttpRequest) -> Catalogue:
     key = key_of(request)
     if not key.may_list:
         raise NotAllowed(_("This key may not list models."))
-    return list(theirs(here.catalogue, key.user))
-
-
-def found(here: Engine, request: HttpRequest, name: str) -> Model:
-    """The one of that name. Raises UnknownModel, and what `listed` does."""
-    for model in listed(here, request):
-        if model.id == name:
-            return model
-    raise UnknownModel(_("There is no model “%(name)s” here.") % {"name": name[:LONGEST_QUOTED]})
+    return theirs(here.catalogue, key.user)

@@ -54,9 +54,7 @@ async def search(request: HttpRequest, account: str) -> HttpResponseBase:
 @answers(failure, "GET", "HEAD")
 async def schema(request: HttpRequest, account: str) -> HttpResponseBase:
     """What a call of `model` takes, and what it answers."""
-    if not (model := request.GET.get("model")):
-        raise Malformed(_("“%(name)s” must be text.") % {"name": "model"})
-    await in_database(found, await engine(), request, model)
+    await in_database(found, await engine(), request, request.GET.get("model"))
     taken, given = run_schemas()
     return answer(envelope({"input": taken, "output": given}))
 

@@ -193,6 +193,14 @@ def test_a_models_schema(alices: Program) -> None:
     assert (unnamed["code"], unnamed["message"]) == (5006, "“model” must be text.")
 
 
+def test_a_retired_models_name_finds_its_successor(alices: Program) -> None:
+    """As a call of it does."""
+    gone = "@cf/meta/llama-2-7b-chat-int8"
+    assert alices.client.get(f"{ACCOUNT}/models/schema", params={"model": gone}).status_code == 200
+    found = alices.client.get(f"/v1/models/{gone}")
+    assert (found.status_code, found.json()["id"]) == (200, MODEL)
+
+
 def test_a_format_of_the_list_is_refused_by_name(alices: Program) -> None:
     refused = alices.client.get(f"{ACCOUNT}/models/search", params={"format": "openrouter"}).json()
     assert refused["errors"][0]["message"] == "“format” is not supported."

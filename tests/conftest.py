@@ -1,6 +1,8 @@
 """Real parts: a server on a free port, a database of each test's own, a fake of Cloudflare only."""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,8 +13,11 @@ from hypothesis import HealthCheck, settings
 
 from tests.databases import POSTGRES, Database, Template
 from tests.fake_workers_ai import Fake
+from tests.order import LongestFirst
 from tests.server import Server, Servers
 
+SERVED = {"chromium", "on_postgres", "server", "servers", "template"}  # with processes beside the test's own
+SHARED = "CHAT_TESTS_SHARED"  # the folder that all processes of a run share
 REDIS = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
 # How long an example takes, and how long it takes to make one, says only how busy the machine is.
 settings.register_profile(
@@ -35,23 +40,55 @@ def missing(what: str, why: Exception | str) -> None:
     pytest.skip(reason)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--dist", "no") != "no" or hasattr(config, "workerinput"):
+        config.pluginmanager.register(LongestFirst(config))
+    if not hasattr(
+        config, "workerinput"
+    ):  # a worker of pytest-xdist inherits the environment of the first process
+        os.environ[SHARED] = tempfile.mkdtemp(prefix="chat-shared-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        return
+    shared = Path(os.environ.pop(SHARED))
+    for kind in ("sqlite", "postgres"):
+        if (shared / f"{kind}.pickle").exists():
+            Template.shared(shared, kind).drop()
+    shutil.rmtree(shared, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses among them
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        used = set(getattr(item, "fixturenames", ()))
+        if "chromium" in used:
+            item.add_marker(pytest.mark.browser)
+        if used & SERVED or "subprocess" in vars(getattr(item, "module", item)):
+            item.add_marker(pytest.mark.process)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import files without a test that is asked for: that takes seconds in each process."""
+    if config.getoption("-m") != "database" or not collection_path.name.startswith("test_"):
+        return None
+    return True if "pytest.mark.database" not in collection_path.read_text("utf-8") else None
+
+
 @pytest.fixture(scope="session")
-def template(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Template]:
+def template(request: pytest.FixtureRequest) -> Template:
     kind = request.config.getoption("--database")
     if kind == "postgres":
         require_postgres()
-    made = Template(tmp_path_factory.mktemp("template"), kind)
-    yield made
-    made.drop()
+    return Template.shared(Path(os.environ[SHARED]), kind)
 
 
 @pytest.fixture(scope="session")
-def on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Template]:
+def on_postgres() -> Template:
     """PostgreSQL, whatever `--database` says."""
     require_postgres()
-    made = Template(tmp_path_factory.mktemp("template"), "postgres")
-    yield made
-    made.drop()
+    return Template.shared(Path(os.environ[SHARED]), "postgres")
 
 
 def require_postgres() -> None:

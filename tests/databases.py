@@ -1,6 +1,7 @@
 """Fresh databases, copied from one that was migrated once: SQLite files and PostgreSQL databases."""
 
 import os
+import pickle
 import re
 import shutil
 import sqlite3
@@ -14,11 +15,22 @@ from typing import Any
 
 import psycopg
 
+from chatsite.locks import exclusive
 from tests.people import SCRIPT
 
 ROOT = Path(__file__).parent.parent
 SETTINGS = re.findall(r"^#([A-Z_]+)=", (ROOT / ".env.example").read_text("utf-8"), re.MULTILINE)
 POSTGRES = os.environ.get("TEST_POSTGRES", "postgresql:///postgres")
+
+# Run by `manage.py shell`: all in one process, for each start of one costs two seconds.
+MADE = f"""
+from django.core.management import call_command
+from django.db import connection
+call_command("migrate", interactive=False, verbosity=0)
+{SCRIPT}
+connection.close()
+call_command("collectstatic", interactive=False, verbosity=0)
+"""
 
 
 def clean_environment(**settings: str) -> dict[str, str]:
@@ -33,16 +45,20 @@ class Database:
         self.url = url
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.each(sql)[0]
+
+    def each(self, *statements: str) -> list[list[tuple[Any, ...]]]:
+        """The rows of each statement, over one connection: to open one costs more than a short statement."""
         if self.url.startswith("sqlite"):
             connection = sqlite3.connect(self.url.removeprefix("sqlite:///"), timeout=20)
             try:
-                return connection.execute(sql).fetchall()
+                return [connection.execute(sql).fetchall() for sql in statements]
             finally:
                 connection.commit()
                 connection.close()
         with psycopg.connect(self.url, autocommit=True) as session:
-            cursor = session.execute(sql)
-            return cursor.fetchall() if cursor.description else []
+            cursors = (session.execute(sql) for sql in statements)
+            return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
     def value(self, sql: str) -> Any:
         return self.rows(sql)[0][0]
@@ -81,12 +97,21 @@ class Template:
         env = clean_environment(
             DATA_DIR=str(folder), DATABASE_URL=self._database.url, SECRET_KEY=self.secret_key
         )
-        for command in (
-            ["migrate", "-v0"],
-            ["shell", "-v0", "-c", SCRIPT],
-            ["collectstatic", "--noinput", "-v0"],
-        ):
-            subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=env, check=True)
+        subprocess.run(
+            [sys.executable, "manage.py", "shell", "-v0", "-c", MADE], cwd=ROOT, env=env, check=True
+        )
+
+    @classmethod
+    def shared(cls, folder: Path, kind: str) -> "Template":
+        """The template of all processes that share `folder`: the first makes it, the others wait for it."""
+        made = folder / f"{kind}.pickle"
+        with exclusive(folder / f"{kind}.lock"):
+            if made.exists():
+                return pickle.loads(made.read_bytes())
+            (folder / kind).mkdir()
+            template = cls(folder / kind, kind)
+            made.write_bytes(pickle.dumps(template))
+            return template
 
     def copy(self, folder: Path) -> Database:
         """A database for one test, in `folder` where it is a file."""
@@ -108,7 +133,11 @@ class Template:
 
 
 def on_postgres(name: str, template: str = "") -> Database:
-    """A new database, empty or a copy of `template`."""
+    """A new database, empty or a copy of `template`.
+
+    Its commits do not wait for the disk: no test cuts the power of the machine that PostgreSQL runs on.
+    """
     with psycopg.connect(POSTGRES, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"' + (f' TEMPLATE "{template}"' if template else ""))
+        connection.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
     return Database(f"{POSTGRES.rsplit('/', 1)[0]}/{name}")

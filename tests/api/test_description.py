@@ -3,10 +3,9 @@
 import re
 from typing import Any
 
-import schemathesis
-from hypothesis import HealthCheck, Phase, settings
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import response_schema_conformance
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from chat.api.description import described
 from tests.api.program import MODEL, Program
@@ -14,7 +13,7 @@ from tests.server import PATIENCE, Server
 from tests.views.objects import routes
 
 EXAMPLES = 25  # for each operation
-CHECKS = (not_a_server_error, response_schema_conformance)
+OPERATIONS = [(path, method) for path, calls in described()["paths"].items() for method in calls]
 
 
 def of_one_model() -> dict[str, Any]:
@@ -31,9 +30,6 @@ def of_one_model() -> dict[str, Any]:
     return found
 
 
-schema = schemathesis.openapi.from_dict(of_one_model())
-
-
 def test_it_names_every_route() -> None:
     of_the_api = [route for route in routes() if route.startswith(("v1/", "client/"))]
     assert set(described()["paths"]) == {"/" + re.sub(r"<\w+:(\w+)>", r"{\1}", each) for each in of_the_api}
@@ -48,14 +44,26 @@ def test_it_is_served_to_everybody(server: Server) -> None:
     ]
 
 
-@schema.parametrize()
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-    derandomize=True,
-)
-def test_no_call_breaks_the_server(case: schemathesis.Case, server: Server, alices: Program) -> None:
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_no_call_breaks_the_server(path: str, method: str, server: Server, alices: Program) -> None:
+    # Not at the top: they take seconds to import, and each process of a run imports this file.
+    from schemathesis import Case, GenerationMode, openapi
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi.checks import response_schema_conformance
+
+    operation = openapi.from_dict(of_one_model())[path][method]
+    checks = [not_a_server_error, response_schema_conformance]
     headers = {"Authorization": f"Bearer {alices.key}"}
-    case.call_and_validate(base_url=server.url, headers=headers, checks=list(CHECKS), timeout=PATIENCE)
+
+    @given(st.one_of([operation.as_strategy(mode) for mode in GenerationMode]))
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        derandomize=True,
+    )
+    def answered(case: Case) -> None:
+        case.call_and_validate(base_url=server.url, headers=headers, checks=checks, timeout=PATIENCE)
+
+    answered()

@@ -1,26 +1,25 @@
 """What others wrote for these APIs works here: the official SDKs, and LangChain's integration."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Iterator
 
-import cloudflare
-import openai
 import pytest
-from langchain_cloudflare import ChatCloudflareWorkersAI
-from pydantic import BaseModel
 
 from tests.api.program import MODEL, Program
 from tests.fake_says import says_line
+from tests.later import later
 from tests.server import Server
+
+cloudflare = later("cloudflare")
+langchain_cloudflare = later("langchain_cloudflare")
+openai = later("openai")
+pydantic = later("pydantic")
 
 WORDS = "fake: words tokens=4 delay=0.02"
 SAID = "word1 word2 word3 word4"
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
-
-
-class City(BaseModel):
-    name: str
-    country: str
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +36,8 @@ def workers(server: Server, alices: Program) -> Iterator[cloudflare.Cloudflare]:
 
 
 @pytest.fixture(scope="module")
-def chain(server: Server, alices: Program) -> Iterator[ChatCloudflareWorkersAI]:
-    made = ChatCloudflareWorkersAI(
+def chain(server: Server, alices: Program) -> Iterator[langchain_cloudflare.ChatCloudflareWorkersAI]:
+    made = langchain_cloudflare.ChatCloudflareWorkersAI(
         account_id="any", api_token=alices.key, base_url=f"{server.url}/client/v4", model=MODEL
     )
     yield made
@@ -80,6 +79,10 @@ class TestOpenAI:
         assert whole.message.tool_calls
 
     def test_structured_output(self, chat: openai.OpenAI) -> None:
+        class City(pydantic.BaseModel):
+            name: str
+            country: str
+
         question = says_line('{"name": "Oslo", "country": "Norway"}')
         parsed = chat.chat.completions.parse(model=MODEL, messages=user(question), response_format=City)
         assert parsed.choices[0].message.parsed == City(name="Oslo", country="Norway")
@@ -139,13 +142,13 @@ class TestCloudflare:
 
 
 class TestLangChain:
-    def test_invoke(self, chain: ChatCloudflareWorkersAI) -> None:
+    def test_invoke(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
         answer = chain.invoke(WORDS)
         assert answer.content == SAID
         assert answer.usage_metadata
         assert answer.usage_metadata["output_tokens"] == 4
 
-    def test_reasoning(self, chain: ChatCloudflareWorkersAI) -> None:
+    def test_reasoning(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
         """Its stream shows none of any server's; the text must stand there once."""
         asked = "fake: reasoning think=2 tokens=3 delay=0"
         assert chain.invoke(asked).content == [
@@ -154,13 +157,13 @@ class TestLangChain:
         ]
         assert "".join(str(chunk.content) for chunk in chain.stream(asked)) == "word1 word2 word3"
 
-    def test_a_stream(self, chain: ChatCloudflareWorkersAI) -> None:
+    def test_a_stream(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
         chunks = list(chain.stream("fake: words tokens=20 delay=0.05"))
         said = "".join(str(chunk.content) for chunk in chunks)
         assert said.split() == [f"word{number}" for number in range(1, 21)]
         assert len(chunks) > 2
 
-    def test_ainvoke(self, chain: ChatCloudflareWorkersAI) -> None:
+    def test_ainvoke(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
         async def ask() -> str:
             answer = await chain.ainvoke(WORDS)
             await chain.async_client.aclose()
@@ -168,7 +171,7 @@ class TestLangChain:
 
         assert asyncio.run(ask()) == SAID
 
-    def test_tools(self, chain: ChatCloudflareWorkersAI) -> None:
+    def test_tools(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
         answer = chain.bind_tools([TOOL]).invoke("fake: tools delay=0")
         assert [(call["name"], call["args"]) for call in answer.tool_calls] == [("weather", {"at": "Oslo"})]
         chunks = list(chain.bind_tools([TOOL]).stream("fake: tools delay=0"))

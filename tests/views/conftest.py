@@ -32,7 +32,7 @@ def unchanged(database: Database, fake: Fake, hers: Any) -> Iterator[None]:
     """Checks that the test stored nothing beside `hers`, and called nobody."""
 
     def everything() -> list[Any]:
-        return [database.rows(f"SELECT * FROM {table} ORDER BY id") for table in TABLES]
+        return database.each(*(f"SELECT * FROM {table} ORDER BY id" for table in TABLES))
 
     # What an earlier test began with a form, and did not wait for.
     until(lambda: not database.value("SELECT COUNT(*) FROM chat_run WHERE finished IS NULL"))

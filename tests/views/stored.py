@@ -23,5 +23,6 @@ RESTLESS = {
 def everything(database: Database, *but: str) -> dict[str, list[Any]]:
     """The rows of each table, but for those named."""
     models = apps.get_models(include_auto_created=True)
-    tables = {model._meta.db_table for model in models} - RESTLESS - set(but)
-    return {table: sorted(database.rows(f"SELECT * FROM {table}"), key=repr) for table in tables}
+    tables = sorted({model._meta.db_table for model in models} - RESTLESS - set(but))
+    found = database.each(*(f"SELECT * FROM {table}" for table in tables))
+    return {table: sorted(rows, key=repr) for table, rows in zip(tables, found, strict=True)}

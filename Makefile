@@ -12,18 +12,31 @@ DEV := .venv/.dev
 AUDIT := tests/audit/node_modules/.installed
 
 # Half as many processes again as there are cores, for they wait a lot, and each file of tests in one of them:
-# many share a server.
+# many share a server. The longest file starts first (tests/order.py).
 SIDE_BY_SIDE = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)') --dist loadfile
+SIDE_BY_SIDE += --no-loadscope-reorder
 
-.PHONY: run test lint fuzz bench simulate chaos audit images lock
+# Each process of a run imports the same files; compiled once, that takes half as long.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: run test check lint node in-process fuzz bench simulate chaos audit images lock
 
 run: $(SERVER) $(LOCAL)
 	@exec $(BIN)/python manage.py serve --prepare
 
-test: lint
-	node --test $(wildcard tests/js/*.test.js tests/js/*.test.mjs)
+test: lint node
 	$(BIN)/pytest $(SIDE_BY_SIDE)
 	$(BIN)/pytest $(SIDE_BY_SIDE) --database=postgres -m database
+
+# All that needs no process beside the tests' own, in two minutes on two cores.
+check: $(SERVER) $(LOCAL) $(DEV)
+	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=target lint node in-process
+
+node:
+	node --test $(wildcard tests/js/*.test.js tests/js/*.test.mjs)
+
+in-process: $(SERVER) $(LOCAL) $(DEV)
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not process and not browser"
 
 lint: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/ruff check .

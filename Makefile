@@ -28,7 +28,7 @@ test: lint node
 	$(BIN)/pytest $(SIDE_BY_SIDE)
 	$(BIN)/pytest $(SIDE_BY_SIDE) --database=postgres -m database
 
-# All that needs no process beside the tests' own, in two minutes on two cores.
+# All that needs no process beside the tests' own.
 check: $(SERVER) $(LOCAL) $(DEV)
 	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=target lint node in-process
 

@@ -39,6 +39,42 @@ STILL = """() => new Promise((resolve) => {
   look();
 })"""
 
+# Where an element's first words stand.
+PLACE = """const place = (element) => {
+    const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    while (!texts.nextNode().data.trim()) continue;
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    return range.getBoundingClientRect();
+  };"""
+# The room before a link's words, and how much lower they stand than the name in the same row.
+WORDS_OF_A_LINK = f"""(link) => {{
+  {PLACE}
+  const words = place(link);
+  const name = place(link.closest('tr').querySelector('th'));
+  return [words.left - link.getBoundingClientRect().left, words.top - name.top];
+}}"""
+# How far each heading of a list begins, or ends where that is aligned to the end, from its column's text.
+OFF = f"""() => {{
+  {PLACE}
+  const [row] = document.querySelectorAll('#result_list tbody tr');
+  return [...document.querySelectorAll('#result_list thead th')].flatMap((head, n) => {{
+    const text = head.querySelector('.text :is(a, span)');
+    const cell = row.cells[n];
+    if (!text || head.matches('.action-checkbox-column') || !cell.textContent.trim()) return [];
+    const side = getComputedStyle(cell).textAlign === 'end' ? 'right' : 'left';
+    return [place(text)[side] - place(cell)[side]];
+  }});
+}}"""
+# How high the part of a button is in which its picture shows.
+PAINTED = """(button) => {
+  const { backgroundClip, height, paddingTop, paddingBottom, boxSizing } = getComputedStyle(button);
+  const clipped = backgroundClip === 'padding-box' && boxSizing === 'content-box';
+  if (!clipped) return button.offsetHeight;
+  return parseFloat(height) + parseFloat(paddingTop) + parseFloat(paddingBottom);
+}"""
+DOT = 20  # it hangs 12 pixels below the text, and is 8 high
+
 
 def box(element: Locator) -> dict[str, float]:
     found = element.bounding_box()
@@ -191,3 +227,58 @@ def test_the_focus_in_what_stands_beside_the_thread_moves_nothing(window: Window
         page.locator(selector).focus()
         page.evaluate("new Promise(requestAnimationFrame)")
         assert page.evaluate("scrollY") == before, selector
+
+
+def test_the_icons_of_the_overview_stand_beside_their_words(window: Window, server: Server) -> None:
+    page = window(server, "root")
+    page.goto("/admin/")
+    links = page.locator("td > :is(.addlink, .changelink, .viewlink)")
+    assert links.count() > 8
+    for link in links.all():
+        room, off = link.evaluate(WORDS_OF_A_LINK)
+        assert room >= 16  # so wide is the icon
+        assert abs(off) < 3
+
+
+def test_headings_stand_above_their_columns(window: Window, server: Server) -> None:
+    drop(server.database, "alice")
+    conversations(server.database, "alice", ["Sailing"])
+    page = window(server, "root")
+    for place in ("conversation", "user", "offeredmodel"):
+        page.goto(f"/admin/chat/{place}/")
+        off = page.evaluate(OFF)
+        assert len(off) > 2
+        assert max(map(abs, off)) < 2, f"{place}: {off}"
+
+
+def test_one_icon_stands_beside_what_chooses_all(window: Window, server: Server) -> None:
+    page = window(server, "root")
+    page.goto("/admin/auth/group/add/")
+    for name in (".selector-chooseall", ".selector-clearall"):
+        button = page.locator(name)
+        assert box(button)["height"] >= 24
+        assert button.evaluate(PAINTED) == 16  # the next icon of the picture begins there
+
+
+def test_the_model_picker_is_whole_on_a_low_page(window: Window, server: Server) -> None:
+    page = window(server, "alice", width=844)
+    page.set_viewport_size({"width": 844, "height": 390})
+    page.goto("/")
+    page.locator("#pick").click()
+    picker = page.locator("#models")
+    expect(picker.get_by_role("radio").first).to_be_visible()
+    page.wait_for_function("() => !document.querySelector('#models').getAnimations().length")
+    found = box(picker)
+    assert found["y"] + found["height"] <= 390
+
+
+def test_without_scripts_stop_stands_clear_of_the_dot(window: Window, server: Server) -> None:
+    page = window(server, "alice", java_script_enabled=False)
+    page.goto("/")
+    page.locator("#content").fill(question("hang after=3"))
+    page.get_by_role("button", name="Send", exact=True).click()
+    text = page.locator("article.reply [data-part=text] > p")
+    expect(text).to_have_text("word1 word2 word3")
+    stop = page.locator("article.reply").get_by_role("button", name="Stop")
+    assert box(stop)["y"] >= box(text)["y"] + box(text)["height"] + DOT
+    stop.click()

@@ -43,6 +43,8 @@ class Chat {
     if (document.activeElement === document.body) this.composer.focus();
     this.arrived();
     setTimeout(() => this.#keepUp(), SYNC_AFTER);
+    // From here on there is a place to keep over a reload.
+    addEventListener('scroll', () => this.#follower.following || this.#sync || this.#keepUp(), { passive: true });
   }
 
   /** Is a reply on its way here? */

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import STATE, ChatPage, Window, question, text_of, words
+from tests.e2e.test_scroll import stands
 from tests.e2e.ways import named
 from tests.server import Person, Server
 
@@ -216,3 +217,21 @@ def test_a_reload_keeps_the_place_of_who_reads_further_up(chat: ChatPage) -> Non
     chat.page.wait_for_function(
         "() => scrollY > 0 && document.documentElement.scrollHeight - innerHeight - scrollY < 3"
     )
+
+
+def test_the_place_is_kept_from_the_first_movement_on(chat: ChatPage) -> None:
+    chat.ask(question("words tokens=600 delay=0", "The second question"))
+    chat.ended()
+    # What else comes by and by, 1.5 seconds after the page, never comes here.
+    chat.page.add_init_script(
+        "const later = setTimeout; setTimeout = (f, ms) => ms === 1500 ? 0 : later(f, ms)"
+    )
+    chat.page.reload()
+    chat.page.mouse.move(700, 400)
+    with chat.page.expect_response(STATE):
+        chat.page.mouse.wheel(0, -300)
+    chat.page.wait_for_function("() => scrollY < document.documentElement.scrollHeight - innerHeight - 250")
+    before = stands(chat.page)
+    assert before > 0
+    chat.page.reload()
+    chat.page.wait_for_function("(place) => Math.abs(scrollY - place) <= 2", arg=before)

@@ -41,6 +41,8 @@ def test_a_question_goes_out_once_after_signing_in_in_place(window: Window, serv
     shell.chat.ask(asked)
     form = dialog(shell)
     expect(form.get_by_label("Password")).to_be_focused()
+    # It also opens over a draft, which is kept and not sent.
+    expect(form).to_contain_text("What you wrote is kept, and what was under way goes on")
     expect(form.get_by_label("Password")).to_have_attribute("autocomplete", "current-password")
     expect(form.get_by_label("Name or e-mail")).to_have_value("carol")
     expect(form.get_by_label("Name or e-mail")).to_have_attribute("autocomplete", "username")

@@ -1,7 +1,7 @@
 """The order of files over the processes of a run: the longest first.
 
-By itself pytest-xdist begins with the file that has the most tests. Then a file of one long test comes last, and
-its process runs alone at the end.
+By itself pytest-xdist begins with the file that has the most tests. Then a file of one long test comes last,
+and its process runs alone at the end.
 """
 
 from collections import Counter, defaultdict

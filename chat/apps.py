@@ -8,7 +8,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from chat.upstream.redaction import conceal
+from chat.redaction import conceal
 
 
 def secrets_of(settings: Any) -> Iterator[str]:

@@ -132,11 +132,11 @@ def _unsafe(name: str, secret: str) -> Iterable[tuple[str, str]]:
 @_check(9, Tags.compatibility)
 def local_model_fits() -> Iterable[tuple[str, str]]:
     """Found at the start, not with the first question."""
-    from chat.upstream import local
+    from chat.upstream.providers import llama_cpp
 
     if (settings.CLOUDFLARE_ACCOUNT_ID or settings.OPENAI_BASE_URL) and not settings.LOCAL_MODEL:
         return
-    path = local.find(settings.LOCAL_MODEL)
+    path = llama_cpp.find(settings.LOCAL_MODEL)
     if path is None:
         yield (
             "There is no model that could answer.",
@@ -145,7 +145,7 @@ def local_model_fits() -> Iterable[tuple[str, str]]:
         )
         return
     try:
-        local.check(path)
+        llama_cpp.check(path)
     except ValueError as error:
         yield f"The local model cannot be used: {error}", "Let LOCAL_MODEL name a GGUF file, or leave it out."
 
@@ -243,7 +243,8 @@ def fallback_models_are_offered() -> Iterable[tuple[str, str]]:
 
 def _offered_models() -> list[str]:
     """The ids a person can choose from; empty where another check says what is wrong."""
-    from chat.upstream import catalogue, local
+    from chat.upstream import catalogue
+    from chat.upstream.providers import llama_cpp
 
     if bool(settings.CLOUDFLARE_ACCOUNT_ID) != bool(settings.CLOUDFLARE_API_TOKEN):
         return []
@@ -253,9 +254,9 @@ def _offered_models() -> list[str]:
         models += _models_found()
     if settings.LOCAL_MODEL or not models:
         try:
-            if path := local.find(settings.LOCAL_MODEL):
-                local.check(path)
-                models.append(local.LocalModel(path).model.id)
+            if path := llama_cpp.find(settings.LOCAL_MODEL):
+                llama_cpp.check(path)
+                models.append(llama_cpp.LocalModel(path).model.id)
         except ValueError:
             return []
     return models

@@ -18,9 +18,9 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 
 from chat.backends import client_address
-from chat.engine.fair import rendering
+from chat.fair_executor import rendering
+from chat.timezones import zone
 from chat.views.errors import without_database
-from chat.views.zone import zone
 from chatsite.async_middleware import AsyncHooksMixin, SyncAndAsyncMiddleware
 from chatsite.proxies import forwarded_proto
 from chatsite.response_headers import is_of_admin
@@ -115,7 +115,7 @@ class ZoneMiddleware(AsyncHooksMixin, MiddlewareMixin):
 class OutageMiddleware(SyncAndAsyncMiddleware):
     """A view that met a database that cannot be used is answered with 503: the administration, the accounts.
 
-    What goes through `chat.views.gate` or `chat.api` answers by itself.
+    What goes through `chat.views.access` or `chat.api` answers by itself.
     """
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

@@ -9,7 +9,7 @@ import dj_database_url
 from django.conf.global_settings import LANGUAGES
 from django.utils.translation import to_locale
 
-from chatsite import cors, env, keyfile
+from chatsite import cors, env, secret_key
 from chatsite.env import BASE_DIR, EnvError
 
 DATA_DIR = Path(env.path("DATA_DIR", "./data"))
@@ -21,7 +21,7 @@ except OSError as error:
     ) from None
 
 DEBUG = env.boolean("DEBUG")
-SECRET_KEY = env.secret("SECRET_KEY") or keyfile.made_once(DATA_DIR / "secret-key")
+SECRET_KEY = env.secret("SECRET_KEY") or secret_key.made_once(DATA_DIR / "secret-key")
 
 # Where the server listens, and under which address people know it.
 HOST = env.text("HOST", "127.0.0.1")
@@ -250,8 +250,8 @@ TIME_ZONE = "UTC"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "chatsite.logs.LineFormatter"}},
-    "filters": {"refusals": {"()": "chatsite.logs.RefusalFilter"}},
+    "formatters": {"line": {"()": "chatsite.log_format.LineFormatter"}},
+    "filters": {"refusals": {"()": "chatsite.log_format.RefusalFilter"}},
     "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
     "root": {"handlers": ["stream"], "level": "INFO"},
     "loggers": {

@@ -6,7 +6,7 @@ from django.http.response import HttpResponseBase
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from chat.admin.checkup import checkup
+from chat.admin.setup_check import checkup
 from chat.views import accounts, login, passwords
 
 

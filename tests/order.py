@@ -17,8 +17,8 @@ LONG = {  # files that start things without a fixture
     "tests/simulation/test_simulation.py": 30.0,
     "tests/test_start.py": 30.0,
     "tests/test_backup.py": 30.0,
-    "tests/upstream/test_local.py": 30.0,
-    "tests/api/test_description.py": 30.0,
+    "tests/upstream/providers/test_llama_cpp.py": 30.0,
+    "tests/api/test_openapi.py": 30.0,
 }
 
 

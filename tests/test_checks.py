@@ -7,7 +7,7 @@ import pytest
 from django.core import checks
 
 from chat.models import OfferedModel
-from chat.upstream import local
+from chat.upstream.providers import llama_cpp
 from tests.test_env import run_manage
 
 ACCOUNT = {"CLOUDFLARE_ACCOUNT_ID": "a", "CLOUDFLARE_API_TOKEN": "t"}
@@ -130,7 +130,7 @@ def test_a_default_that_only_cloudflares_list_knows_is_harmless(settings: Any) -
 
 
 def test_without_any_model_nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "_bundled", lambda: None)
+    monkeypatch.setattr(llama_cpp, "_bundled", lambda: None)
     assert "requirements-local.txt" in findings()["chatsite.E009"]
 
 

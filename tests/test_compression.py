@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from django.test import AsyncClient, Client
 from django.urls import path
 
-from chat.engine.fair import rendering
+from chat.fair_executor import rendering
 from chatsite.middleware import AT_ONCE
 
 TEXT = "<p>The same again and again.</p>"

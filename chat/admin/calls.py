@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Call
 
-from .attempts import AttemptAdmin
 from .filters import ErrorFilter
+from .model_requests import AttemptAdmin
 
 
 @admin.register(Call)

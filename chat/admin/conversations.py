@@ -16,16 +16,16 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from chat.engine.database import writing
+from chat.db import writing
+from chat.formats import grouped
 from chat.models import Conversation, Run
-from chat.views.fields import grouped
 
 from . import transcript
+from .access_log import record, record_list
+from .changelist import Listing, Order, matching, terms_of
 from .filters import DeletedFilter, ModelFilter, OwnerFilter, StateFilter, ThumbsFilter
-from .listing import Listing, Order, matching, terms_of
-from .log import LogAdmin, has_nul
-from .moments import day, moment
-from .readings import record, record_list
+from .formats import day, moment
+from .readonly import LogAdmin, has_nul
 
 LIST = "admin:chat_conversation_changelist"
 FILTERS = "_changelist_filters"  # Django's name of what the list was narrowed to, in the links out of it

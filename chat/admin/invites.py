@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Invite
 
-from .history import RightFirst
-from .moments import moment
+from .formats import moment
+from .object_history import RightFirst
 
 
 @admin.register(Invite)

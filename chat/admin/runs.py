@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.models import Run
 
-from .attempts import AttemptAdmin
 from .filters import ErrorFilter
-from .log import only_read
-from .rates import PERIODS, rates
+from .model_requests import AttemptAdmin
+from .model_stats import PERIODS, rates
+from .readonly import only_read
 
 
 @admin.register(Run)

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from chat.engine.offering import current
-from chat.engine.rendering import Text, render_page_sync
+from chat.formats import grouped
+from chat.message_rendering import Text, render_page_sync
+from chat.model_catalog.catalog import current
 from chat.models import Conversation, Feedback, Message, Run
 from chat.rendering.message_html import MessageHtml
 from chat.upstream.catalogue import Model, bundled
-from chat.views.fields import grouped
 
 from .tree import Tree
 

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Run, Worker
 from chat.models.worker import DEAD_AFTER
 
-from .log import ListAdmin
-from .moments import moment
+from .formats import moment
+from .readonly import ListAdmin
 
 LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().values("worker")
 

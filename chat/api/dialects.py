@@ -6,8 +6,8 @@ from django.http import JsonResponse
 from django.utils.translation import gettext as _
 
 from . import openai, workers_ai
-from .answering import Failure, refusal
-from .problems import problem_at
+from .errors import problem_at
+from .responses import Failure, refusal
 
 OPENAI = re.compile(r"/v1(/|$)|/client/v4/accounts/[^/]*/ai/v1(/|$)")
 WORKERS_AI = re.compile(r"/client/v4(/|$)")

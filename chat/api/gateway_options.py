@@ -13,15 +13,15 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from chat.engine.refusal import Malformed
+from chat.exceptions import Malformed
 from chat.models import ApiKey
-from chat.upstream import gateway
 from chat.upstream.catalogue import Model
-from chat.upstream.host import Host
+from chat.upstream.provider import Host
+from chat.upstream.providers import ai_gateway
 from chat.wire import strict_json
 
-from .checks import Object, given
-from .problems import NotAllowed
+from .errors import NotAllowed
+from .field_checks import Object, given
 
 PREFIXES = ("cf-aig-", "cf-skip-cache", "cf-cache-ttl")  # the last two are earlier names
 WORD = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -57,11 +57,11 @@ def _are_labels(value: str) -> bool:
 
 # Each header with its name in the body, and what a value of it has to be.
 OPTIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    gateway.ID: ("id", WORD.fullmatch),
-    gateway.SKIP_CACHE: ("skipCache", SWITCHES.__contains__),
-    gateway.CACHE_TTL: ("cacheTtl", _number(60, 2_592_000, 0)),
-    gateway.CACHE_KEY: ("cacheKey", KEY.fullmatch),
-    gateway.METADATA: ("metadata", _are_labels),
+    ai_gateway.ID: ("id", WORD.fullmatch),
+    ai_gateway.SKIP_CACHE: ("skipCache", SWITCHES.__contains__),
+    ai_gateway.CACHE_TTL: ("cacheTtl", _number(60, 2_592_000, 0)),
+    ai_gateway.CACHE_KEY: ("cacheKey", KEY.fullmatch),
+    ai_gateway.METADATA: ("metadata", _are_labels),
     "cf-aig-collect-log": ("collectLog", SWITCHES.__contains__),
     "cf-aig-collect-log-payload": ("collectLogPayload", SWITCHES.__contains__),
     "cf-aig-event-id": ("eventId", WORD.fullmatch),
@@ -115,6 +115,6 @@ def _checked(header: str, name: str, value: str) -> str:
 def _refuse_without_gateway(options: Mapping[str, str], model: Model) -> None:
     if model.local or model.host is Host.ENDPOINT:
         raise Malformed(_("“%(name)s”: this model is asked through no AI Gateway.") % {"name": "gateway"})
-    if not (gateway.ID in options or settings.AI_GATEWAY_ID or model.host is Host.GATEWAY):
+    if not (ai_gateway.ID in options or settings.AI_GATEWAY_ID or model.host is Host.GATEWAY):
         words = _("“%(name)s” is missing: this site has no AI Gateway of its own.")
         raise Malformed(words % {"name": "gateway.id"})

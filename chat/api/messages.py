@@ -4,9 +4,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from chat.engine.refusal import Malformed
+from chat.exceptions import Malformed
 
-from .checks import Object, given, objects, plain_text, refuse_choice
+from .field_checks import Object, given, objects, plain_text, refuse_choice
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 TEXT = ("text", "input_text")

@@ -10,15 +10,15 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.engine.database import in_database
+from chat.db import in_database
 from chat.engine.engine import engine
-from chat.engine.refusal import Malformed
+from chat.exceptions import Malformed
 from chat.upstream.catalogue import Model
 
-from .answering import answer, answers
-from .checks import Object, refuse_choice
-from .description import run_schemas
-from .listing import found, listed
+from .field_checks import Object, refuse_choice
+from .model_list import found, listed
+from .openapi import run_schemas
+from .responses import answer, answers
 from .workers_ai import envelope, failure
 
 LONGEST_PAGE = 1_000

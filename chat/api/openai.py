@@ -9,21 +9,21 @@ from typing import Any
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from chat.engine.calls import Exchange
-from chat.engine.database import in_database
+from chat.db import in_database
 from chat.engine.engine import engine
+from chat.engine.generation.api_calls import Exchange
 from chat.models import Call
 from chat.upstream.catalogue import Model
 from chat.wire import sse
 from chat.wire.frames import Delta
 from chat.wire.usage import Usage
 
-from .answering import answer, answers, stream, whole
-from .asking import ask
-from .checks import Object
-from .facts import facts
-from .listing import found, listed
-from .problems import Problem
+from .calls import ask
+from .errors import Problem
+from .field_checks import Object
+from .model_list import found, listed
+from .response_headers import facts
+from .responses import answer, answers, stream, whole
 
 TYPES = {403: "permission_error", 429: "rate_limit_error"}
 NEVER = 0  # when a model was made, which nobody knows

@@ -9,11 +9,11 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.engine.database import in_database
+from chat.db import in_database
 from chat.engine.engine import engine
 
-from .answering import answer, answers
-from .bearer import key_of
+from .auth import key_of
+from .responses import answer, answers
 from .workers_ai import envelope, failure
 
 VALID = 10000  # the number that Cloudflare's sentence has

@@ -10,19 +10,19 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.engine.calls import Exchange
-from chat.engine.refusal import Malformed
+from chat.engine.generation.api_calls import Exchange
+from chat.exceptions import Malformed
 from chat.models import Call
 from chat.wire import sse
 from chat.wire.frames import Delta
 
-from .answering import answer, answers, stream, whole
-from .asking import Reading, ask
-from .checks import Object
-from .facts import NEURONS, facts
-from .fields import Wanted
+from .calls import Reading, ask
+from .errors import Problem
+from .field_checks import Object
 from .openai import completion, usage_of
-from .problems import Problem
+from .request_body import Wanted
+from .response_headers import NEURONS, facts
+from .responses import answer, answers, stream, whole
 
 STATUSES = {5007: 400, 2016: 424}  # where Cloudflare's differ from OpenAI's
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from django.db import DatabaseError
 from django.db.models.functions import Now
 
-from chat.engine import process_lock
 from chat.models import Worker
 from chat.models.worker import DEAD_AFTER
+from chat.ownership import process_lock
 
 
 def running(folder: Path) -> str:

@@ -10,32 +10,33 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from chat.background import BackgroundTasks, spawn
+from chat.engine.cluster.access_monitor import Revocation
+from chat.engine.cluster.pubsub import Hub
+from chat.engine.cluster.remote_run import Mirrors
+from chat.engine.generation.api_calls import Calls
+from chat.engine.generation.supervisor import Supervisor
+from chat.engine.streaming.run_info import about
+from chat.engine.streaming.run_state import Live
+from chat.engine.streaming.viewer import Viewers
+from chat.model_catalog import catalog, config
+from chat.model_catalog.watcher import Watch
 from chat.models import Run, Worker
-from chat.upstream import local
+from chat.ownership.heartbeat import HeartbeatTask
+from chat.ownership.journal import Journal
+from chat.ownership.process_lock import ProcessLock
+from chat.ownership.protocol import Lease
+from chat.turns.store import Opened, Opener
 from chat.upstream.catalogue import Catalogue, Model
 from chat.upstream.client import Client
+from chat.upstream.providers import llama_cpp
+from chat.upstream.routing.rate_limiter import Limiter
+from chat.upstream.routing.router import Router
 
-from . import offering, providers
-from .asker import Router
-from .calls import Calls
-from .heartbeat import HeartbeatTask
-from .hub import Hub
-from .journal import Journal
-from .limiter import Limiter
-from .live import Live
-from .mirror import Mirrors
-from .opening import Opened, Opener
-from .ownership import Lease
-from .process_lock import ProcessLock
+from .gateway_feedback import Thumbs
 from .readiness import Readiness
-from .revocation import Revocation
-from .supervisor import Supervisor
-from .thumbs import Thumbs
-from .viewer import Viewers
-from .watch import Watch
 
 if TYPE_CHECKING:
-    from .minutes import SharedMinutes
+    from chat.upstream.routing.redis_rate_limiter import SharedMinutes
 
 PING = 15.0  # seconds of silence after which a stream carries a comment
 HOUSEKEEPING = 0.25  # seconds
@@ -49,7 +50,7 @@ class Engine:
         self.worker = Worker(id=uuid.uuid4(), host=socket.gethostname(), pid=os.getpid())
         self.local = _local_model()
         self.client = Client(
-            providers.account(), self.local, gateway=providers.gateway(), endpoint=providers.endpoint()
+            config.account(), self.local, gateway=config.gateway(), endpoint=config.endpoint()
         )
         self.thumbs = Thumbs(self.client)
         self.lease = Lease(self.worker.pk)
@@ -61,8 +62,8 @@ class Engine:
             shared=self._shared_minutes,
         )
         given = _given(self.local)
-        self._catalogue = offering.current
-        self._catalogue.replace(offering.first(given))
+        self._catalogue = catalog.current
+        self._catalogue.replace(catalog.first(given))
         self.watch = Watch(given, self._catalogue, self.client if settings.CLOUDFLARE_ACCOUNT_ID else None)
         self.router = Router(
             self.client,
@@ -104,7 +105,7 @@ class Engine:
         """Begin a stored turn, or find the run that an earlier send of it began."""
         if opened.ask is None:
             return await self.follow(opened.run)
-        live = Live(opened.about)
+        live = Live(about(opened.run))
         self.supervisor.launch(opened.run, live, opened.ask)
         return live
 
@@ -161,22 +162,22 @@ class Engine:
 def _shared_minutes() -> "SharedMinutes | None":
     if not (settings.REDIS_URL and settings.CLOUDFLARE_ACCOUNT_ID):
         return None
-    from .minutes import SharedMinutes  # its Redis client takes 6 MB
+    from chat.upstream.routing.redis_rate_limiter import SharedMinutes  # its Redis client takes 6 MB
 
     return SharedMinutes(settings.REDIS_URL, settings.CLOUDFLARE_ACCOUNT_ID)
 
 
-def _local_model() -> local.LocalModel | None:
+def _local_model() -> llama_cpp.LocalModel | None:
     """Where others answer, the local model is offered only if LOCAL_MODEL names one."""
     if (settings.CLOUDFLARE_ACCOUNT_ID or settings.OPENAI_BASE_URL) and not settings.LOCAL_MODEL:
         return None
-    path = local.find(settings.LOCAL_MODEL)
-    return local.LocalModel(path) if path else None
+    path = llama_cpp.find(settings.LOCAL_MODEL)
+    return llama_cpp.LocalModel(path) if path else None
 
 
-def _given(offered: local.LocalModel | None) -> list[Model]:
+def _given(offered: llama_cpp.LocalModel | None) -> list[Model]:
     """The models that this site's settings add to Cloudflare's."""
-    return [*providers.models(), *([offered.model] if offered else [])]
+    return [*config.models(), *([offered.model] if offered else [])]
 
 
 _engine: Engine | None = None

@@ -6,10 +6,9 @@ import time
 from django.db import DatabaseError, connection
 
 from chat.background import spawn
+from chat.db import DatabaseThreads
+from chat.db_errors import Outage, damage_seen, outage_of
 from chat.models import MaintenanceTask
-
-from .database import DatabaseThreads
-from .outage import Outage, damage_seen, outage_of
 
 FRESH_SECONDS = 1.0  # for which one answer serves whoever asks
 PATIENCE_SECONDS = 3.0  # after which a database that has not answered counts as silent

@@ -43,7 +43,7 @@ class Run(Attempt):
     code of what was wrong with the first.
 
     A live run's text stands in its chunks; when it ends, `conclude` moves it into the message. Until then
-    `worker` owns it, in the `epoch` that the worker had when it began (`chat/engine/ownership.py`).
+    `worker` owns it, in the `epoch` that the worker had when it began (`chat/ownership/protocol.py`).
     """
 
     class Status(models.TextChoices):

@@ -13,7 +13,7 @@ DEAD_AFTER = timedelta(seconds=12)
 class Worker(models.Model):
     """The lease of a process: `heartbeats` counts its renewals, and a higher `epoch` takes its runs from it.
 
-    Whether a process is dead is told by `heartbeats` (`chat/engine/ownership.py`). `beat` is for people.
+    Whether a process is dead is told by `heartbeats` (`chat/ownership/protocol.py`). `beat` is for people.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

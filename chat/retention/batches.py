@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from chat.engine.database import writing
+from chat.db import writing
 
 BATCH_ROWS = 200
 LONGEST_REST_SECONDS = 1.0

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from django.db import DatabaseError
 
-from chat.engine.database import DatabaseThreads
+from chat.db import DatabaseThreads
 from chat.models import MaintenanceTask
 
 from .kinds import prune

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from chat.engine.journal import DAMAGED_SUFFIX
+from chat.ownership.journal import DAMAGED_SUFFIX
 
 from .batches import Stop
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .host import Host
+from .provider import Host
 
 DEFAULT = "@cf/zai-org/glm-4.7-flash"
 LONGEST_ID = 150  # characters

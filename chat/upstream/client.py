@@ -5,21 +5,22 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 
-from . import search
-from .ask import Ask
+from chat.upstream.providers.ai_gateway import Gateway
+from chat.upstream.providers.cloudflare_api import Cloudflare, answered
+from chat.upstream.providers.gateway_routes import to_route
+from chat.upstream.providers.llama_cpp import LocalModel
+from chat.upstream.providers.openai_compatible import SENTENCES, Endpoint, served, to_endpoint, to_provider
+from chat.upstream.providers.workers_ai import Account, Request, to_local, to_workers_ai
+
 from .catalogue import Model
-from .cloudflare import Cloudflare, answered
+from .chat_request import Ask
+from .completion_stream import CompletionStream
 from .errors import UpstreamError
-from .gateway import Gateway
-from .host import Host
-from .local import LocalModel
-from .openai import SENTENCES, Endpoint, served, to_endpoint, to_provider
-from .passage import Passage
-from .patience import Deadlines
-from .reply import CompletionStream
-from .request import Account, Request, to_local, to_workers_ai
-from .routes import to_route
-from .transport import HEADERS, TIMEOUT, Transport
+from .gateway_log import Passage
+from .http_transport import HEADERS, TIMEOUT, Transport
+from .provider import Host
+from .providers import model_search
+from .timeouts import Deadlines
 
 __all__ = ["Account", "Client", "Deadlines", "Endpoint", "Gateway"]
 
@@ -85,12 +86,12 @@ class Client:
     async def models(self) -> list[Model]:
         """Cloudflare's text models, as its list has them now. Raises UpstreamError."""
         assert self._account is not None
-        return await search.models(self._http, self._account)
+        return await model_search.models(self._http, self._account)
 
     async def finetunes(self, bases: Iterable[Model]) -> list[Model]:
         """The account's own finetunes of these models. Raises UpstreamError."""
         assert self._account is not None
-        return await search.finetunes(self._http, self._account, bases)
+        return await model_search.finetunes(self._http, self._account, bases)
 
     async def _request(self, ask: Ask, stream: bool) -> Request:
         """Each key goes to the one server that it is for."""

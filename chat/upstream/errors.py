@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any
 
-from .redaction import redact
+from chat.redaction import redact
 
 
 class Kind(StrEnum):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .catalogue import Model
-from .host import Host
+from .provider import Host
 
 FIELD = "response_format"
 JSON_TYPES = ("json_object", "json_schema")

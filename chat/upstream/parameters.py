@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from . import budget
+from . import token_budget
 from .catalogue import Model
 
 Value = bool | int | float | str
@@ -176,7 +176,7 @@ def known(model: Model) -> tuple[Parameter, ...]:
     takes = MODELS.get(model.id, CAUTIOUS)
     if model.local:
         takes = (*LOCAL, TEMPLATE_SWITCH) if model.reasoning else LOCAL
-    usual, most = budget.usual(model), budget.longest(model)
+    usual, most = token_budget.usual(model), token_budget.longest(model)
     return (*takes, Parameter("max_tokens", WHOLE, 1, most, default=usual))
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from chat.engine.database import writing
+from chat.db import writing
 from chat.forms import AccountForm
 from chat.models.invite import Invite
 from chat.models.setup import SetupLink

@@ -12,36 +12,36 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.engine.database import in_database, writing
+from chat.db import in_database, writing
 from chat.engine.engine import Engine, engine
-from chat.engine.offering import theirs
-from chat.engine.refusal import Malformed, Missing
+from chat.exceptions import Malformed, Missing
+from chat.model_catalog.catalog import theirs
 from chat.models import Conversation, Run
 from chat.upstream import parameters
 from chat.upstream.catalogue import UnknownModel
 
-from . import body, gate
+from . import access, request_parsers
 from .errors import is_form
-from .see_other import HttpResponseSeeOther, to_conversation
+from .redirects import HttpResponseSeeOther, to_conversation
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def rename(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Give it another title, which stays until the next one; its place in the list stays too."""
-    return await _change(request, conversation, lambda here, found: {"title": body.title(request)})
+    return await _change(request, conversation, lambda here, found: {"title": request_parsers.title(request)})
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def settings(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Choose the model, the instructions and the parameters that hold from the next turn on."""
     return await _change(request, conversation, lambda here, found: _settings(here, request, found))
 
 
 def _settings(here: Engine, request: HttpRequest, found: Conversation) -> dict[str, Any]:
-    changed = body.settings(request)
+    changed = request_parsers.settings(request)
     if "parameters" in changed:
         changed["parameters"] = parameters.merged(found.parameters, changed["parameters"])
-    offered = theirs(here.catalogue, gate.signed_in(request))
+    offered = theirs(here.catalogue, access.signed_in(request))
     try:
         offered.get(changed.get("model", offered.default.id))
     except UnknownModel as error:
@@ -56,7 +56,7 @@ async def _change(
     here = await engine()
 
     def change() -> dict[str, Any]:
-        found = gate.own_conversation(request, conversation)
+        found = access.own_conversation(request, conversation)
         changed = read(here, found)
         with writing():
             Conversation.objects.filter(pk=found.pk).update(**changed)
@@ -65,7 +65,7 @@ async def _change(
     return _answer(request, conversation, **await in_database(change))
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def seen(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Its owner has seen the reply that is shown now."""
     await in_database(_seen, request, conversation)
@@ -74,14 +74,14 @@ async def seen(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBas
 
 def _seen(request: HttpRequest, conversation: uuid.UUID) -> None:
     """As of the moment the reply ended, so that no other server's clock matters. Never goes back."""
-    found = gate.own_conversation(request, conversation)
+    found = access.own_conversation(request, conversation)
     ended = Run.objects.filter(message=found.active_leaf_id).aggregate(ended=Max("finished"))["ended"]
     if ended and ended > found.seen:
         with writing():
             Conversation.objects.filter(pk=found.pk, seen__lt=ended).update(seen=ended)
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def delete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Take a conversation out of its owner's sight, and stop what is being written in it."""
     here = await engine()
@@ -94,7 +94,7 @@ async def delete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseB
 
 
 def _delete(request: HttpRequest, conversation: uuid.UUID) -> list[Run]:
-    found = gate.own_conversation(request, conversation)
+    found = access.own_conversation(request, conversation)
     with writing(), transaction.atomic():
         Conversation.objects.filter(pk=found.pk).update(deleted=timezone.now())
         live = list(Run.objects.live().filter(conversation=found).select_related("worker"))
@@ -103,7 +103,7 @@ def _delete(request: HttpRequest, conversation: uuid.UUID) -> list[Run]:
     return live
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def undelete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Take back a deletion; where there was none, nothing changes."""
     await in_database(_undelete, request, conversation)
@@ -111,7 +111,7 @@ async def undelete(request: HttpRequest, conversation: uuid.UUID) -> HttpRespons
 
 
 def _undelete(request: HttpRequest, conversation: uuid.UUID) -> None:
-    mine = Conversation.objects.filter(pk=conversation, user=gate.signed_in(request))
+    mine = Conversation.objects.filter(pk=conversation, user=access.signed_in(request))
     with writing():
         restored = mine.recoverable().update(deleted=None)
     if not restored and not mine.filter(deleted=None).exists():

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import requires_csrf_token
 
 from chat.api import dialects
-from chat.engine.outage import outage_of, unavailable
+from chat.db_errors import outage_of, unavailable
 
 from . import preferences
 

@@ -8,19 +8,19 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.engine import providers
-from chat.engine.database import in_database, writing
+from chat.db import in_database, writing
 from chat.engine.engine import engine
-from chat.engine.refusal import Conflict
+from chat.exceptions import Conflict
+from chat.model_catalog import config
 from chat.models import Feedback, Message
-from chat.upstream.passage import Passage
+from chat.upstream.gateway_log import Passage
 
-from . import body, gate
+from . import access, request_parsers
 from .errors import is_form
-from .see_other import to_conversation
+from .redirects import to_conversation
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def feedback(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """A thumb up or down, with a reason or without, or none any more."""
     found, up, reason, passages = await in_database(_rate, request, message)
@@ -32,11 +32,11 @@ async def feedback(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase
 
 
 def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, str, list[Passage]]:
-    user, message = gate.signed_in(request), gate.own_message(request, key)
-    up, reason = body.feedback(request)
+    user, message = access.signed_in(request), access.own_message(request, key)
+    up, reason = request_parsers.feedback(request)
     if message.role != Message.Role.ASSISTANT:
         raise Conflict(_("Only a reply can be rated."))
-    passages = _passages(message) if providers.gateway_name() else []
+    passages = _passages(message) if config.gateway_name() else []
     with writing(), transaction.atomic():
         if up is None:
             Feedback.objects.filter(message=message).delete()

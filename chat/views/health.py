@@ -3,18 +3,18 @@
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 
+from chat.db_errors import RETRY_SECONDS
 from chat.engine.engine import engine
-from chat.engine.outage import RETRY_SECONDS
 
-from . import gate
+from . import access
 
 
-@gate.takes("GET", "HEAD")
+@access.takes("GET", "HEAD")
 async def alive(request: HttpRequest) -> HttpResponseBase:
     return JsonResponse({"status": "alive"})
 
 
-@gate.takes("GET", "HEAD")
+@access.takes("GET", "HEAD")
 async def ready(request: HttpRequest) -> HttpResponseBase:
     """Whether to send people here: 503 while the server drains, or its database cannot be used."""
     here = await engine()

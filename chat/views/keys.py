@@ -15,19 +15,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
-from chat.engine.database import in_database, writing
+from chat.db import in_database, writing
 from chat.engine.engine import engine
-from chat.engine.refusal import Conflict, Malformed, Missing, SignedOut
+from chat.exceptions import Conflict, Malformed, Missing, SignedOut
 from chat.forms import LONGEST_PASSWORD
 from chat.models import ApiKey, User
 from chat.models.api_key import LONGEST_NAME
 
-from . import fields, gate
-from .confirmation import confirm_in_turn, only_one
+from . import access, request_fields
+from .conversation_list import zone
 from .errors import is_form, refuse
-from .listing import zone
 from .login import locked_out, refuse_locked_out
-from .see_other import HttpResponseSeeOther
+from .password_confirmation import confirm_in_turn, only_one
+from .redirects import HttpResponseSeeOther
 
 WRONG_PASSWORD = gettext_lazy("This is not your password.")
 MOST = 50  # keys of one person that open something
@@ -37,7 +37,7 @@ KEPT = ("usage", "conversations")
 
 
 @sensitive_post_parameters("password")
-@gate.takes("GET", "HEAD", "POST")
+@access.takes("GET", "HEAD", "POST")
 async def keys(request: HttpRequest) -> HttpResponseBase:
     """One's keys; a POST with one's password makes a further one, whose secret only this answer shows.
 
@@ -52,13 +52,13 @@ async def keys(request: HttpRequest) -> HttpResponseBase:
         return await in_database(_unconfirmed, request, user, key)
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def revoke(request: HttpRequest, key: uuid.UUID) -> HttpResponseBase:
     """Nothing is opened with it from now on, and what is open ends."""
     return await in_database(_revoke, request, key)
 
 
-@gate.takes("GET", "HEAD")
+@access.takes("GET", "HEAD")
 async def examples(request: HttpRequest) -> HttpResponseBase:
     """How programs ask here, to copy: with this site's address and its default model."""
     here = await engine()
@@ -67,17 +67,17 @@ async def examples(request: HttpRequest) -> HttpResponseBase:
 
 def _examples(request: HttpRequest, model: str) -> HttpResponse:
     try:
-        gate.signed_in(request)
+        access.signed_in(request)
     except SignedOut:
-        return gate.to_login(request)
+        return access.to_login(request)
     return render(request, "chat/api.html", {"site": settings.SITE_URL, "model": model})
 
 
 def _show(request: HttpRequest) -> HttpResponse:
     try:
-        user = gate.signed_in(request)
+        user = access.signed_in(request)
     except SignedOut:
-        return gate.to_login(request)
+        return access.to_login(request)
     return _page(request, user)
 
 
@@ -92,10 +92,10 @@ def _page(request: HttpRequest, user: User, status: int = 200, **more: Any) -> H
 
 def _asked(request: HttpRequest) -> tuple[User, ApiKey, str]:
     """Who asks for which key, and the password they sent. Refuses what needs no look at the password."""
-    user = gate.signed_in(request)
-    sent = fields.read(request, "name", "days", "keep", "password", *SCOPES)
+    user = access.signed_in(request)
+    sent = request_fields.read(request, "name", "days", "keep", "password", *SCOPES)
     key = _wanted(sent, user)
-    password = fields.text(sent, "password", LONGEST_PASSWORD, required=True) or ""
+    password = request_fields.text(sent, "password", LONGEST_PASSWORD, required=True) or ""
     _limit(user)
     return user, key, password
 
@@ -138,7 +138,7 @@ def _hold_password(user: User) -> None:
 
 def _wanted(sent: dict[str, Any], user: User) -> ApiKey:
     """The key that the fields ask for. Raises Malformed and TooLong."""
-    name = fields.text(sent, "name", LONGEST_NAME, required=True) or ""
+    name = request_fields.text(sent, "name", LONGEST_NAME, required=True) or ""
     days = _one_of(sent, "days", LIFETIMES)
     key = ApiKey(
         user=user,
@@ -163,8 +163,8 @@ def _one_of(sent: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
 
 
 def _revoke(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    user = gate.signed_in(request)
-    fields.read(request, required=False)
+    user = access.signed_in(request)
+    request_fields.read(request, required=False)
     found = ApiKey.objects.of(user).filter(pk=key).first()
     if found is None:
         raise Missing(_("There is no such key."))

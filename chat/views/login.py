@@ -30,7 +30,7 @@ from chat.backends import client_address, throttled_name
 from chat.engine.engine import engine
 from chat.forms import LONGEST_PASSWORD
 from chat.models.user import User
-from chat.views import gate, pages
+from chat.views import access, pages
 from chat.views.errors import refuse, wants_json
 
 WRONG = _("The name or the password is wrong.")
@@ -83,8 +83,8 @@ def login(request: HttpRequest) -> HttpResponse:
 def ask_with_what_was_typed(request: HttpRequest) -> HttpResponse:
     """For who sent a question by form while signed out: the form at once, as 401."""
     if not _typed(request):
-        return gate.to_login(request)
-    return _form(request, LoginForm(), gate.way_back(request), 401)
+        return access.to_login(request)
+    return _form(request, LoginForm(), access.way_back(request), 401)
 
 
 def attempt(request: HttpRequest, login: str, password: str) -> User | None:

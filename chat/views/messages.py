@@ -9,53 +9,53 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.engine.database import in_database
+from chat.db import in_database
 from chat.engine.engine import Engine, engine
-from chat.engine.live import Live
-from chat.engine.opening import Opened
-from chat.engine.refusal import Draining, Refusal, SignedOut
-from chat.engine.turn import Turn
+from chat.engine.streaming.run_state import Live
+from chat.exceptions import Draining, Refusal, SignedOut
 from chat.models import User
+from chat.turns.commands import Turn
+from chat.turns.store import Opened
 
-from . import body, gate, login, pages
+from . import access, login, pages, request_parsers
 from .errors import is_form, wants_json
-from .see_other import to_conversation
-from .streams import stream
+from .redirects import to_conversation
+from .sse_response import stream
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def begin(request: HttpRequest) -> HttpResponseBase:
     """A new conversation and its first turn."""
     return await _question(request, None)
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def send(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """A further turn."""
     return await _question(request, conversation)
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def edit(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """A question on a new branch, beside the one that is edited."""
-    return await _ask(request, partial(body.edit, message=message))
+    return await _ask(request, partial(request_parsers.edit, message=message))
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def regenerate(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """Another version of a reply."""
-    return await _ask(request, partial(body.regeneration, message=message))
+    return await _ask(request, partial(request_parsers.regeneration, message=message))
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def go_on(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """More of a reply that was cut short."""
-    return await _ask(request, partial(body.continuation, message=message))
+    return await _ask(request, partial(request_parsers.continuation, message=message))
 
 
 async def _question(request: HttpRequest, conversation: uuid.UUID | None) -> HttpResponseBase:
     try:
-        return await _ask(request, partial(body.question, conversation=conversation))
+        return await _ask(request, partial(request_parsers.question, conversation=conversation))
     except Refusal as refusal:
         if not is_form(request) or wants_json(request):
             raise
@@ -83,7 +83,7 @@ async def _start(
 
 def _open(here: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> tuple[User, Opened]:
     """All of a send's database work in one go on one thread."""
-    user = gate.signed_in(request)
+    user = access.signed_in(request)
     turn = read(request)
     if not here.draining:
         return user, here.opener.open(user, turn, queued=here.supervisor.is_full)

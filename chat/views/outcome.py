@@ -10,18 +10,17 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.formats import date_format
 
-from chat.engine import substitute
-from chat.engine.database import in_database
-from chat.engine.ending import THINKING
+from chat.db import in_database
 from chat.engine.engine import Engine, engine
-from chat.engine.offering import theirs
+from chat.engine.outcome import THINKING, fallback_message
+from chat.model_catalog.catalog import theirs
 from chat.models import Run
+from chat.timezones import zone
 from chat.upstream.catalogue import Catalogue, Model
 from chat.upstream.errors import Kind
 from chat.upstream.parameters import Value
 
-from . import gate, offers
-from .zone import zone
+from . import access, retry_offers
 
 # What helps against each failure, the best first. `again`: the same once more; `models`: another model;
 # `shorten` and `reword`: another question.
@@ -48,16 +47,16 @@ ADMINISTRATORS = {
 LONGEST_WAIT = 900.0  # seconds that a page offers to wait; who is told to come back later comes back later
 
 
-@gate.takes("GET", "HEAD")
+@access.takes("GET", "HEAD")
 async def outcome(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """The part of a reply's article that says how it ended."""
     return await in_database(_outcome, await engine(), request, message)
 
 
 def _outcome(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    message = gate.own_message(request, key)
+    message = access.own_message(request, key)
     run = message.runs.order_by("created").last()
-    offered = theirs(here.catalogue, gate.signed_in(request))
+    offered = theirs(here.catalogue, access.signed_in(request))
     item: dict[str, Any] = {"id": message.pk, "run": run and told(run)}
     conversation = message.conversation
     complete(item, offered, offered.usable(conversation.model), conversation.parameters, zone(request))
@@ -94,9 +93,9 @@ def complete(
         return
     if run["answered_by"]:
         by, asked = (offered.name_of(run[key]) for key in ("answered_by", "asked"))
-        run["instead"] = substitute.told(run["because"], by, asked)
+        run["instead"] = fallback_message(run["because"], by, asked)
     if run["code"] == THINKING:
-        item["offers"] = offers.offers(model, chosen, run["max_tokens"])
+        item["offers"] = retry_offers.offers(model, chosen, run["max_tokens"])
     if run["code"] == Kind.QUOTA:
         _limit_to_what_helps(run, offered, zone)
 

@@ -14,21 +14,21 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from chat.engine.database import in_database
+from chat.db import in_database
 from chat.engine.engine import Engine, engine
-from chat.engine.fair import rendering
-from chat.engine.offering import theirs
-from chat.engine.refusal import Malformed, Missing, Overloaded, Refusal, SignedOut
-from chat.engine.rendering import Text, render_page, render_page_sync
+from chat.exceptions import Malformed, Missing, Overloaded, Refusal, SignedOut
+from chat.fair_executor import rendering
+from chat.message_rendering import Text, render_page, render_page_sync
+from chat.model_catalog.catalog import theirs
 from chat.models import Conversation, Message, User
 from chat.models.conversation import ConversationState
 from chat.rendering.message_html import MessageHtml
+from chat.timezones import zone
 from chat.upstream.catalogue import Catalogue, Model
 
-from . import controls, gate, listing, outcome, thread
+from . import access, conversation_list, outcome, parameter_form, thread
+from .conversation_state import NEXT, context_start
 from .errors import is_part
-from .state import NEXT, context_start
-from .zone import zone
 
 MAX_WAITING_PAGES = 30  # of one person; each holds up to 3 MB of text
 
@@ -68,13 +68,13 @@ class Page:
         return render(self.request, self.template, self.context)
 
 
-@gate.takes("GET", "HEAD")
+@access.takes("GET", "HEAD")
 async def home(request: HttpRequest) -> HttpResponseBase:
     """An empty page for a new conversation."""
     return await _answer(await in_database(_home, await engine(), request))
 
 
-@gate.takes("GET", "HEAD")
+@access.takes("GET", "HEAD")
 async def conversation(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """A conversation; with `?before=<message>` the messages before that one, with `?since=<message>` the rest
     from that one on. The page's own script is given the messages alone."""
@@ -95,7 +95,7 @@ async def _answer(found: Page | HttpResponse) -> HttpResponse:
 
 def _home(here: Engine, request: HttpRequest) -> Page | HttpResponse:
     try:
-        user = gate.signed_in(request)
+        user = access.signed_in(request)
     except SignedOut:
         return _to_login(request)
     return _page(here, request, user, None, thread.Thread([], None, None))
@@ -103,17 +103,17 @@ def _home(here: Engine, request: HttpRequest) -> Page | HttpResponse:
 
 def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> Page | HttpResponse:
     try:
-        found = gate.own_conversation(request, key)
+        found = access.own_conversation(request, key)
     except SignedOut:
         return _to_login(request)
-    before, since = (gate.named(request, name, found.messages.all()) for name in ("before", "since"))
+    before, since = (access.named(request, name, found.messages.all()) for name in ("before", "since"))
     if before and since:
         raise Malformed(_("Send “before” or “since”, not both."))
-    _require_room(gate.signed_in(request))  # before its messages are loaded
+    _require_room(access.signed_in(request))  # before its messages are loaded
     # Read first: what changes in between is asked for again by the page, and not missed.
     state = Conversation.objects.state(request.user, found.pk)
     shown = thread.read(found, before, since=since.pk if since else None)
-    return _page(here, request, gate.signed_in(request), found, shown, state=state, alone=is_part(request))
+    return _page(here, request, access.signed_in(request), found, shown, state=state, alone=is_part(request))
 
 
 async def typed_again(
@@ -130,7 +130,7 @@ async def typed_again(
 
 def _typed_again(here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: Refusal) -> Page:
     try:
-        found = gate.own_conversation(request, key) if key else None
+        found = access.own_conversation(request, key) if key else None
         typed = request.POST.get("content", "")
     except (Missing, SuspiciousOperation):  # such as a body that is too big to be read
         raise refusal from None
@@ -140,7 +140,7 @@ def _typed_again(here: Engine, request: HttpRequest, key: uuid.UUID | None, refu
 def given_back(here: Engine, request: HttpRequest, key: uuid.UUID | None, typed: str) -> HttpResponse:
     """The page that a form was sent from, for who had to sign in first, with what was typed."""
     try:
-        found = gate.own_conversation(request, key) if key else None
+        found = access.own_conversation(request, key) if key else None
     except Missing:  # deleted since; what was typed is not
         found = None
     why = _("You are signed in. What you wrote was not sent yet.")
@@ -151,14 +151,14 @@ def _typed(here: Engine, request: HttpRequest, found: Conversation | None, typed
     shown = thread.read(found) if found else thread.Thread([], None, None)
     # It must not ask again by itself: that would forget what was typed.
     again: dict[str, Any] = {"error": why, "content": typed, "refresh": ""}
-    return _page(here, request, gate.signed_in(request), found, shown, **again)
+    return _page(here, request, access.signed_in(request), found, shown, **again)
 
 
 def _to_login(request: HttpRequest) -> HttpResponse:
     """A page leads there; a part of one, fetched by the page, is refused."""
     if is_part(request):
         raise SignedOut(_("You are signed out. Sign in to go on."))
-    return gate.to_login(request)
+    return access.to_login(request)
 
 
 def _page(
@@ -174,7 +174,7 @@ def _page(
 ) -> Page:
     """`alone`: the messages, without the page around them."""
     offered = theirs(here.catalogue, user)
-    listed = None if alone else listing.read(user, zone(request), current=current)
+    listed = None if alone else conversation_list.read(user, zone(request), current=current)
     wanted = current.model if current else listed.model if listed else ""
     retired = offered.retired(wanted)
     model = offered.usable(wanted)
@@ -196,7 +196,7 @@ def _page(
         "listing": listed,
         "deleted": None if current else _just_deleted(request, user),
         "current_model": model.id,
-        "controls": controls.controls(model, current.parameters if current else {}),
+        "controls": parameter_form.controls(model, current.parameters if current else {}),
         "form_key": uuid.uuid4(),
     }
     return Page(request, user, shown.items, context | more)

@@ -14,13 +14,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from chat.engine.refusal import Overloaded
+from chat.exceptions import Overloaded
 from chat.forms import ChangePasswordForm, NewPasswordForm
 from chat.models.user import User
 from chat.views.accounts import dead_link
-from chat.views.confirmation import confirm, only_one
 from chat.views.errors import refuse
 from chat.views.login import locked_out, refuse_locked_out
+from chat.views.password_confirmation import confirm, only_one
 
 WRONG = _("This is not your current password.")
 

@@ -6,19 +6,19 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.engine.database import in_database
+from chat.db import in_database
 from chat.engine.engine import engine
-from chat.engine.position import Position
-from chat.engine.refusal import Malformed
+from chat.engine.streaming.position import Position
+from chat.exceptions import Malformed
 from chat.models import Run, User
 
-from . import gate
+from . import access
 from .errors import is_form
-from .see_other import to_conversation
-from .streams import stream as stream_of
+from .redirects import to_conversation
+from .sse_response import stream as stream_of
 
 
-@gate.takes("GET")
+@access.takes("GET")
 async def stream(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
     """Follow or resume: what comes after `Last-Event-ID`, or after `?after=`, or everything."""
     here = await engine()
@@ -28,8 +28,8 @@ async def stream(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
 
 
 def _find(request: HttpRequest, run: uuid.UUID) -> tuple[User, Run, Position]:
-    found = gate.own_run(request, run)
-    return gate.signed_in(request), found, _position(request)
+    found = access.own_run(request, run)
+    return access.signed_in(request), found, _position(request)
 
 
 def _position(request: HttpRequest) -> Position:
@@ -42,7 +42,7 @@ def _position(request: HttpRequest) -> Position:
         raise Malformed(_("This is no position in a stream.")) from error
 
 
-@gate.takes("POST")
+@access.takes("POST")
 async def stop(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
     """Ask the run to stop; its stream tells when it did. The row is told first, for a layer may be dead."""
     here = await engine()
@@ -54,7 +54,7 @@ async def stop(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
 
 
 def _request_stop(request: HttpRequest, run: uuid.UUID) -> Run:
-    found = gate.own_run(request, run)
+    found = access.own_run(request, run)
     if found.is_live:
         Run.objects.live().filter(pk=found.pk).update(stop_requested=True)
     return found

@@ -6,15 +6,15 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from chat.engine.database import in_database
-from chat.engine.refusal import Malformed, SignedOut
+from chat.db import in_database
+from chat.exceptions import Malformed, SignedOut
 
-from . import fields, gate, preferences
+from . import access, preferences, request_fields
 from .errors import is_form
-from .see_other import HttpResponseSeeOther
+from .redirects import HttpResponseSeeOther
 
 
-@gate.takes("GET", "HEAD", "POST")
+@access.takes("GET", "HEAD", "POST")
 async def settings(request: HttpRequest) -> HttpResponseBase:
     """Show the choices, or keep those that are sent: all of them, or none where one is not allowed."""
     return await in_database(_keep if request.method == "POST" else _show, request)
@@ -22,14 +22,14 @@ async def settings(request: HttpRequest) -> HttpResponseBase:
 
 def _show(request: HttpRequest) -> HttpResponse:
     try:
-        gate.signed_in(request)
+        access.signed_in(request)
     except SignedOut:
-        return gate.to_login(request)
+        return access.to_login(request)
     return render(request, "chat/settings.html", {"saved": "saved" in request.GET})
 
 
 def _keep(request: HttpRequest) -> HttpResponse:
-    gate.signed_in(request)
+    access.signed_in(request)
     chosen = _chosen(request)
     if is_form(request):
         response: HttpResponse = HttpResponseSeeOther(f"{reverse('chat:preferences')}?saved=1")
@@ -40,7 +40,7 @@ def _keep(request: HttpRequest) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest) -> dict[str, str]:
-    sent = fields.read(request, *preferences.CHOICES)
+    sent = request_fields.read(request, *preferences.CHOICES)
     if not sent:
         raise Malformed(_("Send one of: %(names)s.") % {"names": ", ".join(preferences.CHOICES)})
     for name, value in sent.items():

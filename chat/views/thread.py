@@ -4,10 +4,10 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from chat.engine.plan import can_continue
-from chat.engine.position import Position
+from chat.engine.streaming.position import Position
 from chat.models import Conversation, Message, Run
 from chat.models.message import Place
+from chat.turns.planner import can_continue
 
 from . import outcome
 

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Invite, User
-from tests.admin.test_people_admin import as_, root
+from tests.admin.test_users_admin import as_, root
 
 __all__ = ["root"]
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

@@ -7,7 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from chat.models import User
-from tests.admin.test_people_admin import NEW, address, alice, as_, carol, root
+from tests.admin.test_users_admin import NEW, address, alice, as_, carol, root
 from tests.views.test_access import PASSWORD, log_in
 
 __all__ = ["alice", "carol", "root"]

@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client
 
 from chat.models import Conversation, Invite, User
-from chatsite.logs import LineFormatter, RefusalFilter
+from chatsite.log_format import LineFormatter, RefusalFilter
 from tests.admin import seed
 
 pytestmark = pytest.mark.django_db

@@ -41,7 +41,7 @@ def test_these_are_all_the_addresses_of_the_log() -> None:
     for name, model in LOG.items():
         urls = admin.site._registry[model].urls
         names = {url.name.rpartition("_")[2] for url in urls if url.name}
-        assert names - {"rates"} == set(addresses(name, "x"))  # of the runs: tests/admin/test_rates.py
+        assert names - {"rates"} == set(addresses(name, "x"))  # of the runs: tests/admin/test_model_stats.py
 
 
 @pytest.mark.parametrize("model", LOG)

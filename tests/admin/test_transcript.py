@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from chat.engine.ending import THINKING, THOUGHT_ONLY
+from chat.engine.outcome import THINKING, THOUGHT_ONLY
 from chat.models import Message, Run, RunChunk, Worker
 from tests.admin import seed
 from tests.admin.conftest import LIST

@@ -9,8 +9,8 @@ import pytest_asyncio
 from django.db import connections
 from django.test import override_settings
 
+from chat.db import THREADS, in_database
 from chat.engine import engine as engines
-from chat.engine.database import THREADS, in_database
 from chat.engine.engine import Engine
 from tests.fake_workers_ai import Fake
 from tests.server import PATIENCE

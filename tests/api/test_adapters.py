@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from django.test import AsyncClient
 
-from chat.api.naming import with_adapter
-from chat.engine.database import in_database
+from chat.api.model_names import with_adapter
+from chat.db import in_database
 from chat.engine.engine import Engine
-from chat.engine.offering import current
-from chat.engine.refusal import Malformed
+from chat.exceptions import Malformed
+from chat.model_catalog.catalog import current
 from chat.models import ApiKey, User
 from chat.upstream import catalogue
 from chat.upstream.catalogue import Catalogue, Model

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from chat.api import facts, gateway_options
+from chat.api import gateway_options, response_headers
 from chatsite import cors
 
 PAGE = "https://app.example.org"
@@ -60,7 +60,7 @@ def test_a_browser_may_ask_what_sdks_send(client: Client, where: str, origin: st
 def test_a_page_reads_answers_and_refusals(client: Client, method: str, where: str, status: int) -> None:
     answer = client.generic(method, where, headers={"origin": PAGE})
     assert (answer.status_code, answer["Access-Control-Allow-Origin"]) == (status, PAGE)
-    assert set(facts.ALL) <= set(answer["Access-Control-Expose-Headers"].split(", "))
+    assert set(response_headers.ALL) <= set(answer["Access-Control-Expose-Headers"].split(", "))
     assert {"Retry-After", "x-should-retry"} <= set(answer["Access-Control-Expose-Headers"].split(", "))
     assert "origin" in answer["Vary"].lower()
     assert "Access-Control-Allow-Credentials" not in answer

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
-from chat.api import asking
-from chat.engine import calls
-from chat.engine.calls import SHARE
-from chat.engine.database import THREADS, in_database
+from chat.api import calls as asking
+from chat.db import THREADS, in_database
 from chat.engine.engine import Engine
+from chat.engine.generation import api_calls
+from chat.engine.generation.api_calls import SHARE
 from chat.models import ApiKey, Call, User
 from tests.api.in_process import here
 from tests.api.program import CHAT, question
@@ -84,6 +84,6 @@ async def test_endings(here: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def is_alices(call: Call, *rest: Any) -> bool:
         return bool(call.user_id == alice.pk)
 
-    gate = Gate(calls.store, is_alices)
-    monkeypatch.setattr(calls, "store", gate)
+    gate = Gate(api_calls.store, is_alices)
+    monkeypatch.setattr(api_calls, "store", gate)
     await check(alices, bobs, gate)

@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 from django.test import AsyncClient, override_settings
 
-from chat.engine import calls
+from chat.db import in_database
 from chat.engine import engine as engines
-from chat.engine.database import in_database
 from chat.engine.engine import Engine
+from chat.engine.generation import api_calls
 from chat.models import ApiKey, Call, User
 from tests.api.program import CHAT, question
 from tests.fake_workers_ai import Fake
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest_asyncio.fixture
 async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
     """The process's engine, with a place for one call."""
-    monkeypatch.setattr(calls, "LIVE_RUNS", 1)
+    monkeypatch.setattr(api_calls, "LIVE_RUNS", 1)
     account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token"}
     with override_settings(CLOUDFLARE_API_BASE_URL=f"{fake.url}/client/v4", DEFAULT_MODEL="", **account):
         made = Engine()

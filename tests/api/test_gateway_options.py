@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import AsyncClient, override_settings
 
-from chat.engine.database import in_database
+from chat.db import in_database
 from chat.engine.engine import Engine
 from chat.models import ApiKey, Call, User
 from tests.api.in_process import here

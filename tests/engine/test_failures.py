@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from chat.engine.database import in_database
-from chat.engine.ending import FILTERED, NOTHING_SAID
+from chat.db import in_database
 from chat.engine.engine import Engine
-from chat.engine.turn import Question
+from chat.engine.outcome import FILTERED, NOTHING_SAID
 from chat.models import Message, Run, User
+from chat.turns.commands import Question
 from chat.upstream.errors import SENTENCES, Kind
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import runs

@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from chat.engine.mirror import IDLE, Mirror, Mirrors
+from chat.engine.cluster.remote_run import IDLE, Mirror, Mirrors
 from chat.models import Message, Run
 
 

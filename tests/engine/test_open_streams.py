@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.engine.revocation import EVERY
+from chat.engine.cluster.access_monitor import EVERY
 from chat.wire import sse
 from tests.people import CSRF, PASSWORD, SESSIONS
 from tests.server import Server

@@ -9,14 +9,14 @@ import pytest
 import pytest_asyncio
 from django.test import override_settings
 
-from chat.engine import supervisor
-from chat.engine.database import in_database
+from chat.db import in_database
 from chat.engine.engine import Engine
-from chat.engine.live import Live
-from chat.engine.position import Position
-from chat.engine.turn import Question
-from chat.engine.viewer import Viewer, Viewers
+from chat.engine.generation import supervisor
+from chat.engine.streaming.position import Position
+from chat.engine.streaming.run_state import Live
+from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.models import Run, User
+from chat.turns.commands import Question
 from chat.wire import sse
 from tests.fake_workers_ai import Fake
 from tests.waiting import PATIENCE, becomes

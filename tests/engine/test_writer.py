@@ -12,15 +12,18 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from chat.engine import journal, writer
-from chat.engine.ending import Ending
-from chat.engine.journal import Journal
-from chat.engine.live import About, Live
-from chat.engine.ownership import Batch, Texts
-from chat.engine.seam import Seam
-from chat.engine.writer import Draft, Verdict, Writer
+from chat.engine.generation import writer
+from chat.engine.generation.active_run import Draft
+from chat.engine.generation.overlap import Seam
+from chat.engine.generation.writer import Verdict, Writer
+from chat.engine.outcome import Ending
+from chat.engine.streaming.run_info import About
+from chat.engine.streaming.run_state import Live
 from chat.models import Message, Run, Worker
-from chat.upstream.passage import Passage
+from chat.ownership import journal
+from chat.ownership.journal import Journal
+from chat.ownership.protocol import Batch, Texts
+from chat.upstream.gateway_log import Passage
 from chat.wire.usage import Tally
 from tests.trees import Tree, conversation, run
 from tests.waiting import becomes

@@ -1,10 +1,10 @@
-"""A model of the tables: what each transaction of `chat/engine/recovery.py` and `writer.py` does to them."""
+"""A model of the tables: what each transaction of `chat/ownership` and of the writer does to them."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from chat.engine import ownership
-from chat.engine.ownership import Batch, Heartbeat, Merge, Texts
+from chat.ownership import protocol
+from chat.ownership.protocol import Batch, Heartbeat, Merge, Texts
 
 from .world import World
 
@@ -81,7 +81,7 @@ class Database:
 
     def fence(self, worker: int, observed: Heartbeat) -> bool:
         row = self.workers.get(worker)
-        if row is None or not ownership.may_fence(row, observed):
+        if row is None or not protocol.may_fence(row, observed):
             return False
         self.workers[worker] = Heartbeat(row.epoch + 1, row.number)
         self.fenced_at[worker, row.epoch] = self.world.now
@@ -91,9 +91,7 @@ class Database:
         orphans = [
             run
             for run in self.live.values()
-            if ownership.is_orphan(
-                run.epoch, self.workers.get(run.worker) if run.worker is not None else None
-            )
+            if protocol.is_orphan(run.epoch, self.workers.get(run.worker) if run.worker is not None else None)
         ]
         for run in orphans:
             self._conclude(run, run.joined(), "interrupted")
@@ -138,7 +136,7 @@ class Database:
         row.chunks.clear()
         end = row.start + row.length
         is_last = not any(self.runs[other].start >= end for other in row.message.runs if other != row.id)
-        match ownership.merge(Texts(row.stored(), ""), Texts(text, ""), is_last=is_last):
+        match protocol.merge(Texts(row.stored(), ""), Texts(text, ""), is_last=is_last):
             case Merge.EXTEND:
                 row.message.text = row.message.text[: row.start] + text
                 row.length = len(text)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from chat.engine import ownership
-from chat.engine.ownership import Backlog, Batch, Heartbeat, Lease
+from chat.ownership import protocol
+from chat.ownership.protocol import Backlog, Batch, Heartbeat, Lease
 
 from .database import Database, Message, Violation
 from .world import LATENCY_SECONDS, Link, Outage, World
@@ -125,11 +125,11 @@ class Process:
             self._call(lambda: self._recover(fences, abandoned), beaten, failed)
 
         def beaten(_: Any) -> None:
-            self.later(ownership.HEARTBEAT_SECONDS, self._renew)
+            self.later(protocol.HEARTBEAT_SECONDS, self._renew)
 
         def failed() -> None:
             self.lease.failed()
-            self.later(ownership.HEARTBEAT_SECONDS, self._renew)
+            self.later(protocol.HEARTBEAT_SECONDS, self._renew)
 
         self._call(lambda: self.database.heartbeat(self.worker, epoch), renewed, failed)
 
@@ -178,7 +178,7 @@ class Process:
             if len(run.text) == run.saved_text and not self.backlog.is_pending:
                 run.unstored_since = self.world.now
             elif (
-                self.world.now - run.unstored_since > ownership.AHEAD_SECONDS + 3.0 and self.frozen_until == 0
+                self.world.now - run.unstored_since > protocol.AHEAD_SECONDS + 3.0 and self.frozen_until == 0
             ):
                 raise Violation(f"run {run.id} runs ahead of its log")
             run.text += chr(0x4E00 + (run.id * 37 + len(run.text)) % 20000)

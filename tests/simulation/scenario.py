@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from chat.engine.ownership import SILENT_SECONDS
+from chat.ownership.protocol import SILENT_SECONDS
 
 from .database import Database, Message, RunRow, Violation
 from .process import Host, Process, Viewers

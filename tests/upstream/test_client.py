@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.ask import Ask
+from chat.upstream.chat_request import Ask
 from chat.upstream.client import Account, Client, Deadlines
 from chat.upstream.errors import Kind, UpstreamError
 from tests.fake_workers_ai import ACCOUNT_TOKEN, Fake

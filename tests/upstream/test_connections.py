@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import pytest
 
-from chat.upstream import reply as replies
-from chat.upstream.ask import Ask
+from chat.upstream import completion_stream as replies
+from chat.upstream.chat_request import Ask
 from chat.upstream.client import Client
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import MODEL, ask, client, runs

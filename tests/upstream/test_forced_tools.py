@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Model
+from chat.upstream.chat_request import Ask
 from chat.upstream.errors import Kind, UpstreamError
-from chat.upstream.request import to_local
+from chat.upstream.providers.workers_ai import to_local
 
 QUESTION = [{"role": "user", "content": "hello"}]
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": {}}}

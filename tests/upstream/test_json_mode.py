@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from chat.upstream import json_mode
-from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Model
+from chat.upstream.chat_request import Ask
 from chat.upstream.client import Deadlines
 from chat.upstream.errors import Kind
-from chat.upstream.host import Host
+from chat.upstream.provider import Host
 from tests.fake_says import says_line
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import MODEL, Answer, ask, client, runs

@@ -7,10 +7,10 @@ from contextlib import suppress
 
 import pytest
 
-from chat.upstream import reply
+from chat.upstream import completion_stream
 from chat.upstream.client import Account, Client, Deadlines
 from chat.upstream.errors import Kind
-from chat.upstream.passage import NOWHERE
+from chat.upstream.gateway_log import NOWHERE
 from tests.upstream.asking import Answer, ask
 from tests.waiting import PATIENCE
 
@@ -120,7 +120,7 @@ async def test_an_error_whose_body_is_cut_keeps_its_status() -> None:
 
 
 async def test_an_error_that_never_comes_whole_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reply, "SLOWEST_ERROR", 0.1)
+    monkeypatch.setattr(completion_stream, "SLOWEST_ERROR", 0.1)
     began = time.monotonic()
     answer, calls = await answered(b'HTTP/1.1 403 No\r\nContent-Length: 99\r\n\r\n{"err', stay=True)
     assert (answer.kind, calls) == (Kind.NOT_PERMITTED, 1)
@@ -139,7 +139,7 @@ async def test_nobodys_word_is_taken_for_a_gateways() -> None:
 
 
 async def test_an_error_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reply, "SLOWEST_ERROR", PATIENCE)
+    monkeypatch.setattr(completion_stream, "SLOWEST_ERROR", PATIENCE)
     began = time.monotonic()
     answer, _ = await answered(b"HTTP/1.1 403 No\r\n\r\n" + b"x" * 200_000, stay=True)
     assert answer.kind is Kind.NOT_PERMITTED
@@ -147,7 +147,7 @@ async def test_an_error_without_an_end_is_not_waited_for(monkeypatch: pytest.Mon
 
 
 async def test_a_connection_that_stays_open_behind_done_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reply, "LAST_FRAMES", PATIENCE)
+    monkeypatch.setattr(completion_stream, "LAST_FRAMES", PATIENCE)
     began = time.monotonic()
     answer, _ = await answered(STREAM + b"\r\n" + SAID + DONE, stay=True)
     assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
@@ -158,7 +158,7 @@ async def test_a_connection_that_stays_open_behind_done_is_left(monkeypatch: pyt
 async def test_behind_the_finish_reason_nothing_is_waited_for_long(
     pause: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reply, "LAST_FRAMES", 0.3)
+    monkeypatch.setattr(completion_stream, "LAST_FRAMES", 0.3)
     began = time.monotonic()
     answer, _ = await answered(STREAM + b"\r\n", SAID, FINISHED, pause=pause, stay=True)
     assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)

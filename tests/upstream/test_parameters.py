@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.upstream import budget, parameters
+from chat.upstream import parameters, token_budget
 from chat.upstream.catalogue import Model, bundled
-from chat.upstream.request import LOCAL_SAMPLING
+from chat.upstream.providers.workers_ai import LOCAL_SAMPLING
 from tests.upstream.asking import ask, client, runs
 
 LOCAL = Model("local/a", "A", window=8_192, local=True)
@@ -152,9 +152,13 @@ def test_what_is_sent_anew_replaces_and_nothing_forgets() -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_a_chosen_budget_may_be_larger_than_the_usual_one(model: str) -> None:
     asked, question = MODELS[model], [{"role": "user", "content": "Hello"}]
-    assert budget.fit(question, asked).max_tokens == budget.usual(asked) <= budget.longest(asked)
-    assert budget.fit(question, asked, 10).max_tokens == 10
-    assert budget.fit(question, asked, parameters.MOST_TOKENS).max_tokens == budget.longest(asked)
+    assert (
+        token_budget.fit(question, asked).max_tokens
+        == token_budget.usual(asked)
+        <= token_budget.longest(asked)
+    )
+    assert token_budget.fit(question, asked, 10).max_tokens == 10
+    assert token_budget.fit(question, asked, parameters.MOST_TOKENS).max_tokens == token_budget.longest(asked)
 
 
 def test_what_a_program_sends_goes_under_the_models_own_names() -> None:

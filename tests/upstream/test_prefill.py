@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from chat.upstream.ask import Ask
 from chat.upstream.catalogue import Model
+from chat.upstream.chat_request import Ask
 from chat.upstream.client import Client
-from chat.upstream.local import LocalModel
-from chat.upstream.request import to_local
+from chat.upstream.providers.llama_cpp import LocalModel
+from chat.upstream.providers.workers_ai import to_local
 
 ASKED = {"role": "user", "content": "Count from one to ten in words, separated by commas."}
 

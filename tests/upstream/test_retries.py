@@ -6,7 +6,7 @@ import pytest
 
 from chat.upstream.client import Deadlines
 from chat.upstream.errors import Kind, UpstreamError
-from chat.upstream.patience import Backoff, RetryPolicy
+from chat.upstream.timeouts import Backoff, RetryPolicy
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import ask, client, runs
 

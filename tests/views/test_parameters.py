@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from chat.engine.turn import Continuation, Edit, Question, Regeneration, Turn
+from chat.turns.commands import Continuation, Edit, Question, Regeneration, Turn
 from tests.databases import Database
 from tests.people import CSRF
 from tests.server import Person

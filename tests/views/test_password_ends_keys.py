@@ -15,7 +15,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from chat.models import ApiKey, User
-from chat.views.confirmation import confirm
+from chat.views.password_confirmation import confirm
 from tests.views.test_access import PASSWORD
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chat.upstream.catalogue import Model, bundled
-from chat.views.offers import offers
+from chat.views.retry_offers import offers
 from tests.people import CSRF
 from tests.server import Person, Stream
 from tests.views.test_parameters import kept, sent

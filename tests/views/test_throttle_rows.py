@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from chat.models import User
-from chat.views.confirmation import confirm
+from chat.views.password_confirmation import confirm
 from tests.views.test_access import PASSWORD, log_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

@@ -8,7 +8,7 @@ from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 
 from chat.backup import integrity
-from chat.upstream.redaction import redact
+from chat.redaction import redact
 from chatsite.locks import migrating
 
 

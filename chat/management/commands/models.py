@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from chat.engine import offering, refresh
-from chat.engine.providers import account
+from chat.model_catalog import catalog, sync
+from chat.model_catalog.config import account
 from chat.models import OfferedModel
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         except UpstreamError as error:
             why = f" ({error.detail})" if error.detail else ""
             raise CommandError(f"{error.message}{why} The models stay as they are.") from error
-        changes = refresh.store(found)
+        changes = sync.store(found)
         names = {row.pk: row.own_name or _called(row) for row in OfferedModel.objects.all()}
         self._list("new", changes.added, names)
         self._list("back", changes.back, names)
@@ -42,20 +42,20 @@ class Command(BaseCommand):
             self.stdout.write(f"{word}: {names[key]}")
 
 
-async def _fetch() -> refresh.Found:
+async def _fetch() -> sync.Found:
     client = Client(account(), None)
     try:
-        return await refresh.fetch(client)
+        return await sync.fetch(client)
     finally:
         await client.aclose()
 
 
 def _called(row: OfferedModel) -> str:
-    model = offering.known(row)
+    model = catalog.known(row)
     return model.name if model else row.pk
 
 
-def _total(found: refresh.Found) -> str:
+def _total(found: sync.Found) -> str:
     if found.finetunes is None:
         return f"Cloudflare lists {len(found.models)} text models; its list of finetunes could not be had."
     return f"Cloudflare lists {len(found.models)} text models and {len(found.finetunes)} finetunes."

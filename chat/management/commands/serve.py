@@ -18,7 +18,7 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from chat.management.commands.migrate import require_sound
-from chat.upstream.redaction import redact
+from chat.redaction import redact
 from chatsite.locks import exclusive
 
 WAITING = "Another process prepares DATA_DIR; waiting for it."
@@ -138,7 +138,7 @@ def _listening(loop: asyncio.AbstractEventLoop, say: Callable[[str], None]) -> N
 
 async def _greet(say: Callable[[str], None]) -> None:
     """The address, the set-up link while it is owed, who answers, and whether the token is good."""
-    from chat.engine.database import in_database
+    from chat.db import in_database
     from chat.engine.engine import engine
     from chat.views.accounts import setup_url
 

@@ -1,0 +1,241 @@
+"""What can be wrong with a site's set-up, looked at one by one, each told in words with what to do.
+
+No finding repeats what a server said: that may hold anything, a key too.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from channels.layers import get_channel_layer
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.db.models.functions import Now
+from django.utils import formats
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from chat.db import in_database, writing
+from chat.engine.engine import Engine
+from chat.model_catalog import config
+from chat.models import Worker
+from chat.upstream.catalogue import Model
+from chat.upstream.chat_request import Ask
+from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.provider import Host
+from chat.upstream.providers.cloudflare_api import Cloudflare
+from chat.upstream.routing.rate_limiter import Limiter
+from chat.upstream.routing.router import Router
+
+QUESTION = "Say OK."
+READ, WRITTEN = 20, 16  # tokens that the question costs at the most, with what a model adds to it
+FIRST_WORD = 15.0  # seconds that a model is given
+UNLIMITED = 1_000_000  # requests a minute
+REDIS = 3.0  # seconds
+State = Literal["good", "note", "bad"]
+GOOD: State = "good"
+NOTE: State = "note"
+BAD: State = "bad"
+# What people are told of these is: tell whoever runs the site.
+SAID = {
+    Kind.AUTH: gettext_noop("The account, the token or the key is not accepted."),
+    Kind.CREDITS: gettext_noop("There is no credit left."),
+}
+TODO = {
+    Kind.AUTH: gettext_noop("Make a new token that may read and edit Workers AI, or write the right key."),
+    Kind.NOT_PERMITTED: gettext_noop(
+        "See in the provider’s dashboard whether the plan covers it, and its terms are accepted."
+    ),
+    Kind.UNKNOWN_MODEL: gettext_noop("Take it from the list, or write its name as its server does."),
+    Kind.QUOTA: gettext_noop("Wait until 00:00 UTC, or choose a paid plan."),
+    Kind.CREDITS: gettext_noop("Add credit in the provider’s dashboard."),
+    Kind.THROTTLED: gettext_noop("Ask again in a minute."),
+    Kind.BUSY: gettext_noop("Ask again later; nothing is wrong here."),
+    Kind.TIMEOUT: gettext_noop("Ask again later; if it stays so, choose a model that is faster."),
+    Kind.BLOCKED: gettext_noop("Look at the guardrails of the gateway: they stop a harmless question."),
+    Kind.INVALID: gettext_noop(
+        "The server takes no such request. Look at its address, and the gateway’s name."
+    ),
+    Kind.UNAVAILABLE: gettext_noop("See whether its address is right, and this machine can reach it."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`todo` says what to do about it."""
+
+    name: str
+    state: State
+    said: str
+    todo: str = ""
+
+
+Check = Callable[[], Awaitable[Finding]]
+
+
+def of_setup(here: Engine) -> list[Check]:
+    """What this site needs, as it is set up."""
+    found: list[Check] = [_database, lambda: _log(here), _redis]
+    if cloudflare := here.client.cloudflare:
+        found += [lambda: _token(here), lambda: _list(cloudflare), lambda: _run(here)]
+    if gateway := config.gateway_name():
+        assert cloudflare is not None
+        found.append(lambda: _gateway(cloudflare, gateway))
+    if settings.OPENAI_BASE_URL:
+        found.append(lambda: _endpoint(here))
+    return found
+
+
+def of_models(here: Engine) -> list[Check]:
+    """Each model that people may choose."""
+
+    def check(model: Model) -> Check:
+        return lambda: answers(here, model)
+
+    return [check(model) for model in here.catalogue]
+
+
+def price(here: Engine) -> float:
+    """Dollars that `of_models` costs at the most, as far as prices are known."""
+    prices = ((model.price_in or 0, model.price_out or 0) for model in here.catalogue)
+    return sum(READ * price_in + WRITTEN * price_out for price_in, price_out in prices) / 1_000_000
+
+
+async def answers(here: Engine, model: Model) -> Finding:
+    """Whether a model says anything, and how soon. It is left with its first word."""
+    ask = Ask([{"role": "user", "content": QUESTION}], model, WRITTEN, fresh=True)
+    # A router of its own: what a check finds out opens no breaker, and an open one keeps it from nothing.
+    router = Router(here.client, lambda: here.catalogue, Limiter(UNLIMITED, UNLIMITED))
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    try:
+        async with asyncio.timeout(FIRST_WORD), router.stream(ask) as reply:
+            said = await anext(reply, None)
+    except TimeoutError:
+        said_nothing = _("No word came in %(n)s seconds.") % {"n": int(FIRST_WORD)}
+        return Finding(model.name, BAD, said_nothing, _todo(Kind.TIMEOUT))
+    except UpstreamError as error:
+        return _refused(model.name, error)
+    if said is None:
+        return Finding(model.name, NOTE, _("It answered, without a word."))
+    seconds = formats.number_format(loop.time() - began, 2)
+    return Finding(model.name, GOOD, _("Its first word came after %(n)s s.") % {"n": seconds})
+
+
+async def _database() -> Finding:
+    name, kind = _("Database"), connection.settings_dict["ENGINE"].rpartition(".")[2]
+    kind = {"sqlite3": "SQLite", "postgresql": "PostgreSQL"}.get(kind, kind)
+    try:
+        await in_database(_select)
+    except DatabaseError:
+        todo = _("See whether it runs, and DATABASE_URL leads to it.")
+        return Finding(name, BAD, _("%(kind)s does not answer.") % {"kind": kind}, todo)
+    return Finding(name, GOOD, _("%(kind)s answers.") % {"kind": kind})
+
+
+async def _log(here: Engine) -> Finding:
+    """The heart of this process is a row that is written all the time; once more does no harm."""
+    name = _("Log")
+    try:
+        await in_database(_beat, here)
+    except DatabaseError:
+        todo = _("See whether the disk is full, and this user may write there.")
+        return Finding(name, BAD, _("Nothing can be written into the database."), todo)
+    return Finding(name, GOOD, _("What people ask and read can be stored."))
+
+
+async def _redis() -> Finding:
+    if not settings.REDIS_URL:
+        return Finding("Redis", NOTE, _("Not set up, and not needed while there is one process."))
+    try:
+        layer: Any = get_channel_layer()
+        await asyncio.wait_for(layer.group_send("checkup", {"type": "nothing"}), REDIS)
+    except Exception:  # whatever its client raises
+        said = _("It does not answer. Processes find each other’s replies in the database meanwhile.")
+        return Finding("Redis", BAD, said, _("See whether it runs, and REDIS_URL leads to it."))
+    return Finding("Redis", GOOD, _("It answers."))
+
+
+async def _token(here: Engine) -> Finding:
+    name = _("Cloudflare’s token")
+    accepted = await here.client.verify()
+    if accepted is None:
+        return Finding(name, BAD, _("Cloudflare could not be asked."), _todo(Kind.UNAVAILABLE))
+    if not accepted:
+        return Finding(name, BAD, _("Cloudflare does not accept it."), _todo(Kind.AUTH))
+    return Finding(name, GOOD, _("Cloudflare accepts it."))
+
+
+async def _list(cloudflare: Cloudflare) -> Finding:
+    name = _("Workers AI, reading")
+    try:
+        await cloudflare.list_models()
+    except UpstreamError as error:
+        return _refused(name, error)
+    return Finding(name, GOOD, _("The token may list models."))
+
+
+async def _run(here: Engine) -> Finding:
+    """A question to the model that most people ask, or to any other of Workers AI."""
+    name = _("Workers AI, asking")
+    own = [model for model in here.catalogue if model.host is Host.WORKERS_AI and not model.local]
+    if not own:
+        return Finding(name, NOTE, _("None of its models is offered."))
+    chosen = here.catalogue.default if here.catalogue.default in own else own[0]
+    found = await answers(here, chosen)
+    return Finding(name, found.state, f"{chosen.name}: {found.said}", found.todo)
+
+
+async def _gateway(cloudflare: Cloudflare, gateway: str) -> Finding:
+    name = _("AI Gateway “%(name)s”") % {"name": gateway}
+    try:
+        await cloudflare.find_gateway(gateway)
+    except UpstreamError as error:
+        if error.status == 404:
+            todo = _("Make it in the dashboard, or write another name into AI_GATEWAY_ID.")
+            return Finding(name, BAD, _("The account has no gateway of this name."), todo)
+        if error.kind in (Kind.AUTH, Kind.NOT_PERMITTED):
+            todo = _("Questions may pass all the same; thumbs need a token with AI Gateway: Read and Edit.")
+            return Finding(name, NOTE, _("The token may not look at it."), todo)
+        return _refused(name, error)
+    return Finding(name, GOOD, _("It is there."))
+
+
+async def _endpoint(here: Engine) -> Finding:
+    """Some servers have no list of models; whether theirs answer says more."""
+    found = config.endpoint()
+    assert found is not None
+    name = _("Server %(host)s") % {"host": found.host}
+    try:
+        served = await here.client.endpoint_models()
+    except UpstreamError as error:
+        if error.status in (404, 405):
+            todo = _("Ask the models themselves.")
+            return Finding(name, NOTE, _("It answers, and lists no models."), todo)
+        return _refused(name, error)
+    missing = [model for model, window in settings.OPENAI_MODELS if model not in served]
+    if missing:
+        said = _("It answers, and does not list: %(names)s") % {"names": ", ".join(missing)}
+        return Finding(name, NOTE, said, _("Write the names into OPENAI_MODELS as this server does."))
+    return Finding(name, GOOD, _("It answers, and has all the models of OPENAI_MODELS."))
+
+
+def _refused(name: str, error: UpstreamError) -> Finding:
+    code = error.code or error.status
+    said = _(SAID.get(error.kind, error.message)) + (f" ({code})" if code else "")
+    return Finding(name, BAD, said, _todo(error.kind))
+
+
+def _todo(kind: Kind) -> str:
+    return _(TODO[kind]) if kind in TODO else ""
+
+
+def _select() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def _beat(here: Engine) -> None:
+    with writing(), transaction.atomic():
+        Worker.objects.filter(pk=here.worker.pk).update(beat=Now())

@@ -1,0 +1,70 @@
+"""What the lists of runs and of programs' calls say alike: who asked when, what it used, how it failed."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.formats import number_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from chat.formats import grouped
+from chat.model_catalog import config
+from chat.models import Call, Run
+
+from .formats import moment
+from .readonly import ListAdmin
+
+LOG = "https://dash.cloudflare.com/%s/ai/ai-gateway/gateways/%s/logs/%s"
+
+
+class AttemptAdmin(ListAdmin):
+    @admin.display(description=_("created"), ordering="created")
+    def begun(self, obj: Run | Call) -> str:
+        return moment(obj.created)
+
+    @admin.display(description=_("person"), ordering="user__username")
+    def person(self, obj: Run | Call) -> SafeString:
+        return format_html("<bdi>{}</bdi>", obj.user.get_username())
+
+    @admin.display(description=_("error"), ordering="error_code")
+    def error(self, obj: Run | Call) -> str:
+        return obj.error_code or "–"
+
+    @admin.display(description=_("tokens in / out"), ordering="completion_tokens")
+    def tokens(self, obj: Run | Call) -> str:
+        if obj.completion_tokens is None:
+            return "–"
+        return f"{grouped(obj.prompt_tokens or 0)} / {grouped(obj.completion_tokens)}"
+
+    @admin.display(description=_("seconds"))
+    def took(self, obj: Run | Call) -> str:
+        return "–" if obj.seconds is None else number_format(obj.seconds, 1)
+
+    @admin.display(description=_("gateway"))
+    def passage(self, obj: Run | Call) -> str:
+        """Whether its cache answered, and which of its models; nothing of the sort is its name."""
+        said = [gettext("cached")] if obj.gateway_cached else []
+        if obj.gateway_step:
+            said.append(gettext("fallback %(n)s") % {"n": obj.gateway_step})
+        if obj.served_by:
+            said.append(obj.served_by)
+        return ", ".join(said) or obj.gateway or "–"
+
+    @admin.display(description=_("gateway"))
+    def entry(self, obj: Run | Call) -> str | SafeString:
+        """The same, leading to the entry in Cloudflare's own log, for those who have the account."""
+        if not obj.gateway_log:
+            return self.passage(obj)
+        parts = (settings.CLOUDFLARE_ACCOUNT_ID, obj.gateway, obj.gateway_log)
+        return format_html('<a href="{}" rel="noreferrer">{}</a>', LOG % parts, self.passage(obj))
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """Nothing of a gateway where there is none; the way into the account for an administrator only."""
+        if not config.gateway_name():
+            return self.list_display
+        through = "entry" if request.user.is_superuser else "passage"
+        return [*self.list_display[:-1], through, self.list_display[-1]]

@@ -1,0 +1,117 @@
+"""A page on which an administrator has the set-up looked at. Its results come one by one, in one answer.
+
+So it works without a script, and in any process: nothing is kept for a second request to find.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from chat.db import in_database
+from chat.engine.engine import Engine, engine
+from chat.model_catalog import config
+from chat.views import access
+
+from . import health_checks
+from .health_checks import BAD, NOTE, Check, Finding
+
+AT_ONCE = 4  # checks that run side by side
+WHOLE = 120.0  # seconds for all of them
+RESULTS = "<!-- results -->"  # where they stand in the page
+
+
+@access.takes("GET", "HEAD", "POST")
+async def checkup(request: HttpRequest) -> HttpResponseBase:
+    """What is set up; with POST what of it works, or with `what=models` which models answer."""
+    here = await engine()
+    if (refused := await in_database(_refusal, request)) is not None:
+        return refused
+    what = request.POST.get("what", "setup") if request.method == "POST" else ""
+    page = await in_database(_page, here, request, what)
+    if not what:
+        return HttpResponse(page)
+    checks = health_checks.of_models(here) if what == "models" else health_checks.of_setup(here)
+    response = StreamingHttpResponse(_results(page, checks))
+    response["Cache-Control"] = "no-store, no-transform"
+    response["X-Accel-Buffering"] = "no"
+    response["Content-Encoding"] = "identity"
+    return response
+
+
+def _refusal(request: HttpRequest) -> HttpResponse | None:
+    """As Django's admin: who is no staff is asked to sign in as somebody else. Raises PermissionDenied."""
+    if not admin.site.has_permission(request):
+        return redirect_to_login(request.get_full_path(), reverse("admin:login"))
+    if not request.user.is_superuser:
+        raise PermissionDenied
+    return None
+
+
+def _page(here: Engine, request: HttpRequest, what: str) -> str:
+    context: dict[str, Any] = {
+        **admin.site.each_context(request),
+        "title": _("Set-up check"),
+        "what": what,
+        "models": len(list(here.catalogue)),
+        "default": here.catalogue.default,
+        "account": here.client.cloudflare is not None,
+        "gateway": config.gateway_name(),
+        "endpoint": config.endpoint(),
+        "price": health_checks.price(here),
+        "minutes": round(WHOLE / 60),
+        "results": RESULTS,
+    }
+    return render_to_string("admin/chat/checkup/page.html", context, request)
+
+
+async def _results(page: str, checks: list[Check]) -> AsyncIterator[str]:
+    """The page as far as the results, each of them as it is found, in order, and the rest of it."""
+    head, _mark, rest = page.partition(RESULTS)
+    deadline = asyncio.get_running_loop().time() + WHOLE
+    turns = asyncio.Semaphore(AT_ONCE)
+    language = translation.get_language()
+    tasks = [asyncio.create_task(_looked_at(check, turns, deadline, language)) for check in checks]
+    try:
+        yield head
+        states = []
+        for task in tasks:
+            state, row = await task
+            states.append(state)
+            yield row
+        yield _row("admin/chat/checkup/_sum.html", language, bad=states.count(BAD), notes=states.count(NOTE))
+        yield rest
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def _looked_at(
+    check: Check, turns: asyncio.Semaphore, deadline: float, language: str | None
+) -> tuple[str, str]:
+    """A finding's state and its row, in the language of who asked: this task has a context of its own."""
+    with translation.override(language):
+        found = await _in_time(check, turns, deadline)
+        return found.state, _row("admin/chat/checkup/_finding.html", language, finding=found)
+
+
+async def _in_time(check: Check, turns: asyncio.Semaphore, deadline: float) -> Finding:
+    try:
+        async with asyncio.timeout_at(deadline), turns:
+            return await check()
+    except TimeoutError:
+        return Finding(_("Not looked at"), NOTE, _("The time for all of it was over."), _("Check again."))
+
+
+def _row(template: str, language: str | None, **context: Any) -> str:
+    with translation.override(language):
+        return render_to_string(template, context)

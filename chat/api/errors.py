@@ -1,0 +1,129 @@
+"""What a call is told where it gets no reply: one table for what can go wrong, in two dialects' codes."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from chat.engine.generation.api_calls import REVOKED, Cut
+from chat.exceptions import Refusal
+from chat.upstream.errors import Kind, UpstreamError
+
+
+class BadKey(Refusal):
+    status, code = 401, "invalid_api_key"
+
+
+class NotAllowed(Refusal):
+    """The key is good, and not for this."""
+
+    status, code = 403, "insufficient_permissions"
+
+
+class UnknownModel(Refusal):
+    status, code = 404, "model_not_found"
+
+
+class NoMethod(Refusal):
+    status, code = 405, "method_not_allowed"
+
+
+class NoAddress(Refusal):
+    status, code = 404, "unknown_url"
+
+
+class Full(Refusal):
+    status, code = 429, "model_busy"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`code` is OpenAI's word, `number` Cloudflare's. `final`: asking the same again is of no use."""
+
+    status: int
+    code: str
+    number: int
+    message: str
+    retry_after: float | None = None
+    final: bool = False
+
+
+NUMBERS = {
+    "invalid_api_key": 10000,
+    "insufficient_permissions": 10000,
+    "model_not_found": 5007,
+    "too_long": 3006,
+    "draining": 3040,
+    "model_busy": 3040,
+    "method_not_allowed": 7001,
+    "unknown_url": 7003,
+    "rate_limit_exceeded": 971,
+    "server_error": 7009,
+    "unavailable": 7009,
+}
+# What is refused before any view is asked, or beside it: OpenAI's word for each status.
+WORDS = {
+    401: "invalid_api_key",
+    404: NoAddress.code,
+    405: NoMethod.code,
+    413: "too_long",
+    429: "rate_limit_exceeded",
+    500: "server_error",
+    503: "unavailable",
+}
+MALFORMED = 5006
+CAPACITY = 3040
+# Of the site's own account, a program that only has a key of the site is told no more than that it is broken.
+KINDS = {
+    Kind.AUTH: (502, "upstream_unavailable", 7009),
+    Kind.NOT_PERMITTED: (403, "model_not_permitted", 5035),
+    Kind.UNKNOWN_MODEL: (404, "model_not_found", 5007),
+    Kind.TOO_LONG: (413, "context_length_exceeded", 5021),
+    Kind.QUOTA: (429, "insufficient_quota", 3036),
+    Kind.THROTTLED: (429, "rate_limit_exceeded", 3021),
+    Kind.BUSY: (429, "model_busy", 3040),
+    Kind.TIMEOUT: (408, "timeout", 3046),
+    Kind.BLOCKED: (400, "content_filter", 2016),
+    Kind.CREDITS: (402, "insufficient_credits", 2021),
+    Kind.INVALID: (400, "invalid_request", 5006),
+    Kind.UNAVAILABLE: (503, "upstream_unavailable", 7009),
+    Kind.INTERRUPTED: (502, "interrupted", 7009),
+}
+PASSED_ON = {"5023": 5023, "5025": 5025}  # programs know them: JSON with a stream, and JSON at all
+TOLD = (Kind.INVALID, Kind.TOO_LONG)  # of these the model server's own words help who wrote the call
+
+
+def problem_of(error: Refusal | UpstreamError | Cut) -> Problem:
+    if isinstance(error, Refusal):
+        number = NUMBERS.get(error.code, CAPACITY if error.status == 503 else MALFORMED)
+        return Problem(error.status, error.code, number, error.message, error.retry_after)
+    if isinstance(error, Cut):
+        if error.code == REVOKED:
+            return Problem(401, BadKey.code, NUMBERS[BadKey.code], _("This key was revoked."), final=True)
+        message = _("The server is restarting. Try again in a moment.")
+        return Problem(503, error.code, NUMBERS["draining"], message, 5)
+    status, code, number = KINDS.get(error.kind, KINDS[Kind.UNAVAILABLE])
+    message = _(error.message)
+    if error.detail and error.kind in TOLD and not error.is_redacted:
+        message = f"{message} ({error.detail})"
+    number = PASSED_ON.get(error.code, number)
+    return Problem(status, code, number, message, error.retry_after, error.permanent)
+
+
+def problem_at(status: int, message: str, retry_after: float | None) -> Problem:
+    """What anything else of the server refuses at an address of the API."""
+    code = WORDS.get(status, "malformed")
+    return Problem(status, code, NUMBERS.get(code, MALFORMED), message, retry_after)
+
+
+def headers(problem: Problem) -> dict[str, str]:
+    """Clients made by Stainless, as both SDKs are, retry 429 and 5xx unless they are told not to."""
+    told: dict[str, Any] = {}
+    if problem.retry_after is not None:
+        told["Retry-After"] = str(max(1, math.ceil(problem.retry_after)))
+    if problem.status == BadKey.status:
+        told["WWW-Authenticate"] = "Bearer"
+    if problem.final:
+        told["x-should-retry"] = "false"
+    return told

@@ -1,0 +1,45 @@
+"""From the name of a model, and of an adapter, to the model that answers."""
+
+import re
+from dataclasses import replace
+
+from django.utils.translation import gettext as _
+
+from chat.exceptions import Malformed
+from chat.upstream.catalogue import Catalogue, Model
+from chat.upstream.catalogue import UnknownModel as NotInCatalogue
+
+from .errors import UnknownModel
+
+LONGEST_QUOTED = 100  # characters of a wrong name that are repeated
+# Adapters that Cloudflare has for everybody.
+# https://developers.cloudflare.com/workers-ai/features/fine-tunes/public-loras/
+PUBLIC_ADAPTER = re.compile(r"cf-public-[a-z0-9-]{1,80}")
+
+
+def answering(offered: Catalogue, name: object) -> Model:
+    """The model of that name; of a retired one its successor. Raises Malformed and UnknownModel."""
+    if not isinstance(name, str) or not name:
+        raise Malformed(_("“%(name)s” must be text.") % {"name": "model"})
+    try:
+        return offered.answering(name)
+    except NotInCatalogue as error:
+        words = _("There is no model “%(name)s” here.")
+        raise UnknownModel(words % {"name": name[:LONGEST_QUOTED]}) from error
+
+
+def with_adapter(offered: Catalogue, model: Model, lora: str) -> Model:
+    """The model with this adapter: a finetune of the account, by its id or name, or a public one.
+
+    Raises Malformed.
+    """
+    if not lora:
+        return model
+    mine = [each for each in offered if each.base == model.address and each.finetune]
+    for each in mine:
+        if lora in (each.finetune, each.adapter_name):
+            return each
+    if model.lora and PUBLIC_ADAPTER.fullmatch(lora):
+        return replace(model, base=model.id, finetune=lora)
+    words = _("“lora”: the model “%(model)s” has no adapter “%(name)s” here.")
+    raise Malformed(words % {"model": model.id, "name": lora[:LONGEST_QUOTED]})

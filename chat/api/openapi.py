@@ -1,0 +1,305 @@
+"""The API described as OpenAPI 3.1, from the same tables that its fields are checked with.
+
+https://spec.openapis.org/oas/v3.1.1.html
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from .gateway_options import HEADERS
+from .messages import MOST_MESSAGES, MOST_TOOLS, ROLES, TEXT
+from .openai import failure
+from .request_body import CHOICES, INTEGERS, MOST_STOPS, MOST_TOKENS, NUMBERS, REJECT_IF_BUSY, TYPES
+from .responses import answer, answers
+from .unsupported_fields import HINTS, NEUTRAL
+
+Object = dict[str, Any]
+VERSION = "1"
+TEXTS, FLAG, NOTHING = {"type": "string"}, {"type": ["boolean", "null"]}, {"type": "null"}
+WORDS = {"type": "string", "pattern": "^[^\\u0000]*$"}
+PASSED = {"type": ["object", "null"]}
+IGNORED = {"description": "Taken, and without an effect on the reply."}
+STREAM = "text/event-stream"
+
+
+@answers(failure, "GET", "HEAD")
+async def openapi(request: HttpRequest) -> HttpResponseBase:
+    """The description, for everybody: it says nothing of this site but its address."""
+    return answer(described())
+
+
+def described() -> Object:
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Chat API",
+            "version": VERSION,
+            "description": "OpenAI's chat API and Workers AI's own, answered by the models of this site.",
+        },
+        "servers": [{"url": settings.SITE_URL}],
+        "security": [{"key": []}],
+        "paths": _paths(),
+        "components": {
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+            "schemas": _schemas(),
+        },
+    }
+
+
+def _paths() -> Object:
+    account = "/client/v4/accounts/{account}/ai"
+    return {
+        "/v1/chat/completions": {"post": _asks("Chat", "Completion", "Error")},
+        "/v1/models": {"get": _gets("Models", "Error")},
+        "/v1/models/{model}": {"get": _gets("Model", "Error", _in_path("model"), missing=True)},
+        f"{account}/run": {"post": _asks("NamedRun", "Result", "Failure", _in_path("account"))},
+        f"{account}/run/{{model}}": {
+            "post": _asks("Run", "Result", "Failure", _in_path("account"), _in_path("model"))
+        },
+        f"{account}/v1/chat/completions": {"post": _asks("Chat", "Completion", "Error", _in_path("account"))},
+        f"{account}/models/search": {
+            "get": _gets(
+                "Search",
+                "Failure",
+                _in_path("account"),
+                *(
+                    {"name": name, "in": "query", "schema": TEXTS}
+                    for name in ("search", "task", "author", "source")
+                ),
+                {"name": "hide_experimental", "in": "query", "schema": {"type": "boolean"}},
+                *(
+                    {
+                        "name": name,
+                        "in": "query",
+                        "schema": {"type": "integer", "minimum": 1, "maximum": 99_999},
+                    }
+                    for name in ("page", "per_page")
+                ),
+            )
+        },
+        f"{account}/models/schema": {
+            "get": _gets(
+                "Schema",
+                "Failure",
+                _in_path("account"),
+                {"name": "model", "in": "query", "required": True, "schema": TEXTS},
+            )
+        },
+        f"{account}/finetunes": {"get": _gets("Finetunes", "Failure", _in_path("account"))},
+        "/client/v4/user/tokens/verify": {"get": _gets("Verified", "Failure")},
+        "/client/v4/accounts/{account}/tokens/verify": {
+            "get": _gets("Verified", "Failure", _in_path("account"))
+        },
+        "/v1/openapi.json": {
+            "get": {"security": [], "responses": {"200": _answers({"type": "object"}, "This description")}}
+        },
+    }
+
+
+def _asks(body: str, whole: str, failure: str, *parameters: Object) -> Object:
+    """A call of a model: its answer is JSON, or with `stream` a stream of frames that end with `[DONE]`."""
+    right = _answers(_ref(whole), "The reply")
+    right["content"][STREAM] = {}
+    return {
+        "parameters": list(parameters),
+        "requestBody": {"required": True, "content": {"application/json": {"schema": _ref(body)}}},
+        "responses": {"200": right, "default": _answers(_ref(failure), "A refusal")},
+    }
+
+
+def _gets(whole: str, failure: str, *parameters: Object, missing: bool = False) -> Object:
+    return {
+        "parameters": list(parameters),
+        "responses": {
+            "200": _answers(_ref(whole), "What there is"),
+            "default": _answers(_ref(failure), "A refusal"),
+        },
+    }
+
+
+def _answers(schema: Object, description: str) -> Object:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+def _in_path(name: str) -> Object:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+
+
+def _ref(name: str) -> Object:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _object(required: str, **properties: object) -> Object:
+    return {"type": "object", "required": required.split(), "properties": properties}
+
+
+def run_schemas() -> tuple[Object, Object]:
+    """What a call of a model takes and what its result is, each whole in itself."""
+    schemas = _schemas()
+    return _resolved(schemas["Run"], schemas), _resolved(_result(), schemas)
+
+
+def _resolved(schema: Any, schemas: Object) -> Any:
+    """With each reference replaced by what it refers to. None leads back to itself."""
+    if isinstance(schema, list):
+        return [_resolved(each, schemas) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if reference := schema.get("$ref"):
+        return _resolved(schemas[reference.rpartition("/")[2]], schemas)
+    return {name: _resolved(each, schemas) for name, each in schema.items()}
+
+
+def _list(schema: Object, most: int | None = None) -> Object:
+    return {"type": "array", "items": schema} | ({} if most is None else {"maxItems": most})
+
+
+def _schemas() -> Object:
+    return _requests() | _replies()
+
+
+def _requests() -> Object:
+    options = _options()
+    messages = _list(_ref("Message"), MOST_MESSAGES) | {"minItems": 1}
+    part = _object("type text", type={"enum": list(TEXT)}, text=WORDS)
+    message = _object(
+        "role",
+        role={"enum": list(ROLES)},
+        content={"anyOf": [WORDS, _list(part), NOTHING]},
+        tool_calls={"anyOf": [_list({"type": "object"}, MOST_TOOLS), NOTHING]},
+        tool_call_id={"anyOf": [WORDS, NOTHING]},
+        name={"anyOf": [WORDS, NOTHING], "description": "Of a tool; of other roles it is not passed on."},
+        reasoning_content={
+            "anyOf": [WORDS, NOTHING],
+            "description": "Of the assistant: passed on to models of Workers AI that reason, else left out.",
+        },
+    )
+    run = _object("", messages=messages, prompt=WORDS, raw=FLAG, **options) | {
+        "oneOf": [{"required": ["prompt"]}, {"required": ["messages"]}]
+    }
+    run.pop("required")
+    return {
+        "Message": message,
+        "Chat": _object("model messages", model=TEXTS, messages=messages, **options),
+        "Run": run,
+        "NamedRun": _object("model input", model=TEXTS, input=_ref("Run")),
+    }
+
+
+def _options() -> Object:
+    """Everything a call may say beside what is asked."""
+    ranges = [(NUMBERS, "number"), (INTEGERS, "integer")]
+    stops = {"type": ["string", "array", "null"], "items": TEXTS, "maxItems": MOST_STOPS}
+    most = {"type": ["integer", "null"], "minimum": 1, "maximum": MOST_TOKENS}
+    options: Object = {
+        name: {"type": [kind, "null"], "minimum": least, "maximum": highest}
+        for table, kind in ranges
+        for name, (least, highest) in table.items()
+    } | {
+        "stream": FLAG,
+        "stream_options": {"type": ["object", "null"], "properties": {"include_usage": FLAG}},
+        "max_tokens": most,
+        "max_completion_tokens": most,
+        "n": {"enum": [1, None]},
+        "stop": stops,
+        "response_format": PASSED
+        | {
+            "required": ["type"],
+            "properties": {"type": {"enum": list(TYPES)}, "json_schema": PASSED},
+            "description": "`json_schema` goes with the type of that name.",
+        },
+        "options": {
+            "type": ["object", "null"],
+            "properties": {REJECT_IF_BUSY: FLAG},
+            "additionalProperties": False,
+            "description": "Of Workers AI: a busy model answers 429 at once, instead of queueing the call.",
+        },
+        "reasoning_effort": {"anyOf": [WORDS, NOTHING]},
+        "chat_template_kwargs": PASSED,
+        "logit_bias": PASSED,
+        "tools": {"type": ["array", "null"], "items": {"type": "object"}, "maxItems": MOST_TOOLS},
+        "tool_choice": {
+            "anyOf": [{"enum": [*CHOICES, None]}, {"type": "object"}],
+            "description": "All but `none` and `auto` need `tools`.",
+        },
+        "parallel_tool_calls": FLAG,
+        "lora": {"anyOf": [WORDS, NOTHING]},
+        "gateway": PASSED
+        | {
+            "description": "For keys that may set the AI Gateway; the headers `cf-aig-*` say the same.",
+            "properties": {name: {} for name in HEADERS} | {"retries": PASSED},
+        },
+    }
+    return (
+        options | {name: _neutral(values) for name, values in NEUTRAL.items()} | dict.fromkeys(HINTS, IGNORED)
+    )
+
+
+def _neutral(values: tuple[Any, ...]) -> Object:
+    """A field that is refused unless it asks for nothing."""
+    return {"enum": [None, *values], "description": "Not supported: anything else is refused."}
+
+
+def _replies() -> Object:
+    said = _object(
+        "role content",
+        role={"const": "assistant"},
+        content={"type": ["string", "null"]},
+        reasoning_content=TEXTS,
+        tool_calls=_list({"type": "object"}),
+    )
+    choice = _object("index message finish_reason", index={"const": 0}, message=said, finish_reason=TEXTS)
+    count = {"type": "integer", "minimum": 0}
+    usage = _object(
+        "prompt_tokens completion_tokens total_tokens neurons",
+        prompt_tokens=count,
+        completion_tokens=count,
+        total_tokens=count,
+        neurons={"type": "number"},
+    )
+    model = _object("id object owned_by", id=TEXTS, object={"const": "model"}, owned_by=TEXTS)
+    error = _object("message code", message=TEXTS, code=TEXTS)
+    return {
+        "Usage": usage,
+        "Completion": _object(
+            "id object created model choices usage",
+            id=TEXTS,
+            object={"const": "chat.completion"},
+            created=count,
+            model=TEXTS,
+            choices=_list(choice),
+            usage=_ref("Usage"),
+        ),
+        "Model": model,
+        "Models": _object("object data", object={"const": "list"}, data=_list(_ref("Model"))),
+        "Error": _object("error", error=error),
+        "Result": _envelope(_result()),
+        "Verified": _envelope(_object("id status", id=TEXTS, status={"const": "active"}, expires_on=TEXTS)),
+        "Schema": _envelope(_object("input output", input={"type": "object"}, output={"type": "object"})),
+        "Finetunes": _envelope(_list(_object("id model name", id=TEXTS, model=TEXTS, name=TEXTS))),
+        "Search": _envelope(_list(_object("id name task properties", name=TEXTS))),
+        "Failure": _object(
+            "success errors",
+            success={"const": False},
+            errors=_list(_object("code message", code={"type": "integer"}, message=TEXTS)),
+        ),
+    }
+
+
+def _result() -> Object:
+    """Of a native call; beside these it has what a `Completion` has."""
+    return _object(
+        "response usage choices",
+        choices=_list({"type": "object"}),
+        reasoning_content=TEXTS,
+        tool_calls=_list({"type": "object"}),
+        finish_reason=TEXTS,
+        usage=_ref("Usage"),
+    )
+
+
+def _envelope(result: Object) -> Object:
+    return _object("result success errors messages", result=result, success={"const": True})

@@ -1,0 +1,24 @@
+"""What a program is told of its call in headers of the answer."""
+
+from chat.engine.generation.api_calls import Exchange
+
+REQUEST_ID = "X-Request-Id"
+REQUESTED_MODEL = "X-Requested-Model"
+LOG_ID, CACHE_STATUS, STEP = "cf-aig-log-id", "cf-aig-cache-status", "cf-aig-step"
+SERVED_BY = "cf-aig-model"  # that a route or a fallback of the gateway chose
+NEURONS = "cf-ai-neurons"
+ALL = (REQUEST_ID, REQUESTED_MODEL, LOG_ID, CACHE_STATUS, STEP, SERVED_BY, NEURONS)
+
+
+def facts(exchange: Exchange) -> dict[str, str]:
+    """Of a call whose answer has begun: its id, the retired model it asked for, what the gateway said."""
+    passage = exchange.passage
+    known = {
+        REQUEST_ID: str(exchange.call.pk),
+        REQUESTED_MODEL: exchange.requested,
+        LOG_ID: passage.log_id,
+        CACHE_STATUS: passage.cache_status,
+        SERVED_BY: passage.served_by,
+        STEP: "" if passage.step is None else str(passage.step),
+    }
+    return {name: value for name, value in known.items() if value}

@@ -1,0 +1,110 @@
+"""Which database errors mean that it cannot be used now, and what a caller is told: 503, never 500."""
+
+import logging
+import threading
+from enum import Enum
+
+from django.db import InterfaceError, OperationalError
+from django.db.utils import Error
+from django.utils.translation import gettext, gettext_noop
+
+from .exceptions import Refusal
+
+RETRY_SECONDS = 5
+
+logger = logging.getLogger(__name__)
+damage_seen = threading.Event()
+"""Set by the first statement that met damage. A start checks the file, so only a restart clears it."""
+
+
+class Outage(Enum):
+    """The value is what `/readyz` says."""
+
+    AWAY = "database unreachable"
+    SILENT = "database does not answer"
+    BUSY = "database busy"
+    FULL = "disk full"
+    UNWRITABLE = "disk cannot be written"
+    DAMAGED = "database damaged"
+
+
+MESSAGES = {
+    Outage.AWAY: gettext_noop("The database cannot be reached at the moment. Try again soon."),
+    Outage.SILENT: gettext_noop("The database does not answer at the moment. Try again soon."),
+    Outage.BUSY: gettext_noop("The database is too busy at the moment. Try again soon."),
+    Outage.FULL: gettext_noop(
+        "The server’s disk is full, so nothing new can be stored. Whoever runs the server has to make room."
+    ),
+    Outage.UNWRITABLE: gettext_noop(
+        "The server cannot write to its disk, so nothing new can be stored. Whoever runs it has to look."
+    ),
+    Outage.DAMAGED: gettext_noop(
+        "The database is damaged. Whoever runs the server has to restore it from a backup."
+    ),
+}
+CODES = {
+    Outage.FULL: "storage_full",
+    Outage.UNWRITABLE: "storage_unwritable",
+    Outage.DAMAGED: "storage_damaged",
+}
+# Primary result codes: https://www.sqlite.org/rescode.html. The others are mistakes of a statement.
+SQLITE = {
+    3: Outage.UNWRITABLE,  # PERM
+    5: Outage.BUSY,
+    6: Outage.BUSY,  # LOCKED
+    7: Outage.BUSY,  # NOMEM
+    8: Outage.UNWRITABLE,  # READONLY
+    9: Outage.BUSY,  # INTERRUPT
+    10: Outage.UNWRITABLE,  # IOERR
+    11: Outage.DAMAGED,  # CORRUPT
+    13: Outage.FULL,
+    14: Outage.AWAY,  # CANTOPEN
+    26: Outage.DAMAGED,  # NOTADB
+}
+# https://www.postgresql.org/docs/current/errcodes-appendix.html
+POSTGRES = {
+    "25006": Outage.UNWRITABLE,  # a standby, before it is promoted
+    "40001": Outage.BUSY,
+    "40P01": Outage.BUSY,
+    "53100": Outage.FULL,
+    "55P03": Outage.BUSY,
+    "57014": Outage.BUSY,
+    "58030": Outage.UNWRITABLE,
+    "XX001": Outage.DAMAGED,
+    "XX002": Outage.DAMAGED,
+}
+
+
+class Unavailable(Refusal):
+    """The database cannot be used now."""
+
+    status = 503
+
+    def __init__(self, outage: Outage) -> None:
+        super().__init__(gettext(MESSAGES[outage]), retry_after=RETRY_SECONDS)
+        self.code = CODES.get(outage, "unavailable")
+        self.outage = outage
+
+
+def outage_of(error: BaseException) -> Outage | None:
+    """None where the statement is to blame, or where this is no error of the database at all."""
+    if not isinstance(error, Error):
+        return None
+    cause = error.__cause__
+    if (code := getattr(cause, "sqlite_errorcode", None)) is not None:
+        return SQLITE.get(code & 0xFF)
+    if state := getattr(cause, "sqlstate", None):
+        lost = isinstance(error, OperationalError)
+        return POSTGRES.get(state, Outage.AWAY if lost else None)
+    return Outage.AWAY if isinstance(error, OperationalError | InterfaceError) else None
+
+
+def unavailable(error: Error) -> Unavailable:
+    """The refusal that stands for `error`; a mistake of our own is raised again."""
+    outage = outage_of(error)
+    if outage is None:
+        raise error
+    if outage is Outage.DAMAGED:
+        damage_seen.set()
+    logger.warning("refused a request: %s (%s)", outage.value, type(error.__cause__ or error).__name__)
+    return Unavailable(outage)

@@ -1,0 +1,69 @@
+"""Whoever loses the session, the account, the key or the right loses the open streams, within 5 seconds."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from chat.background import BackgroundTasks
+from chat.db import in_database
+from chat.engine.generation.api_calls import REVOKED, Calls
+from chat.engine.streaming.viewer import Viewer, Viewers
+from chat.models import ApiKey
+from chatsite.sessions import stored
+
+EVERY = 4.0  # seconds; one query for all who watch
+
+
+class Revocation:
+    """Asks again, for all open streams of this process at once, whether they may go on."""
+
+    def __init__(self, viewers: Viewers, calls: Calls) -> None:
+        self._viewers = viewers
+        self._calls = calls
+        self._tasks = BackgroundTasks()
+
+    def start(self) -> None:
+        self._tasks.repeat(self._check_all, EVERY, "the check of rights")
+
+    async def stop(self) -> None:
+        await self._tasks.cancel()
+
+    async def _check_all(self) -> None:
+        if self._viewers.open:
+            await self._check(list(self._viewers.open))
+        if self._calls.open:
+            await self._check_keys()
+
+    async def _check(self, viewers: list[Viewer]) -> None:
+        sessions, passwords = await in_database(
+            still_valid, {viewer.session for viewer in viewers}, {viewer.user for viewer in viewers}
+        )
+        for viewer in viewers:
+            if viewer.session not in sessions or passwords.get(viewer.user) != viewer.password:
+                viewer.revoke()
+
+    async def _check_keys(self) -> None:
+        calls = list(self._calls.open)
+        valid = await in_database(still_open, {exchange.call.key_id for exchange in calls})
+        for exchange in calls:
+            if exchange.call.key_id not in valid:
+                exchange.cut(REVOKED)
+
+
+def still_open(keys: set[Any]) -> set[Any]:
+    """Those of the API keys that stand, have time left, and whose people are active."""
+    return set(ApiKey.objects.valid().filter(pk__in=keys).values_list("pk", flat=True))
+
+
+def still_valid(sessions: set[str], users: set[int]) -> tuple[set[str], dict[int, str]]:
+    """Those of the sessions that stand and have time left, and the (hashed) passwords of active users.
+
+    A password that was changed ends every session that began with the old one, as Django's own check does.
+    """
+    keys = {stored(session): session for session in sessions}
+    kept = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
+    active = get_user_model().objects.filter(pk__in=users, is_active=True)
+    standing = {keys[key] for key in kept.values_list("session_key", flat=True)}
+    return standing, dict(active.values_list("pk", "password"))

@@ -1,0 +1,223 @@
+"""The calls of programs in this process: each reply goes straight to who asked, and into the log.
+
+Unlike a run, a call ends with its connection: nobody could come back to it.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import replace
+from typing import Any
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from chat.background import BackgroundTasks
+from chat.db import THREADS, in_database
+from chat.engine.outcome import BROKEN, Ending, failure
+from chat.fair_executor import Turns
+from chat.limits import LIVE_RUNS, LONGEST_REPLY
+from chat.models import Call
+from chat.turns.call_transcript import Kept, store
+from chat.upstream.chat_request import Ask
+from chat.upstream.completion_stream import CompletionStream
+from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.gateway_log import NOWHERE, Passage
+from chat.upstream.routing.router import Router
+from chat.wire.frames import Delta
+from chat.wire.usage import Usage
+
+STORE_AGAIN_SECONDS = 2.0
+SHARE = THREADS // 2  # of the database's threads, for the beginnings of one key and the ends of one person
+REVOKED, DRAINED = "revoked", "draining"
+
+logger = logging.getLogger(__name__)
+
+
+class Cut(Exception):
+    """The server ends a call: `code` says why."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Calls:
+    """Those that are being answered. Everything here happens on the event loop."""
+
+    def __init__(self, router: Router) -> None:
+        self.open: set[Exchange] = set()
+        self.router = router
+        self.tasks = BackgroundTasks()  # the server's end waits for them
+        self.beginnings = Turns(SHARE)  # by key
+        self.endings = Turns(SHARE)  # by person
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.open) >= LIVE_RUNS
+
+    def answer(self, call: Call, ask: Ask, kept: Kept | None) -> "Exchange":
+        """Begin to ask for a call whose row is committed.
+
+        A program gets the model that it named, or none, and no place in a line: its client knows what to do
+        with 429 and `Retry-After`, and would take a long wait for a server that hangs.
+        """
+        return Exchange(self, call, ask, kept)
+
+    async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
+        """Let the calls end by themselves for `timeout` seconds, or until `hurry` is set."""
+        deadline = asyncio.get_running_loop().time() + timeout
+        while self.open and not hurry.is_set() and asyncio.get_running_loop().time() < deadline:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(hurry.wait(), 0.1)
+
+    async def cut_all(self, within: float) -> None:
+        """End what is left, and have all endings stored."""
+        for exchange in list(self.open):
+            exchange.cut(DRAINED)
+        await self.wait(within, asyncio.Event())
+        await self.tasks.wait(within)  # what a database that hangs keeps waiting is left to recovery
+
+    def conclude(self, exchange: "Exchange", ending: Ending) -> asyncio.Task[None]:
+        """Store an ending, also of a call whose own task is being cancelled."""
+        self.open.discard(exchange)
+        return self.tasks.start(_conclude(exchange, ending), f"call {exchange.call.pk}")
+
+
+class Exchange:
+    """One call while it is answered. `requested` is the model it named, where that one has a successor."""
+
+    def __init__(self, calls: Calls, call: Call, ask: Ask, kept: Kept | None) -> None:
+        self.call = call
+        self.kept = kept
+        self.requested = ""
+        self.truncated = False
+        self.stored: asyncio.Future[None] | None = None
+        self.calls = calls
+        self._ask = ask
+        self._stream: CompletionStream | None = None  # of the latest request for the reply
+        self._length = 0
+        self._cut = ""
+        self._cutoff: asyncio.Timeout | None = None
+        calls.open.add(self)
+
+    @property
+    def usage(self) -> Usage | None:
+        return self._stream.usage if self._stream else None
+
+    @property
+    def tool_calls(self) -> list[dict[str, Any]]:
+        return self._stream.tool_calls if self._stream else []
+
+    @property
+    def request_id(self) -> str:
+        return self._stream.request_id if self._stream else ""
+
+    @property
+    def passage(self) -> Passage:
+        return self._stream.passage if self._stream else NOWHERE
+
+    @property
+    def finish_reason(self) -> str:
+        """As OpenAI names them; of a reply that is over."""
+        if self.truncated:
+            return "length"
+        if self.tool_calls:
+            return "tool_calls"
+        return (self._stream.finish_reason if self._stream else "") or "stop"
+
+    def cut(self, code: str) -> None:
+        """End it from outside: what iterates gets Cut. One timer for the whole call, so no token pays."""
+        if self._cut:
+            return
+        self._cut = code
+        if self._cutoff is not None:
+            self._cutoff.reschedule(asyncio.get_running_loop().time())
+
+    async def deltas(self) -> AsyncGenerator[Delta, None]:
+        """What the model says. Raises UpstreamError and Cut.
+
+        Where it ends or raises, the ending is in the log; where it is left, on its way there.
+        """
+        ending = None
+        try:
+            async with asyncio.timeout(0 if self._cut else None) as self._cutoff, self._open() as reply:
+                async for delta in reply:
+                    self._hear(delta)
+                    yield delta
+                    if self.truncated:
+                        break
+                if not (self.truncated or reply.complete):
+                    raise UpstreamError(Kind.INTERRUPTED)
+            cut = self.finish_reason == "length"
+            ending = Ending(Call.Status.TRUNCATED if cut else Call.Status.COMPLETE, self.finish_reason)
+        except TimeoutError:
+            status = Call.Status.STOPPED if self._cut == REVOKED else Call.Status.INTERRUPTED
+            ending = Ending(status, code=self._cut)
+            raise Cut(self._cut) from None
+        except UpstreamError as error:
+            ending = failure(error)
+            raise
+        except Exception:
+            ending = Ending(Call.Status.FAILED, code="server", message=BROKEN)
+            raise
+        finally:
+            # Without an ending whoever asked has gone, and waits for nothing.
+            self.stored = self.calls.conclude(self, ending or Ending(Call.Status.STOPPED))
+            if ending:
+                await asyncio.shield(self.stored)
+
+    def _open(self) -> AbstractAsyncContextManager[CompletionStream]:
+        router = self.calls.router
+        return router.stream(self._ask, allow_fallback=False, wait=False, on_attempt=self._note_attempt)
+
+    def _note_attempt(self, stream: CompletionStream) -> None:
+        self._stream = stream
+
+    def leave(self, deltas: AsyncGenerator[Delta, None]) -> None:
+        """Whoever asked went away before the rest of `deltas` was iterated."""
+        self.calls.tasks.start(_close(deltas))
+
+    def _hear(self, delta: Delta) -> None:
+        if self.call.first_token is None:
+            self.call.first_token = timezone.now()
+        self._length += len(delta.text) + len(delta.reasoning)
+        self.truncated = self._length >= LONGEST_REPLY
+        if self.kept:
+            self.kept.hear(delta)
+
+
+async def _close(deltas: AsyncGenerator[Delta, None]) -> None:
+    await deltas.aclose()
+
+
+async def _conclude(exchange: Exchange, ending: Ending) -> None:
+    """Store an ending, later where the database is away. What its process takes with it, recovery ends."""
+    ending = replace(
+        ending,
+        usage=exchange.usage,
+        request_id=ending.request_id or exchange.request_id,
+        passage=exchange.passage,
+    )
+    outcome = ending.columns() | {"first_token": exchange.call.first_token}
+    if not await _store(exchange, outcome):
+        exchange.calls.tasks.start(_keep_storing(exchange, outcome))
+
+
+async def _store(exchange: Exchange, outcome: dict[str, Any]) -> bool:
+    try:
+        async with exchange.calls.endings.of(exchange.call.user_id):
+            await in_database(store, exchange.call, outcome, exchange.kept, exchange.tool_calls)
+    except DatabaseError as error:
+        logger.error("the end of a call could not be written, trying again: %s", type(error).__name__)
+        return False
+    return True
+
+
+async def _keep_storing(exchange: Exchange, outcome: dict[str, Any]) -> None:
+    """The program is not kept waiting for a database that is away."""
+    while True:
+        await asyncio.sleep(STORE_AGAIN_SECONDS)
+        if await _store(exchange, outcome):
+            return

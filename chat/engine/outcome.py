@@ -1,0 +1,185 @@
+"""How a run ended."""
+
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
+
+from chat.models import Run
+from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.gateway_log import NOWHERE, Passage
+from chat.wire.frames import Usage
+
+FALLBACK_SENTENCES: dict[str, str] = {
+    Kind.BUSY: gettext_noop("Answered by %(model)s, because %(asked)s was busy."),
+    Kind.THROTTLED: gettext_noop("Answered by %(model)s, because %(asked)s took no more in this minute."),
+    Kind.QUOTA: gettext_noop("Answered by %(model)s, because today’s allowance for %(asked)s is used up."),
+    Kind.UNKNOWN_MODEL: gettext_noop("Answered by %(model)s, because Cloudflare has no %(asked)s now."),
+}
+FALLBACK_OTHERWISE = gettext_noop("Answered by %(model)s, because %(asked)s did not answer.")
+
+LONGEST_WAIT = 86_400.0  # seconds; who asks to come back later than tomorrow has written something else
+BROKEN = gettext_noop("The server made a mistake. Try again, please.")
+
+MAX_COUNT = 2**31 - 1  # of tokens, as the database holds it; what a server says is not to be relied on
+NEXT_TO_NOTHING = 40  # code points of text: a reply that had only begun
+THINKING = "thinking"
+FILTERED_REASON = "content_filter"  # the finish reason
+FILTERED = gettext_noop("A content filter ended this reply. Change the question, or try another model.")
+EMPTY = "empty"
+NOTHING_SAID = gettext_noop("The model ended its reply without a word. Try again, or try another model.")
+THOUGHT_ONLY = gettext_noop("Thinking used up all the tokens that there were for this reply.")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """`code` and `message` say why a run failed, or what its tokens went into.
+
+    `status` is one of the ended `Run.Status`. `seconds` from the question to the end, `thinking_seconds` of
+    them spent on the reasoning. `passage`: what an AI Gateway on the way said of it. `answered_by` names the
+    model that answered where it was not the one asked, and `because` the code of what was wrong with that.
+    Before `retry_at` trying again is of no use.
+    """
+
+    status: str
+    finish_reason: str = ""
+    code: str = ""
+    message: str = ""
+    request_id: str = ""
+    usage: Usage | None = None
+    seconds: float | None = None
+    thinking_seconds: float | None = None
+    passage: Passage = NOWHERE
+    answered_by: str = ""
+    because: str = ""
+    retry_at: datetime | None = None
+
+    @classmethod
+    def of(cls, run: Run) -> "Ending":
+        """The ending that the database holds."""
+        usage = None
+        if run.completion_tokens is not None:
+            usage = Usage(
+                run.prompt_tokens or 0, run.completion_tokens, run.cached_tokens or 0, run.neurons or 0.0
+            )
+        return cls(
+            run.status,
+            run.finish_reason,
+            run.error_code,
+            run.error_message,
+            run.request_id,
+            usage,
+            run.seconds,
+            run.thinking_seconds,
+            Passage(
+                run.gateway, run.gateway_log, run.gateway_cached, run.gateway_step, served_by=run.served_by
+            ),
+            run.answered_by,
+            run.because,
+            run.retry_at,
+        )
+
+    @classmethod
+    def at_length(cls, text: str, reasoning: str, **more: Any) -> "Ending":
+        """Its tokens are used up: for next to nothing of a text, where it thought too much before."""
+        if reasoning and len(text.strip()) <= NEXT_TO_NOTHING:
+            more |= {"code": THINKING, "message": THOUGHT_ONLY}
+        return cls(Run.Status.TRUNCATED, "length", **more)
+
+    @classmethod
+    def at_end(cls, text: str, reason: str, **more: Any) -> "Ending":
+        """The model says that it has finished, for this `reason`; also where it had to, or said nothing."""
+        if reason == FILTERED_REASON:
+            return cls(Run.Status.FAILED, reason, code=Kind.BLOCKED.value, message=FILTERED, **more)
+        if not text.strip():
+            more |= {"code": EMPTY, "message": NOTHING_SAID}
+        return cls(Run.Status.COMPLETE, reason or "stop", **more)
+
+    def columns(self) -> dict[str, Any]:
+        """What is stored of it, for a run and for a program's call."""
+        columns: dict[str, Any] = {
+            "status": self.status,
+            "finish_reason": self.finish_reason[:40],
+            "error_code": self.code[:40],
+            "error_message": self.message[:500],
+            "request_id": self.request_id[:100],
+        }
+        if self.usage:
+            columns |= {
+                "prompt_tokens": min(self.usage.prompt_tokens, MAX_COUNT),
+                "completion_tokens": min(self.usage.completion_tokens, MAX_COUNT),
+                "cached_tokens": min(self.usage.cached_tokens, MAX_COUNT),
+                "neurons": self.usage.neurons,
+            }
+        if self.passage.gateway:
+            columns |= {
+                "gateway": self.passage.gateway,
+                "gateway_log": self.passage.log_id,
+                "gateway_cached": self.passage.cached,
+                "gateway_step": self.passage.step,
+                "served_by": self.passage.served_by,
+            }
+        return columns
+
+    def columns_of_run(self) -> dict[str, Any]:
+        """What `Run.conclude` stores beside the text: also what its person is to be told."""
+        told = {"answered_by": self.answered_by, "because": self.because, "retry_at": self.retry_at}
+        return self.columns() | told
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON of the `done` event, in the language of who asks."""
+        payload: dict[str, Any] = {
+            "response": "",
+            "status": self.status,
+            "finish_reason": self.finish_reason or None,
+            "usage": self.usage.as_dict() if self.usage else None,
+            "seconds": _rounded(self.seconds),
+        }
+        if self.thinking_seconds is not None:
+            payload["thinking_seconds"] = _rounded(self.thinking_seconds)
+        if self.passage.cached:
+            payload["cached"] = True
+        if self.passage.step:
+            payload["fallback"] = self.passage.step
+        if self.passage.served_by:
+            payload["served_by"] = self.passage.served_by
+        if self.code:
+            payload |= {"code": self.code, "message": gettext(self.message)}
+        if self.request_id and self.code:
+            payload["request_id"] = self.request_id
+        if self.answered_by:
+            payload |= {"answered_by": self.answered_by, "because": self.because}
+        if self.retry_at and (seconds := (self.retry_at - timezone.now()).total_seconds()) > 0:
+            payload["retry_after"] = math.ceil(seconds)
+        return payload
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 1)
+
+
+def failure(error: UpstreamError) -> Ending:
+    """A cut or a passed deadline interrupts; everything else that upstream says is a failure."""
+    cut = error.kind is Kind.INTERRUPTED or (error.kind is Kind.TIMEOUT and error.status is None)
+    status = Run.Status.INTERRUPTED if cut else Run.Status.FAILED
+    wait = error.retry_after
+    return Ending(
+        status,
+        code=error.kind.value,
+        message=error.message,
+        request_id=error.request_id,
+        retry_at=timezone.now() + timedelta(seconds=min(wait, LONGEST_WAIT)) if wait else None,
+    )
+
+
+def fallback_sentence(because: str) -> str:
+    """Untranslated, with places for the names `model` and `asked`; `because` is the code of a failure."""
+    return FALLBACK_SENTENCES.get(because, FALLBACK_OTHERWISE)
+
+
+def fallback_message(because: str, model: str, asked: str) -> str:
+    """With the names of both, in the language of who asks."""
+    return gettext(fallback_sentence(because)) % {"model": model, "asked": asked}

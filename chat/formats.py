@@ -1,0 +1,8 @@
+"""How numbers are written in pages."""
+
+from django.utils.formats import number_format
+
+
+def grouped(number: float) -> str:
+    """200,000, as the language writes it."""
+    return number_format(number, force_grouping=True)

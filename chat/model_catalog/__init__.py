@@ -1,0 +1,1 @@
+"""The models this site offers, from its settings and from Cloudflare; imports models and upstream."""

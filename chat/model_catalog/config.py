@@ -1,0 +1,55 @@
+"""Who answers on this site, as its settings say."""
+
+from django.conf import settings
+
+from chat.upstream.catalogue import Model
+from chat.upstream.client import Account, Endpoint, Gateway
+from chat.upstream.provider import Host
+from chat.upstream.providers.openai_compatible import DEFAULT_GATEWAY
+
+
+def account() -> Account | None:
+    if not settings.CLOUDFLARE_ACCOUNT_ID:
+        return None
+    return Account(
+        settings.CLOUDFLARE_ACCOUNT_ID,
+        settings.CLOUDFLARE_API_TOKEN,
+        settings.CLOUDFLARE_API_BASE_URL,
+        settings.AI_GATEWAY_BASE_URL,
+    )
+
+
+def gateway() -> Gateway | None:
+    """The AI Gateway of the account, where one is named."""
+    if not settings.AI_GATEWAY_ID:
+        return None
+    return Gateway(
+        settings.AI_GATEWAY_ID,
+        cache_ttl=settings.AI_GATEWAY_CACHE_TTL,
+        cache_per_person=settings.AI_GATEWAY_CACHE_SCOPE == "person",
+        request_timeout=settings.AI_GATEWAY_REQUEST_TIMEOUT,
+        max_attempts=settings.AI_GATEWAY_MAX_ATTEMPTS,
+        retry_delay=settings.AI_GATEWAY_RETRY_DELAY,
+        backoff=settings.AI_GATEWAY_BACKOFF,
+        metadata=settings.AI_GATEWAY_METADATA,
+        log_payloads=settings.AI_GATEWAY_LOG_PAYLOADS,
+        cost=settings.AI_GATEWAY_CUSTOM_COST,
+    )
+
+
+def gateway_name() -> str:
+    """The gateway that questions go through; other providers' models need one."""
+    return settings.AI_GATEWAY_ID or (DEFAULT_GATEWAY.id if settings.GATEWAY_MODELS else "")
+
+
+def endpoint() -> Endpoint | None:
+    """The server of OpenAI's API that the operator named, if any."""
+    if not settings.OPENAI_BASE_URL:
+        return None
+    return Endpoint(settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY)
+
+
+def models() -> list[Model]:
+    """What the operator listed, under the names that those who serve them know: so people see who that is."""
+    listed = ((Host.GATEWAY, settings.GATEWAY_MODELS), (Host.ENDPOINT, settings.OPENAI_MODELS))
+    return [Model(name, name, window, host=host) for host, found in listed for name, window in found]

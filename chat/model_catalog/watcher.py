@@ -1,0 +1,70 @@
+"""Keeps what this process offers as the database has it, and the database as Cloudflare says."""
+
+import logging
+import random
+from collections.abc import Sequence
+from datetime import timedelta
+
+from chat.background import BackgroundTasks, log_failure
+from chat.db import in_database
+from chat.models import ModelList
+from chat.upstream.catalogue import Model
+from chat.upstream.client import Client
+from chat.upstream.errors import UpstreamError
+
+from . import catalog, sync
+from .catalog import CurrentCatalogue
+
+LOOK = 2.5  # seconds between two looks at the version of the list
+NAME = "the list of models"
+
+logger = logging.getLogger(__name__)
+
+
+class Watch:
+    """Everything here happens on the event loop, but for the queries."""
+
+    def __init__(self, given: Sequence[Model], catalogue: CurrentCatalogue, client: Client | None) -> None:
+        """`client` None: there is no account whose list of models could be fetched."""
+        self._given = given
+        self._client = client
+        self._catalogue = catalogue
+        self._version = 0
+        self._tasks = BackgroundTasks()
+
+    async def start(self) -> None:
+        """Read the models before anything is served, and again whenever they change."""
+        await in_database(catalog.enter, self._given)
+        await self._look()
+        if self._client:
+            await in_database(ModelList.objects.hasten, timedelta(0), older=catalog.YOUNG)
+        self._tasks.repeat(self._look, lambda: LOOK * random.uniform(0.8, 1.2), NAME)
+
+    async def stop(self) -> None:
+        await self._tasks.cancel()
+
+    def learn(self, model: Model, error: UpstreamError) -> None:
+        """Keep what a refusal says of the model's limits or its end. The run does not wait for it."""
+        if catalog.teaches(error):
+            self._tasks.start(log_failure(in_database(catalog.teach, model.id, error), NAME))
+
+    async def _look(self) -> None:
+        standing = await in_database(ModelList.objects.standing)
+        if standing.version != self._version:
+            self._catalogue.replace(await in_database(catalog.read, self._given))
+            # What changed in between has a later version, and is read the next time.
+            self._version = standing.version
+        if standing.late and self._client and await in_database(ModelList.objects.claim):
+            self._tasks.start(log_failure(self._fetch(self._client), NAME))
+
+    async def _fetch(self, client: Client) -> None:
+        """Only one process at a time does it, and nothing waits for it."""
+        try:
+            changes = await in_database(sync.store, await sync.fetch(client))
+        except UpstreamError as error:
+            why = error.detail or error.message
+            logger.warning("Cloudflare's list of models could not be fetched: %s", why)
+            await in_database(ModelList.objects.put_off, sync.AFTER_A_FAILURE, why)
+            return
+        if changes:
+            logger.info("Cloudflare's list of models is another: %s", changes)

@@ -1,0 +1,172 @@
+"""What cannot reach the database waits in a file: so a process that is killed meanwhile loses nothing either.
+
+While the database is away, the new text of live runs is appended to a file of the process beside its lock,
+and the endings as well. The process removes it once everything is stored; that of a dead process is replayed
+by any process that shares the directory. It is not synced to the disk: it has to survive the process, not the
+power.
+"""
+
+import json
+import os
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.utils.dateparse import parse_datetime
+
+from .process_lock import is_locked
+from .protocol import Texts
+
+SUFFIX = ".journal"
+DAMAGED_SUFFIX = ".damaged"
+TIMES = ("finished", "first_token", "first_text", "started", "retry_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A run's texts, how much of each is stored (code points), and the columns of its ending, if any."""
+
+    run: uuid.UUID
+    stored: tuple[int, int]
+    text: str
+    reasoning: str
+    outcome: dict[str, Any]
+
+
+class Journal:
+    """This process's file."""
+
+    def __init__(self, folder: Path, worker: uuid.UUID) -> None:
+        self._path = _path(folder, worker)
+        self._written: dict[uuid.UUID, tuple[int, int, bool]] = {}
+
+    @property
+    def is_written(self) -> bool:
+        return bool(self._written)
+
+    def write(self, entries: Iterable[Entry]) -> None:
+        """Append what is neither stored nor written yet. Raises OSError."""
+        lines, written = [], {}
+        for entry in entries:
+            known = self._written.get(entry.run, (*entry.stored, False))
+            state = (len(entry.text), len(entry.reasoning), bool(entry.outcome))
+            if state != known:
+                written[entry.run] = state
+                lines.append(json.dumps(_line(entry, *known[:2]), cls=DjangoJSONEncoder))
+        if lines:
+            self._append("".join(f"\n{line}" for line in lines))
+        self._written |= written
+
+    def _append(self, lines: str) -> None:
+        """They begin with a line break, which ends a line that an earlier write could not finish."""
+        file = os.open(self._path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        with os.fdopen(file, "a", encoding="ascii") as stream:
+            stream.write(lines)
+
+    def settle(self, going: Mapping[uuid.UUID, tuple[int, int]], ending: Collection[uuid.UUID]) -> None:
+        """Let go of what is stored by now, and of the file where that is all. Raises OSError.
+
+        `going`: how far live runs are stored. `ending`: runs whose endings are not yet.
+        """
+        self._written = {
+            run: state
+            for run, state in self._written.items()
+            if run in ending or (run in going and _is_beyond(state, going[run]))
+        }
+        if not self._written:
+            self._remove()
+
+    def _remove(self) -> None:
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError:
+            os.truncate(self._path, 0)  # a full copy-on-write disk may refuse the one and take the other
+
+
+@dataclass(slots=True)
+class Remains:
+    """What a journal holds of a run: pieces of its texts, each with where it begins, and its ending."""
+
+    text: list[tuple[int, str]] = field(default_factory=list)
+    reasoning: list[tuple[int, str]] = field(default_factory=list)
+    outcome: dict[str, Any] = field(default_factory=dict)
+
+    def behind(self, stored: Texts) -> Texts:
+        """The stored texts and what the journal adds to them."""
+        return Texts(_joined(stored.text, self.text), _joined(stored.reasoning, self.reasoning))
+
+
+def _is_beyond(written: tuple[int, int, bool], stored: tuple[int, int]) -> bool:
+    return written[0] > stored[0] or written[1] > stored[1]
+
+
+def left_behind(folder: Path, worker: uuid.UUID) -> list[uuid.UUID]:
+    """The dead workers whose journals are in this folder; never our own."""
+    found = []
+    for path in folder.glob(f"*{SUFFIX}"):
+        with suppress(ValueError):  # a file of somebody else's
+            found.append(uuid.UUID(path.stem))
+    return [dead for dead in found if dead != worker and not is_locked(folder, dead)]
+
+
+def read(folder: Path, worker: uuid.UUID) -> dict[uuid.UUID, Remains]:
+    runs: dict[uuid.UUID, Remains] = {}
+    for line in _lines(_path(folder, worker)):
+        remains = runs.setdefault(uuid.UUID(line["run"]), Remains())
+        remains.text.append((line["text_at"], line["text"]))
+        remains.reasoning.append((line["reasoning_at"], line["reasoning"]))
+        remains.outcome = {name: _value(name, value) for name, value in line["outcome"].items()}
+    return runs
+
+
+def set_aside(folder: Path, worker: uuid.UUID) -> Path:
+    """Keep a journal that cannot be stored, under a name that nobody reads again."""
+    return _path(folder, worker).rename(_path(folder, worker).with_suffix(DAMAGED_SUFFIX))
+
+
+def remove(folder: Path, worker: uuid.UUID) -> None:
+    _path(folder, worker).unlink(missing_ok=True)
+
+
+def _path(folder: Path, worker: uuid.UUID) -> Path:
+    return folder / f"{worker}{SUFFIX}"
+
+
+def _line(entry: Entry, text_at: int, reasoning_at: int) -> dict[str, Any]:
+    return {
+        "run": str(entry.run),
+        "text_at": text_at,
+        "text": entry.text[text_at:],
+        "reasoning_at": reasoning_at,
+        "reasoning": entry.reasoning[reasoning_at:],
+        "outcome": entry.outcome,
+    }
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The whole lines: one may be cut where the process was killed or the disk was full."""
+    try:
+        written = path.read_text("ascii", errors="replace")
+    except FileNotFoundError:
+        return
+    for line in written.splitlines():
+        with suppress(ValueError):
+            yield json.loads(line)
+
+
+def _joined(text: str, pieces: Iterable[tuple[int, str]]) -> str:
+    """The pieces behind `text`, up to the first gap. Where they overlap they say the same."""
+    for at, piece in pieces:
+        if at > len(text):
+            break
+        text += piece[len(text) - at :]
+    return text
+
+
+def _value(name: str, value: Any) -> Any:
+    """A column's value as it was before JSON."""
+    return parse_datetime(value) if name in TIMES and value else value

@@ -1,0 +1,204 @@
+"""The database's side of ownership: heartbeats, fencing, and the end of runs that lost their process.
+
+Every function may be repeated, and may run in several processes at once. The rules are in `ownership`.
+"""
+
+import logging
+import uuid
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from chat.db import CONNECTION_ERRORS, writing
+from chat.models import Call, Conversation, Message, Run, RunChunk, Worker
+
+from . import journal, process_lock
+from .protocol import Heartbeat, Merge, Texts, merge
+
+KEEP_WORKERS = timedelta(days=1)  # how long a dead worker's row stays to be looked at
+RECOVERED = "recovered"  # the fingerprint of a version that recovery made: no request has it
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Leases:
+    """What a heartbeat read: all workers, those that own something live, and our own live runs."""
+
+    workers: dict[uuid.UUID, Heartbeat]
+    owners: set[uuid.UUID]
+    own_runs: set[uuid.UUID]
+
+
+def heartbeat(worker: Worker, epoch: int) -> Leases:
+    """Count one heartbeat and read all of them. A row that somebody removed is made again, one epoch on."""
+    with writing(), transaction.atomic():
+        changes = {"heartbeats": F("heartbeats") + 1, "beat": Now(), "channel": worker.channel}
+        if not Worker.objects.filter(pk=worker.pk).update(**changes):
+            started = worker._state.adding
+            Worker.objects.create(
+                id=worker.pk,
+                channel=worker.channel,
+                host=worker.host,
+                pid=worker.pid,
+                epoch=epoch if started else epoch + 1,
+            )
+            worker._state.adding = False
+        rows = Worker.objects.values_list("pk", "epoch", "heartbeats")
+        owners = set(Call.objects.live().values_list("worker_id", flat=True).distinct())
+        runs = dict(Run.objects.live().values_list("pk", "worker_id"))
+    return Leases(
+        {pk: Heartbeat(epoch, number) for pk, epoch, number in rows},
+        owners | set(runs.values()),
+        {run for run, owner in runs.items() if owner == worker.pk},
+    )
+
+
+def unregister(worker: uuid.UUID) -> None:
+    """Remove the worker's row. One that could not store all endings stays, for its runs to be recovered."""
+    if not any(log.objects.live().filter(worker_id=worker).exists() for log in (Run, Call)):
+        Worker.objects.filter(pk=worker).delete()
+
+
+def recover(
+    folder: Path,
+    worker: uuid.UUID,
+    fences: Iterable[tuple[uuid.UUID, Heartbeat]],
+    abandoned: Collection[uuid.UUID],
+) -> None:
+    """Fence dead workers and end what they left, with its text. `abandoned`: our own runs without a task."""
+    for dead, observed in fences:
+        fence(dead, observed)
+    for dead in journal.left_behind(folder, worker):
+        _replay(folder, dead)
+    for run in [*Run.objects.orphaned(), *Run.objects.live().filter(pk__in=abandoned, worker_id=worker)]:
+        try:
+            interrupt(run)
+        except CONNECTION_ERRORS:
+            raise
+        except Exception:
+            logger.exception("run %s could not be ended", run.pk)  # the others are
+    Call.objects.orphaned().update(status=Call.Status.INTERRUPTED, finished=Now(), worker=None)
+    _forget_old_workers(folder, worker)
+
+
+def fence(worker: uuid.UUID, observed: Heartbeat) -> bool:
+    """Take a dead worker's runs from it, unless its row is another than the one that was observed."""
+    unchanged = Worker.objects.filter(pk=worker, epoch=observed.epoch, heartbeats=observed.number)
+    fenced = bool(unchanged.update(epoch=F("epoch") + 1))
+    if fenced:
+        logger.warning("worker %s is dead; its replies end as interrupted", worker)
+    return fenced
+
+
+def interrupt(run: Run) -> None:
+    """End a live run with the text that is stored."""
+    with writing(), transaction.atomic():
+        # The chunks of a write that is under way are waited for: they refer to this row.
+        Run.objects.select_for_update(of=("self",)).filter(pk=run.pk).first()
+        text, reasoning = RunChunk.objects.texts(run.pk)
+        if run.worker_id and run.conclude(
+            text, reasoning, worker=run.worker_id, status=Run.Status.INTERRUPTED
+        ):
+            logger.warning("run %s was left by its process and ends as interrupted", run.pk)
+
+
+def keep_longer(run: uuid.UUID, ours: Texts) -> None:
+    """Store the text of a run that somebody else has ended, where it is longer. In a transaction."""
+    found = Run.objects.filter(pk=run).first()
+    if found is None or found.is_live:
+        return
+    # As a continuation does it: else one might begin behind a text that grows here.
+    Conversation.objects.select_for_update(no_key=True).filter(pk=found.conversation_id).first()
+    message = Message.objects.select_for_update(no_key=True).get(pk=found.message_id)
+    found = Run.objects.get(pk=run)
+    found.message = message
+    RunChunk.objects.filter(run_id=run).delete()  # of a write that came after the end
+    match merge(Texts(*found.texts()), ours, is_last=_is_last(found)):
+        case Merge.EXTEND:
+            message.text = message.text[: found.text_start] + ours.text
+            message.reasoning = message.reasoning[: found.reasoning_start] + ours.reasoning
+            message.save(update_fields=["text", "reasoning"])
+            found.text_length, found.reasoning_length = map(len, ours)
+            found.save(update_fields=["text_length", "reasoning_length"])
+        case Merge.SEPARATE:
+            _store_version(found, message, ours)
+
+
+def _is_last(run: Run) -> bool:
+    """No other run has begun to continue the message behind this one's text."""
+    behind = {
+        "text_start__gte": run.text_start + run.text_length,
+        "reasoning_start__gte": run.reasoning_start + run.reasoning_length,
+    }
+    return not Run.objects.filter(message=run.message_id, **behind).exclude(pk=run.pk).exists()
+
+
+def _store_version(run: Run, message: Message, ours: Texts) -> None:
+    """Another version of the reply, which ends where the owner's text does. Made once."""
+    text = message.text[: run.text_start] + ours.text
+    reasoning = message.reasoning[: run.reasoning_start] + ours.reasoning
+    versions = Message.objects.filter(parent=message.parent_id, role=message.role)
+    if any(theirs.text.startswith(text) and theirs.reasoning.startswith(reasoning) for theirs in versions):
+        return
+    version = Message.objects.create(
+        conversation_id=message.conversation_id,
+        parent_id=message.parent_id,
+        role=message.role,
+        text=text,
+        reasoning=reasoning,
+        model=message.model,
+    )
+    Run.objects.create(
+        user_id=run.user_id,
+        conversation_id=run.conversation_id,
+        message=version,
+        fingerprint=RECOVERED,
+        model=run.model,
+        max_tokens=run.max_tokens,
+        parameters=run.parameters,
+        status=run.status,
+        text_length=len(text),
+        reasoning_length=len(reasoning),
+        started=run.started,
+        finished=run.finished or timezone.now(),
+    )
+
+
+def _replay(folder: Path, worker: uuid.UUID) -> None:
+    """Store what a dead process could only write into its journal."""
+    try:
+        for run, remains in journal.read(folder, worker).items():
+            with writing(), transaction.atomic():
+                _store_remains(run, worker, remains)
+    except CONNECTION_ERRORS:
+        raise  # the database is away: once more at the next heartbeat
+    except Exception:
+        path = journal.set_aside(folder, worker)
+        logger.exception("the journal of a dead process could not be stored; it is kept as %s", path)
+    else:
+        journal.remove(folder, worker)
+
+
+def _store_remains(run: uuid.UUID, worker: uuid.UUID, remains: journal.Remains) -> None:
+    found = Run.objects.select_related("message").filter(pk=run).first()
+    if found is None:
+        return
+    ours = remains.behind(Texts(*found.texts()))
+    outcome: dict[str, Any] = remains.outcome or {"status": Run.Status.INTERRUPTED}
+    if not found.conclude(*ours, worker=worker, **outcome):
+        keep_longer(run, ours)
+
+
+def _forget_old_workers(folder: Path, worker: uuid.UUID) -> None:
+    old = Worker.objects.filter(beat__lt=Now() - KEEP_WORKERS).exclude(pk=worker)
+    for dead in list(old.values_list("pk", flat=True)):
+        process_lock.remove(folder, dead)
+        unregister(dead)

@@ -1,0 +1,1 @@
+"""From a validated request to committed rows, synchronously; imports the model catalog and below."""

@@ -1,0 +1,109 @@
+"""A call kept as a conversation: its questions, and the reply as soon as it is whole.
+
+The run stands in the log as interrupted until it has ended, which is what a crash would make of it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from chat.db import writing
+from chat.models import Call, Conversation, Message, Run, User
+from chat.models.conversation import TITLE_LENGTH, title_from
+from chat.upstream.chat_request import Ask
+from chat.wire.frames import Delta
+from chat.wire.text import whole
+
+SYSTEM = ("system", "developer")
+UNUSED = "unused"  # fingerprints are of turns; nobody sends this one again
+
+
+class Kept:
+    """The conversation of one call, and what its reply has so far."""
+
+    def __init__(self, user: User, ask: Ask) -> None:
+        system, turns = _turns(ask.messages)
+        self.conversation = Conversation(
+            user=user,
+            title=title_from(turns[0][1]) or ask.model.id[:TITLE_LENGTH],
+            model=ask.model.id,
+            system=system,
+        )
+        self.messages: list[Message] = []
+        for role, text in [*turns, (Message.Role.ASSISTANT, "")]:
+            parent = self.messages[-1] if self.messages else None
+            self.messages.append(Message(conversation=self.conversation, parent=parent, role=role, text=text))
+        self.reply = self.messages[-1]
+        self.reply.model = ask.model.id
+        self.conversation.active_leaf = self.reply
+        now = timezone.now()
+        self.run = Run(
+            user=user,
+            conversation=self.conversation,
+            message=self.reply,
+            fingerprint=UNUSED,
+            model=ask.model.id,
+            max_tokens=ask.max_tokens,
+            status=Run.Status.INTERRUPTED,
+            started=now,
+            finished=now,
+        )
+        self._said: list[Delta] = []
+
+    def hear(self, delta: Delta) -> None:
+        self._said.append(delta)
+
+    def begin(self) -> None:
+        """In the transaction of the call. Foreign keys are checked at its end."""
+        self.conversation.save(force_insert=True)
+        Message.objects.bulk_create(self.messages)
+        self.run.save(force_insert=True)
+
+    def conclude(self, outcome: Mapping[str, Any], tool_calls: Iterable[Mapping[str, Any]]) -> None:
+        """Write the reply, unless somebody continued it on the page meanwhile."""
+        text = "".join(delta.text for delta in self._said)
+        text = "\n\n".join([*([text] if text else []), *map(_called, tool_calls)])
+        reasoning = "".join(delta.reasoning for delta in self._said)
+        if not Message.objects.filter(pk=self.reply.pk, text="").update(text=text, reasoning=reasoning):
+            return
+        now = timezone.now()
+        lengths = {"text_length": len(text), "reasoning_length": len(reasoning)}
+        Run.objects.filter(pk=self.run.pk).update(**outcome, **lengths, finished=now)
+        Conversation.objects.filter(pk=self.conversation.pk).update(updated=now)
+
+
+def store(call: Call, outcome: dict[str, Any], kept: Kept | None, tool_calls: list[dict[str, Any]]) -> None:
+    """The end of a call, and of its conversation where it is kept."""
+    with writing(), transaction.atomic():
+        call.conclude(**outcome)
+        if kept:
+            kept.conclude(outcome, tool_calls)
+
+
+def _turns(messages: Iterable[Mapping[str, Any]]) -> tuple[str, list[tuple[Message.Role, str]]]:
+    """The instructions, and what a conversation can hold of the rest: it begins with a question."""
+    system: list[str] = []
+    turns: list[tuple[Message.Role, str]] = []
+    for message in messages:
+        text = message["content"]
+        if message["role"] in SYSTEM:
+            system.append(text)
+            continue
+        role = Message.Role.ASSISTANT if message["role"] == "assistant" else Message.Role.USER
+        text = "\n\n".join([*([text] if text else []), *map(_called, message.get("tool_calls", []))])
+        if not text:
+            continue
+        if not turns:
+            role = Message.Role.USER
+        turns.append((role, text))
+    return ("\n\n".join(system), turns) if turns else ("", [(Message.Role.USER, "\n\n".join(system))])
+
+
+def _called(call: Mapping[str, Any]) -> str:
+    """A tool call as a reader of the conversation sees it."""
+    function = call.get("function", call)
+    shown = {"name": function.get("name"), "arguments": function.get("arguments")}
+    return whole(f"```json\n{json.dumps(shown, ensure_ascii=False, indent=2)}\n```")

@@ -1,0 +1,34 @@
+"""Who asks, as those are told who answer: under a pseudonym that only this site can resolve."""
+
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+from chat.models import Run
+from chat.upstream.chat_request import Ask
+
+SITE = urlsplit(settings.SITE_URL).hostname or ""
+LONG_ENOUGH = 32  # hexadecimal digits
+
+
+def signed(ask: Ask, run: Run) -> Ask:
+    """With what leads a conversation back to its machine, and with labels for a gateway's log.
+
+    The affinity is a pseudonym as well: it goes to the model's servers, who have no use for the id. In the
+    gateway's log the id stands as it is, so that an administrator finds the transcript of an entry.
+    """
+    conversation = str(run.conversation_id)
+    known = labelled(ask, run.user_id, conversation=conversation)
+    return replace(known, affinity=pseudonym("conversation", conversation))
+
+
+def labelled(ask: Ask, person: int, **more: str) -> Ask:
+    """With labels for a gateway's log: the person's pseudonym, the site, and `more`."""
+    return replace(ask, labels={"person": pseudonym("person", str(person)), **more, "site": SITE})
+
+
+def pseudonym(kind: str, name: str) -> str:
+    """The same for the same name as long as SECRET_KEY is; nobody without the key can tell whose it is."""
+    return salted_hmac(f"chat.{kind}", name, algorithm="sha256").hexdigest()[:LONG_ENOUGH]

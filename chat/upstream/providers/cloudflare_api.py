@@ -1,0 +1,89 @@
+"""What an account is asked beside replies: whether its token is good, and to note what people thought."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+import aiohttp
+import httpx
+
+from chat.upstream.errors import Kind, UpstreamError, from_response
+from chat.upstream.gateway_log import Passage
+
+from .workers_ai import Account
+
+VERIFY = 5.0  # seconds for both addresses together
+PATIENCE = 10.0  # seconds for any other call
+REFUSED = {400, 401, 403, 404}  # what a token that is not accepted gets
+BROKEN = (httpx.HTTPError, aiohttp.ClientError, OSError)  # a deadline's TimeoutError is an OSError
+
+
+class Cloudflare:
+    """An account's API, over a client that keeps no cookies and follows no redirects."""
+
+    def __init__(self, http: httpx.AsyncClient, account: Account) -> None:
+        self._http = http
+        self._account = account
+
+    async def verify(self) -> bool | None:
+        """Whether the token is accepted, a person's or an account's; None where it cannot be asked."""
+        accepted: bool | None = False
+        try:
+            async with asyncio.timeout(VERIFY):
+                for path in ("/user/tokens/verify", f"{self._here}/tokens/verify"):
+                    accepted = await self._verify_at(path)
+                    if accepted is not False:
+                        break
+        except BROKEN:
+            return None
+        return accepted
+
+    async def rate(self, passage: Passage, up: bool | None) -> None:
+        """Note in a gateway's log what a person thought of a reply. Raises UpstreamError.
+
+        https://developers.cloudflare.com/ai-gateway/evaluations/add-human-feedback-api/
+        """
+        feedback = None if up is None else 1 if up else -1
+        path = f"{self._here}/ai-gateway/gateways/{passage.gateway}/logs/{passage.log_id}"
+        await self._call("PATCH", path, {"feedback": feedback})
+
+    async def list_models(self) -> None:
+        """Whether the token may see which models there are. Raises UpstreamError."""
+        await self._call("GET", f"{self._here}/ai/models/search?task=Text%20Generation&per_page=1")
+
+    async def find_gateway(self, name: str) -> None:
+        """Whether this gateway is there, and may be seen. Raises UpstreamError."""
+        await self._call("GET", f"{self._here}/ai-gateway/gateways/{name}")
+
+    @property
+    def _here(self) -> str:
+        return f"/accounts/{self._account.account_id}"
+
+    async def _verify_at(self, path: str) -> bool | None:
+        answer = await self._send("GET", path)
+        if not answer.is_success:
+            return False if answer.status_code in REFUSED else None
+        try:
+            return bool(answer.json()["result"]["status"] == "active")
+        except (ValueError, LookupError, TypeError):
+            return None  # somebody else answers here
+
+    async def _call(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        return await answered(self._send(method, path, body))
+
+    async def _send(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self._account.token}"}
+        return await self._http.request(method, self._account.base_url + path, headers=headers, json=body)
+
+
+async def answered(call: Awaitable[httpx.Response]) -> httpx.Response:
+    """The answer, if it is a good one. Raises UpstreamError."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            answer = await call
+    except BROKEN as error:
+        # Its text can hold the address; its name says enough.
+        raise UpstreamError(Kind.UNAVAILABLE, detail=type(error).__name__) from None
+    if not answer.is_success:
+        raise from_response(answer.status_code, answer.headers, answer.content)
+    return answer

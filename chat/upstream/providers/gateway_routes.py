@@ -1,0 +1,25 @@
+"""Dynamic routes and the Auto Router of an AI Gateway, which choose who answers.
+
+Only the gateway's own host has them, with its token in a header of its own: `Authorization` would be handed
+on to the provider that answers.
+
+https://developers.cloudflare.com/ai-gateway/features/dynamic-routing/usage/
+https://developers.cloudflare.com/ai-gateway/features/auto-router/
+"""
+
+from chat.upstream.chat_request import Ask
+
+from . import ai_gateway
+from .ai_gateway import Gateway
+from .openai_compatible import DEFAULT_GATEWAY, body_of
+from .workers_ai import Account, Request
+
+
+def to_route(account: Account, through: Gateway | None, ask: Ask, *, stream: bool = True) -> Request:
+    """`POST /v1/<account>/<gateway>/compat/chat/completions`, with `dynamic/<route>` as the model."""
+    through = through or DEFAULT_GATEWAY
+    body = body_of(ask, "max_completion_tokens", stream=stream)
+    headers = {"cf-aig-authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
+    headers |= ai_gateway.headers(through, ask, body)
+    base = f"{account.gateway_base_url}/{account.account_id}/{headers[ai_gateway.ID]}"
+    return Request(f"{base}/compat/chat/completions", headers, body)

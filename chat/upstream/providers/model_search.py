@@ -1,0 +1,267 @@
+"""What Cloudflare says of its text models and of an account's finetunes.
+
+`GET /accounts/<id>/ai/models/search` and `…/ai/finetunes`. Records are tolerated in any state: what is
+unknown is left out, and a record that is of no use is skipped. A list that cannot be had whole raises
+UpstreamError.
+"""
+
+import asyncio
+import json
+import logging
+import re
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import date
+from typing import Any, TypeGuard
+
+import aiohttp
+import httpx
+
+from chat.upstream.catalogue import ID, LONGEST_ID, Model, bundled, refined
+from chat.upstream.errors import Kind, UpstreamError, from_payload, from_response
+from chat.upstream.parameters import LEVELS
+
+from .input_schema import is_for_chat
+from .workers_ai import Account
+
+TASK = "Text Generation"
+PER_PAGE = 100
+PAGES = 30  # more than these are no list of models
+LARGEST_PAGE = 4 * 1_048_576  # bytes; a record has some 2,000
+PATIENCE = 30.0  # seconds for all pages together
+SCHEMAS = 60  # input schemas that are looked at: only of models that are not known here
+SCHEMAS_AT_ONCE = 4
+SMALLEST_WINDOW = 512  # tokens; less is a mistake
+LARGEST_WINDOW = 100_000_000
+USUAL_WINDOW = 8_192  # tokens, where nobody says: the smallest of today's models but one
+LONGEST_NAME = 100  # characters of a finetune's
+EFFORT = re.compile(r"[a-z]{1,20}")
+EFFORT_WORDS = {word: word for word in ("none", "minimal", *LEVELS)} | {"off": "none"}
+UNIT = re.compile(r"per m (input|output|cached input) tokens", re.I)
+FLAGS = {
+    "vision": "vision",
+    "function_calling": "tools",
+    "reasoning": "reasoning",
+    "lora": "lora",
+    "beta": "beta",
+    "require_workers_paid": "paid",
+}
+OUTPUTS = ("max_output_length", "max_output_tokens")
+# How makers write what a word of an id begins with; any other word begins with a capital letter.
+SPELLINGS = {"glm": "GLM", "gpt": "GPT", "oss": "OSS", "qwq": "QwQ", "deepseek": "DeepSeek", "lora": "LoRA"}
+NOISE = re.compile(r"-(instruct|it|chat|hf|fp8|fp16|int8|awq)(?=-|$)")
+
+logger = logging.getLogger(__name__)
+
+
+async def models(http: httpx.AsyncClient, account: Account) -> list[Model]:
+    """All text models that can be asked like a chat, those that are to end soon or ended lately too."""
+    query = {"task": TASK, "include_deprecated": "true", "per_page": PER_PAGE}
+    found = (_model(record) for record in await _pages(http, account, "/ai/models/search", query))
+    unique = {model.id: model for model in found if model}
+    if not unique:
+        raise UpstreamError(Kind.UNAVAILABLE, detail="The list of models is empty.")
+    known = {model.id for model in bundled()}
+    others = await _not_for_chat(http, account, [name for name in unique if name not in known])
+    return [model for name, model in unique.items() if name not in others]
+
+
+async def _not_for_chat(http: httpx.AsyncClient, account: Account, names: list[str]) -> set[str]:
+    """Those whose input schema says so. A schema that cannot be had says nothing."""
+    url = f"{account.base_url}/accounts/{account.account_id}/ai/models/schema"
+    found: set[str] = set()
+    slots = asyncio.Semaphore(SCHEMAS_AT_ONCE)
+
+    async def look(name: str) -> None:
+        async with slots:
+            payload = await _get(http, account, url, {"model": name})
+        result = payload.get("result") if isinstance(payload, dict) else None
+        if isinstance(result, dict) and not is_for_chat(result.get("input")):
+            found.add(name)
+
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(*map(look, names[:SCHEMAS]), return_exceptions=True)
+    except TimeoutError:
+        logger.warning("not all input schemas of new models could be read in time")
+    return found
+
+
+async def finetunes(http: httpx.AsyncClient, account: Account, bases: Iterable[Model]) -> list[Model]:
+    """The account's own finetunes of these models, each a model of its own."""
+    known = {model.id: model for model in bases}
+    records = await _pages(http, account, "/ai/finetunes", {})
+    unique = {model.id: model for record in records if (model := _finetune(record, known))}
+    return list(unique.values())
+
+
+async def _pages(
+    http: httpx.AsyncClient, account: Account, path: str, query: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """The records of all pages. A list without page numbers has one."""
+    url = f"{account.base_url}/accounts/{account.account_id}{path}"
+    found: list[dict[str, Any]] = []
+    try:
+        async with asyncio.timeout(PATIENCE):
+            for page in range(1, PAGES + 1):
+                payload = await _get(http, account, url, query | {"page": page} if query else {})
+                records = _records(payload)
+                found += [record for record in records if isinstance(record, dict)]
+                if not records or not query or _is_last(payload, page, len(records)):
+                    return found
+    except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:  # the deadline's TimeoutError is one
+        raise UpstreamError(Kind.UNAVAILABLE, detail=type(error).__name__) from error
+    raise UpstreamError(Kind.UNAVAILABLE, detail="The list does not end.")
+
+
+async def _get(http: httpx.AsyncClient, account: Account, url: str, query: dict[str, Any]) -> Any:
+    headers = {"Authorization": f"Bearer {account.token}", "Accept": "application/json"}
+    async with http.stream("GET", url, params=query, headers=headers) as answer:
+        body = bytearray()
+        async for piece in answer.aiter_bytes():
+            body += piece
+            if len(body) > LARGEST_PAGE:
+                raise UpstreamError(Kind.UNAVAILABLE, detail="The list is too long.")
+    if not answer.is_success:
+        raise from_response(answer.status_code, answer.headers, bytes(body))
+    try:
+        payload = json.loads(body)
+    except (ValueError, RecursionError):
+        raise UpstreamError(Kind.UNAVAILABLE, detail="The list is not JSON.") from None
+    if isinstance(payload, dict) and payload.get("success") is False:
+        raise from_payload(payload)
+    return payload
+
+
+def _records(payload: Any) -> list[Any]:
+    """`{"result": […]}`, `{"result": {"data": […]}}`, `{"data": […]}` or the bare list."""
+    for name in ("result", "data"):
+        if isinstance(payload, dict):
+            payload = payload.get(name, payload)
+    if not isinstance(payload, list):
+        raise UpstreamError(Kind.UNAVAILABLE, detail="This is no list.")
+    return payload
+
+
+def _is_last(payload: Any, page: int, records: int) -> bool:
+    """By the number of pages, else by their size: the last one is not full."""
+    info = payload.get("result_info") if isinstance(payload, dict) else None
+    info = info if isinstance(info, dict) else {}
+    if total := _whole(info.get("total_pages")):
+        return page >= total
+    return records < (_whole(info.get("per_page")) or PER_PAGE)
+
+
+def _model(record: dict[str, Any]) -> Model | None:
+    """The id is in `name`, and every value is a string but the price's and the efforts'."""
+    name = record.get("name")
+    if not _is_id(name) or _task(record) not in (TASK, ""):
+        return None
+    given = dict(_properties(record))
+    model = Model(
+        id=name,
+        name=_spoken(name),
+        window=_tokens(given.get("context_window")) or USUAL_WINDOW,
+        max_output=next((found for each in OUTPUTS if (found := _tokens(given.get(each)))), None),
+        retires=_day(given.get("planned_deprecation_date")),
+        efforts=_efforts(given.get("reasoning_effort")),
+    )
+    more: dict[str, Any] = {ours: _true(given.get(theirs)) for theirs, ours in FLAGS.items()}
+    more["reasoning"] = more["reasoning"] or bool(model.efforts)
+    return refined(replace(model, **more | _prices(given.get("price"))))
+
+
+def _finetune(record: dict[str, Any], bases: dict[str, Model]) -> Model | None:
+    """Its id is a UUID, so it cannot lead anywhere, and what joins it to the base's stands in no id."""
+    base, name = bases.get(str(record.get("model"))), record.get("name")
+    try:
+        key = str(uuid.UUID(str(record.get("id"))))
+    except ValueError:
+        return None
+    if base is None or not isinstance(name, str) or not name.strip():
+        return None
+    name = " ".join("".join(each if each.isprintable() else " " for each in name).split())[:LONGEST_NAME]
+    return replace(
+        base,
+        id=f"{base.id}+{key}",
+        name=f"{name} ({base.name})",
+        lora=False,
+        base=base.id,
+        finetune=key,
+        adapter_name=name,
+    )
+
+
+def _is_id(name: Any) -> TypeGuard[str]:
+    return isinstance(name, str) and len(name) <= LONGEST_ID and bool(ID.fullmatch(name))
+
+
+def _task(record: dict[str, Any]) -> str:
+    task = record.get("task")
+    said = task.get("name") if isinstance(task, dict) else task
+    return said if isinstance(said, str) else ""
+
+
+def _properties(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    given = record.get("properties")
+    for each in given if isinstance(given, list) else ():
+        if isinstance(each, dict) and isinstance(each.get("property_id"), str):
+            yield each["property_id"], each.get("value")
+
+
+def _spoken(id_: str) -> str:
+    """A name for people, of one that is not known here: `@cf/qwen/qwen3-30b-a3b-fp8` is Qwen3 30B A3B."""
+    words = NOISE.sub("", id_.rsplit("/", 1)[1]).replace("_", "-").split("-")
+    return " ".join(SPELLINGS.get(word.lower(), _capital(word)) for word in words if word)
+
+
+def _capital(word: str) -> str:
+    sized = re.fullmatch(r"[a-z]?[0-9.]+[bkm]", word)  # 70b, a3b
+    return word.upper() if sized else word[0].upper() + word[1:]
+
+
+def _true(value: Any) -> bool:
+    return value is True or (isinstance(value, str) and value.strip().lower() == "true")
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    return int(value) if re.fullmatch(r"[0-9]{1,12}", str(value).strip()) else None
+
+
+def _tokens(value: Any) -> int | None:
+    number = _whole(value)
+    return number if number and SMALLEST_WINDOW <= number <= LARGEST_WINDOW else None
+
+
+def _day(value: Any) -> date | None:
+    """2026-05-30, with a time behind it or not."""
+    try:
+        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _efforts(value: Any) -> tuple[str, ...]:
+    """From an object's `supported_efforts`, or from plain words: "Off, Low, High, Max"."""
+    levels = value.get("supported_efforts") if isinstance(value, dict) else None
+    if isinstance(value, str):
+        words = [each.strip().lower() for each in value[:LONGEST_NAME].split(",")]
+        levels = [EFFORT_WORDS[word] for word in words if word in EFFORT_WORDS]
+    words = [each for each in levels if isinstance(each, str)] if isinstance(levels, list) else []
+    return tuple(dict.fromkeys(word for word in words if EFFORT.fullmatch(word)))
+
+
+def _prices(value: Any) -> dict[str, float]:
+    """In dollars a million tokens; of another currency or unit nothing is known."""
+    columns = {"input": "price_in", "output": "price_out", "cached input": "price_cached"}
+    prices: dict[str, float] = {}
+    for each in value if isinstance(value, list) else ():
+        if not isinstance(each, dict) or each.get("currency", "USD") != "USD":
+            continue
+        unit, price = UNIT.fullmatch(str(each.get("unit")).strip()), each.get("price")
+        if unit and isinstance(price, int | float) and not isinstance(price, bool) and 0 <= price < 1e6:
+            prices[columns[unit[1].lower()]] = float(price)
+    return prices

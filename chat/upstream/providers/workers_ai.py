@@ -1,0 +1,92 @@
+"""What is sent for one reply, to Workers AI or to the local model: an address, headers, a body."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from chat.upstream.chat_request import Ask
+from chat.upstream.errors import Kind, UpstreamError, gettext_noop
+
+from . import ai_gateway
+from .ai_gateway import Gateway
+
+# What a model of 135 million parameters needs to stay pleasant. Hotter, or with a stronger penalty, or with
+# its template's own system prompt, SmolLM2 tells of France in broken French: 6 times of 18 asked for its
+# capital at 0.3, twice at 0.2, once at 0.1, where a poem is still another one each time.
+LOCAL_SAMPLING = {"temperature": 0.1, "top_p": 0.9, "repeat_penalty": 1.05}
+CANNOT_CALL_TOOLS = gettext_noop(
+    "This model cannot be made to call a tool. Send “tool_choice” as “auto”, or choose another model."
+)
+LOCAL_SYSTEM = {"role": "system", "content": "You are a helpful AI assistant."}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A Cloudflare account. `base_url` ends with `/client/v4`, that of its gateways' own host with `/v1`."""
+
+    account_id: str
+    token: str
+    base_url: str
+    gateway_base_url: str = "https://gateway.ai.cloudflare.com/v1"
+
+    def __repr__(self) -> str:
+        return f"Account({self.account_id!r})"  # a token in a traceback is a token lost
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    url: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+def to_workers_ai(account: Account, through: Gateway | None, ask: Ask, *, stream: bool = True) -> Request:
+    """`POST /accounts/<id>/ai/run/<model>`. The default of `max_tokens` is 256, so it is always written.
+
+    The call is the same with a gateway on the way; without its header none is.
+    """
+    body = {**_asked(ask), "max_tokens": ask.max_tokens, **ask.parameters, "stream": stream}
+    headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
+    if ask.affinity:
+        headers["x-session-affinity"] = ask.affinity
+    if through or ask.gateway:
+        through = through or Gateway(ask.gateway[ai_gateway.ID])
+        headers |= ai_gateway.headers(through, ask, body)
+    url = f"{account.base_url}/accounts/{account.account_id}/ai/run/{ask.model.address}"
+    return Request(url, headers, body)
+
+
+def _asked(ask: Ask) -> dict[str, Any]:
+    return {"prompt": ask.messages[0]["content"], "raw": True} if ask.raw else {"messages": ask.messages}
+
+
+def to_local(url: str, key: str, ask: Ask, *, stream: bool = True) -> Request:
+    """llama.cpp's server speaks OpenAI's API. Its prompt cache makes a conversation's next turn quick.
+
+    It goes on with a last message that is the model's own, and refuses that to a model which may think first:
+    https://github.com/ggml-org/llama.cpp/pull/15404
+    """
+    _refuse_forced_tools(ask)
+    messages = ask.messages
+    if messages[0]["role"] != "system":
+        messages = [LOCAL_SYSTEM, *messages]
+    body = {
+        "model": ask.model.id,
+        "messages": messages,
+        "stream_options": {"include_usage": True},
+        "max_tokens": ask.max_tokens,
+        **LOCAL_SAMPLING,
+        **ask.parameters,
+        "stream": stream,
+    }
+    if messages[-1]["role"] == "assistant":
+        body["chat_template_kwargs"] = {"enable_thinking": False}
+    return Request(f"{url}/v1/chat/completions", {"Authorization": f"Bearer {key}"}, body)
+
+
+def _refuse_forced_tools(ask: Ask) -> None:
+    """llama.cpp ignores without a word what a model's template has no place for. Raises UpstreamError."""
+    choice = ask.sent.get("tool_choice")
+    if not ask.model.tools and (choice == "required" or isinstance(choice, dict)):
+        error = UpstreamError(Kind.INVALID, status=400)
+        error.message = CANNOT_CALL_TOOLS
+        raise error

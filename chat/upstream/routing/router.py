@@ -1,0 +1,249 @@
+"""The router: admission by the rate limiter and the circuit breakers, retries, and fallback models.
+
+All of it happens before the first token, because a reply has one author. This is the only retry loop.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from chat.upstream import token_budget
+from chat.upstream.catalogue import Catalogue, Model, UnknownModel
+from chat.upstream.chat_request import Ask
+from chat.upstream.client import Client
+from chat.upstream.completion_stream import CompletionStream, NotStreamed
+from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.timeouts import Backoff, RetryPolicy
+
+from .circuit_breaker import Allowance, Breaker
+from .rate_limiter import Limiter
+from .wait_queue import Tell, tell_nobody
+
+# Errors that open a circuit breaker; an error of any other kind shows that the model answers.
+BREAKER_FAILURES = {Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE, Kind.INTERRUPTED}
+# Errors that another model may not have.
+FALLBACK_ERRORS = BREAKER_FAILURES | {Kind.THROTTLED, Kind.QUOTA, Kind.UNKNOWN_MODEL}
+RETRY_POLICY = RetryPolicy()
+
+
+def ignore_attempt(stream: CompletionStream) -> None:
+    pass
+
+
+def ignore_error(model: Model, error: UpstreamError) -> None:
+    pass
+
+
+class Router:
+    """One for all replies of a process. `fallbacks` are ids of models, tried in this order."""
+
+    def __init__(
+        self,
+        client: Client,
+        catalogue: Callable[[], Catalogue],
+        limiter: Limiter,
+        fallbacks: Sequence[str] = (),
+        *,
+        breaker: Callable[[], Breaker] = Breaker,
+        allowance: Allowance | None = None,
+        retry_policy: RetryPolicy = RETRY_POLICY,
+        on_error: Callable[[Model, UpstreamError], None] = ignore_error,
+    ) -> None:
+        """`on_error` gets each error of a model that is not on this machine."""
+        self.limiter = limiter
+        self.allowance = allowance or Allowance()
+        self.client = client
+        self.retry_policy = retry_policy
+        self._catalogue = catalogue
+        self._fallbacks = fallbacks
+        self._make_breaker = breaker
+        self._breakers: dict[str, Breaker] = {}
+        self.on_error = on_error
+
+    @asynccontextmanager
+    async def stream(
+        self,
+        ask: Ask,
+        on_position: Tell = tell_nobody,
+        *,
+        allow_fallback: bool = True,
+        wait: bool = True,
+        on_attempt: Callable[[CompletionStream], None] = ignore_attempt,
+    ) -> AsyncIterator[CompletionStream]:
+        """Open a reply, up to its first token: `async with router.stream(ask) as stream: async for …`
+
+        `on_position` gets the place in the wait queue, and 0 when the model is asked. `allow_fallback` False:
+        no other model may answer, as where a reply is continued that one began. `wait` False: beyond the rate
+        limit UpstreamError (throttled) with `retry_after` is raised at once, as API clients expect it.
+        `on_attempt` gets each stream before it is opened: one that fails has a log entry at the gateway, too.
+
+        Raises UpstreamError: of the model that was asked, where no other one could answer.
+        """
+        others = self.fallbacks_for(ask.model) if allow_fallback else []
+        routing = _Routing(self, ask, others, wait, on_position, on_attempt)
+        async with AsyncExitStack() as stack:
+            yield await routing.open(stack)
+
+    def breaker(self, model: Model) -> Breaker:
+        if model.id not in self._breakers:
+            self._breakers[model.id] = self._make_breaker()
+        return self._breakers[model.id]
+
+    def fallbacks_for(self, model: Model) -> list[Model]:
+        """The models that may answer instead. A prompt for the model on this machine does not leave it."""
+        return [] if model.local else [other for other in self._available() if other.id != model.id]
+
+    def _available(self) -> Iterator[Model]:
+        catalogue = self._catalogue()
+        for name in self._fallbacks:
+            try:
+                model = catalogue.get(name)
+            except UnknownModel:
+                continue  # retired since the start
+            if not catalogue.for_some(model):  # the person may not be among those who may use it
+                yield model
+
+
+@dataclass(slots=True)
+class _Routing:
+    """The way of one request to the model that answers it."""
+
+    router: Router
+    ask: Ask
+    others: list[Model]
+    wait: bool
+    on_position: Tell
+    on_attempt: Callable[[CompletionStream], None]
+    rate_limited: set[str] = field(default_factory=set)  # ids of models that refused this request already
+
+    async def open(self, stack: AsyncExitStack) -> CompletionStream:
+        """Enter into `stack` the first stream that brings a token, or ends well without one."""
+        failure: UpstreamError | None = None
+        for ask in self._requests():
+            try:
+                stream = await self._open(stack, ask)
+            except UpstreamError as error:
+                failure = failure or error
+                if error.kind not in FALLBACK_ERRORS:
+                    break
+            else:
+                stream.fallback_reason = failure.kind.value if failure else ""
+                return stream
+        assert failure is not None
+        raise failure
+
+    def _requests(self) -> Iterator[Ask]:
+        yield self.ask
+        for model in self.others:
+            try:
+                fit = token_budget.fit(self.ask.messages, model, self.ask.max_tokens)
+            except UpstreamError:
+                continue  # the prompt does not fit into its context window
+            yield replace(self.ask, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
+
+    async def _open(self, stack: AsyncExitStack, ask: Ask) -> CompletionStream:
+        """Request a reply from one model, with retries."""
+        model = ask.model
+        is_last = model in self.others[-1:] or not self.others
+        await self._check_admission(model)
+        self.on_position(0)
+        if not is_last and model.metered:
+            ask = _reject_if_busy(ask)
+        started = asyncio.get_running_loop().time()
+        backoff = Backoff(self.router.retry_policy, self.router.client.is_retried_by_gateway(model))
+        whole = False
+        while True:
+            stream = self.router.client.stream(ask, started, whole=whole)
+            self.on_attempt(stream)
+            try:
+                async with AsyncExitStack() as attempt:
+                    await attempt.enter_async_context(stream)
+                    await stream.begin()
+                    stack.push_async_exit(attempt.pop_all())
+            except NotStreamed:
+                whole = True
+            except UpstreamError as error:
+                self._record_failure(model, error)
+                delay = backoff.delay_after(error, streamed=stream.streams, time_left=stream.time_left)
+                if delay is None or not self._should_retry(ask, error, is_last=is_last):
+                    raise
+                await asyncio.sleep(delay)
+                if not await self._may_retry(model):
+                    raise
+            else:
+                self._record_success(model)
+                return stream
+
+    async def _check_admission(self, model: Model) -> None:
+        """Raises UpstreamError where no request is to be made."""
+        if model.local:
+            return
+        self._check_breakers(model, claim=False)  # nobody waits in vain
+        if model.metered:
+            if self.wait:
+                await self.router.limiter.enter(model, self.on_position)
+            elif seconds := await self.router.limiter.claim(model):
+                raise UpstreamError(Kind.THROTTLED, retry_after=seconds, detail="not asked")
+        self._check_breakers(model, claim=True)
+
+    def _check_breakers(self, model: Model, *, claim: bool) -> None:
+        """Raises UpstreamError where the quota is spent or a breaker is open. `claim`: a request follows."""
+        allowance, breaker = self.router.allowance, self.router.breaker(model)
+        if model.metered and not (allowance.admits() if claim else allowance.may_admit()):
+            raise UpstreamError(Kind.QUOTA, retry_after=allowance.left(), detail="not asked")
+        if not (breaker.admits() if claim else breaker.left() == 0):
+            raise UpstreamError(breaker.kind, retry_after=breaker.left(), detail="not asked")
+
+    def _should_retry(self, ask: Ask, error: UpstreamError, *, is_last: bool) -> bool:
+        """Whether the same model is asked again.
+
+        Not a busy one, where another model can answer or the request says `rejectIfBusy`.
+        """
+        rejects_if_busy = not is_last or "options" in ask.sent
+        if self.router.breaker(ask.model).is_open or (error.kind is Kind.BUSY and rejects_if_busy):
+            return False
+        return self.wait or error.kind is not Kind.THROTTLED
+
+    async def _may_retry(self, model: Model) -> bool:
+        """After the delay: the breaker may have opened, and a retry takes no place of those who wait."""
+        if self.router.breaker(model).is_open:
+            return False
+        return not model.metered or await self.router.limiter.enter_at_once(model)
+
+    def _record_success(self, model: Model) -> None:
+        if not model.local:
+            self.router.breaker(model).succeeded()
+        if model.metered:
+            self.router.allowance.succeeded()
+            self.router.limiter.answered(model)
+
+    def _record_failure(self, model: Model, error: UpstreamError) -> None:
+        """Tell the limiter, the breakers and the catalogue, for the requests that come next."""
+        if model.local:
+            return
+        router = self.router
+        router.on_error(model, error)
+        if model.metered:
+            if error.kind is Kind.THROTTLED:
+                self._record_rate_limit(model, error)
+                return
+            router.limiter.answered(model)
+            if error.kind is Kind.QUOTA:
+                router.allowance.refused(error.retry_after or 0.0)
+                return
+        if error.kind in BREAKER_FAILURES:
+            router.breaker(model).failed(error.kind)
+        else:
+            router.breaker(model).succeeded()
+
+    def _record_rate_limit(self, model: Model, error: UpstreamError) -> None:
+        """A request counts once, however often it was retried."""
+        if model.id not in self.rate_limited:
+            self.rate_limited.add(model.id)
+            self.router.limiter.refused(model, error.retry_after_header)
+
+
+def _reject_if_busy(ask: Ask) -> Ask:
+    """Have a busy model of Workers AI refuse the request instead of queueing it: another model can answer."""
+    return replace(ask, sent={**ask.sent, "options": {"rejectIfBusy": True}})

@@ -1,0 +1,76 @@
+"""Who of the staff looked into one's conversations: told to the one who wrote them."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from chat.db import in_database
+from chat.exceptions import Malformed, SignedOut
+from chat.models import Conversation, Reading, ReadingOwner, User
+from chat.timezones import zone
+
+from . import access
+
+PAGE = 50  # readings shown at once
+LONGEST_KEY = 18  # digits; what every database takes
+
+
+@access.takes("GET", "HEAD")
+async def readings(request: HttpRequest) -> HttpResponseBase:
+    """The newest readings of one's own conversations, or with `?before=<number>` those before that one."""
+    return await in_database(_readings, request)
+
+
+def _readings(request: HttpRequest) -> HttpResponse:
+    try:
+        user = access.signed_in(request)
+    except SignedOut:
+        return access.to_login(request)
+    before = _before(request)
+    keys = _newest(user, before)
+    rows = Reading.objects.in_bulk(keys[:PAGE])
+    shown = [rows[key] for key in keys[:PAGE]]
+    there = _still_there(user, {row.conversation for row in shown if row.conversation})
+    listed = ReadingOwner.objects.filter(owner_key=user.pk, reading__in=keys[:PAGE])
+    numbers = {key: len(found) for key, found in listed.values_list("reading_id", "conversations")}
+    context: dict[str, Any] = {
+        "readings": [
+            {"row": row, "there": row.conversation in there, "number": numbers.get(row.pk)} for row in shown
+        ],
+        "older": keys[PAGE - 1] if len(keys) > PAGE else None,
+        "newest": before is None,
+    }
+    with timezone.override(zone(request)):
+        return render(request, "chat/readings.html", context)
+
+
+def _newest(user: User, before: int | None) -> list[int]:
+    """The keys of the newest readings of this person's conversations, and one more than a page holds.
+
+    Two short looks into an index each, for openings and for lists.
+    """
+    opened = Reading.objects.filter(owner_key=user.pk)
+    listed = ReadingOwner.objects.filter(owner_key=user.pk)
+    if before is not None:
+        opened, listed = opened.filter(pk__lt=before), listed.filter(reading__lt=before)
+    keys = [*opened.order_by("-pk").values_list("pk", flat=True)[: PAGE + 1]]
+    keys += listed.order_by("-reading").values_list("reading_id", flat=True)[: PAGE + 1]
+    return sorted(keys, reverse=True)[: PAGE + 1]
+
+
+def _before(request: HttpRequest) -> int | None:
+    written = request.GET.get("before")
+    if written is None:
+        return None
+    if not (written.isascii() and written.isdigit() and len(written) <= LONGEST_KEY):
+        raise Malformed(_("“before” must be the number of a reading."))
+    return int(written)
+
+
+def _still_there(user: Any, keys: set[uuid.UUID]) -> set[uuid.UUID]:
+    return set(Conversation.objects.of(user).filter(pk__in=keys).values_list("pk", flat=True))

@@ -1,0 +1,35 @@
+"""Which version of a message is shown."""
+
+import uuid
+
+from django.http import HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
+
+from chat.db import in_database
+from chat.models import Conversation
+from chat.turns.version_selection import select as select_version
+
+from . import access, request_parsers
+from .errors import is_form
+from .redirects import to_conversation
+
+
+@access.takes("POST")
+async def select(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """Show this version, and below it the branch that was last read or written."""
+    conversation = await in_database(_select, request, message)
+    if is_form(request):
+        return to_conversation(conversation.pk, message)
+    return JsonResponse(
+        {
+            "conversation": str(conversation.pk),
+            "message": str(message),
+            "leaf": str(conversation.active_leaf_id),
+        }
+    )
+
+
+def _select(request: HttpRequest, message: uuid.UUID) -> Conversation:
+    user = access.signed_in(request)
+    request_parsers.nothing(request)
+    return select_version(user, message)

@@ -1,0 +1,79 @@
+"""The parameters of a conversation as a call sends them: an object in JSON, a field each in a form."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from chat.exceptions import Malformed
+from chat.formats import grouped
+from chat.upstream.parameters import CHOICES, LEVEL, NUMBER, SWITCH, Parameter, Value
+
+from . import request_fields
+from .errors import is_form
+
+FIELD = "parameters"
+SWITCHED = {"on": True, "off": False}  # in a form
+RESET = "reset"  # in a form: all are forgotten
+
+
+def names(request: HttpRequest) -> list[str]:
+    """The fields that say something of them."""
+    return [*CHOICES, FIELD] if is_form(request) else [FIELD]
+
+
+def read(request: HttpRequest, sent: dict[str, Any]) -> dict[str, Value | None] | None:
+    """What is chosen; None forgets a choice. Nothing was sent at all: None. Raises Malformed."""
+    if is_form(request) and sent.get(FIELD) == RESET:
+        return dict.fromkeys(CHOICES)
+    if is_form(request) and FIELD not in sent:
+        found = {name: _typed(CHOICES[name], sent[name]) for name in CHOICES if name in sent}
+    elif sent.get(FIELD) is None:
+        return None
+    else:
+        found = sent[FIELD]
+        if not isinstance(found, dict):
+            raise Malformed(_("“%(name)s” must be a JSON object.") % {"name": FIELD})
+    for name, value in found.items():
+        _check(name, value)
+    return found or None
+
+
+def _typed(parameter: Parameter, text: str) -> Any:
+    """A form knows only text, and nothing in a field is no choice. What cannot be read stays text."""
+    text = text.strip()
+    if not text:
+        return None
+    if parameter.kind == SWITCH:
+        return SWITCHED.get(text, text)
+    if parameter.kind == LEVEL:
+        return text
+    try:
+        return float(text) if parameter.kind == NUMBER else int(text)
+    except ValueError:
+        return text
+
+
+def _check(name: str, value: Any) -> None:
+    parameter = CHOICES.get(name)
+    if parameter is None:
+        unknown = _("There is no parameter “%(name)s”.") % {"name": name[:100]}
+        raise Malformed(f"{unknown} {request_fields.offer(CHOICES)}")
+    if value is not None and not parameter.takes(value):
+        raise Malformed(_unfit(parameter))
+
+
+def _unfit(parameter: Parameter) -> str:
+    about = {
+        "name": parameter.name,
+        "least": grouped(parameter.least),
+        "most": grouped(parameter.most),
+        "names": ", ".join(parameter.levels),
+    }
+    if parameter.kind == SWITCH:
+        return _("“%(name)s” must be true or false.") % about
+    if parameter.kind == LEVEL:
+        return _("“%(name)s” must be one of: %(names)s.") % about
+    if parameter.kind == NUMBER:
+        return _("“%(name)s” must be a number from %(least)s to %(most)s.") % about
+    return _("“%(name)s” must be a whole number from %(least)s to %(most)s.") % about

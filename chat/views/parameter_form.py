@@ -1,0 +1,110 @@
+"""The controls for a model's parameters: a row for each that it knows, and none for the others."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from chat.db import in_database
+from chat.engine.engine import Engine, engine
+from chat.exceptions import Malformed
+from chat.formats import grouped
+from chat.model_catalog.catalog import theirs
+from chat.upstream.catalogue import Model, UnknownModel
+from chat.upstream.parameters import CHOICES, LEVEL, SWITCH, Parameter, Value, known
+
+from . import access
+
+# The name of each, and what it does, in a line.
+ABOUT = {
+    "thinking": (_("Thinking"), _("Before it answers. Without it replies come sooner.")),
+    "effort": (_("How much it thinks"), _("More takes longer, and uses up more tokens.")),
+    "max_tokens": (_("Longest reply"), _("In tokens, its thinking included.")),
+    "temperature": (_("Temperature"), _("Low is matter-of-fact, high is inventive.")),
+    "top_p": (_("Top P"), _("Words come from so large a part of the likely ones.")),
+    "top_k": (_("Top K"), _("Words come from so many of the likeliest.")),
+    "repetition_penalty": (_("Repetition penalty"), _("Above 1 it repeats itself less.")),
+    "frequency_penalty": (
+        _("Frequency penalty"),
+        _("Higher: words that came often come less."),
+    ),
+    "presence_penalty": (
+        _("Presence penalty"),
+        _("Higher: it moves on to something new."),
+    ),
+    "seed": (_("Seed"), _("The same one makes much the same reply again.")),
+}
+WORDS = {
+    True: _("On"),
+    False: _("Off"),
+    "low": _("Low"),
+    "medium": _("Medium"),
+    "high": _("High"),
+    "xhigh": _("Very high"),
+    "max": _("Greatest"),
+}
+
+
+@access.takes("GET", "HEAD")
+async def of_model(request: HttpRequest) -> HttpResponseBase:
+    """Those of `?model=`, with nothing chosen: fetched by a page whose model was changed."""
+    return await in_database(_of_model, await engine(), request)
+
+
+def _of_model(here: Engine, request: HttpRequest) -> HttpResponse:
+    offered = theirs(here.catalogue, access.signed_in(request))
+    try:
+        model = offered.get(request.GET.get("model", offered.default.id))
+    except UnknownModel as error:
+        raise Malformed(gettext("There is no such model here. Choose another one.")) from error
+    form = "composer" if "new" in request.GET else "instruct"
+    return render(request, "chat/_parameters.html", {"controls": controls(model, {}), "form": form})
+
+
+def controls(model: Model, chosen: Mapping[str, Value]) -> dict[str, Any]:
+    """What the form shows: the model, what is chosen of all there is, and a row for what this model knows."""
+    takes = {parameter.name: parameter for parameter in known(model)}
+    shown = [takes[name] for name in CHOICES if name in takes]
+    return {
+        "model": model.id,
+        "name": model.name,
+        "chosen": json.dumps(dict(chosen)),
+        "thinking": [_row(each, chosen.get(each.name)) for each in shown if each.kind in (SWITCH, LEVEL)],
+        "numbers": [_row(each, chosen.get(each.name)) for each in shown if each.kind not in (SWITCH, LEVEL)],
+        "open": any(each.name in chosen for each in shown if each.kind not in (SWITCH, LEVEL)),
+    }
+
+
+def _row(parameter: Parameter, chosen: Value | None) -> dict[str, Any]:
+    """`value` as a form writes it, '' where the model's default holds."""
+    label, about = ABOUT[parameter.name]
+    value = None if chosen is None else parameter.fitted(chosen)
+    row = {"name": parameter.name, "label": label, "about": about, "value": _written(value)}
+    if parameter.kind in (SWITCH, LEVEL):
+        values: tuple[Value, ...] = (True, False) if parameter.kind == SWITCH else parameter.levels
+        options = [(_written(each), WORDS[each]) for each in values]
+        return row | {"options": options, "default": WORDS.get(parameter.default)}
+    default = parameter.default
+    assert not isinstance(default, str)
+    return row | {
+        "min": str(parameter.least),
+        "max": str(parameter.most),
+        "step": str(parameter.step),
+        "whole": parameter.step == 1,
+        "least": grouped(parameter.least),
+        "most": grouped(parameter.most),
+        "default": "" if default is None else grouped(default),
+    }
+
+
+def _written(value: Value | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

@@ -1,0 +1,36 @@
+"""What a reply is offered whose tokens were used up by thinking: more of them, or less of that."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from chat.formats import grouped
+from chat.upstream.catalogue import Model
+from chat.upstream.parameters import Value, known
+
+MORE = 2  # times the tokens it had
+
+
+def offers(model: Model, chosen: Mapping[str, Value], had: int) -> list[dict[str, Any]]:
+    """Each one parameter that another attempt could have, as a button of a form."""
+    takes = {parameter.name: parameter for parameter in known(model)}
+    found = []
+    more = min(had * MORE, int(takes["max_tokens"].most))
+    if more > had:
+        words = _("Try again with %(tokens)s tokens") % {"tokens": grouped(more)}
+        found.append(_offer("max_tokens", more, str(more), words))
+    thinks = chosen.get("thinking", True)
+    if thinks and (effort := takes.get("effort")):
+        least, now = effort.levels[0], chosen.get("effort", effort.default)
+        if now is not None and effort.fitted(now) != least:
+            found.append(_offer("effort", least, least, _("Try again with less thinking")))
+    if thinks and "thinking" in takes:
+        found.append(_offer("thinking", False, "off", _("Try again without thinking")))
+    return found
+
+
+def _offer(name: str, value: Value, written: str, words: str) -> dict[str, Any]:
+    """`value` as a form sends it, `parameters` as a program does."""
+    return {"name": name, "value": written, "parameters": json.dumps({name: value}), "words": words}

@@ -1,0 +1,51 @@
+"""Answers that stream: the same frames to whoever asks for a run, and whenever."""
+
+import uuid
+from collections.abc import AsyncIterator
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from chat.engine.engine import Engine
+from chat.engine.streaming.position import Position
+from chat.engine.streaming.run_state import Live
+from chat.engine.streaming.viewer import Viewer
+from chat.models import User
+
+
+class EventStream(StreamingHttpResponse):
+    """Hands a viewer's frames on as they are, without Django's two generators around each of them."""
+
+    def __init__(self, viewer: Viewer) -> None:
+        self._frames = viewer.frames()
+        super().__init__(self._frames, content_type="text/event-stream")
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._frames
+
+
+def stream(
+    engine: Engine, live: Live, user: User, request: HttpRequest, position: Position = Position()
+) -> HttpResponseBase:
+    """`text/event-stream` of what follows `position`; 204 for who has seen `done` already.
+
+    With `?html=1` its frames carry the text rendered as well.
+
+    204 is what makes a browser's EventSource stop asking.
+    """
+    if live.ending is not None and position == live.end._replace(done=True):
+        return _labelled(HttpResponse(status=204), live.about.run, live.about.conversation)
+    feed = live.page if request.GET.get("html") == "1" else live.plain
+    session = request.session.session_key or ""
+    viewer = Viewer(engine.viewers, feed, position, session=session, user=user.pk, password=user.password)
+    response = EventStream(viewer)
+    response["Cache-Control"] = "no-cache, no-transform"
+    response["X-Accel-Buffering"] = "no"
+    response["Content-Encoding"] = "identity"
+    return _labelled(response, live.about.run, live.about.conversation)
+
+
+def _labelled(response: HttpResponseBase, run: uuid.UUID, conversation: uuid.UUID) -> HttpResponseBase:
+    response["X-Run-Id"] = str(run)
+    response["X-Conversation-Id"] = str(conversation)
+    return response

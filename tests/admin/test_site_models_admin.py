@@ -1,0 +1,209 @@
+"""Deciding about models: shown or hidden, their order and names, who may use them, and the default."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.test import Client
+
+from chat.model_catalog import catalog
+from chat.models import ModelList, OfferedModel, User
+from chat.upstream.catalogue import Catalogue
+from tests.admin.test_users_admin import as_
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+LIST = "/admin/chat/offeredmodel/"
+GLM, GEMMA = "@cf/zai-org/glm-4.7-flash", "@cf/google/gemma-4-26b-a4b-it"
+GEMMAS_PAGE = f"{LIST}_40cf_2Fgoogle_2Fgemma-4-26b-a4b-it/change/"
+GLMS_PAGE = f"{LIST}_40cf_2Fzai-org_2Fglm-4.7-flash/change/"
+rows = OfferedModel.objects
+
+
+@pytest.fixture(autouse=True)
+def account(settings: Any) -> None:
+    settings.CLOUDFLARE_ACCOUNT_ID = "acc"
+    settings.DEFAULT_MODEL = ""
+    catalog.enter([])
+
+
+def staff(name: str, *rights: str) -> Client:
+    user = User.objects.create_user(name, is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    return as_(user)
+
+
+@pytest.fixture
+def keeper() -> Client:
+    """Staff whose only right is to decide about models."""
+    return staff("keeper", "change_offeredmodel", "view_offeredmodel")
+
+
+def now() -> Catalogue:
+    return catalog.read([])
+
+
+def version() -> int:
+    return ModelList.objects.standing().version
+
+
+def act(client: Client, action: str, *keys: str, within: str = LIST) -> str:
+    sent = {"action": action, "_selected_action": keys}
+    return client.post(within, sent, follow=True).content.decode()
+
+
+def change(client: Client, page: str, **fields: Any) -> str:
+    given = {"own_name": "", "position": "20", "shown": "on", "groups": []} | fields
+    return client.post(
+        page, {key: value for key, value in given.items() if value is not None}
+    ).content.decode()
+
+
+def test_the_list_says_what_each_can_do_and_costs(keeper: Client) -> None:
+    page = keeper.get(LIST).content.decode()
+    for words in (
+        "Gemma 4 26B A4B",
+        GEMMA,
+        "131,072",
+        "0.10 / 0.30",
+        "reasoning, vision, tools",
+        "everybody",
+    ):
+        assert words in page
+    assert "needs Workers Paid" in page
+    assert "was not fetched yet" in page
+
+
+def test_hidden_ones_are_offered_to_nobody_and_shown_ones_again(keeper: Client) -> None:
+    before = version()
+    assert "1 model was changed." in act(keeper, "hide", GEMMA)
+    assert GEMMA not in [model.id for model in now()]
+    assert version() > before
+    act(keeper, "show", GEMMA)
+    assert now().get(GEMMA)
+
+
+def test_the_default_is_made_here_and_cannot_be_hidden(keeper: Client) -> None:
+    act(keeper, "make_default", GEMMA)
+    assert now().default.id == GEMMA
+    assert "Make another one the default first" in act(keeper, "hide", GEMMA, GLM)
+    assert rows.filter(shown=False).count() == 0
+    assert "Make another one the default first" in change(keeper, GEMMAS_PAGE, shown=None)
+    assert rows.get(pk=GEMMA).shown
+
+
+def test_the_default_of_the_settings_cannot_be_hidden_either(keeper: Client) -> None:
+    assert "Make another one the default first" in act(keeper, "hide", GLM)
+    assert "Make another one the default first" in change(keeper, GLMS_PAGE, shown=None)
+    assert rows.get(pk=GLM).shown
+
+
+def test_the_default_is_for_everybody(keeper: Client) -> None:
+    few = Group.objects.create(name="few")
+    assert "is for everybody" in change(keeper, GLMS_PAGE, groups=[few.pk])
+    rows.get(pk=GEMMA).groups.add(few)
+    assert "is for everybody" in act(keeper, "make_default", GEMMA)
+    assert now().default.id == GLM
+
+
+@pytest.mark.parametrize("columns", [{"shown": False}, {"gone": "2026-11-01T00:00:00Z"}])
+def test_what_is_not_offered_is_no_default(keeper: Client, columns: dict[str, Any]) -> None:
+    rows.filter(pk=GEMMA).update(**columns)
+    where = f"{LIST}?ended=yes" if "gone" in columns else LIST
+    assert "must be shown" in act(keeper, "make_default", GEMMA, within=where)
+    rows.update(gone=None)
+    assert "Choose one model." in act(keeper, "make_default", GEMMA, GLM)
+    assert not rows.filter(is_default=True).exists()
+
+
+def test_a_name_an_order_and_groups_are_given_on_its_page(keeper: Client) -> None:
+    few, before = Group.objects.create(name="few"), version()
+    assert change(keeper, GEMMAS_PAGE, own_name="For us", position="1", groups=[few.pk]) == ""
+    model = now().of(lambda: {few.pk}).get(GEMMA)
+    assert model.name == "For us"
+    assert next(iter(now())).id == GEMMA
+    assert GEMMA not in [each.id for each in now().of(set)]
+    assert version() > before
+
+
+def test_the_order_is_changed_in_the_list(keeper: Client) -> None:
+    shown = rows.order_by("position")
+    sent: dict[str, Any] = {"form-TOTAL_FORMS": len(shown), "form-INITIAL_FORMS": len(shown), "_save": "Save"}
+    for number, row in enumerate(shown):
+        sent |= {
+            f"form-{number}-id": row.pk,
+            f"form-{number}-position": 1 if row.pk == GEMMA else row.position,
+        }
+    keeper.post(LIST, sent)
+    assert next(iter(now())).id == GEMMA
+
+
+def test_what_cloudflare_says_cannot_be_written(keeper: Client) -> None:
+    before = (
+        rows.filter(pk=GEMMA).values("id", "source", "declared", "learnt_window", "gone", "is_default").get()
+    )
+    change(keeper, GEMMAS_PAGE, id="@cf/a/b", declared="{}", learnt_window="9", is_default="on", gone="x")
+    assert rows.filter(pk=GEMMA).values(*before).get() == before
+
+
+def test_what_has_ended_is_out_of_the_way(keeper: Client) -> None:
+    rows.filter(pk=GEMMA).update(gone="2026-11-01T00:00:00Z")
+    assert GEMMA not in keeper.get(LIST).content.decode()
+    page = keeper.get(f"{LIST}?ended=yes").content.decode()
+    assert "gone since 2026-11-01" in page
+    assert GLM not in page
+
+
+def test_when_the_list_was_fetched_or_why_not_is_said(keeper: Client) -> None:
+    ModelList.objects.update(error="Authentication error <b>")
+    assert "could not be fetched (Authentication error &lt;b&gt;)" in keeper.get(LIST).content.decode()
+    ModelList.objects.update(fetched="2026-11-01T10:00:00Z")
+    assert "is of 2026-11-01 10:00 UTC. The latest attempt failed" in keeper.get(LIST).content.decode()
+
+
+def test_an_own_name_is_text_and_nothing_else(keeper: Client) -> None:
+    rows.filter(pk=GEMMA).update(own_name="<script>alert(1)</script>")
+    for page in (LIST, GEMMAS_PAGE):
+        assert "<script>alert(1)" not in keeper.get(page).content.decode()
+
+
+def test_who_may_only_look_changes_nothing() -> None:
+    looker = staff("looker", "view_offeredmodel")
+    assert "Gemma 4 26B A4B" in looker.get(LIST).content.decode()
+    assert looker.get(GEMMAS_PAGE).status_code == 200
+    before = list(rows.values())
+    for action in ("hide", "show", "make_default"):
+        act(looker, action, GEMMA)
+    assert looker.post(GEMMAS_PAGE, {"own_name": "x", "position": "1"}).status_code == 403
+    looker.post(
+        LIST, {"form-TOTAL_FORMS": 1, "form-INITIAL_FORMS": 1, "form-0-id": GEMMA, "form-0-position": 1}
+    )
+    assert list(rows.values()) == before
+
+
+def test_without_the_right_there_is_nothing() -> None:
+    nobody = staff("nobody")
+    before = list(rows.values())
+    for page in (LIST, GEMMAS_PAGE, GEMMAS_PAGE.replace("change", "history"), f"{LIST}nothing/history/"):
+        assert nobody.get(page).status_code == nobody.post(page, {"shown": ""}).status_code == 403
+    assert list(rows.values()) == before
+    assert LIST not in nobody.get("/admin/").content.decode()
+
+
+def test_nobody_adds_or_deletes_one(root: Client) -> None:
+    for page in (f"{LIST}add/", GEMMAS_PAGE.replace("change", "delete")):
+        assert root.get(page).status_code == root.post(page, {"post": "yes"}).status_code == 403
+    act(root, "delete_selected", GEMMA)
+    assert rows.filter(pk=GEMMA).exists()
+
+
+def test_the_number_of_queries_does_not_grow_with_the_list(
+    keeper: Client, django_assert_num_queries: Any
+) -> None:
+    rows.exclude(pk__in=(GLM, GEMMA)).delete()
+    with django_assert_num_queries(9):
+        keeper.get(LIST)
+    catalog.enter([])
+    for row in rows.exclude(pk=GLM)[:9]:
+        row.groups.add(Group.objects.create(name=row.pk[:100]))
+    with django_assert_num_queries(9):
+        keeper.get(LIST)

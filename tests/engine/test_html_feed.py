@@ -1,0 +1,241 @@
+"""What a page gets of a run: its text as HTML, the same however it was cut into pieces."""
+
+import asyncio
+import json
+import random
+import uuid
+from contextlib import aclosing
+
+import pytest
+
+from chat.engine.outcome import Ending
+from chat.engine.streaming.position import Position
+from chat.engine.streaming.run_info import About
+from chat.engine.streaming.run_state import Live
+from chat.engine.streaming.viewer import Viewer, Viewers
+from chat.rendering.blocks import Blocks, Patch
+from chat.rendering.markdown import render
+from chat.wire import sse
+from tests.rendering.page import patched
+from tests.server import Server
+from tests.waiting import PATIENCE, becomes
+
+TEXT = """# Counting
+
+Some *words* and a [link][late], then
+
+- one
+- two
+  - three
+
+| a | b |
+|---|--:|
+| 1 | 2 |
+
+```python
+for number in range(3):
+    print(number < 2)
+```
+
+> A quote
+> of two lines[^1]
+
+The end.
+
+[late]: https://example.org/
+[^1]: A note.
+"""
+
+
+class Reader:
+    """A page that follows a run, and what stands on it: at first what the server's page showed there."""
+
+    def __init__(self, run: Live, position: Position = Position(), shown: str = "") -> None:
+        self.blocks = render(shown, str(run.about.message))
+        self.frames: list[bytes] = []
+        self.text = ""
+        self.position = position
+        self._viewer = Viewer(Viewers(), run.page, position, session="", user=1, password="")
+        self._task = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        decoder = sse.Decoder()
+        async with aclosing(self._viewer.frames()) as frames:
+            async for frame in frames:
+                self.frames.append(frame)
+                for event in decoder.feed(frame):
+                    self._take(event)
+
+    def _take(self, event: sse.Event) -> None:
+        if event.id:
+            self.position = Position.parse(event.id)
+        if event.data.startswith("{"):
+            payload = json.loads(event.data)
+            self.text += payload["response"]
+            self.blocks = patched(self.blocks, payload.get("html", []))
+
+    async def end(self) -> list[str]:
+        async with asyncio.timeout(PATIENCE):
+            await self._task
+        return self.blocks
+
+    def leave(self) -> None:
+        self._task.cancel()
+
+
+def live(earlier: str = "") -> Live:
+    return Live(About(*(uuid.uuid4() for _ in range(4)), "model", earlier))
+
+
+def parts(text: str, length: int = 100) -> list[str]:
+    """After each of them a page is waited for, which else is rendered the more seldom the longer it takes."""
+    return [text[at : at + length] for at in range(0, len(text), length)]
+
+
+async def write(run: Live, text: str, pieces: random.Random) -> None:
+    """As a model does, and a little faster than pages are rendered."""
+    while text:
+        size = pieces.randint(1, 40)
+        run.append(text[:size])
+        text = text[size:]
+        await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_what_streams_is_what_a_reload_shows(seed: int) -> None:
+    run = live()
+    reader = Reader(run)
+    for part in parts(TEXT):
+        await write(run, part, random.Random(seed))
+        await becomes(lambda: reader.text == run.text)
+    run.finish(Ending("complete"))
+    assert await reader.end() == render(TEXT, str(run.about.message))
+    assert reader.text == TEXT
+    assert len(reader.frames) > 4
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_page_that_comes_and_goes_shows_the_same(seed: int) -> None:
+    run, chance = live(), random.Random(seed)
+    writing = asyncio.create_task(write(run, TEXT, chance))
+    reader = Reader(run)
+    while not writing.done():
+        await asyncio.sleep(chance.random() * 0.2)
+        reader.leave()
+        back = Reader(run, reader.position)
+        back.blocks, reader = reader.blocks, back
+    run.finish(Ending("complete"))
+    assert await reader.end() == render(TEXT, str(run.about.message))
+
+
+@pytest.mark.parametrize("at", [0, 1, 40, 90, 150, 190, len(TEXT) - 30, len(TEXT)])
+async def test_a_page_the_server_rendered_in_the_middle_goes_on_from_there(at: int) -> None:
+    run = live()
+    run.append(TEXT[:at])
+    reader = Reader(run, run.end, TEXT[:at])
+    await write(run, TEXT[at:], random.Random(at))
+    run.finish(Ending("complete"))
+    assert await reader.end() == render(TEXT, str(run.about.message))
+
+
+@pytest.mark.parametrize("at", [10, 45, 120, 170])
+async def test_a_continued_reply_has_no_seam(at: int) -> None:
+    """Positions count the new text only, blocks those of the whole message."""
+    run = live(earlier=TEXT[:at])
+    reader = Reader(run, shown=TEXT[:at])
+    await write(run, TEXT[at:], random.Random(at))
+    run.finish(Ending("complete"))
+    assert await reader.end() == render(TEXT, str(run.about.message))
+    assert reader.text == TEXT[at:]
+    assert reader.position == Position(len(TEXT) - at, done=True)
+
+
+async def test_a_finished_run_is_told_in_portions() -> None:
+    text = "\n\n".join(f"Paragraph {number} " + "word " * 200 for number in range(60))
+    run = live()
+    run.append(text)
+    run.finish(Ending("complete"))
+    reader = Reader(run)
+    assert await reader.end() == render(text, str(run.about.message))
+    assert len(reader.frames) > 4
+    assert max(len(frame) for frame in reader.frames) < 60_000
+
+
+async def test_a_run_is_rendered_once_for_all_who_watch_and_not_at_all_for_nobody() -> None:
+    run = live()
+    run.append("some *text*")
+    await asyncio.sleep(0.15)
+    assert run.page.rendered == Position()
+    readers = [Reader(run) for _ in range(3)]
+    for part in parts(TEXT):
+        await write(run, part, random.Random(0))
+        await becomes(lambda: {reader.text for reader in readers} == {run.text})
+    run.finish(Ending("complete"))
+    for reader in readers:
+        await reader.end()
+    one, *others = ([id(frame) for frame in reader.frames[2:-1]] for reader in readers)
+    assert len(one) > 1
+    assert all(other == one for other in others)
+
+
+async def test_reasoning_comes_as_it_is_and_before_the_text() -> None:
+    run = live()
+    reader = Reader(run)
+    run.append("", "Let *me* see. ")
+    await becomes(lambda: b'"reasoning":"Let *me* see. "' in b"".join(reader.frames[-1:]))
+    assert reader.blocks == []
+    run.append("**Yes.**")
+    run.finish(Ending("complete"))
+    assert await reader.end() == render("**Yes.**")
+
+
+async def test_a_text_that_shrank_is_shown_anew() -> None:
+    """A process died with text that it had sent and not stored."""
+    run = live()
+    reader = Reader(run)
+    run.append("one two *three*")
+    await becomes(lambda: reader.text == "one two *three*")
+    run.replace("one", "")
+    run.finish(Ending("interrupted"))
+    assert await reader.end() == render("one")
+    assert any(b"event: reset" in frame for frame in reader.frames)
+
+
+@pytest.mark.parametrize("length", [30_000])
+async def test_a_long_open_block_leaves_the_loop_to_others(length: int) -> None:
+    """It is rendered in a thread, and the end waits for that."""
+    run = live()
+    reader = Reader(run)
+    text = "".join(f"- item *{number}*\n" for number in range(length // 14))
+    await write(run, text[:200], random.Random(0))
+    run.append(text[200:])
+    run.finish(Ending("complete"))
+    assert await reader.end() == render(text)
+
+
+async def test_a_renderer_that_fails_costs_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    def panic(self: Blocks) -> list[Patch]:
+        raise BaseException("as Rust's panics come")
+
+    monkeypatch.setattr(Blocks, "flush", panic)
+    run = live()
+    reader = Reader(run)
+    await write(run, TEXT, random.Random(0))
+    run.finish(Ending("complete"))
+    assert await reader.end() == []
+    assert reader.text == TEXT
+
+
+@pytest.mark.database
+def test_a_server_s_page_and_its_stream_show_the_same(server: Server) -> None:
+    alice = server.person("alice")
+    with alice.ask("fake: words tokens=40 delay=0.02", "/c/?html=1") as stream:
+        stream.to_end()
+    assert stream.blocks == render(stream.text)
+    with alice.follow(stream.run, page=True) as again:
+        again.to_end()
+    assert again.blocks == stream.blocks
+    with alice.follow(stream.run) as plain:
+        plain.to_end()
+    assert plain.text == stream.text
+    assert plain.blocks == []

@@ -1,0 +1,189 @@
+"""Cloudflare's list in the database: what is new, gone, back or otherwise; what was decided here stays."""
+
+import asyncio
+import io
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from chat.model_catalog import catalog, sync
+from chat.model_catalog.sync import Changes, Found
+from chat.models import ModelList, OfferedModel
+from chat.upstream.catalogue import Catalogue, bundled
+from chat.upstream.errors import from_payload
+from tests.fake_errors import error
+from tests.fake_models import DECISION_SCHEMA, finetune, record
+from tests.fake_workers_ai import TOKEN, Fake
+from tests.upstream.asking import client
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+GLM, GEMMA, LLAMA = (
+    "@cf/zai-org/glm-4.7-flash",
+    "@cf/google/gemma-4-26b-a4b-it",
+    "@cf/meta/llama-3.3-70b-instruct-fp8-fast",
+)
+NEW = "@cf/maker/new-9b"
+rows = OfferedModel.objects
+
+
+@pytest.fixture(autouse=True)
+def account(settings: Any, fake: Fake) -> None:
+    settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "acc", TOKEN
+    settings.CLOUDFLARE_API_BASE_URL = fake.base_url
+    settings.DEFAULT_MODEL = ""
+    catalog.enter([])
+
+
+def fetched(fake: Fake) -> Found:
+    async def fetch() -> Found:
+        async with client(fake) as made:
+            return await sync.fetch(made)
+
+    return asyncio.run(fetch())
+
+
+def refreshed(fake: Fake) -> Changes:
+    return sync.store(fetched(fake))
+
+
+def now() -> Catalogue:
+    return catalog.read([])
+
+
+def without(fake: Fake, name: str) -> None:
+    fake.lists.models = [each for each in fake.lists.models if each["name"] != name]
+
+
+def test_the_list_of_what_was_known_changes_nothing_that_is_offered(fake: Fake) -> None:
+    before = list(now())
+    assert not refreshed(fake)
+    assert list(now()) == before == list(bundled())
+    assert ModelList.objects.get().fetched
+    assert not ModelList.objects.standing().late
+
+
+def test_what_is_new_comes_after_the_others_and_what_is_no_chat_model_is_hidden(fake: Fake) -> None:
+    guard = "@cf/meta/llama-guard-3-8b"
+    fake.lists.models += [record(NEW, context_window="9000"), record(guard)]
+    assert set(refreshed(fake).added) == {NEW, guard}
+    assert list(now())[-1].id == NEW
+    assert rows.get(pk=guard).shown is False
+
+
+def test_what_cannot_be_asked_like_a_chat_is_kept_out_by_its_schema(fake: Fake) -> None:
+    clefs = ["@cf/cloudflare/clef", "@cf/cloudflare/clef-flash", "@cf/cloudflare/clef-omni"]
+    other, odd = "@cf/maker/decides", "@cf/maker/no-schema"
+    fake.lists.schemas |= {other: {"anyOf": [DECISION_SCHEMA]}, odd: 7003}
+    fake.lists.models += [record(each) for each in (*clefs, other, odd, NEW)]
+    assert refreshed(fake).added == [odd, NEW]
+    assert set(fake.lists.schema_calls) == {*clefs, other, odd, NEW}, "of those that are not known here"
+
+
+def test_one_that_was_offered_before_its_schema_was_read_is_gone(fake: Fake) -> None:
+    name = "@cf/cloudflare/clef"
+    fake.lists.models += [record(name)]
+    schema = fake.lists.schemas.pop(name)
+    assert refreshed(fake).added == [name]
+    fake.lists.schemas[name] = schema
+    assert refreshed(fake).gone == [name]
+    assert name not in {model.id for model in now()}
+
+
+def test_what_is_gone_is_retired_and_comes_back(fake: Fake) -> None:
+    everything = fake.lists.models
+    without(fake, GEMMA)
+    assert refreshed(fake).gone == [GEMMA]
+    assert now().retired(GEMMA)
+    assert refreshed(fake).gone == []
+    fake.lists.models = everything
+    assert refreshed(fake).back == [GEMMA]
+    assert now().get(GEMMA)
+
+
+def test_what_is_declared_otherwise_is_told_and_holds(fake: Fake) -> None:
+    refreshed(fake)
+    without(fake, LLAMA)
+    fake.lists.models += [record(LLAMA, context_window="20000", lora="true", function_calling="true")]
+    changes = refreshed(fake)
+    assert changes.changed == {LLAMA: ["window 24000, now 20000"]}
+    assert now().get(LLAMA).window == 20_000
+
+
+def test_what_the_administrator_decided_stays(fake: Fake) -> None:
+    decided = {"shown": False, "position": 7, "own_name": "Ours"}
+    rows.filter(pk=GEMMA).update(**decided)
+    rows.put_default(LLAMA)
+    without(fake, GEMMA)
+    refreshed(fake)
+    assert rows.filter(pk=GEMMA, **decided).exists()
+    assert now().default.id == LLAMA
+
+
+def test_what_was_learnt_holds_until_something_else_is_declared(fake: Fake) -> None:
+    refreshed(fake)
+    catalog.teach(GEMMA, from_payload(error(3030)[1]))
+    refreshed(fake)
+    assert now().get(GEMMA).window == 60_000
+    without(fake, GEMMA)
+    fake.lists.models += [record(GEMMA, context_window="70000")]
+    refreshed(fake)
+    assert now().get(GEMMA).window == 70_000
+
+
+def test_finetunes_stand_behind_their_base(fake: Fake) -> None:
+    fake.lists.finetunes = [finetune("cats", LLAMA)]
+    (key,) = refreshed(fake).added
+    ids = [model.id for model in now()]
+    assert ids.index(key) == ids.index(LLAMA) + 1
+    assert now().get(key).name == "cats (Llama 3.3 70B Fast)"
+
+
+def test_finetunes_that_cannot_be_listed_stay_and_the_models_are_renewed(fake: Fake) -> None:
+    fake.lists.finetunes = [finetune("cats", LLAMA)]
+    (key,) = refreshed(fake).added
+    fake.lists.fails["finetunes"] = "10000"
+    fake.lists.models += [record(NEW)]
+    assert refreshed(fake).added == [NEW]
+    assert now().get(key)
+    fake.lists.fails.clear()
+    fake.lists.finetunes = []
+    assert refreshed(fake).gone == [key]
+    assert now().answering(key).id == LLAMA
+
+
+def command() -> str:
+    said = io.StringIO()
+    call_command("models", stdout=said)
+    return said.getvalue()
+
+
+def test_the_command_says_what_changed(fake: Fake) -> None:
+    without(fake, GEMMA)
+    without(fake, LLAMA)
+    fake.lists.models += [record(NEW), record(LLAMA, context_window="20000", lora="true")]
+    fake.lists.finetunes = [finetune("cats", LLAMA)]
+    assert command().splitlines()[1:] == [
+        "new: cats (Llama 3.3 70B Fast)",
+        "gone: Gemma 4 26B A4B",
+        "changed: Llama 3.3 70B Fast: window 24000, now 20000",
+        f"Cloudflare lists {len(bundled())} text models and 1 finetunes.",
+    ]
+    assert (
+        command() == f"Cloudflare lists {len(bundled())} text models and 1 finetunes. Nothing has changed.\n"
+    )
+
+
+@pytest.mark.parametrize("how", ["10000", "500", "html"])
+def test_the_command_fails_in_a_sentence_and_changes_nothing(fake: Fake, how: str) -> None:
+    before = list(rows.values())
+    fake.lists.fails["search"] = how
+    with pytest.raises(CommandError, match=r"The models stay as they are\."):
+        command()
+    assert list(rows.values()) == before
+
+
+def test_the_command_needs_an_account(settings: Any) -> None:
+    settings.CLOUDFLARE_ACCOUNT_ID = ""
+    with pytest.raises(CommandError, match="CLOUDFLARE_ACCOUNT_ID"):
+        command()

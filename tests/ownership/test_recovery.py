@@ -1,0 +1,279 @@
+"""The database's side of ownership: fencing, orphans, text that comes late, and journals."""
+
+import asyncio
+import gc
+import stat
+import uuid
+import weakref
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from chat.engine.streaming.run_info import About
+from chat.engine.streaming.run_state import Live
+from chat.models import Message, Run, RunChunk, Worker
+from chat.ownership import journal, recovery
+from chat.ownership.journal import Entry, Journal
+from chat.ownership.process_lock import ProcessLock
+from chat.ownership.protocol import Heartbeat, Texts
+from tests.trees import Tree, conversation, run
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+
+@pytest.fixture
+def worker() -> Worker:
+    return Worker.objects.create(host="here", pid=1)
+
+
+@pytest.fixture
+def reply() -> Message:
+    tree = Tree(conversation())
+    question = tree.message(None, "Why?")
+    question.save()
+    answer = Message.objects.create(conversation=tree.conversation, parent=question, role="assistant")
+    tree.show(answer)
+    return answer
+
+
+def live_run(reply: Message, worker: Worker, *pieces: str, epoch: int = 1) -> Run:
+    made = run(reply, "running", worker=worker, epoch=epoch, text_start=len(reply.text))
+    start = 0
+    for piece in pieces:
+        RunChunk.objects.create(run=made, kind="t", start=start, text=piece)
+        start += len(piece)
+    return made
+
+
+def recover(folder: Path, worker: uuid.UUID | None = None, **more) -> None:
+    recovery.recover(folder, worker or uuid.uuid4(), more.pop("fences", []), more.pop("abandoned", []))
+
+
+def stored(reply: Message) -> str:
+    reply.refresh_from_db()
+    return reply.text
+
+
+def test_a_worker_is_fenced_only_as_it_was_observed(worker: Worker) -> None:
+    assert not recovery.fence(worker.pk, Heartbeat(1, 7))
+    assert recovery.fence(worker.pk, Heartbeat(1, 0))
+    assert not recovery.fence(worker.pk, Heartbeat(1, 0))
+    worker.refresh_from_db()
+    assert worker.epoch == 2
+
+
+def test_recovery_ends_the_runs_of_an_epoch_that_is_over_and_no_others(
+    worker: Worker, reply: Message, tmp_path: Path
+) -> None:
+    left = live_run(reply, worker, "Be", "cause")
+    other = Tree(conversation()).grow(None, 2)
+    for message in other:
+        message.save()
+    going = live_run(other[-1], worker, "so far", epoch=2)
+    recover(tmp_path, fences=[(worker.pk, Heartbeat(1, 0))])
+    left.refresh_from_db()
+    assert (left.status, left.worker_id, left.text_length, stored(reply)) == (
+        "interrupted",
+        None,
+        7,
+        "Because",
+    )
+    assert not RunChunk.objects.filter(run=left).exists()
+    going.refresh_from_db()
+    assert going.is_live
+
+
+def test_a_run_of_ours_that_nobody_writes_is_ended(worker: Worker, reply: Message, tmp_path: Path) -> None:
+    left = live_run(reply, worker)
+    recover(tmp_path, uuid.uuid4(), abandoned=[left.pk])
+    left.refresh_from_db()
+    assert left.is_live  # another's
+    recover(tmp_path, worker.pk, abandoned=[left.pk])
+    left.refresh_from_db()
+    assert left.status == "interrupted"
+
+
+def test_a_heartbeat_counts_and_reads_who_owns_what(worker: Worker, reply: Message) -> None:
+    mine = live_run(reply, worker)
+    state = recovery.heartbeat(worker, 1)
+    assert state.workers[worker.pk] == Heartbeat(1, 1)
+    assert state.owners == {worker.pk}
+    assert state.own_runs == {mine.pk}
+
+
+def test_a_row_that_was_removed_is_made_again_in_the_next_epoch(worker: Worker) -> None:
+    Worker.objects.all().delete()
+    assert recovery.heartbeat(worker, 3).workers[worker.pk] == Heartbeat(4, 0)
+
+
+def test_a_longer_text_that_comes_late_replaces_its_beginning(worker: Worker, reply: Message) -> None:
+    late = live_run(reply, worker, "Because")
+    recovery.interrupt(late)
+    RunChunk.objects.create(run=late, kind="t", start=7, text=" it")  # of a write that came after the end
+    recovery.keep_longer(late.pk, Texts("Because it is", ""))
+    late.refresh_from_db()
+    assert (stored(reply), late.text_length, late.status) == ("Because it is", 13, "interrupted")
+    assert not RunChunk.objects.exists()
+
+
+def test_a_shorter_text_that_comes_late_changes_nothing(worker: Worker, reply: Message) -> None:
+    late = live_run(reply, worker, "Because")
+    recovery.interrupt(late)
+    recovery.keep_longer(late.pk, Texts("Be", ""))
+    assert stored(reply) == "Because"
+    assert Message.objects.filter(role="assistant").count() == 1
+
+
+def test_behind_a_text_that_was_continued_it_becomes_a_version(worker: Worker, reply: Message) -> None:
+    late = live_run(reply, worker, "Because")
+    recovery.interrupt(late)
+    reply.refresh_from_db()
+    further = live_run(reply, worker, " of that.")
+    recovery.interrupt(further)
+    for _ in range(2):  # a transaction whose answer was lost is repeated
+        recovery.keep_longer(late.pk, Texts("Because it is", ""))
+    assert stored(reply) == "Because of that."
+    version = Message.objects.exclude(pk=reply.pk).get(role="assistant")
+    assert (version.text, version.parent_id) == ("Because it is", reply.parent_id)
+    assert [made.status for made in version.runs.all()] == ["interrupted"]
+
+
+def test_while_a_text_is_being_continued_it_becomes_a_version_too(worker: Worker, reply: Message) -> None:
+    late = live_run(reply, worker, "Because")
+    recovery.interrupt(late)
+    reply.refresh_from_db()
+    further = live_run(reply, worker, " of that.")
+    recovery.keep_longer(late.pk, Texts("Because it is", ""))
+    recovery.interrupt(further)
+    assert stored(reply) == "Because of that."
+    assert Message.objects.filter(text="Because it is").exists()
+
+
+def test_the_text_of_a_run_that_was_deleted_is_let_go() -> None:
+    recovery.keep_longer(uuid.uuid4(), Texts("gone", ""))
+
+
+def written(folder: Path, worker: uuid.UUID, *entries: Entry) -> Path:
+    Journal(folder, worker).write(entries)
+    return folder / f"{worker}.journal"
+
+
+def test_a_dead_process_journal_ends_its_run_as_it_ended(
+    worker: Worker, reply: Message, tmp_path: Path
+) -> None:
+    left = live_run(reply, worker, "Be")
+    now = timezone.now().replace(microsecond=0)
+    outcome = {"status": "complete", "finish_reason": "stop", "finished": now, "completion_tokens": 3}
+    path = written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because “so”\u2028\n", "", outcome))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    recover(tmp_path)
+    left.refresh_from_db()
+    assert (left.status, left.finished, left.completion_tokens) == ("complete", now, 3)
+    assert stored(reply).startswith("Because ")
+    assert not path.exists()
+
+
+def test_a_journal_without_an_ending_interrupts(worker: Worker, reply: Message, tmp_path: Path) -> None:
+    left = live_run(reply, worker, "Be")
+    written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because", "Hm.", {}))
+    recover(tmp_path)
+    left.refresh_from_db()
+    reply.refresh_from_db()
+    assert (left.status, reply.text, reply.reasoning) == ("interrupted", "Because", "Hm.")
+
+
+def test_a_journal_completes_a_run_that_others_have_ended(
+    worker: Worker, reply: Message, tmp_path: Path
+) -> None:
+    left = live_run(reply, worker, "Be")
+    recovery.interrupt(left)
+    written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because", "", {"status": "complete"}))
+    recover(tmp_path)
+    left.refresh_from_db()
+    assert (left.status, stored(reply)) == ("interrupted", "Because")
+
+
+def test_the_journal_of_a_process_that_lives_is_left_alone(
+    worker: Worker, reply: Message, tmp_path: Path
+) -> None:
+    lock = ProcessLock(tmp_path, worker.pk)
+    left = live_run(reply, worker, "Be")
+    path = written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because", "", {}))
+    recover(tmp_path)
+    assert path.exists()
+    left.refresh_from_db()
+    assert left.is_live
+    lock.release()
+    recover(tmp_path)
+    assert stored(reply) == "Because"
+
+
+def test_a_journal_that_cannot_be_stored_is_kept_aside_and_said(
+    worker: Worker, reply: Message, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One that somebody has damaged must not keep this process from its heartbeats."""
+    left = live_run(reply, worker, "Be")
+    path = written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because", "", {"status": "unknown"}))
+    (tmp_path / "notes.journal").write_text("a stray file")
+    recover(tmp_path)
+    assert not path.exists()
+    assert path.with_suffix(".damaged").exists()
+    assert "could not be stored" in caplog.text
+
+
+def test_a_journal_grows_by_what_is_new_and_survives_a_cut_line(tmp_path: Path) -> None:
+    worker, text = uuid.uuid4(), uuid.uuid4()
+    kept = Journal(tmp_path, worker)
+    kept.write([Entry(text, (2, 0), "stored and", "", {})])
+    with (tmp_path / f"{worker}.journal").open("a") as file:
+        file.write('\n{"run": "')  # a disk that was full for a moment
+    kept.write([Entry(text, (2, 0), "stored and more", "", {})])
+    remains = journal.read(tmp_path, worker)[text]
+    assert [len(piece) for _, piece in remains.text] == [8, 5]
+    assert remains.behind(Texts("st", "")) == Texts("stored and more", "")
+    assert remains.behind(Texts("s", "")) == Texts("s", "")  # what stands between is missing
+    kept.settle({text: (15, 0)}, [])
+    assert journal.read(tmp_path, worker) == {}
+
+
+def test_the_queries_of_every_tick_look_at_live_runs_only(worker: Worker, reply: Message) -> None:
+    """However many runs there were: by the plan, since a fast machine hides what a scan costs."""
+    if connection.vendor == "postgresql":
+        pytest.skip("its planner chooses by the table's size; the partial indexes are the same")
+    for query in (
+        Run.objects.live().values("pk", "worker_id"),
+        Run.objects.live().filter(worker_id=worker.pk).values("pk", "stop_requested"),
+        Run.objects.live().filter(conversation_id=reply.conversation_id),
+        Run.objects.orphaned(),
+    ):
+        plan = query.explain()
+        assert "run_live_by" in plan, plan
+        assert "SCAN chat_run\n" not in f"{plan}\n"
+
+
+def test_a_finished_run_is_freed_without_a_garbage_collection() -> None:
+    async def finished() -> "weakref.ref[Live]":
+        live = Live(About(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
+        live.plain.join()
+        live.page.join()
+        live.append("text")
+        await asyncio.sleep(0.2)
+        live.close()
+        return weakref.ref(live)
+
+    gc.disable()
+    try:
+        assert asyncio.run(finished())() is None
+    finally:
+        gc.enable()
+
+
+def test_old_workers_are_forgotten_with_their_locks(worker: Worker, tmp_path: Path) -> None:
+    ProcessLock(tmp_path, worker.pk)
+    Worker.objects.update(beat=timezone.now() - timedelta(days=2))
+    recover(tmp_path)
+    assert not Worker.objects.exists()
+    assert list(tmp_path.iterdir()) == []

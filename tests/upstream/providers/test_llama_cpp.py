@@ -1,0 +1,348 @@
+"""The real local model answers through the same client; a file that cannot is refused with a sentence."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from chat.upstream import parameters, token_budget
+from chat.upstream.chat_request import Ask
+from chat.upstream.client import Client
+from chat.upstream.completion_stream import CompletionStream
+from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.providers import llama_cpp
+from chat.upstream.providers.llama_cpp import LocalModel
+from tests.upstream.asking import ask
+from tests.upstream.providers.gguf_files import STRING, UINT32, gguf
+from tests.waiting import until
+
+EMPTY_MODEL = gguf([("general.architecture", STRING, "llama"), ("llama.context_length", UINT32, 2048)])
+# A process of its own that answers a question, has the model write on, and ends in the middle of that.
+ENDS_WHILE_WRITING = """
+import asyncio, sys
+from chat.upstream.providers import llama_cpp as local
+from chat.upstream.chat_request import Ask
+from chat.upstream.client import Client
+
+async def main():
+    model = local.LocalModel(local.find(""))
+    client = Client(None, model)
+    messages = [{"role": "user", "content": "Count to one thousand."}]
+    async with client.stream(Ask(messages, model.model, 2000)) as reply:
+        async for delta in reply:
+            print("writing", flush=True)
+            if sys.argv[1] == "wait":
+                await asyncio.sleep(60)
+            break
+        if sys.argv[1] == "leave":
+            return
+    model.close()
+    await client.aclose()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def model(bundled: Path) -> Iterator[LocalModel]:
+    made = LocalModel(bundled)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def cut(bundled: Path, tmp_path: Path) -> Path:
+    file = tmp_path / "cut.gguf"
+    file.write_bytes(bundled.read_bytes()[:20_000_000])
+    return file
+
+
+@pytest.mark.local
+async def test_it_answers_through_the_client(model: LocalModel, capfd: pytest.CaptureFixture[str]) -> None:
+    made = Client(None, model)
+    answer = await ask(made, "What is the capital of France?", model.model, max_tokens=30)
+    await made.aclose()
+    assert answer.error is None
+    assert len(answer.text) > 10
+    assert answer.reply.complete
+    assert answer.reply.finish_reason in {"stop", "length"}
+    assert answer.reply.usage is not None
+    assert answer.reply.usage.completion_tokens > 1
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.local
+async def test_it_writes_at_most_what_it_may(model: LocalModel) -> None:
+    made = Client(None, model)
+    answer = await ask(made, "Tell me a long story.", model.model, max_tokens=10)
+    await made.aclose()
+    assert answer.reply.finish_reason == "length"
+
+
+@pytest.mark.local
+async def test_it_obeys_its_parameters(model: LocalModel) -> None:
+    """The same seed writes the same reply, another one another; each end of each range is taken."""
+    made = Client(None, model)
+
+    async def said(**chosen: parameters.Value) -> str:
+        answer = await ask(made, "Name three animals.", model.model, max_tokens=20, chosen=chosen)
+        assert answer.error is None
+        return answer.text
+
+    seven = await said(temperature=2, seed=7)
+    assert await said(temperature=2, seed=7) == seven
+    assert await said(temperature=2, seed=8) != seven
+    assert await said(temperature=2, top_k=1) == await said(temperature=0)
+    for side in ("least", "most"):
+        assert await said(**{each.name: getattr(each, side) for each in parameters.known(model.model)})
+    await made.aclose()
+
+
+@pytest.mark.local
+async def test_two_are_answered_at_once(model: LocalModel) -> None:
+    made = Client(None, model)
+    both = await asyncio.gather(
+        *(ask(made, f"Name {n} colours.", model.model, max_tokens=40) for n in ("three", "four"))
+    )
+    await made.aclose()
+    assert all(answer.text and answer.error is None for answer in both)
+
+
+@pytest.mark.local
+async def test_leaving_a_reply_frees_its_place_at_once(model: LocalModel) -> None:
+    made = Client(None, model)
+    for _ in range(llama_cpp.CONVERSATIONS + 2):
+        messages = [{"role": "user", "content": "Count to one thousand, slowly."}]
+        async with made.stream(Ask(messages, model.model, 3_000)) as reply:
+            await anext(reply)
+    began = time.monotonic()
+    answer = await ask(made, "Say hello.", model.model, max_tokens=5)
+    await made.aclose()
+    assert answer.error is None
+    assert time.monotonic() - began < 20, "less than it needs to count to the end"
+
+
+@pytest.mark.local
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0123456789 " * 50,
+        "Wörter, größer und ähnlich " * 20,
+        "世界和平 こんにちは " * 20,
+        "🧑‍🚀🎉👍🏽 " * 20,
+        "ሰላም ለዓለም " * 20,
+        "The quick brown fox jumps over the lazy dog. " * 20,
+        "for (int i = 0; i < n; i++) { a[i] += b[i] * c[i]; }\n" * 20,
+        "\t\n  \n" * 50,
+    ],
+    ids=["digits", "german", "cjk", "emoji", "amharic", "english", "code", "blanks"],
+)
+async def test_no_text_has_more_tokens_than_are_counted_for_it(model: LocalModel, text: str) -> None:
+    await model.start()
+    headers = {"Authorization": f"Bearer {model.key}"}
+    async with httpx.AsyncClient(headers=headers, trust_env=False) as http:
+        answer = await http.post(f"{model.base_url}/tokenize", json={"content": text})
+    assert len(answer.json()["tokens"]) <= token_budget.tokens({"role": "user", "content": text}, model.model)
+
+
+@pytest.mark.local
+async def test_too_long_a_question_is_told_as_such(model: LocalModel) -> None:
+    made = Client(None, model)
+    answer = await ask(made, "0123456789 " * 3_000, model.model, max_tokens=5)
+    await made.aclose()
+    assert answer.kind is Kind.TOO_LONG
+
+
+@pytest.mark.local
+async def test_nobody_without_its_key_is_answered(model: LocalModel) -> None:
+    await model.start()
+    stranger = LocalModel(llama_cpp.find("") or Path())
+    stranger.base_url = model.base_url
+    key, model.key = model.key, "guessed"
+    made = Client(None, model)
+    answer = await ask(made, "hello", model.model, max_tokens=5)
+    await made.aclose()
+    model.key = key
+    assert answer.kind is Kind.AUTH
+    assert model.base_url.startswith("http://127.0.0.1:")
+
+
+@pytest.mark.local
+async def test_starting_twice_at_once_starts_one(model: LocalModel) -> None:
+    await asyncio.gather(*(model.start() for _ in range(5)))
+    address = model.base_url
+    await model.start()
+    assert model.base_url == address
+
+
+@pytest.mark.local
+async def test_a_start_that_is_cancelled_serves_the_next_one(model: LocalModel) -> None:
+    starting = asyncio.create_task(model.start())
+    await asyncio.sleep(0.05)
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    await model.start()
+    assert model.base_url
+
+
+@pytest.mark.local
+async def test_closing_it_ends_what_it_writes(model: LocalModel) -> None:
+    made = Client(None, model)
+    messages = [{"role": "user", "content": "Write a long story about the sea."}]
+    async with made.stream(Ask(messages, model.model, 3_000)) as reply:
+        await anext(reply)
+        began = time.monotonic()
+        await asyncio.to_thread(model.close)
+        with pytest.raises(UpstreamError) as cut:
+            await read_on(reply)
+    await made.aclose()
+    assert time.monotonic() - began < 20
+    assert cut.value.kind is Kind.INTERRUPTED
+
+
+async def read_on(reply: CompletionStream) -> None:
+    async for _ in reply:
+        continue
+
+
+@pytest.mark.local
+@pytest.mark.parametrize("how", ["close", "leave"])
+def test_a_process_whose_model_is_writing_ends_in_good_order(bundled: Path, how: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", ENDS_WHILE_WRITING, how], capture_output=True, timeout=180, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (0, b"writing\n")
+
+
+@pytest.mark.local
+def test_a_killed_process_leaves_no_model_behind(bundled: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ENDS_WHILE_WRITING, "wait"], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.parent.exists():
+        process.kill()
+        pytest.skip("this system has no /proc")
+    family = {
+        int(child)
+        for task in children.parent.parent.iterdir()
+        for child in (task / "children").read_text().split()
+    }
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    until(lambda: not any(_is_alive(child) for child in family))
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.local
+async def test_a_file_that_cannot_be_loaded_is_told_in_a_sentence(cut: Path) -> None:
+    llama_cpp.check(cut)  # its header is whole
+    model = LocalModel(cut)
+    made = Client(None, model)
+    answer = await ask(made, "hello", model.model, max_tokens=5)
+    await made.aclose()
+    model.close()
+    assert answer.kind is Kind.UNAVAILABLE
+    assert answer.error is not None
+    assert answer.error.message.endswith(".")
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(ValueError, match=r"\.$") as error:
+        llama_cpp.check(path)
+    assert str(path) in str(error.value)
+    return str(error.value)
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if it were installed."""
+    found = llama_cpp.importlib.util.find_spec
+    monkeypatch.setattr(
+        llama_cpp.importlib.util, "find_spec", lambda name: object() if name == "xllamacpp" else found(name)
+    )
+
+
+@pytest.mark.usefixtures("engine")
+class TestCheck:
+    def test_a_missing_file(self, tmp_path: Path) -> None:
+        assert "No such file" in refused(tmp_path / "missing.gguf")
+
+    def test_a_folder(self, tmp_path: Path) -> None:
+        assert "cannot be read" in refused(tmp_path)
+
+    def test_a_file_in_a_file(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_bytes(b"")
+        assert "cannot be read" in refused(tmp_path / "file" / "model.gguf")
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+    def test_a_file_that_we_may_not_read(self, tmp_path: Path) -> None:
+        file = tmp_path / "secret.gguf"
+        file.write_bytes(EMPTY_MODEL)
+        file.chmod(0)
+        assert "Permission denied" in refused(file)
+
+    def test_a_file_that_the_system_denies(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def deny(*_: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(Path, "open", deny)
+        assert "Permission denied" in refused(tmp_path / "secret.gguf")
+
+    @pytest.mark.parametrize(
+        ("data", "why"), [(b"", "empty"), (b"PK\x03\x04zip", "does not begin"), (EMPTY_MODEL[:40], "cut off")]
+    )
+    def test_a_file_that_is_no_model(self, tmp_path: Path, data: bytes, why: str) -> None:
+        file = tmp_path / "model.gguf"
+        file.write_bytes(data)
+        said = refused(file)
+        assert "no GGUF model" in said
+        assert why in said
+
+    def test_a_model_that_only_reads(self, tmp_path: Path) -> None:
+        file = tmp_path / "embed.gguf"
+        file.write_bytes(
+            gguf([("general.architecture", STRING, "nomic-bert"), ("nomic-bert.context_length", UINT32, 512)])
+        )
+        assert "nomic-bert" in refused(file)
+
+    def test_a_pipe_is_not_waited_for(self, tmp_path: Path) -> None:
+        pipe = tmp_path / "pipe.gguf"
+        os.mkfifo(pipe)
+        assert "cannot be read" in refused(pipe)
+
+    def test_a_model_that_writes(self, tmp_path: Path) -> None:
+        file = tmp_path / "Fine.Q4.gguf"
+        file.write_bytes(EMPTY_MODEL)
+        llama_cpp.check(file)
+        model = LocalModel(file).model
+        assert (model.id, model.name, model.window, model.local) == ("local/fine.q4", "Fine.Q4", 2048, True)
+
+
+def test_without_the_engine_the_command_that_installs_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(llama_cpp.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"requirements-local\.txt"):
+        llama_cpp.check(tmp_path / "model.gguf")
+    assert llama_cpp.find("") is None
+
+
+def test_a_named_file_comes_before_the_bundled_one(tmp_path: Path) -> None:
+    assert llama_cpp.find(str(tmp_path / "own.gguf")) == tmp_path / "own.gguf"
+    assert llama_cpp.find("~/own.gguf") == Path.home() / "own.gguf"

@@ -1,0 +1,181 @@
+"""Others' models: what is asked of whom, and that no key goes to another server than its own."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from chat.upstream.catalogue import Model
+from chat.upstream.chat_request import Ask
+from chat.upstream.client import Account, Client, Endpoint, Gateway
+from chat.upstream.errors import Kind
+from chat.upstream.provider import Host
+from chat.upstream.providers.openai_compatible import to_endpoint
+from tests.fake_workers_ai import ENDPOINT_KEY, TOKEN, Fake
+from tests.upstream.asking import MODEL, Answer, ask, runs
+
+WORDS = "fake: openai tokens=2"
+THIRD = Model("openai/gpt-5", "openai/gpt-5", window=400_000, host=Host.GATEWAY)
+SMALL = Model("small-1", "small-1", window=32_000, host=Host.ENDPOINT)
+LABELS = {"person": "p7"}
+
+
+@pytest.fixture
+def other() -> Any:
+    """The operator's own server, which is not Cloudflare."""
+    made = Fake()
+    yield made
+    made.close()
+
+
+@asynccontextmanager
+async def both(
+    fake: Fake,
+    other: Fake,
+    *,
+    gateway: Gateway | None = None,
+    key: str = ENDPOINT_KEY,
+) -> AsyncIterator[Client]:
+    made = Client(
+        Account("acc", TOKEN, fake.base_url),
+        None,
+        gateway=gateway,
+        endpoint=Endpoint(f"{other.url}/v1", key),
+        bite=0.01,
+    )
+    try:
+        yield made
+    finally:
+        await made.aclose()
+
+
+async def asked(made: Client, model: Model, question: str = WORDS) -> Answer:
+    return await ask(made, question, model, affinity="a", labels=LABELS, max_tokens=77)
+
+
+async def test_another_providers_model_is_asked_through_the_gateway(fake: Fake, other: Fake) -> None:
+    async with both(fake, other, gateway=Gateway("team", cache_ttl=60)) as made:
+        answer = await asked(made, THIRD)
+    (call,) = runs(fake)
+    assert (call["method"], call["path"]) == ("POST", "/client/v4/accounts/acc/ai/v1/chat/completions")
+    assert call["body"] == {
+        "model": "openai/gpt-5",
+        "messages": [{"role": "user", "content": WORDS}],
+        "max_completion_tokens": 77,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    headers = call["headers"]
+    assert headers["authorization"] == f"Bearer {TOKEN}"
+    assert headers["accept"] == "text/event-stream"
+    assert (headers["cf-aig-gateway-id"], headers["cf-aig-cache-ttl"]) == ("team", "60")
+    assert "x-session-affinity" not in headers
+    assert (answer.text, answer.error) == ("word1 word2", None)
+    assert answer.reply.usage is not None
+    assert answer.reply.usage.completion_tokens == 2
+    assert answer.reply.passage.gateway == "team"
+    assert other.calls == []
+
+
+async def test_without_a_gateway_of_ones_own_it_is_the_one_each_account_has(fake: Fake, other: Fake) -> None:
+    async with both(fake, other) as made:
+        await asked(made, THIRD)
+        await asked(made, MODEL)
+    through, direct = runs(fake)
+    assert through["headers"]["cf-aig-gateway-id"] == "default"
+    assert through["headers"]["cf-aig-collect-log-payload"] == "false"
+    assert not [name for name in direct["headers"] if name.startswith("cf-aig-")]
+
+
+async def test_the_operators_server_is_asked_as_openai_documents(fake: Fake, other: Fake) -> None:
+    async with both(fake, other, gateway=Gateway("team")) as made:
+        answer = await asked(made, SMALL)
+    (call,) = other.calls
+    assert (call["method"], call["path"]) == ("POST", "/v1/chat/completions")
+    assert call["body"] == {
+        "model": "small-1",
+        "messages": [{"role": "user", "content": WORDS}],
+        "max_tokens": 77,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    assert set(call["headers"]) == {
+        "host", "accept", "accept-encoding", "user-agent", "content-type", "content-length", "authorization"
+    }  # fmt: skip
+    assert call["headers"]["authorization"] == f"Bearer {ENDPOINT_KEY}"
+    assert (answer.text, answer.error, answer.reply.passage.gateway) == ("word1 word2", None, "")
+    assert fake.calls == []
+
+
+async def test_openais_own_server_is_told_the_limit_by_its_newer_name() -> None:
+    body = to_endpoint(Endpoint("https://api.openai.com/v1", "k"), Ask([], SMALL, 77)).body
+    assert body["max_completion_tokens"] == 77
+    assert "max_tokens" not in body
+
+
+async def test_a_server_that_needs_no_key_gets_none(fake: Fake, other: Fake) -> None:
+    async with both(fake, other, key="") as made:
+        await asked(made, SMALL)
+    assert "authorization" not in other.calls[0]["headers"]
+
+
+async def test_a_whole_answer_is_asked_for_without_options_of_a_stream(fake: Fake, other: Fake) -> None:
+    async with both(fake, other) as made:
+        await asked(made, SMALL, "fake: json shape=empty")
+    assert [call["body"]["stream"] for call in other.calls] == [True, False]
+    assert ["stream_options" in call["body"] for call in other.calls] == [True, False]
+
+
+WAYS = ["words tokens=2", "setcookie", "status code=10000", "redirect", "flaky fails=1 key={model}", "html"]
+
+
+async def test_no_key_ever_reaches_the_other_server(fake: Fake, other: Fake) -> None:
+    async with both(fake, other, gateway=Gateway("team")) as made:
+        for way in WAYS:
+            for model in (MODEL, THIRD, SMALL):
+                await asked(made, model, f"fake: {way.format(model=model.name.replace('/', '-'))}")
+        await made.verify()
+        await made.rate((await asked(made, THIRD)).reply.passage, True)
+    for server, own, foreign in ((fake, TOKEN, ENDPOINT_KEY), (other, ENDPOINT_KEY, TOKEN)):
+        assert len(server.calls) > len(WAYS)
+        for call in server.calls:
+            assert call["headers"]["authorization"] == f"Bearer {own}"
+            assert foreign not in str(call)
+            assert "cookie" not in call["headers"]
+            assert "/stolen" not in call["path"]
+    assert not [call for call in other.calls if "p7" in str(call["headers"]) or "acc" in call["path"]]
+
+
+@pytest.mark.parametrize("http", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("model", [THIRD, SMALL], ids=["gateway", "endpoint"])
+async def test_a_redirect_is_never_followed(fake: Fake, other: Fake, model: Model, http: int) -> None:
+    served, stranger = (fake, other) if model is THIRD else (other, fake)
+    async with both(fake, other) as made:
+        answer = await asked(made, model, f"fake: redirect http={http} to={stranger.url}/v1/chat/completions")
+    assert (answer.kind, len(served.calls), stranger.calls) == (Kind.UNAVAILABLE, 1, [])
+
+
+async def test_what_is_wrong_there_is_not_said_of_cloudflare(fake: Fake, other: Fake) -> None:
+    async with both(fake, other, key="wrong") as made:
+        refused = (await asked(made, SMALL)).error
+    async with both(fake, other) as made:
+        blocked = (await asked(made, SMALL, "fake: status code=2016")).error
+        at_cloudflare = (await asked(made, THIRD, "fake: status code=10000")).error
+    assert refused is not None
+    assert blocked is not None
+    assert at_cloudflare is not None
+    assert (refused.kind, blocked.kind) == (Kind.AUTH, Kind.BLOCKED)
+    assert "Cloudflare" not in refused.message + blocked.message
+    assert "Cloudflare" in at_cloudflare.message
+
+
+async def test_where_the_gateway_tries_again_only_its_models_are_left_to_it(fake: Fake, other: Fake) -> None:
+    async with both(fake, other, gateway=Gateway("team", max_attempts=3)) as made:
+        for model in (THIRD, SMALL):
+            await asked(made, model, "fake: status code=7009")
+    assert (len(runs(fake)), len(other.calls)) == (1, 3)
+
+
+def test_a_key_is_in_no_text() -> None:
+    assert "secret" not in repr(Endpoint("https://models.example/v1", "secret"))

@@ -1,0 +1,421 @@
+"""Asking as often as it is of use: breakers, the limit, other models; against a fake of Cloudflare."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from chat.upstream.catalogue import Catalogue, Model
+from chat.upstream.chat_request import Ask
+from chat.upstream.client import Client, Deadlines
+from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.provider import Host
+from chat.upstream.routing import rate_limiter as limits
+from chat.upstream.routing.circuit_breaker import Allowance, Breaker
+from chat.upstream.routing.rate_limiter import Limiter
+from chat.upstream.routing.router import Router
+from chat.upstream.routing.wait_queue import Tell, tell_nobody
+from chat.upstream.timeouts import RetryPolicy
+from tests.fake_run import Run
+from tests.fake_scenarios import status, words
+from tests.fake_workers_ai import Fake
+from tests.upstream.asking import account, runs
+from tests.upstream.routing.test_circuit_breaker import Clock
+from tests.waiting import becomes
+
+FIRST = Model("@cf/a/first", "First", window=32_000)
+SECOND = Model("@cf/b/second", "Second", window=8_000)
+THIRD = Model("@cf/c/third", "Third", window=8_000)
+KNOWING = Model("@cf/meta/llama-3.2-3b-instruct", "Knowing", window=8_000)
+ABROAD = Model("openai/abroad", "Abroad", window=8_000, host=Host.GATEWAY)
+HERE = Model("local/here", "Here", window=8_000, local=True)
+CATALOGUE = Catalogue([FIRST, SECOND, THIRD, KNOWING, HERE], FIRST.id)
+QUICK = RetryPolicy(base_delay=0.02)
+PATIENT = Deadlines()
+
+
+@dataclass
+class Said:
+    model: Model  # that answered, else the one that was asked
+    because: str = ""
+    complete: bool = False
+    request_id: str = ""
+    text: str = ""
+    error: UpstreamError | None = None
+
+    @property
+    def kind(self) -> Kind | None:
+        return self.error and self.error.kind
+
+
+@asynccontextmanager
+async def asker(
+    fake: Fake,
+    *fallbacks: str,
+    limiter: Limiter | None = None,
+    breaker: Any = Breaker,
+    deadlines: Deadlines = PATIENT,
+    catalogue: Catalogue = CATALOGUE,
+) -> AsyncIterator[Router]:
+    client = Client(account(fake), None, deadlines=deadlines, bite=0.01)
+    try:
+        yield Router(
+            client,
+            lambda: catalogue,
+            limiter or Limiter(10_000, 10_000),
+            fallbacks,
+            breaker=breaker,
+            retry_policy=QUICK,
+            allowance=Allowance(clock=Clock()),  # else one that is spent would begin anew at midnight
+        )
+    finally:
+        await client.aclose()
+
+
+async def ask(
+    made: Router, question: str, model: Model = FIRST, tell: Tell = tell_nobody, **options: Any
+) -> Said:
+    said = Said(model)
+    try:
+        async with made.stream(
+            Ask([{"role": "user", "content": question}], model, 500, **options), tell
+        ) as reply:
+            said.model, said.because = reply.model, reply.fallback_reason
+            async for delta in reply:
+                said.text += delta.text
+            said.complete, said.request_id = reply.complete, reply.request_id
+    except UpstreamError as error:
+        said.error = error
+    return said
+
+
+def models(fake: Fake) -> list[str]:
+    """Whom each call asked, by the last part of the name."""
+    return [call["path"].rsplit("/", 1)[1] for call in runs(fake)]
+
+
+def by_model(**scenarios: str) -> str:
+    """A question that each model answers in its own way; those not named say words."""
+    lines = [f"fake for {name}: {scenario}" for name, scenario in scenarios.items()]
+    return "\n".join([*lines, "fake: words tokens=3"])
+
+
+# Breakers.
+
+
+class Upstream:
+    """A Cloudflare that can die and come back."""
+
+    def __init__(self) -> None:
+        self.dead = False
+
+    async def __call__(self, run: Run) -> None:
+        await (status(run, code=7009) if self.dead else words(run, tokens=2))
+
+
+@pytest.fixture
+def upstream() -> Upstream:
+    return Upstream()
+
+
+@pytest.fixture
+def mortal(upstream: Upstream) -> Iterator[Fake]:
+    with Fake(upstream) as made:
+        yield made
+
+
+async def test_five_minutes_of_a_dead_upstream_and_fifty_people_cost_few_calls(
+    upstream: Upstream, mortal: Fake
+) -> None:
+    clock = Clock()
+    waits: list[float] = []
+
+    async def person(made: Router) -> None:
+        began = time.monotonic()
+        said = await ask(made, "hello")
+        assert said.kind is Kind.UNAVAILABLE
+        waits.append(time.monotonic() - began)
+
+    async with asker(mortal, breaker=lambda: Breaker(pause=21, clock=clock)) as made:
+        assert (await ask(made, "hello")).text
+        upstream.dead = True
+        while not made.breaker(FIRST).is_open:
+            await ask(made, "hello")
+        before = len(runs(mortal))
+        for _ in range(50):  # each asks every six seconds
+            await asyncio.gather(*(person(made) for _ in range(50)))
+            clock.now += 6
+        calls = len(runs(mortal)) - before
+        assert 5 <= calls <= 20
+        assert sorted(waits)[len(waits) // 2] < 0.1
+
+        upstream.dead = False
+        died = clock.now
+        while (await ask(made, "hello")).error:
+            clock.now += 1
+            assert clock.now - died < 25
+        assert all(said.text for said in await asyncio.gather(*(ask(made, "hello") for _ in range(50))))
+
+
+async def test_a_trial_that_hangs_is_not_waited_for(fake: Fake) -> None:
+    clock = Clock()
+    async with asker(fake, breaker=lambda: Breaker(failures=1, pause=20, clock=clock)) as made:
+        assert (await ask(made, by_model(first="status code=7009"))).kind is Kind.UNAVAILABLE
+        clock.now += 20
+        trial = asyncio.create_task(ask(made, by_model(first="hang before=headers")))
+        await becomes(lambda: len(runs(fake)) == 2)
+        assert (await ask(made, "hello")).kind is Kind.UNAVAILABLE
+        clock.now += 20
+        assert (await ask(made, "hello")).text
+        trial.cancel()
+
+
+async def test_each_model_has_a_breaker_of_its_own(fake: Fake) -> None:
+    async with asker(fake, breaker=lambda: Breaker(failures=1, clock=Clock())) as made:
+        await ask(made, by_model(first="status code=3040"))
+        again = await ask(made, "hello")
+        assert (again.kind, again.error and again.error.retry_after) == (Kind.BUSY, 21)
+        assert (await ask(made, "hello", SECOND)).text
+    assert models(fake) == ["first", "second"], "and none is asked again while it is left alone"
+
+
+@pytest.mark.parametrize("code", [5006, 5021, 10000, 3021])
+async def test_a_refusal_that_is_not_the_models_fault_opens_nothing(fake: Fake, code: int) -> None:
+    async with asker(fake, breaker=lambda: Breaker(failures=1), limiter=Limiter(99, 99, window=0.01)) as made:
+        await ask(made, by_model(first=f"status code={code}"))
+        await asyncio.sleep(0.05)
+        assert (await ask(made, "hello")).text
+
+
+async def test_an_empty_answer_that_is_asked_for_again_is_no_failure(fake: Fake) -> None:
+    async with asker(fake, breaker=lambda: Breaker(failures=1)) as made:
+        for _ in range(2):
+            assert (await ask(made, by_model(first="json shape=empty"))).error is None
+    assert len(runs(fake)) == 4
+
+
+@pytest.mark.parametrize("code", [3036, 4006])
+async def test_a_spent_allowance_is_asked_of_three_times(fake: Fake, code: int) -> None:
+    async with asker(fake) as made:
+        for model in (FIRST, SECOND, FIRST, FIRST, SECOND):
+            said = await ask(made, by_model(first=f"status code={code}", second="status code=4006"), model)
+            assert said.kind is Kind.QUOTA
+            assert said.error is not None
+            assert 0 < (said.error.retry_after or 0) <= 86_400
+        assert models(fake) == ["first", "second", "first"]
+        made.allowance.succeeded()
+        assert (await ask(made, "hello")).text
+
+
+# The minute's limit.
+
+
+async def test_what_is_too_much_for_a_minute_waits_and_is_told_where_it_stands(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LOOK", 0.01)
+    clock = Clock()
+    places: list[list[int]] = [[] for _ in range(4)]
+    async with asker(fake, limiter=Limiter(2, 2, clock=clock)) as made:
+        asking = [asyncio.create_task(ask(made, "hello", tell=places[n].append)) for n in range(4)]
+        assert all(said.text for said in await asyncio.gather(*asking[:2]))
+        clock.now += 59
+        await asyncio.sleep(0.1)
+        assert (len(runs(fake)), [each[-1] for each in places]) == (2, [0, 0, 1, 2])
+        clock.now += 1
+        assert all(said.text for said in await asyncio.gather(*asking))
+    assert [each[0] for each in places] == [0, 0, 1, 2]
+    assert [each[-1] for each in places] == [0, 0, 0, 0]
+
+
+async def test_who_stops_waiting_calls_nobody(fake: Fake) -> None:
+    async with asker(fake, limiter=Limiter(1, 1)) as made:
+        await ask(made, "hello")
+        waiting = asyncio.create_task(ask(made, "hello"))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        assert not made.limiter.has_line
+    assert len(runs(fake)) == 1
+
+
+async def test_a_question_that_is_asked_again_is_refused_once(fake: Fake) -> None:
+    async with asker(fake, limiter=Limiter(100, 100)) as made:
+        for _ in range(2):
+            said = await ask(made, by_model(first="status code=3021 retry_after=0"))
+            assert said.kind is Kind.THROTTLED
+        assert len(runs(fake)) == 6
+        assert (await ask(made, "hello")).text
+        assert await made.limiter.claim(FIRST) == 0
+
+
+async def test_a_program_is_told_at_once_that_it_was_too_much(fake: Fake) -> None:
+    question = Ask([{"role": "user", "content": "hello"}], FIRST, 500)
+    refused = Ask([{"role": "user", "content": by_model(first="status code=3021 retry_after=7")}], FIRST, 500)
+    async with asker(fake, limiter=Limiter(2, 2)) as made:
+        for asked, least, most, calls in ((refused, 7, 7, 1), (question, 6, 7, 1)):
+            began = time.monotonic()
+            with pytest.raises(UpstreamError) as raised:
+                async with made.stream(asked, wait=False) as reply:
+                    await anext(reply)
+            assert raised.value.kind is Kind.THROTTLED
+            assert least <= (raised.value.retry_after or 0) <= most
+            assert time.monotonic() - began < 6, "not after the seconds that were named"
+            assert len(runs(fake)) == calls
+
+
+async def test_no_second_call_takes_the_place_of_who_waits(fake: Fake) -> None:
+    async with asker(fake, limiter=Limiter(2, 2)) as made:
+        assert (await ask(made, by_model(first="status code=3040"))).kind is Kind.BUSY
+    assert len(runs(fake)) == 2, "of three that it would have been"
+
+
+# Other models.
+
+
+@pytest.mark.parametrize(
+    ("scenario", "because", "calls"),
+    [
+        ("status code=3040", "busy", ["first", "second"]),
+        ("status code=3046", "timeout", ["first", "first", "first", "second"]),
+        ("status code=7009", "unavailable", ["first", "first", "first", "second"]),
+        ("status code=3021", "throttled", ["first", "second"]),
+        ("status code=5028", "unknown_model", ["first", "second"]),
+    ],
+)
+async def test_another_model_answers_in_its_place(
+    fake: Fake, scenario: str, because: str, calls: list[str]
+) -> None:
+    async with asker(fake, SECOND.id, THIRD.id) as made:
+        said = await ask(made, by_model(first=scenario))
+    assert said.text.split() == ["word1", "word2", "word3"]
+    assert (said.model, said.because) == (SECOND, because)
+    assert said.complete
+    assert said.request_id.endswith("-FRA")
+    assert models(fake) == calls
+
+
+async def test_the_models_are_tried_in_order_and_the_first_ones_trouble_is_told(fake: Fake) -> None:
+    question = by_model(first="status code=3040", second="status code=3021", third="status code=7009")
+    async with asker(fake, FIRST.id, SECOND.id, "@cf/gone/gone", THIRD.id) as made:
+        said = await ask(made, question)
+    assert (said.kind, said.model, said.because) == (Kind.BUSY, FIRST, "")
+    assert models(fake) == ["first", "second", "third", "third", "third"]
+
+
+async def test_a_model_that_is_left_alone_is_replaced_at_once(fake: Fake) -> None:
+    async with asker(fake, SECOND.id, breaker=lambda: Breaker(failures=1)) as made:
+        for _ in range(3):
+            said = await ask(made, by_model(first="status code=3040"))
+            assert (said.model, said.because) == (SECOND, "busy")
+    assert models(fake) == ["first", "second", "second", "second"]
+
+
+async def test_the_last_in_the_row_may_wait_in_the_models_own_queue(fake: Fake) -> None:
+    async with asker(fake, SECOND.id) as made:
+        await ask(made, by_model(first="status code=3040"))
+    first, second = (call["body"] for call in runs(fake))
+    assert first["options"] == {"rejectIfBusy": True}
+    assert "options" not in second
+
+
+async def test_another_model_is_told_what_it_knows_of_what_was_chosen(fake: Fake) -> None:
+    async with asker(fake, KNOWING.id) as made:
+        await ask(made, by_model(first="status code=3040"), chosen={"top_p": 0.5, "top_k": 7})
+    first, second = (call["body"] for call in runs(fake))
+    assert [(body["top_p"], body.get("top_k")) for body in (first, second)] == [(0.5, None), (0.5, 7)]
+
+
+async def test_without_another_model_it_is_not_impatient(fake: Fake) -> None:
+    async with asker(fake, FIRST.id) as made:
+        assert (await ask(made, "hello")).because == ""
+    assert "options" not in runs(fake)[0]["body"]
+
+
+async def test_what_is_for_some_only_answers_nobody_instead(fake: Fake) -> None:
+    few = Catalogue([FIRST, SECOND, THIRD], FIRST.id, groups={SECOND.id: frozenset({7})})
+    async with asker(fake, SECOND.id, THIRD.id, catalogue=few) as made:
+        said = await ask(made, by_model(first="status code=3040"))
+    assert (said.model, models(fake)) == (THIRD, ["first", "third"])
+
+
+async def test_another_providers_model_knows_nothing_of_cloudflares_queue(fake: Fake) -> None:
+    async with asker(fake, SECOND.id) as made:
+        assert (await ask(made, "hello", ABROAD)).model == ABROAD
+    assert "options" not in fake.calls[-1]["body"]
+
+
+async def test_what_is_sent_fits_into_the_other_models_window(fake: Fake) -> None:
+    turns = [{"role": role, "content": "word " * 2_000} for role in ("user", "assistant") * 3]
+    asked = Ask([*turns, {"role": "user", "content": by_model(first="status code=3040")}], FIRST, 6_000)
+    async with asker(fake, SECOND.id) as made, made.stream(asked) as reply:
+        async for _ in reply:
+            pass
+    first, second = (call["body"] for call in runs(fake))
+    assert (len(first["messages"]), len(second["messages"])) == (7, 1)
+    assert second["messages"] == first["messages"][-1:]
+    assert (first["max_tokens"], second["max_tokens"]) == (6_000, SECOND.window // 2)
+
+
+async def test_a_question_too_long_for_the_other_model_is_not_sent_to_it(fake: Fake) -> None:
+    question = f"{by_model(first='status code=3040')}\n{'word ' * 8_000}"
+    async with asker(fake, SECOND.id) as made:
+        assert (await ask(made, question)).kind is Kind.BUSY
+    assert models(fake) == ["first"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "kind"),
+    [
+        ("status code=5006", Kind.INVALID),
+        ("status code=5021", Kind.TOO_LONG),
+        ("status code=2016", Kind.BLOCKED),
+        ("status code=10000", Kind.AUTH),
+        ("status code=5035", Kind.NOT_PERMITTED),
+        ("status code=2021", Kind.CREDITS),
+        ("instream_error after=2", Kind.BUSY),
+        ("cut after=2 how=reset", Kind.INTERRUPTED),
+    ],
+)
+async def test_no_other_model_answers_what_it_could_not_help_or_has_begun(
+    fake: Fake, scenario: str, kind: Kind
+) -> None:
+    async with asker(fake, SECOND.id) as made:
+        said = await ask(made, by_model(first=scenario))
+    assert (said.kind, said.model) == (kind, FIRST)
+    assert models(fake) == ["first"]
+
+
+async def test_a_model_that_says_nothing_in_time_is_replaced(fake: Fake) -> None:
+    # As long as the other one needs on a busy machine.
+    async with asker(fake, SECOND.id, deadlines=Deadlines(first_token=2)) as made:
+        said = await ask(made, by_model(first="hang before=headers"))
+    assert (said.model, said.because) == (SECOND, "timeout")
+    fake.wait_for(lambda calls: calls[0]["closed_by_client"])
+
+
+async def test_a_deadline_between_tokens_is_the_answers_own_end(fake: Fake) -> None:
+    async with asker(fake, SECOND.id, deadlines=Deadlines(between_tokens=0.3)) as made:
+        said = await ask(made, by_model(first="hang after=2 delay=0"))
+    assert (said.kind, said.text.split()) == (Kind.TIMEOUT, ["word1", "word2"])
+    assert models(fake) == ["first"]
+
+
+async def test_a_reply_that_goes_on_has_one_author(fake: Fake) -> None:
+    question = [{"role": "user", "content": by_model(first="status code=7009")}]
+    async with asker(fake, SECOND.id) as made:
+        reply = made.stream(Ask(question, FIRST, 500), allow_fallback=False)
+        with pytest.raises(UpstreamError):
+            async with reply:
+                await anext(reply)
+    assert models(fake) == ["first"] * 3
+
+
+async def test_what_was_asked_of_this_machine_goes_nowhere_else(fake: Fake) -> None:
+    async with asker(fake, SECOND.id) as made:
+        assert made.fallbacks_for(HERE) == []
+        assert made.fallbacks_for(FIRST) == [SECOND]

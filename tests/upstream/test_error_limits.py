@@ -1,0 +1,51 @@
+"""What models say of their own limits when they refuse, in the words that were recorded."""
+
+import pytest
+
+from chat.upstream.error_limits import Limits, limits_in
+from tests.fake_errors import ERRORS
+
+
+@pytest.mark.parametrize(
+    ("said", "limits"),
+    [
+        (ERRORS[3030][1], Limits(window=60_000)),
+        (ERRORS[5021][1], Limits(window=32_000)),
+        (
+            "Requested token count exceeds the model's maximum context length of 256000 tokens. You requested"
+            " a total of 256878 tokens: 31216 tokens from the input messages and 225662 tokens for the "
+            "completion.",
+            Limits(window=256_000),
+        ),
+        (
+            "max_completion_tokens is too large: 262144. This model supports at most 256000 completion "
+            "tokens.",
+            Limits(output=256_000),
+        ),
+        (
+            "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+            Limits(window=4_096),
+        ),
+        ("This model's maximum context length is 131,072 tokens.", Limits(window=131_072)),
+    ],
+)
+def test_a_limit_that_is_said_is_read(said: str, limits: Limits) -> None:
+    assert limits_in(said) == limits
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "Sequence too long",
+        "AiError: Request is too large",
+        "Max context reached 80030 tokens",
+        "maximum context length of 0 tokens",
+        "maximum context length of 12 tokens",
+        "maximum context length of " + "9" * 16 + " tokens",
+        "maximum context length of many tokens",
+        "It supports only 60000 people.",
+    ],
+)
+def test_nothing_is_made_up(said: str) -> None:
+    assert limits_in(said) == Limits()

@@ -1,0 +1,210 @@
+"""The list of conversations: by date, in pages, with its marks."""
+
+import re
+import uuid
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db import connection
+from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from chat.message_rendering import render_page_sync
+from chat.models import Conversation, Message, Run, User, Worker
+from chat.timezones import zone as zone_of
+from chat.upstream.catalogue import DEFAULT, Catalogue, bundled
+from chat.views import conversation_list, pages, thread
+from tests.server import Person, Server
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+NOON = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def user() -> User:
+    return User.objects.create_user(f"somebody {uuid.uuid4()}")
+
+
+def conversation(user: User, updated: datetime = NOON, **fields: object) -> Conversation:
+    return Conversation.objects.create(
+        user=user, **{"title": "T", "model": "@cf/a/b", "updated": updated} | fields
+    )
+
+
+def reply(within: Conversation, status: str = "complete", finished: datetime | None = None) -> Run:
+    """The run of its active leaf."""
+    asked = Message.objects.create(conversation=within, role="user", text="?")
+    said = Message.objects.create(conversation=within, role="assistant", parent=asked)
+    Conversation.objects.filter(pk=within.pk).update(active_leaf=said)
+    run = {"user": within.user, "conversation": within, "message": said, "fingerprint": "x", "max_tokens": 1}
+    worker = Worker.objects.create(pid=1) if finished is None else None
+    return Run.objects.create(model="@cf/a/b", status=status, finished=finished, worker=worker, **run)
+
+
+def groups(user: User, zone: str = "UTC", **options: object) -> dict[str, int]:
+    found = conversation_list.read(user, ZoneInfo(zone), **options).groups
+    return {group["name"]: len(group["items"]) for group in found}
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: NOON)
+
+
+def test_conversations_stand_in_groups_of_days_and_months(user: User, now: None) -> None:
+    for ago in (0, 0, 1, 2, 7, 8, 20, 21, 400):
+        conversation(user, NOON - ago * DAY)
+    conversation(user, NOON + DAY)  # a clock was wrong
+    conversation(user, deleted=NOON)
+    assert groups(user) == {
+        "Today": 3,
+        "Yesterday": 1,
+        "Previous 7 days": 2,
+        "November 2026": 2,
+        "October 2026": 1,
+        "October 2025": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("zone", "group"),
+    [
+        ("UTC", "Today"),
+        ("America/Los_Angeles", "Yesterday"),
+        ("Pacific/Kiritimati", "Yesterday"),
+        ("Asia/Kolkata", "Today"),
+    ],
+)
+def test_a_day_begins_where_the_person_is(user: User, now: None, zone: str, group: str) -> None:
+    conversation(user, NOON.replace(hour=7))
+    assert groups(user, zone) == {group: 1}
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", "Nowhere/Land", "../../etc/passwd", "Europe", "x" * 65, "Europe/Berlin\0", "/etc/passwd"]
+)
+def test_a_zone_that_is_none_is_utc(cookie: str) -> None:
+    request = RequestFactory().get("/")
+    request.COOKIES["tz"] = "Europe/Berlin"
+    assert zone_of(request) == ZoneInfo("Europe/Berlin")
+    request.COOKIES["tz"] = cookie
+    assert zone_of(request) == ZoneInfo("UTC")
+
+
+def test_marks_say_what_is_replying_and_what_was_not_seen(user: User) -> None:
+    seen = NOON
+    quiet, live, unseen, known = [conversation(user, NOON - n * DAY, seen=seen) for n in range(4)]
+    reply(live, "running")
+    reply(unseen, "failed", seen + DAY)
+    reply(known, "complete", seen)
+    elsewhere = reply(quiet, "complete", seen + DAY)  # on a branch that is not shown
+    Conversation.objects.filter(pk=quiet.pk).update(active_leaf=elsewhere.message.parent)
+    items = [
+        item for group in conversation_list.read(user, ZoneInfo("UTC")).groups for item in group["items"]
+    ]
+    assert [item["id"] for item in items] == [quiet.pk, live.pk, unseen.pk, known.pk]
+    assert [item["state"] for item in items] == ["", "replying", "unseen", ""]
+
+
+def test_pages_follow_one_another_without_a_gap_or_a_double(user: User, monkeypatch) -> None:
+    monkeypatch.setattr(conversation_list, "LISTED", 3)
+    made = [conversation(user, NOON - n // 2 * DAY).pk for n in range(8)]  # pairs of the same moment
+    found, before = [], None
+    for _ in range(3):
+        page = conversation_list.read(user, ZoneInfo("UTC"), before=before)
+        found += [item["id"] for group in page.groups for item in group["items"]]
+        before = page.older and Conversation.objects.get(pk=page.older)
+    assert page.older is None
+    assert len(found) == 8
+    assert set(found) == set(made)
+
+
+def test_one_query_lists_any_number(user: User) -> None:
+    counts = []
+    for _ in range(2):
+        for _ in range(10):
+            reply(conversation(user), finished=NOON)
+        with CaptureQueriesContext(connection) as asked:
+            conversation_list.read(user, ZoneInfo("UTC"))
+        counts.append(len(asked))
+    assert counts == [1, 1]
+
+
+def test_the_page_asks_as_often_for_many_conversations_as_for_few(user: User) -> None:
+    here: Any = SimpleNamespace(catalogue=Catalogue(bundled(), DEFAULT))
+    request = RequestFactory().get("/")
+    request.user = user
+    counts = []
+    for _ in range(2):
+        for _ in range(10):
+            shown = conversation(user, seen=NOON - DAY)
+            reply(shown, finished=NOON)
+        shown.refresh_from_db()
+        with CaptureQueriesContext(connection) as asked:
+            page = pages._page(here, request, user, shown, thread.read(shown))
+            page._take(render_page_sync(user.pk, page._texts()))
+            response = page._finish()  # the template in this thread, whose queries are counted
+        assert b"data-state" in response.content
+        counts.append(len(asked))
+    assert counts[0] == counts[1] < 10
+
+
+def test_the_list_is_a_page_and_a_part_of_one(server: Server) -> None:
+    alice = server.person("alice")
+    with alice.ask("Something to list") as stream:
+        stream.to_end()
+    page = alice.get("/conversations/").text
+    part = alice.get("/conversations/", headers={"X-Requested-With": "fetch"}).text
+    for said in (page, part):
+        assert f'href="/c/{stream.conversation}/"' in said
+        assert "Something to list" in said
+    assert "<main" in page
+    assert not re.search("<(main|nav|html)", part)
+    last = alice.get("/conversations/", params={"before": stream.conversation})
+    assert stream.conversation not in last.text.split("<main")[1]
+
+
+def test_a_place_in_the_list_that_is_none_is_refused(server: Server) -> None:
+    alice, bob = server.person("alice"), server.person("bob")
+    with bob.ask("hello") as stream:
+        stream.to_end()
+    foreign = alice.get("/conversations/", params={"before": stream.conversation})
+    missing = alice.get("/conversations/", params={"before": str(uuid.uuid4())})
+    assert (foreign.status_code, foreign.content) == (404, missing.content)
+    assert alice.get("/conversations/", params={"before": "x"}).status_code == 400
+    bob.post(f"/c/{stream.conversation}/delete/")
+    assert bob.get("/conversations/", params={"before": stream.conversation}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/conversations/", "/models/"])
+def test_a_part_that_is_fetched_signed_out_is_refused(server: Server, path: str) -> None:
+    visitor: Person = server.person("")
+    answer = visitor.get(path, headers={"X-Requested-With": "fetch"})
+    assert answer.status_code == 401
+    assert answer.json()["error"]["code"] == "signed_out"
+
+
+def test_the_open_one_is_listed_apart_where_it_is_not_among_the_newest(
+    user: User, now: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation_list, "LISTED", 3)
+    made = [conversation(user, NOON - ago * DAY, title=f"{ago}") for ago in range(6)]
+    listed = conversation_list.read(user, ZoneInfo("UTC"), current=made[4])
+    assert [[item["title"] for item in group["items"]] for group in listed.groups] == [
+        ["0"],
+        ["1"],
+        ["2"],
+        ["4"],
+    ]
+    assert [bool(group.get("apart")) for group in listed.groups] == [False, False, False, True]
+    assert listed.groups[-1]["items"][0]["current"]
+    assert listed.older == made[2].pk
+    for near in (made[0], made[2], None):
+        assert not any(
+            group.get("apart") for group in conversation_list.read(user, ZoneInfo("UTC"), current=near).groups
+        )

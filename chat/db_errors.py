@@ -8,7 +8,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.utils import Error
 from django.utils.translation import gettext, gettext_noop
 
-from .exceptions import Refusal
+from .exceptions import RequestError
 
 RETRY_SECONDS = 5
 
@@ -75,7 +75,7 @@ POSTGRES = {
 }
 
 
-class Unavailable(Refusal):
+class DatabaseUnavailable(RequestError):
     """The database cannot be used now."""
 
     status = 503
@@ -99,7 +99,7 @@ def outage_of(error: BaseException) -> Outage | None:
     return Outage.AWAY if isinstance(error, OperationalError | InterfaceError) else None
 
 
-def unavailable(error: Error) -> Unavailable:
+def unavailable(error: Error) -> DatabaseUnavailable:
     """The refusal that stands for `error`; a mistake of our own is raised again."""
     outage = outage_of(error)
     if outage is None:
@@ -107,4 +107,4 @@ def unavailable(error: Error) -> Unavailable:
     if outage is Outage.DAMAGED:
         damage_seen.set()
     logger.warning("refused a request: %s (%s)", outage.value, type(error.__cause__ or error).__name__)
-    return Unavailable(outage)
+    return DatabaseUnavailable(outage)

@@ -3,7 +3,7 @@
 import uuid
 
 
-class Refusal(Exception):
+class RequestError(Exception):
     """`status` is HTTP's, `code` is for programs, the text for people; `retry_after` in seconds."""
 
     status = 400
@@ -16,45 +16,45 @@ class Refusal(Exception):
         self.run = run
 
 
-class Malformed(Refusal):
+class BadRequest(RequestError):
     """Blank, of a wrong type, or unknown."""
 
 
-class SignedOut(Refusal):
+class NotAuthenticated(RequestError):
     status, code = 401, "signed_out"
 
 
-class Missing(Refusal):
+class NotFound(RequestError):
     """The same for what does not exist and for what is somebody else's."""
 
     status, code = 404, "not_found"
 
 
-class Busy(Refusal):
+class ConversationBusy(RequestError):
     """The conversation has a live run, named in `run`."""
 
     status, code = 409, "busy"
 
 
-class Conflict(Refusal):
+class Conflict(RequestError):
     """The client key was used for something else, or this cannot be done with that message."""
 
     status, code = 409, "conflict"
 
 
-class TooLong(Refusal):
+class PayloadTooLarge(RequestError):
     status, code = 413, "too_long"
 
 
-class WrongType(Refusal):
+class UnsupportedMediaType(RequestError):
     status, code = 415, "unsupported_media_type"
 
 
-class Overloaded(Refusal):
+class ServiceOverloaded(RequestError):
     """This person has asked for more at once than is worked on for one person."""
 
     status, code = 429, "throttled"
 
 
-class Draining(Refusal):
+class ServiceDraining(RequestError):
     status, code = 503, "draining"

@@ -118,4 +118,4 @@ class Turns:
         return self._turns.setdefault(person, asyncio.Semaphore(self._most))
 
 
-rendering = FairExecutor("rendering")
+RENDER_POOL = FairExecutor("rendering")

@@ -39,7 +39,7 @@ class PasswordRules(SetPasswordMixin):
         super().validate_password_for_user(user, password_field_name=self.first)
 
 
-class OneAddressEach(forms.BaseModelForm):
+class UniqueEmailMixin(forms.BaseModelForm):
     """Says at its field that an address is taken; the constraint of the table belongs to no field."""
 
     def clean_email(self) -> str:
@@ -50,7 +50,7 @@ class OneAddressEach(forms.BaseModelForm):
         return email
 
 
-class AccountForm(PasswordRules, OneAddressEach, BaseUserCreationForm):
+class AccountForm(PasswordRules, UniqueEmailMixin, BaseUserCreationForm):
     """An account of one's own: a name, an address if there is one, and a password."""
 
     class Meta(BaseUserCreationForm.Meta):
@@ -81,10 +81,10 @@ class ChangePasswordForm(NewPasswordForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         keep: Any = self.fields["keep"]
-        keep.queryset = ApiKey.objects.of(self.user).valid().order_by("-created")
+        keep.queryset = ApiKey.objects.owned_by(self.user).valid().order_by("-created")
 
 
-class DirectPasswordForm(PasswordRules, AdminPasswordChangeForm):
+class SetUserPasswordForm(PasswordRules, AdminPasswordChangeForm):
     """A password that the administrator makes up. It cannot be none: there is no other way to sign in."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -98,7 +98,7 @@ class DirectPasswordForm(PasswordRules, AdminPasswordChangeForm):
         return user
 
 
-class PersonForm(OneAddressEach, UserChangeForm):
+class PersonForm(UniqueEmailMixin, UserChangeForm):
     """What the administrator changes about somebody; the password has pages of its own."""
 
     password = None  # type: ignore[assignment]

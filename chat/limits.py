@@ -1,4 +1,4 @@
 """Limits that several rooms share."""
 
-LONGEST_REPLY = 400_000  # code points of text and of reasoning
-LIVE_RUNS = 1_500  # a process; further ones are queued
+MAX_REPLY_CHARS = 400_000  # code points of text and of reasoning
+MAX_LIVE_RUNS = 1_500  # a process; further ones are queued

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from chat.rendering.message_html import MessageHtml, PageRenderer
 
-from .fair_executor import rendering
+from .fair_executor import RENDER_POOL
 
 STRETCH_SECONDS = 0.01  # of processor time, after which a rendering gives way
 PAUSES = 2  # times as long as it has worked
@@ -63,7 +63,7 @@ class _Page:
         self.html: list[MessageHtml] = []
 
     def turn(self, person: int) -> "Future[bool]":
-        return rendering.submit(person, self._go_on)
+        return RENDER_POOL.submit(person, self._go_on)
 
     def _go_on(self) -> bool:
         """Render for one turn. Returns whether all is done."""

@@ -11,7 +11,7 @@ from django.conf import settings
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
 django.setup(set_prefix=False)
 
-from chat.engine.engine import engine, shut_down  # noqa: E402 - only after Django is set up
+from chat.engine.engine import get_engine, shut_down  # noqa: E402 - only after Django is set up
 from chatsite.server.asgi_handler import Handler  # noqa: E402
 
 handle = Handler()
@@ -41,7 +41,7 @@ async def _lifespan(receive: Any, send: Any) -> None:
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
-            await engine()
+            await get_engine()
             await send({"type": "lifespan.startup.complete"})
         elif message["type"] == "lifespan.shutdown":
             await shut_down(settings.DRAIN_SECONDS)

@@ -18,8 +18,8 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 
 from chat.backends import client_address
-from chat.fair_executor import rendering
-from chat.timezones import zone
+from chat.fair_executor import RENDER_POOL
+from chat.timezones import timezone_of
 from chat.views.errors import without_database
 from chatsite.async_middleware import AsyncHooksMixin, SyncAndAsyncMiddleware
 from chatsite.proxies import forwarded_proto
@@ -103,7 +103,7 @@ class ZoneMiddleware(AsyncHooksMixin, MiddlewareMixin):
     def process_view(self, request: HttpRequest, *view: Any) -> None:
         """For what is shown, and for what “today” means in a filter."""
         if is_of_admin(request):
-            timezone.activate(zone(request))
+            timezone.activate(timezone_of(request))
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """The next request of this thread is somebody else's."""
@@ -137,7 +137,7 @@ class GZipMiddleware(AsyncHooksMixin, gzip.GZipMiddleware):
             return self.process_response(request, response)
         # In the person's turn: a page of megabytes takes a while, and twenty of them would fill every thread.
         person = getattr(getattr(request, "_cached_user", None), "pk", None) or client_address(request)
-        return await asyncio.wrap_future(rendering.submit(person, self.process_response, request, response))
+        return await asyncio.wrap_future(RENDER_POOL.submit(person, self.process_response, request, response))
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """The same, shorter, where it is a text and the browser takes it so."""

@@ -10,7 +10,7 @@ KEY_BYTES = 64
 SHORTEST_KEY = 50  # characters; Django warns below that
 
 
-def made_once(path: Path) -> str:
+def get_or_create(path: Path) -> str:
     """Return the key in `path`; make it first when there is none.
 
     Processes that start at the same moment must agree. Each writes a whole key under a name of its own and

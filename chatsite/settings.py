@@ -21,7 +21,7 @@ except OSError as error:
     ) from None
 
 DEBUG = env.boolean("DEBUG")
-SECRET_KEY = env.secret("SECRET_KEY") or secret_key.made_once(DATA_DIR / "secret-key")
+SECRET_KEY = env.secret("SECRET_KEY") or secret_key.get_or_create(DATA_DIR / "secret-key")
 
 # Where the server listens, and under which address people know it.
 HOST = env.text("HOST", "127.0.0.1")

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpRe
 from django.test import AsyncClient, Client
 from django.urls import path
 
-from chat.fair_executor import rendering
+from chat.fair_executor import RENDER_POOL
 from chatsite.middleware import AT_ONCE
 
 TEXT = "<p>The same again and again.</p>"
@@ -46,7 +46,7 @@ def ours(settings: Any) -> None:
 def in_threads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The hooks that were sent to a thread: to Django's, or to those that people share fairly."""
     sent: list[str] = []
-    original, submit = SyncToAsync.__call__, rendering.submit
+    original, submit = SyncToAsync.__call__, RENDER_POOL.submit
 
     def submitted(person: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
         sent.append(function.__name__)
@@ -57,7 +57,7 @@ def in_threads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return await original(self, *args, **kwargs)
 
     monkeypatch.setattr(SyncToAsync, "__call__", call)
-    monkeypatch.setattr(rendering, "submit", submitted)
+    monkeypatch.setattr(RENDER_POOL, "submit", submitted)
     return sent
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from chat.wire.frames import Delta, FrameError, Reader, Usage
+from chat.wire.frames import Delta, FrameError, FrameReader, Usage
 from chat.wire.sse import Decoder, LineTooLong
 from tests.fake_errors import ERRORS
 from tests.fake_workers_ai import Fake, running
@@ -34,15 +34,15 @@ def ask(question: str, **more: object) -> tuple[str, dict[str, object]]:
     return f"/accounts/acct/ai/run/{MODEL}", body
 
 
-async def read(client, question, **more) -> tuple[Delta, Reader]:
+async def read(client, question, **more) -> tuple[Delta, FrameReader]:
     url, body = ask(question, **more)
-    decoder, reader, deltas = Decoder(), Reader(inline_reasoning="inline" in question), []
+    decoder, reader, deltas = Decoder(), FrameReader(inline_reasoning="inline" in question), []
     async with client.stream("POST", url, json=body) as response:
         assert response.headers["content-type"] == "text/event-stream"
         with suppress(httpx.RemoteProtocolError, httpx.ReadError):
             async for piece in response.aiter_bytes():
                 deltas += [reader.read(event) for event in decoder.feed(piece)]
-    deltas += [reader.read(event) for event in decoder.close()] + [reader.close()]
+    deltas += [reader.read(event) for event in decoder.close()] + [reader.flush()]
     said = [delta for delta in deltas if delta]
     text, reasoning = "".join(each.text for each in said), "".join(each.reasoning for each in said)
     return Delta(text, reasoning, reader.finish_reason), reader
@@ -116,7 +116,7 @@ async def test_json_may_answer_a_request_for_a_stream(client, shape):
     url, body = ask(f'fake: json text="a b" shape={shape}')
     response = await client.post(url, json=body)
     assert response.headers["content-type"] == "application/json"
-    assert Reader().read_json(response.json()).text == "a b"
+    assert FrameReader().read_json(response.json()).text == "a b"
 
 
 async def test_a_request_for_no_stream_gets_the_whole_answer(client):
@@ -133,7 +133,7 @@ async def test_every_error_comes_with_its_status(client, code):
     assert response.headers["retry-after"] == "7"
     assert str(code) in response.text
     with pytest.raises(FrameError):
-        Reader().read_json(response.json())
+        FrameReader().read_json(response.json())
 
 
 async def test_the_first_calls_of_a_flaky_model_fail(client):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat import redaction
-from chat.api.errors import problem_of
+from chat.api.errors import error_of
 from chat.apps import secrets_of
 from chat.redaction import Redactor
 from chat.upstream.errors import from_response
@@ -115,9 +115,9 @@ def test_what_a_server_said_goes_out_without_it(site: None) -> None:
     body = json.dumps({"errors": [{"code": 5006, "message": f"Bad request with token {TOKEN}: no messages"}]})
     error = from_response(400, {}, body.encode())
     assert error.detail == "Bad request with token …: no messages"
-    assert problem_of(error).message == "The model did not understand this request. Try another model."
+    assert error_of(error).message == "The model did not understand this request. Try another model."
     body = json.dumps({"errors": [{"code": 5006, "message": "Bad request: no messages"}]})
-    assert "no messages" in problem_of(from_response(400, {}, body.encode())).message
+    assert "no messages" in error_of(from_response(400, {}, body.encode())).message
 
 
 def test_a_long_answer_is_cut_after_its_secrets_are_out(site: None) -> None:

@@ -136,7 +136,7 @@ def test_a_key_in_the_environment_leaves_no_file(settings_with: Any, tmp_path: P
 
 def _make_key(path: Path, barrier: Any, keys: Any) -> None:
     barrier.wait()
-    keys.put(secret_key.made_once(path))
+    keys.put(secret_key.get_or_create(path))
 
 
 def test_eight_processes_at_once_make_one_key(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_broken_key_file_is_named(content: str, tmp_path: Path) -> None:
     path = tmp_path / "secret-key"
     path.write_text(content, "latin-1")
     with pytest.raises(env.EnvError, match="secret-key"):
-        secret_key.made_once(path)
+        secret_key.get_or_create(path)
 
 
 def test_the_deployment_check_finds_nothing_behind_https(tmp_path: Path) -> None:

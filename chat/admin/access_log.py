@@ -15,11 +15,11 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.backends import client_address
-from chat.db import writing
+from chat.db import write_lock
 from chat.models import Conversation, Reading, ReadingOwner
 
 from .formats import moment
-from .readonly import ListAdmin
+from .readonly import ReadOnlyListAdmin
 
 REPEATED = timedelta(minutes=10)
 NAMED = 5  # owners of a list that are named in the record's own list
@@ -34,7 +34,7 @@ class DateFilter(admin.DateFieldListFilter):
 
 
 @admin.register(Reading)
-class ReadingAdmin(ListAdmin):
+class ReadingAdmin(ReadOnlyListAdmin):
     list_display = ["when", "reader", "whose", "read", "address"]
     list_display_links = None
     list_filter = [("at", DateFilter), "kind"]
@@ -90,7 +90,7 @@ def record_list(request: HttpRequest, terms: Sequence[str], conversations: Itera
         address=client_address(request),
     )
     if shown and not _repeats(entry, shown.values()):
-        with writing(), transaction.atomic():
+        with write_lock(), transaction.atomic():
             entry.save(force_insert=True)
             for owner in shown.values():
                 owner.reading = entry

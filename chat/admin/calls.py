@@ -10,11 +10,11 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Call
 
 from .filters import ErrorFilter
-from .model_requests import AttemptAdmin
+from .model_requests import ModelRequestAdmin
 
 
 @admin.register(Call)
-class CallAdmin(AttemptAdmin):
+class CallAdmin(ModelRequestAdmin):
     list_display = [
         "begun", "person", "key", "model", "dialect", "status", "error", "request_id", "tokens", "used",
         "took", "conversation",

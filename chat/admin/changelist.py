@@ -26,7 +26,7 @@ QUOTES = str.maketrans("“”„", '"""')  # what phones and people write
 
 
 @dataclass(slots=True)
-class Facts:
+class ConversationStats:
     """What the list says of one conversation. `state` is its latest run's status, empty if it has none."""
 
     messages: int = 0
@@ -37,9 +37,9 @@ class Facts:
     down: int = 0
 
 
-def facts_of(keys: Iterable[uuid.UUID]) -> dict[uuid.UUID, Facts]:
+def stats_of(keys: Iterable[uuid.UUID]) -> dict[uuid.UUID, ConversationStats]:
     """Those of a page of conversations, in four queries."""
-    facts = {key: Facts() for key in keys}
+    facts = {key: ConversationStats() for key in keys}
     within = {"conversation__in": facts}
     messages = Message.objects.filter(**within).values_list("conversation").annotate(number=Count("*"))
     for key, number in messages:
@@ -91,18 +91,18 @@ def _terms(words: str) -> Iterator[str]:
         yield unescape_string_literal(word) if quoted else word
 
 
-class Listing(ChangeList):
+class ConversationChangeList(ChangeList):
     """Django's list, with the facts on each conversation of the page."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         self.result_list: Any = list(self.result_list)
-        facts = facts_of(conversation.pk for conversation in self.result_list)
+        facts = stats_of(conversation.pk for conversation in self.result_list)
         for conversation in self.result_list:
             conversation.facts = facts[conversation.pk]
 
 
-class Order(ChangeList):
+class OrderOnlyChangeList(ChangeList):
     """The whole of what the filters let through, in the list's order, and no page of it."""
 
     def get_results(self, request: HttpRequest) -> None:

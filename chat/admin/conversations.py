@@ -16,23 +16,23 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from chat.db import writing
-from chat.formats import grouped
+from chat.db import write_lock
+from chat.formats import grouped_number
 from chat.models import Conversation, Run
 
 from . import transcript
 from .access_log import record, record_list
-from .changelist import Listing, Order, matching, terms_of
+from .changelist import ConversationChangeList, OrderOnlyChangeList, matching, terms_of
 from .filters import DeletedFilter, ModelFilter, OwnerFilter, StateFilter, ThumbsFilter
 from .formats import day, moment
-from .readonly import LogAdmin, has_nul
+from .readonly import ReadOnlyAdmin, has_nul
 
 LIST = "admin:chat_conversation_changelist"
 FILTERS = "_changelist_filters"  # Django's name of what the list was narrowed to, in the links out of it
 
 
 @admin.register(Conversation)
-class ConversationAdmin(LogAdmin):
+class ConversationAdmin(ReadOnlyAdmin):
     """The list shows what was said, in titles and by what a search finds; so each view of it is recorded."""
 
     list_display = [
@@ -62,7 +62,7 @@ class ConversationAdmin(LogAdmin):
 
     @admin.display(description=_("tokens in / out"))
     def tokens(self, obj: Any) -> str:
-        return f"{grouped(obj.facts.prompt_tokens)} / {grouped(obj.facts.completion_tokens)}"
+        return f"{grouped_number(obj.facts.prompt_tokens)} / {grouped_number(obj.facts.completion_tokens)}"
 
     @admin.display(description=_("last reply"))
     def state(self, obj: Any) -> str:
@@ -88,7 +88,7 @@ class ConversationAdmin(LogAdmin):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         """A transcript asks for the order only: what stands before and after it."""
         match = request.resolver_match
-        return Listing if match and f"admin:{match.url_name}" == LIST else Order
+        return ConversationChangeList if match and f"admin:{match.url_name}" == LIST else OrderOnlyChangeList
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """The list, which is only written out after it was recorded whose conversations it shows."""
@@ -123,7 +123,7 @@ class ConversationAdmin(LogAdmin):
             raise PermissionDenied
         try:
             key, leaf, before = uuid.UUID(object_id), _message(request, "leaf"), _message(request, "before")
-            with writing(), transaction.atomic():
+            with write_lock(), transaction.atomic():
                 found = Conversation.objects.select_related("user").get(pk=key)
                 shown = transcript.read(found, leaf, before)
                 record(request, found)

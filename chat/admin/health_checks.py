@@ -16,16 +16,16 @@ from django.utils import formats
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from chat.db import in_database, writing
+from chat.db import run_in_db, write_lock
 from chat.engine.engine import Engine
 from chat.model_catalog import config
 from chat.models import Worker
-from chat.upstream.catalogue import Model
-from chat.upstream.chat_request import Ask
-from chat.upstream.errors import Kind, UpstreamError
-from chat.upstream.provider import Host
+from chat.upstream.catalogue import LlmModel
+from chat.upstream.chat_request import ChatRequest
+from chat.upstream.errors import ErrorKind, UpstreamError
+from chat.upstream.provider import Provider
 from chat.upstream.providers.cloudflare_api import Cloudflare
-from chat.upstream.routing.rate_limiter import Limiter
+from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 
 QUESTION = "Say OK."
@@ -39,25 +39,27 @@ NOTE: State = "note"
 BAD: State = "bad"
 # What people are told of these is: tell whoever runs the site.
 SAID = {
-    Kind.AUTH: gettext_noop("The account, the token or the key is not accepted."),
-    Kind.CREDITS: gettext_noop("There is no credit left."),
+    ErrorKind.AUTH: gettext_noop("The account, the token or the key is not accepted."),
+    ErrorKind.CREDITS: gettext_noop("There is no credit left."),
 }
 TODO = {
-    Kind.AUTH: gettext_noop("Make a new token that may read and edit Workers AI, or write the right key."),
-    Kind.NOT_PERMITTED: gettext_noop(
+    ErrorKind.AUTH: gettext_noop(
+        "Make a new token that may read and edit Workers AI, or write the right key."
+    ),
+    ErrorKind.NOT_PERMITTED: gettext_noop(
         "See in the provider’s dashboard whether the plan covers it, and its terms are accepted."
     ),
-    Kind.UNKNOWN_MODEL: gettext_noop("Take it from the list, or write its name as its server does."),
-    Kind.QUOTA: gettext_noop("Wait until 00:00 UTC, or choose a paid plan."),
-    Kind.CREDITS: gettext_noop("Add credit in the provider’s dashboard."),
-    Kind.THROTTLED: gettext_noop("Ask again in a minute."),
-    Kind.BUSY: gettext_noop("Ask again later; nothing is wrong here."),
-    Kind.TIMEOUT: gettext_noop("Ask again later; if it stays so, choose a model that is faster."),
-    Kind.BLOCKED: gettext_noop("Look at the guardrails of the gateway: they stop a harmless question."),
-    Kind.INVALID: gettext_noop(
+    ErrorKind.UNKNOWN_MODEL: gettext_noop("Take it from the list, or write its name as its server does."),
+    ErrorKind.QUOTA: gettext_noop("Wait until 00:00 UTC, or choose a paid plan."),
+    ErrorKind.CREDITS: gettext_noop("Add credit in the provider’s dashboard."),
+    ErrorKind.THROTTLED: gettext_noop("Ask again in a minute."),
+    ErrorKind.BUSY: gettext_noop("Ask again later; nothing is wrong here."),
+    ErrorKind.TIMEOUT: gettext_noop("Ask again later; if it stays so, choose a model that is faster."),
+    ErrorKind.BLOCKED: gettext_noop("Look at the guardrails of the gateway: they stop a harmless question."),
+    ErrorKind.INVALID: gettext_noop(
         "The server takes no such request. Look at its address, and the gateway’s name."
     ),
-    Kind.UNAVAILABLE: gettext_noop("See whether its address is right, and this machine can reach it."),
+    ErrorKind.UNAVAILABLE: gettext_noop("See whether its address is right, and this machine can reach it."),
 }
 
 
@@ -90,7 +92,7 @@ def of_setup(here: Engine) -> list[Check]:
 def of_models(here: Engine) -> list[Check]:
     """Each model that people may choose."""
 
-    def check(model: Model) -> Check:
+    def check(model: LlmModel) -> Check:
         return lambda: answers(here, model)
 
     return [check(model) for model in here.catalogue]
@@ -102,11 +104,11 @@ def price(here: Engine) -> float:
     return sum(READ * price_in + WRITTEN * price_out for price_in, price_out in prices) / 1_000_000
 
 
-async def answers(here: Engine, model: Model) -> Finding:
+async def answers(here: Engine, model: LlmModel) -> Finding:
     """Whether a model says anything, and how soon. It is left with its first word."""
-    ask = Ask([{"role": "user", "content": QUESTION}], model, WRITTEN, fresh=True)
+    ask = ChatRequest([{"role": "user", "content": QUESTION}], model, WRITTEN, skip_cache=True)
     # A router of its own: what a check finds out opens no breaker, and an open one keeps it from nothing.
-    router = Router(here.client, lambda: here.catalogue, Limiter(UNLIMITED, UNLIMITED))
+    router = Router(here.client, lambda: here.catalogue, RateLimiter(UNLIMITED, UNLIMITED))
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
@@ -114,7 +116,7 @@ async def answers(here: Engine, model: Model) -> Finding:
             said = await anext(reply, None)
     except TimeoutError:
         said_nothing = _("No word came in %(n)s seconds.") % {"n": int(FIRST_WORD)}
-        return Finding(model.name, BAD, said_nothing, _todo(Kind.TIMEOUT))
+        return Finding(model.name, BAD, said_nothing, _todo(ErrorKind.TIMEOUT))
     except UpstreamError as error:
         return _refused(model.name, error)
     if said is None:
@@ -127,7 +129,7 @@ async def _database() -> Finding:
     name, kind = _("Database"), connection.settings_dict["ENGINE"].rpartition(".")[2]
     kind = {"sqlite3": "SQLite", "postgresql": "PostgreSQL"}.get(kind, kind)
     try:
-        await in_database(_select)
+        await run_in_db(_select)
     except DatabaseError:
         todo = _("See whether it runs, and DATABASE_URL leads to it.")
         return Finding(name, BAD, _("%(kind)s does not answer.") % {"kind": kind}, todo)
@@ -138,7 +140,7 @@ async def _log(here: Engine) -> Finding:
     """The heart of this process is a row that is written all the time; once more does no harm."""
     name = _("Log")
     try:
-        await in_database(_beat, here)
+        await run_in_db(_beat, here)
     except DatabaseError:
         todo = _("See whether the disk is full, and this user may write there.")
         return Finding(name, BAD, _("Nothing can be written into the database."), todo)
@@ -161,9 +163,9 @@ async def _token(here: Engine) -> Finding:
     name = _("Cloudflare’s token")
     accepted = await here.client.verify()
     if accepted is None:
-        return Finding(name, BAD, _("Cloudflare could not be asked."), _todo(Kind.UNAVAILABLE))
+        return Finding(name, BAD, _("Cloudflare could not be asked."), _todo(ErrorKind.UNAVAILABLE))
     if not accepted:
-        return Finding(name, BAD, _("Cloudflare does not accept it."), _todo(Kind.AUTH))
+        return Finding(name, BAD, _("Cloudflare does not accept it."), _todo(ErrorKind.AUTH))
     return Finding(name, GOOD, _("Cloudflare accepts it."))
 
 
@@ -179,7 +181,7 @@ async def _list(cloudflare: Cloudflare) -> Finding:
 async def _run(here: Engine) -> Finding:
     """A question to the model that most people ask, or to any other of Workers AI."""
     name = _("Workers AI, asking")
-    own = [model for model in here.catalogue if model.host is Host.WORKERS_AI and not model.local]
+    own = [model for model in here.catalogue if model.host is Provider.WORKERS_AI and not model.local]
     if not own:
         return Finding(name, NOTE, _("None of its models is offered."))
     chosen = here.catalogue.default if here.catalogue.default in own else own[0]
@@ -195,7 +197,7 @@ async def _gateway(cloudflare: Cloudflare, gateway: str) -> Finding:
         if error.status == 404:
             todo = _("Make it in the dashboard, or write another name into AI_GATEWAY_ID.")
             return Finding(name, BAD, _("The account has no gateway of this name."), todo)
-        if error.kind in (Kind.AUTH, Kind.NOT_PERMITTED):
+        if error.kind in (ErrorKind.AUTH, ErrorKind.NOT_PERMITTED):
             todo = _("Questions may pass all the same; thumbs need a token with AI Gateway: Read and Edit.")
             return Finding(name, NOTE, _("The token may not look at it."), todo)
         return _refused(name, error)
@@ -227,7 +229,7 @@ def _refused(name: str, error: UpstreamError) -> Finding:
     return Finding(name, BAD, said, _todo(error.kind))
 
 
-def _todo(kind: Kind) -> str:
+def _todo(kind: ErrorKind) -> str:
     return _(TODO[kind]) if kind in TODO else ""
 
 
@@ -237,5 +239,5 @@ def _select() -> None:
 
 
 def _beat(here: Engine) -> None:
-    with writing(), transaction.atomic():
+    with write_lock(), transaction.atomic():
         Worker.objects.filter(pk=here.worker.pk).update(beat=Now())

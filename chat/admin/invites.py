@@ -14,11 +14,11 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Invite
 
 from .formats import moment
-from .object_history import RightFirst
+from .object_history import PermissionBeforeLookupMixin
 
 
 @admin.register(Invite)
-class InviteAdmin(RightFirst):
+class InviteAdmin(PermissionBeforeLookupMixin):
     """Whoever may add an invitation sees all of them, and may take back those that are still open."""
 
     list_display = ("for_whom", "state", "made_by", "made")
@@ -69,7 +69,7 @@ class InviteAdmin(RightFirst):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Draw the token, which is kept for the answer only."""
         obj.made_by = request.user
-        request.drawn_token = obj.draw()  # type: ignore[attr-defined]
+        request.drawn_token = obj.generate_token()  # type: ignore[attr-defined]
         super().save_model(request, obj, form, change)
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:

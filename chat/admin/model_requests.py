@@ -11,17 +11,17 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.formats import grouped
+from chat.formats import grouped_number
 from chat.model_catalog import config
 from chat.models import Call, Run
 
 from .formats import moment
-from .readonly import ListAdmin
+from .readonly import ReadOnlyListAdmin
 
 LOG = "https://dash.cloudflare.com/%s/ai/ai-gateway/gateways/%s/logs/%s"
 
 
-class AttemptAdmin(ListAdmin):
+class ModelRequestAdmin(ReadOnlyListAdmin):
     @admin.display(description=_("created"), ordering="created")
     def begun(self, obj: Run | Call) -> str:
         return moment(obj.created)
@@ -38,7 +38,7 @@ class AttemptAdmin(ListAdmin):
     def tokens(self, obj: Run | Call) -> str:
         if obj.completion_tokens is None:
             return "–"
-        return f"{grouped(obj.prompt_tokens or 0)} / {grouped(obj.completion_tokens)}"
+        return f"{grouped_number(obj.prompt_tokens or 0)} / {grouped_number(obj.completion_tokens)}"
 
     @admin.display(description=_("seconds"))
     def took(self, obj: Run | Call) -> str:

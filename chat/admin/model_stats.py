@@ -9,7 +9,7 @@ from django.db.models import Count, DurationField, ExpressionWrapper, F, Q, Wind
 from django.db.models.functions import RowNumber
 from django.utils.translation import gettext_lazy as _
 
-from chat.formats import grouped
+from chat.formats import grouped_number
 from chat.models import Run
 
 from .transcript import model_name
@@ -39,7 +39,7 @@ class Rate:
 
     @property
     def number(self) -> str:
-        return grouped(self.runs)
+        return grouped_number(self.runs)
 
     @property
     def share(self) -> float:

@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 
 
-class RightFirst(admin.ModelAdmin):
+class PermissionBeforeLookupMixin(admin.ModelAdmin):
     """Asks for the right before looking for the row: Django's tells first whether there is one."""
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 View = Callable[..., HttpResponseBase]
 
 
-class LogAdmin(admin.ModelAdmin):
+class ReadOnlyAdmin(admin.ModelAdmin):
     """Read-only for everybody, superusers too: no form, no action, and no address that takes a POST.
 
     The rights are Django's `view` of each table. Lists count once, and only what the filters let through.
@@ -64,7 +64,7 @@ class LogAdmin(admin.ModelAdmin):
         return urls
 
 
-class ListAdmin(LogAdmin):
+class ReadOnlyListAdmin(ReadOnlyAdmin):
     """A log of which the list says it all: a page for a single row would only repeat it."""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:

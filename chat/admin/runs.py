@@ -14,13 +14,13 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Run
 
 from .filters import ErrorFilter
-from .model_requests import AttemptAdmin
+from .model_requests import ModelRequestAdmin
 from .model_stats import PERIODS, rates
 from .readonly import only_read
 
 
 @admin.register(Run)
-class RunAdmin(AttemptAdmin):
+class RunAdmin(ModelRequestAdmin):
     list_display = [
         "begun", "person", "model", "status", "error", "request_id", "tokens", "took", "worker", "reply"
     ]  # fmt: skip

@@ -17,8 +17,8 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from chat.db import in_database
-from chat.engine.engine import Engine, engine
+from chat.db import run_in_db
+from chat.engine.engine import Engine, get_engine
 from chat.model_catalog import config
 from chat.views import access
 
@@ -30,14 +30,14 @@ WHOLE = 120.0  # seconds for all of them
 RESULTS = "<!-- results -->"  # where they stand in the page
 
 
-@access.takes("GET", "HEAD", "POST")
+@access.require_methods("GET", "HEAD", "POST")
 async def checkup(request: HttpRequest) -> HttpResponseBase:
     """What is set up; with POST what of it works, or with `what=models` which models answer."""
-    here = await engine()
-    if (refused := await in_database(_refusal, request)) is not None:
+    here = await get_engine()
+    if (refused := await run_in_db(_refusal, request)) is not None:
         return refused
     what = request.POST.get("what", "setup") if request.method == "POST" else ""
-    page = await in_database(_page, here, request, what)
+    page = await run_in_db(_page, here, request, what)
     if not what:
         return HttpResponse(page)
     checks = health_checks.of_models(here) if what == "models" else health_checks.of_setup(here)

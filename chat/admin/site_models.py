@@ -13,14 +13,14 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.db import writing
-from chat.formats import grouped
+from chat.db import write_lock
+from chat.formats import grouped_number
 from chat.model_catalog import catalog
 from chat.models import ModelList, OfferedModel
-from chat.upstream.catalogue import Model
+from chat.upstream.catalogue import LlmModel
 
 from .formats import in_words
-from .object_history import RightFirst
+from .object_history import PermissionBeforeLookupMixin
 
 DEFAULT_IS_SHOWN = gettext_lazy("This is the model of new conversations. Make another one the default first.")
 DEFAULT_IS_FOR_ALL = gettext_lazy("The model of new conversations is for everybody.")
@@ -71,7 +71,7 @@ class EndedFilter(admin.SimpleListFilter):
 
 
 @admin.register(OfferedModel)
-class OfferedModelAdmin(RightFirst):
+class OfferedModelAdmin(PermissionBeforeLookupMixin):
     """Who may change models decides about them; what they are, Cloudflare says."""
 
     form = OfferForm
@@ -152,23 +152,23 @@ class OfferedModelAdmin(RightFirst):
     @admin.action(description=_("Make the default"), permissions=["change"])
     def make_default(self, request: HttpRequest, queryset: QuerySet) -> None:
         """One that everybody can choose now."""
-        with writing(), transaction.atomic():
+        with write_lock(), transaction.atomic():
             chosen = list(queryset.select_for_update().order_by("pk"))
             if refusal := _no_default(chosen):
                 messages.error(request, refusal)
                 return
             OfferedModel.objects.put_default(chosen[0].pk)
-            ModelList.objects.touch()
+            ModelList.objects.bump_version()
         self.log_change(request, chosen[0], gettext("Made the default."))
         messages.success(
             request, gettext("New conversations begin with %(name)s.") % {"name": _model(chosen[0]).name}
         )
 
     def _decide(self, request: HttpRequest, queryset: QuerySet, *, shown: bool) -> None:
-        with writing(), transaction.atomic():
+        with write_lock(), transaction.atomic():
             changed = list(queryset.exclude(shown=shown))
             queryset.update(shown=shown)
-            ModelList.objects.touch()
+            ModelList.objects.bump_version()
         for row in changed:
             self.log_change(request, row, gettext("Shown.") if shown else gettext("Hidden."))
         said = ngettext("%(n)s model was changed.", "%(n)s models were changed.", len(changed))
@@ -177,7 +177,7 @@ class OfferedModelAdmin(RightFirst):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """After the groups, too: every process reads them anew."""
         super().save_related(request, form, formsets, change)
-        ModelList.objects.touch()
+        ModelList.objects.bump_version()
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """The list, and how old it is."""
@@ -202,12 +202,12 @@ class OfferedModelAdmin(RightFirst):
 
 def default() -> str:
     """The id of the model of new conversations, as the database and the settings have it now."""
-    return catalog.read(catalog.site()).default.id
+    return catalog.load_catalog(catalog.site_models()).default.id
 
 
-def _model(row: OfferedModel) -> Model:
+def _model(row: OfferedModel) -> LlmModel:
     """What is known of it; of one that an earlier version of this software knew, the id."""
-    return catalog.decided(row, catalog.known(row) or Model(row.pk, row.pk, window=0))
+    return catalog.apply_overrides(row, catalog.declared_model(row) or LlmModel(row.pk, row.pk, window=0))
 
 
 def _dollars(price: float) -> str:
@@ -218,7 +218,7 @@ def _dollars(price: float) -> str:
 def _tokens(number: int | None, *, learnt: bool) -> str:
     if number is None:
         return "–"
-    return gettext("%(n)s (learnt)") % {"n": grouped(number)} if learnt else grouped(number)
+    return gettext("%(n)s (learnt)") % {"n": grouped_number(number)} if learnt else grouped_number(number)
 
 
 def _no_default(chosen: list[OfferedModel]) -> str:

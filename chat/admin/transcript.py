@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from chat.formats import grouped
+from chat.formats import grouped_number
 from chat.message_rendering import Text, render_page_sync
 from chat.model_catalog.catalog import current
 from chat.models import Conversation, Feedback, Message, Run
 from chat.rendering.message_html import MessageHtml
-from chat.upstream.catalogue import Model, bundled
+from chat.upstream.catalogue import LlmModel, bundled
 
 from .tree import Tree
 
@@ -21,7 +21,7 @@ NEWEST: Newest = ""  # the newest page is the one before nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TranscriptEntry:
     """A message with its whole text, also of a reply that is being written; its runs oldest first."""
 
     message: Message
@@ -47,7 +47,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Bill:
+class CostSummary:
     """Tokens over all branches, and dollars where every model's price is known."""
 
     prompt_tokens: int
@@ -56,25 +56,25 @@ class Bill:
 
     @property
     def asked(self) -> str:
-        return grouped(self.prompt_tokens)
+        return grouped_number(self.prompt_tokens)
 
     @property
     def said(self) -> str:
-        return grouped(self.completion_tokens)
+        return grouped_number(self.completion_tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
     """A page of a branch. `older` and `newer` are values for `before`, None where there is no such page."""
 
-    entries: list[Entry]
+    entries: list[TranscriptEntry]
     messages: int
     branches: int
     on_branch: int
     active: bool
     older: uuid.UUID | None
     newer: uuid.UUID | Newest | None
-    bill: Bill = field(repr=False)
+    bill: CostSummary = field(repr=False)
 
     def rendered_for(self, person: int) -> "Transcript":
         """The same with the replies' HTML. Call it outside of a transaction: it may take its time."""
@@ -125,7 +125,7 @@ def _newer(branch: list[uuid.UUID], end: int) -> uuid.UUID | Newest | None:
     return branch[end + PAGE] if end + PAGE < len(branch) else NEWEST
 
 
-def _entries(tree: Tree, keys: list[uuid.UUID]) -> list[Entry]:
+def _entries(tree: Tree, keys: list[uuid.UUID]) -> list[TranscriptEntry]:
     found = Message.objects.select_related("feedback").in_bulk(keys)
     runs = defaultdict(list)
     for run in Run.objects.filter(message__in=keys).order_by("created"):
@@ -133,19 +133,19 @@ def _entries(tree: Tree, keys: list[uuid.UUID]) -> list[Entry]:
     return [_entry(tree, found[key], runs[key]) for key in keys if key in found]
 
 
-def _entry(tree: Tree, message: Message, runs: list[Run]) -> Entry:
+def _entry(tree: Tree, message: Message, runs: list[Run]) -> TranscriptEntry:
     text, reasoning = message.text, message.reasoning
     if runs and runs[-1].is_live:
         more, thoughts = runs[-1].texts()
         text, reasoning = text + more, reasoning + thoughts
     judged = getattr(message, "feedback", None)
-    return Entry(message, text, reasoning, runs, tree.versions(message.pk), judged)
+    return TranscriptEntry(message, text, reasoning, runs, tree.versions(message.pk), judged)
 
 
-def _bill(conversation: Conversation) -> Bill:
+def _bill(conversation: Conversation) -> CostSummary:
     used = conversation.runs.values_list("model", "prompt_tokens", "completion_tokens")
     counted = [(model, asked or 0, said or 0) for model, asked, said in used]
-    return Bill(sum(row[1] for row in counted), sum(row[2] for row in counted), dollars(counted))
+    return CostSummary(sum(row[1] for row in counted), sum(row[2] for row in counted), dollars(counted))
 
 
 def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
@@ -167,6 +167,6 @@ def model_name(key: str) -> str:
     return model.name if model else current.get().name_of(key)
 
 
-def _known(key: str) -> Model | None:
+def _known(key: str) -> LlmModel | None:
     """Of a model that this site cannot ask now, what this software knows."""
-    return current.get().known(key) or next((model for model in bundled() if model.id == key), None)
+    return current.get().get_known(key) or next((model for model in bundled() if model.id == key), None)

@@ -19,11 +19,11 @@ from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.forms import AccountForm, DirectPasswordForm, PersonForm
+from chat.forms import AccountForm, PersonForm, SetUserPasswordForm
 from chat.models import User
 
 from .formats import moment
-from .object_history import RightFirst
+from .object_history import PermissionBeforeLookupMixin
 
 RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
 ABOUT_RIGHTS = _(
@@ -34,13 +34,13 @@ ABOUT_RIGHTS = _(
 
 
 @admin.register(User)
-class PeopleAdmin(RightFirst, UserAdmin):
+class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
     """Staff with the right to change people look after those who are not staff."""
 
     form = PersonForm
     add_form = AccountForm
     add_form_template = "admin/chat/user/add_form.html"
-    change_password_form = DirectPasswordForm
+    change_password_form = SetUserPasswordForm
     change_user_password_template = "admin/chat/user/password.html"  # noqa: S105
     fieldsets = (
         (None, {"fields": ("username", "email", "new_password")}),
@@ -145,7 +145,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(Group)
-class RightsAdmin(RightFirst, GroupAdmin):
+class RightsAdmin(PermissionBeforeLookupMixin, GroupAdmin):
     """Django's groups, which only superusers touch: staff could add rights to a group they are in."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:

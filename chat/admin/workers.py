@@ -12,13 +12,13 @@ from chat.models import Run, Worker
 from chat.models.worker import DEAD_AFTER
 
 from .formats import moment
-from .readonly import ListAdmin
+from .readonly import ReadOnlyListAdmin
 
 LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().values("worker")
 
 
 @admin.register(Worker)
-class WorkerAdmin(ListAdmin):
+class WorkerAdmin(ReadOnlyListAdmin):
     list_display = ["name", "alive", "replying", "begun", "heard"]
     list_display_links = None
     ordering = ["-beat"]

@@ -5,17 +5,17 @@ from django.utils.translation import gettext as _
 
 from chat.models import ApiKey
 
-from .errors import BadKey
+from .errors import InvalidApiKey
 
 SCHEME = "bearer "
 
 
-def key_of(request: HttpRequest) -> ApiKey:
-    """Raises BadKey, the same for a wrong, a revoked, an expired key and a disabled person's."""
+def authenticate(request: HttpRequest) -> ApiKey:
+    """Raises InvalidApiKey, the same for a wrong, a revoked, an expired key and a disabled person's."""
     given = request.headers.get("Authorization", "")
     key = None
     if given[: len(SCHEME)].lower() == SCHEME:
         key = ApiKey.objects.by_secret(given[len(SCHEME) :].strip())
     if key is None:
-        raise BadKey(_("This API key is not valid. Make one on this site’s page of API keys."))
+        raise InvalidApiKey(_("This API key is not valid. Make one on this site’s page of API keys."))
     return key

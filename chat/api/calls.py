@@ -10,88 +10,90 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from chat.db import in_database, writing
-from chat.engine.engine import Engine, engine
-from chat.engine.generation.api_calls import Exchange
-from chat.exceptions import Draining
-from chat.model_catalog.catalog import theirs
+from chat.db import run_in_db, write_lock
+from chat.engine.engine import Engine, get_engine
+from chat.engine.generation.api_calls import ActiveCall
+from chat.exceptions import ServiceDraining
+from chat.model_catalog.catalog import catalog_for_user
 from chat.models import ApiKey, Call
-from chat.turns.call_transcript import Kept
-from chat.turns.request_metadata import labelled
+from chat.turns.call_transcript import CallTranscript
+from chat.turns.request_metadata import with_labels
 from chat.upstream import token_budget
-from chat.upstream.catalogue import Model
-from chat.upstream.chat_request import Ask
+from chat.upstream.catalogue import LlmModel
+from chat.upstream.chat_request import ChatRequest
 
-from .auth import key_of
-from .errors import Full, NotAllowed
+from .auth import authenticate
+from .errors import PermissionDenied, TooManyRequests
 from .field_checks import Object
 from .gateway_options import gateway_options
-from .model_capabilities import readable, refuse_unfit
-from .model_names import answering, with_adapter
-from .request_body import Wanted, read, wanted
+from .model_capabilities import check_capabilities, without_unread_reasoning
+from .model_names import resolve_model, with_adapter
+from .request_body import CompletionParams, parse_body, parse_params
 
 AFFINITY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 # From a call's body to the model that it names and the fields that are for it.
-Reading = Callable[[Object], tuple[object, Object]]
+BodyReader = Callable[[Object], tuple[object, Object]]
 
 
-class _Begun(NamedTuple):
+class _PreparedCall(NamedTuple):
     """`requested` is the name that the call gave for the model, where another one answers."""
 
-    asked: Wanted
+    asked: CompletionParams
     requested: str
     call: Call
-    told: Ask
-    kept: Kept | None
+    told: ChatRequest
+    kept: CallTranscript | None
 
 
-async def ask(request: HttpRequest, dialect: str, reading: Reading) -> tuple[Wanted, Exchange]:
-    """Raises Refusal; then nothing was stored or asked."""
-    here = await engine()
+async def start_call(
+    request: HttpRequest, dialect: str, reading: BodyReader
+) -> tuple[CompletionParams, ActiveCall]:
+    """Raises RequestError; then nothing was stored or asked."""
+    here = await get_engine()
     # Shielded: whoever hangs up between the two would leave a row that nobody ends.
     return await asyncio.shield(_start(here, request, dialect, reading))
 
 
 async def _start(
-    here: Engine, request: HttpRequest, dialect: str, reading: Reading
-) -> tuple[Wanted, Exchange]:
+    here: Engine, request: HttpRequest, dialect: str, reading: BodyReader
+) -> tuple[CompletionParams, ActiveCall]:
     await here.heartbeat.confirm()
     # By key, which is known before the database is asked: many calls of one hold up no other.
-    async with here.calls.beginnings.of(request.headers.get("Authorization", "")):
-        begun = await in_database(_begin, here, request, dialect, reading)
-    exchange = here.calls.answer(begun.call, begun.told, begun.kept)
+    async with here.api_calls.beginnings.of(request.headers.get("Authorization", "")):
+        begun = await run_in_db(_begin, here, request, dialect, reading)
+    exchange = here.api_calls.start(begun.call, begun.told, begun.kept)
     exchange.requested = begun.requested
     return begun.asked, exchange
 
 
-def _begin(here: Engine, request: HttpRequest, dialect: str, reading: Reading) -> _Begun:
+def _begin(here: Engine, request: HttpRequest, dialect: str, reading: BodyReader) -> _PreparedCall:
     """All of a call's database work before it is asked, in one go on one thread."""
-    key = key_of(request)
+    key = authenticate(request)
     if not key.may_run:
-        raise NotAllowed(_("This key may not run models."))
-    name, sent = reading(read(request))
-    offered = theirs(here.catalogue, key.user)
+        raise PermissionDenied(_("This key may not run models."))
+    name, sent = reading(parse_body(request))
+    offered = catalog_for_user(here.catalogue, key.user)
     # First the model: one that is not for chat takes other fields.
-    model = answering(offered, name)
-    asked = wanted(sent)
+    model = resolve_model(offered, name)
+    asked = parse_params(sent)
     model = with_adapter(offered, model, asked.lora)
-    refuse_unfit(asked, model)
+    check_capabilities(asked, model)
     options = gateway_options(request, sent, key, model)
     if here.draining:
-        raise Draining(_("The server is restarting. Try again in a moment."), retry_after=5)
-    if here.calls.is_full:
-        raise Full(_("Too much is asked at once. Try again in a moment."), retry_after=5)
-    told = Ask(
-        readable(asked.messages, model),
+        raise ServiceDraining(_("The server is restarting. Try again in a moment."), retry_after=5)
+    if here.api_calls.is_full:
+        raise TooManyRequests(_("Too much is asked at once. Try again in a moment."), retry_after=5)
+    told = ChatRequest(
+        without_unread_reasoning(asked.messages, model),
         model,
         _max_tokens(asked, model),
-        affinity=_affinity(request, key),
-        sent=asked.parameters,
-        coarse=True,
+        session_affinity=_affinity(request, key),
+        raw_parameters=asked.parameters,
+        batch_reads=True,
         raw=asked.raw,
         gateway=options,
     )
-    told = labelled(told, key.user_id)
+    told = with_labels(told, key.user_id)
     call = Call(
         user=key.user,
         key=key,
@@ -102,32 +104,37 @@ def _begin(here: Engine, request: HttpRequest, dialect: str, reading: Reading) -
         streamed=asked.stream,
     )
     requested = str(name) if name not in (model.id, model.base) else ""
-    return _Begun(asked, requested, call, told, _store(call, key, told))
+    return _PreparedCall(asked, requested, call, told, _store(call, key, told))
 
 
-def _store(call: Call, key: ApiKey, told: Ask) -> Kept | None:
-    kept = Kept(key.user, told) if key.keeps_conversations else None
-    with writing(), transaction.atomic():
-        key.note_use()
+def _store(call: Call, key: ApiKey, told: ChatRequest) -> CallTranscript | None:
+    kept = CallTranscript(key.user, told) if key.keeps_conversations else None
+    with write_lock(), transaction.atomic():
+        key.mark_used()
         if kept:
-            kept.begin()
+            kept.save()
             call.run = kept.run
         call.begin()
     return kept
 
 
-def _max_tokens(asked: Wanted, model: Model) -> int:
+def _max_tokens(asked: CompletionParams, model: LlmModel) -> int:
     """What is asked for, as far as the window may have room for it. Nothing of the history is left out:
     where it is too long, the model says so, and knows better than an estimate."""
-    usual = min(model.max_output or token_budget.REPLY, model.window // token_budget.SHARE)
+    usual = min(
+        model.max_output or token_budget.DEFAULT_MAX_TOKENS,
+        model.window // token_budget.DEFAULT_REPLY_DIVISOR,
+    )
     most = asked.max_tokens or usual
-    room = model.window - sum(_tokens(message, model) for message in readable(asked.messages, model))
-    return max(min(most, room), min(most, token_budget.SMALLEST_REPLY))
+    room = model.window - sum(
+        _tokens(message, model) for message in without_unread_reasoning(asked.messages, model)
+    )
+    return max(min(most, room), min(most, token_budget.MIN_REPLY_TOKENS))
 
 
-def _tokens(message: Object, model: Model) -> int:
+def _tokens(message: Object, model: LlmModel) -> int:
     thought = message.get("reasoning", "")
-    return token_budget.tokens({"content": message["content"] + thought}, model)
+    return token_budget.estimate_tokens({"content": message["content"] + thought}, model)
 
 
 def _affinity(request: HttpRequest, key: ApiKey) -> str:

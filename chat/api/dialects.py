@@ -6,8 +6,8 @@ from django.http import JsonResponse
 from django.utils.translation import gettext as _
 
 from . import openai, workers_ai
-from .errors import problem_at
-from .responses import Failure, refusal
+from .errors import error_at
+from .responses import Failure, error_response
 
 OPENAI = re.compile(r"/v1(/|$)|/client/v4/accounts/[^/]*/ai/v1(/|$)")
 WORKERS_AI = re.compile(r"/client/v4(/|$)")
@@ -27,4 +27,4 @@ def refused(path: str, status: int, message: str, retry_after: float | None) -> 
         return None
     if status == 404:
         message = _("There is no such call. /v1/openapi.json lists those there are.")
-    return refusal(failure, problem_at(status, message, retry_after))
+    return error_response(failure, error_at(status, message, retry_after))

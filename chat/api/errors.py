@@ -6,39 +6,39 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from chat.engine.generation.api_calls import REVOKED, Cut
-from chat.exceptions import Refusal
-from chat.upstream.errors import Kind, UpstreamError
+from chat.engine.generation.api_calls import REVOKED, CallAborted
+from chat.exceptions import RequestError
+from chat.upstream.errors import ErrorKind, UpstreamError
 
 
-class BadKey(Refusal):
+class InvalidApiKey(RequestError):
     status, code = 401, "invalid_api_key"
 
 
-class NotAllowed(Refusal):
+class PermissionDenied(RequestError):
     """The key is good, and not for this."""
 
     status, code = 403, "insufficient_permissions"
 
 
-class UnknownModel(Refusal):
+class UnknownModel(RequestError):
     status, code = 404, "model_not_found"
 
 
-class NoMethod(Refusal):
+class MethodNotAllowed(RequestError):
     status, code = 405, "method_not_allowed"
 
 
-class NoAddress(Refusal):
+class UnknownUrl(RequestError):
     status, code = 404, "unknown_url"
 
 
-class Full(Refusal):
+class TooManyRequests(RequestError):
     status, code = 429, "model_busy"
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ApiError:
     """`code` is OpenAI's word, `number` Cloudflare's. `final`: asking the same again is of no use."""
 
     status: int
@@ -65,8 +65,8 @@ NUMBERS = {
 # What is refused before any view is asked, or beside it: OpenAI's word for each status.
 WORDS = {
     401: "invalid_api_key",
-    404: NoAddress.code,
-    405: NoMethod.code,
+    404: UnknownUrl.code,
+    405: MethodNotAllowed.code,
     413: "too_long",
     429: "rate_limit_exceeded",
     500: "server_error",
@@ -76,53 +76,58 @@ MALFORMED = 5006
 CAPACITY = 3040
 # Of the site's own account, a program that only has a key of the site is told no more than that it is broken.
 KINDS = {
-    Kind.AUTH: (502, "upstream_unavailable", 7009),
-    Kind.NOT_PERMITTED: (403, "model_not_permitted", 5035),
-    Kind.UNKNOWN_MODEL: (404, "model_not_found", 5007),
-    Kind.TOO_LONG: (413, "context_length_exceeded", 5021),
-    Kind.QUOTA: (429, "insufficient_quota", 3036),
-    Kind.THROTTLED: (429, "rate_limit_exceeded", 3021),
-    Kind.BUSY: (429, "model_busy", 3040),
-    Kind.TIMEOUT: (408, "timeout", 3046),
-    Kind.BLOCKED: (400, "content_filter", 2016),
-    Kind.CREDITS: (402, "insufficient_credits", 2021),
-    Kind.INVALID: (400, "invalid_request", 5006),
-    Kind.UNAVAILABLE: (503, "upstream_unavailable", 7009),
-    Kind.INTERRUPTED: (502, "interrupted", 7009),
+    ErrorKind.AUTH: (502, "upstream_unavailable", 7009),
+    ErrorKind.NOT_PERMITTED: (403, "model_not_permitted", 5035),
+    ErrorKind.UNKNOWN_MODEL: (404, "model_not_found", 5007),
+    ErrorKind.TOO_LONG: (413, "context_length_exceeded", 5021),
+    ErrorKind.QUOTA: (429, "insufficient_quota", 3036),
+    ErrorKind.THROTTLED: (429, "rate_limit_exceeded", 3021),
+    ErrorKind.BUSY: (429, "model_busy", 3040),
+    ErrorKind.TIMEOUT: (408, "timeout", 3046),
+    ErrorKind.BLOCKED: (400, "content_filter", 2016),
+    ErrorKind.CREDITS: (402, "insufficient_credits", 2021),
+    ErrorKind.INVALID: (400, "invalid_request", 5006),
+    ErrorKind.UNAVAILABLE: (503, "upstream_unavailable", 7009),
+    ErrorKind.INTERRUPTED: (502, "interrupted", 7009),
 }
 PASSED_ON = {"5023": 5023, "5025": 5025}  # programs know them: JSON with a stream, and JSON at all
-TOLD = (Kind.INVALID, Kind.TOO_LONG)  # of these the model server's own words help who wrote the call
+TOLD = (
+    ErrorKind.INVALID,
+    ErrorKind.TOO_LONG,
+)  # of these the model server's own words help who wrote the call
 
 
-def problem_of(error: Refusal | UpstreamError | Cut) -> Problem:
-    if isinstance(error, Refusal):
+def error_of(error: RequestError | UpstreamError | CallAborted) -> ApiError:
+    if isinstance(error, RequestError):
         number = NUMBERS.get(error.code, CAPACITY if error.status == 503 else MALFORMED)
-        return Problem(error.status, error.code, number, error.message, error.retry_after)
-    if isinstance(error, Cut):
+        return ApiError(error.status, error.code, number, error.message, error.retry_after)
+    if isinstance(error, CallAborted):
         if error.code == REVOKED:
-            return Problem(401, BadKey.code, NUMBERS[BadKey.code], _("This key was revoked."), final=True)
+            return ApiError(
+                401, InvalidApiKey.code, NUMBERS[InvalidApiKey.code], _("This key was revoked."), final=True
+            )
         message = _("The server is restarting. Try again in a moment.")
-        return Problem(503, error.code, NUMBERS["draining"], message, 5)
-    status, code, number = KINDS.get(error.kind, KINDS[Kind.UNAVAILABLE])
+        return ApiError(503, error.code, NUMBERS["draining"], message, 5)
+    status, code, number = KINDS.get(error.kind, KINDS[ErrorKind.UNAVAILABLE])
     message = _(error.message)
     if error.detail and error.kind in TOLD and not error.is_redacted:
         message = f"{message} ({error.detail})"
     number = PASSED_ON.get(error.code, number)
-    return Problem(status, code, number, message, error.retry_after, error.permanent)
+    return ApiError(status, code, number, message, error.retry_after, error.permanent)
 
 
-def problem_at(status: int, message: str, retry_after: float | None) -> Problem:
+def error_at(status: int, message: str, retry_after: float | None) -> ApiError:
     """What anything else of the server refuses at an address of the API."""
     code = WORDS.get(status, "malformed")
-    return Problem(status, code, NUMBERS.get(code, MALFORMED), message, retry_after)
+    return ApiError(status, code, NUMBERS.get(code, MALFORMED), message, retry_after)
 
 
-def headers(problem: Problem) -> dict[str, str]:
+def headers(problem: ApiError) -> dict[str, str]:
     """Clients made by Stainless, as both SDKs are, retry 429 and 5xx unless they are told not to."""
     told: dict[str, Any] = {}
     if problem.retry_after is not None:
         told["Retry-After"] = str(max(1, math.ceil(problem.retry_after)))
-    if problem.status == BadKey.status:
+    if problem.status == InvalidApiKey.status:
         told["WWW-Authenticate"] = "Bearer"
     if problem.final:
         told["x-should-retry"] = "false"

@@ -1,11 +1,11 @@
-"""Checks of single fields: each returns the value, or raises Malformed and names the field."""
+"""Checks of single fields: each returns the value, or raises BadRequest and names the field."""
 
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from django.utils.translation import gettext as _
 
-from chat.exceptions import Malformed
+from chat.exceptions import BadRequest
 
 Object = dict[str, Any]
 
@@ -16,7 +16,7 @@ def given(sent: Mapping[str, Any], name: str, types: tuple[type, ...], default: 
     if value is None:
         return default
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        raise Malformed(_("“%(name)s” is of a wrong type.") % {"name": name})
+        raise BadRequest(_("“%(name)s” is of a wrong type.") % {"name": name})
     return value
 
 
@@ -24,23 +24,23 @@ def objects(sent: Mapping[str, Any], name: str, most: int) -> list[Object]:
     found: list[Object] = given(sent, name, (list,), [])
     if len(found) > most or not all(isinstance(each, dict) for each in found):
         words = _("“%(name)s” must be a list of at most %(most)s objects.")
-        raise Malformed(words % {"name": name, "most": most})
+        raise BadRequest(words % {"name": name, "most": most})
     return found
 
 
 def plain_text(name: str, value: str) -> str:
     if "\0" in value:
-        raise Malformed(_("“%(name)s” holds characters that are no text.") % {"name": name})
+        raise BadRequest(_("“%(name)s” holds characters that are no text.") % {"name": name})
     return value
 
 
 def within(name: str, number: float, least: float, most: float) -> float:
     if not least <= number <= most:
         words = _("“%(name)s” must be from %(least)s to %(most)s.")
-        raise Malformed(words % {"name": name, "least": least, "most": most})
+        raise BadRequest(words % {"name": name, "least": least, "most": most})
     return number
 
 
 def refuse_choice(name: str, allowed: tuple[str, ...]) -> NoReturn:
     words = _("“%(name)s” must be one of: %(names)s.")
-    raise Malformed(words % {"name": name, "names": ", ".join(allowed)})
+    raise BadRequest(words % {"name": name, "names": ", ".join(allowed)})

@@ -13,14 +13,14 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from chat.exceptions import Malformed
+from chat.exceptions import BadRequest
 from chat.models import ApiKey
-from chat.upstream.catalogue import Model
-from chat.upstream.provider import Host
+from chat.upstream.catalogue import LlmModel
+from chat.upstream.provider import Provider
 from chat.upstream.providers import ai_gateway
 from chat.wire import strict_json
 
-from .errors import NotAllowed
+from .errors import PermissionDenied
 from .field_checks import Object, given
 
 PREFIXES = ("cf-aig-", "cf-skip-cache", "cf-cache-ttl")  # the last two are earlier names
@@ -73,8 +73,9 @@ OPTIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
 HEADERS = {name: header for header, (name, _fits) in OPTIONS.items()}
 
 
-def gateway_options(request: HttpRequest, sent: Object, key: ApiKey, model: Model) -> dict[str, str]:
-    """As headers for the upstream; empty where the call asks for nothing. Raises Malformed and NotAllowed."""
+def gateway_options(request: HttpRequest, sent: Object, key: ApiKey, model: LlmModel) -> dict[str, str]:
+    """As headers for the upstream; empty where the call asks for nothing. Raises BadRequest and
+    PermissionDenied."""
     asked = {name.lower(): value for name, value in request.headers.items()}
     found = {name: (name, value) for name, value in asked.items() if name.startswith(PREFIXES)}
     found |= _in_body(sent)
@@ -82,7 +83,7 @@ def gateway_options(request: HttpRequest, sent: Object, key: ApiKey, model: Mode
         return {}
     if not key.may_set_gateway:
         words = _("“%(name)s”: this key may not set the AI Gateway. An administrator can allow it.")
-        raise NotAllowed(words % {"name": next(iter(found.values()))[0]})
+        raise PermissionDenied(words % {"name": next(iter(found.values()))[0]})
     options = {header: _checked(header, *named) for header, named in found.items()}
     _refuse_without_gateway(options, model)
     return options
@@ -106,15 +107,15 @@ def _written(value: Any) -> str:
 
 def _checked(header: str, name: str, value: str) -> str:
     if header not in OPTIONS:
-        raise Malformed(_("“%(name)s” is not supported.") % {"name": name[:100]})
+        raise BadRequest(_("“%(name)s” is not supported.") % {"name": name[:100]})
     if not OPTIONS[header][1](value):
-        raise Malformed(_("“%(name)s” has a value that an AI Gateway does not take.") % {"name": name})
+        raise BadRequest(_("“%(name)s” has a value that an AI Gateway does not take.") % {"name": name})
     return value
 
 
-def _refuse_without_gateway(options: Mapping[str, str], model: Model) -> None:
-    if model.local or model.host is Host.ENDPOINT:
-        raise Malformed(_("“%(name)s”: this model is asked through no AI Gateway.") % {"name": "gateway"})
-    if not (ai_gateway.ID in options or settings.AI_GATEWAY_ID or model.host is Host.GATEWAY):
+def _refuse_without_gateway(options: Mapping[str, str], model: LlmModel) -> None:
+    if model.local or model.host is Provider.ENDPOINT:
+        raise BadRequest(_("“%(name)s”: this model is asked through no AI Gateway.") % {"name": "gateway"})
+    if not (ai_gateway.ID in options or settings.AI_GATEWAY_ID or model.host is Provider.GATEWAY):
         words = _("“%(name)s” is missing: this site has no AI Gateway of its own.")
-        raise Malformed(words % {"name": "gateway.id"})
+        raise BadRequest(words % {"name": "gateway.id"})

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from chat.exceptions import Malformed
+from chat.exceptions import BadRequest
 
 from .field_checks import Object, given, objects, plain_text, refuse_choice
 
@@ -16,14 +16,14 @@ MOST_TOOLS = 128
 
 
 def messages_of(sent: Object) -> list[Object]:
-    """`messages`, or `prompt` as the one question. Raises Malformed."""
+    """`messages`, or `prompt` as the one question. Raises BadRequest."""
     prompt = given(sent, "prompt", (str,))
     if (prompt is None) == (sent.get("messages") is None):
-        raise Malformed(_("Send either “messages” or “prompt”."))
+        raise BadRequest(_("Send either “messages” or “prompt”."))
     asked = [{"role": "user", "content": prompt}] if prompt is not None else sent["messages"]
     messages = [_message(each) for each in objects({"messages": asked}, "messages", MOST_MESSAGES)]
     if not any(message["content"].strip() or message.get("tool_calls") for message in messages):
-        raise Malformed(_("“%(name)s” is empty. Write something.") % {"name": "messages"})
+        raise BadRequest(_("“%(name)s” is empty. Write something.") % {"name": "messages"})
     return messages
 
 
@@ -45,7 +45,7 @@ def _of_the_model(sent: Object) -> Object:
     """What a message of the model holds beside its text. `reasoning` is Workers AI's name for it."""
     more: Object = {}
     if sent.get("function_call") is not None:
-        raise Malformed(_("“%(name)s” is not supported. Use “tool_calls”.") % {"name": "function_call"})
+        raise BadRequest(_("“%(name)s” is not supported. Use “tool_calls”.") % {"name": "function_call"})
     if calls := objects(sent, "tool_calls", MOST_TOOLS):
         more["tool_calls"] = [_tool_call(call) for call in calls]
     for name in REASONING:
@@ -58,7 +58,7 @@ def _tool_call(sent: Object) -> Object:
     """OpenAI's shape, or Workers AI's flat one. It is passed on as it stands."""
     called = given(sent, "function", (dict,), sent)
     if not isinstance(called.get("name"), str):
-        raise Malformed(_("“%(name)s” must be text.") % {"name": "tool_calls[].function.name"})
+        raise BadRequest(_("“%(name)s” must be text.") % {"name": "tool_calls[].function.name"})
     given(called, "arguments", (str, dict))
     return sent
 
@@ -70,5 +70,5 @@ def _content(sent: Object) -> str:
     parts = [part if isinstance(part, dict) else {} for part in content]
     texts = [part["text"] for part in parts if part.get("type") in TEXT and isinstance(part.get("text"), str)]
     if len(texts) != len(parts):
-        raise Malformed(_("“content” must be text, or a list of parts of the type “text”."))
+        raise BadRequest(_("“content” must be text, or a list of parts of the type “text”."))
     return plain_text("content", "".join(texts))

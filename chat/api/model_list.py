@@ -4,26 +4,26 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from chat.engine.engine import Engine
-from chat.model_catalog.catalog import theirs
-from chat.upstream.catalogue import Catalogue, Model
+from chat.model_catalog.catalog import catalog_for_user
+from chat.upstream.catalogue import Catalogue, LlmModel
 
-from .auth import key_of
-from .errors import NotAllowed
-from .model_names import answering
+from .auth import authenticate
+from .errors import PermissionDenied
+from .model_names import resolve_model
 
 
-def listed(here: Engine, request: HttpRequest) -> list[Model]:
-    """Raises BadKey and NotAllowed."""
+def listed(here: Engine, request: HttpRequest) -> list[LlmModel]:
+    """Raises InvalidApiKey and PermissionDenied."""
     return list(_offered(here, request))
 
 
-def found(here: Engine, request: HttpRequest, name: str | None) -> Model:
-    """The model that a call of that name gets. Raises Malformed, UnknownModel, and what `listed` does."""
-    return answering(_offered(here, request), name)
+def found(here: Engine, request: HttpRequest, name: str | None) -> LlmModel:
+    """The model that a call of that name gets. Raises BadRequest, UnknownModel, and what `listed` does."""
+    return resolve_model(_offered(here, request), name)
 
 
 def _offered(here: Engine, request: HttpRequest) -> Catalogue:
-    key = key_of(request)
+    key = authenticate(request)
     if not key.may_list:
-        raise NotAllowed(_("This key may not list models."))
-    return theirs(here.catalogue, key.user)
+        raise PermissionDenied(_("This key may not list models."))
+    return catalog_for_user(here.catalogue, key.user)

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from django.utils.translation import gettext as _
 
-from chat.exceptions import Malformed
-from chat.upstream.catalogue import Catalogue, Model
+from chat.exceptions import BadRequest
+from chat.upstream.catalogue import Catalogue, LlmModel
 from chat.upstream.catalogue import UnknownModel as NotInCatalogue
 
 from .errors import UnknownModel
@@ -17,21 +17,21 @@ LONGEST_QUOTED = 100  # characters of a wrong name that are repeated
 PUBLIC_ADAPTER = re.compile(r"cf-public-[a-z0-9-]{1,80}")
 
 
-def answering(offered: Catalogue, name: object) -> Model:
-    """The model of that name; of a retired one its successor. Raises Malformed and UnknownModel."""
+def resolve_model(offered: Catalogue, name: object) -> LlmModel:
+    """The model of that name; of a retired one its successor. Raises BadRequest and UnknownModel."""
     if not isinstance(name, str) or not name:
-        raise Malformed(_("“%(name)s” must be text.") % {"name": "model"})
+        raise BadRequest(_("“%(name)s” must be text.") % {"name": "model"})
     try:
-        return offered.answering(name)
+        return offered.resolve(name)
     except NotInCatalogue as error:
         words = _("There is no model “%(name)s” here.")
         raise UnknownModel(words % {"name": name[:LONGEST_QUOTED]}) from error
 
 
-def with_adapter(offered: Catalogue, model: Model, lora: str) -> Model:
+def with_adapter(offered: Catalogue, model: LlmModel, lora: str) -> LlmModel:
     """The model with this adapter: a finetune of the account, by its id or name, or a public one.
 
-    Raises Malformed.
+    Raises BadRequest.
     """
     if not lora:
         return model
@@ -42,4 +42,4 @@ def with_adapter(offered: Catalogue, model: Model, lora: str) -> Model:
     if model.lora and PUBLIC_ADAPTER.fullmatch(lora):
         return replace(model, base=model.id, finetune=lora)
     words = _("“lora”: the model “%(model)s” has no adapter “%(name)s” here.")
-    raise Malformed(words % {"model": model.id, "name": lora[:LONGEST_QUOTED]})
+    raise BadRequest(words % {"model": model.id, "name": lora[:LONGEST_QUOTED]})

@@ -10,15 +10,15 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.db import in_database
-from chat.engine.engine import engine
-from chat.exceptions import Malformed
-from chat.upstream.catalogue import Model
+from chat.db import run_in_db
+from chat.engine.engine import get_engine
+from chat.exceptions import BadRequest
+from chat.upstream.catalogue import LlmModel
 
 from .field_checks import Object, refuse_choice
 from .model_list import found, listed
 from .openapi import run_schemas
-from .responses import answer, answers
+from .responses import api_view, json_response
 from .workers_ai import envelope, failure
 
 LONGEST_PAGE = 1_000
@@ -32,13 +32,13 @@ UNITS = {
 }
 
 
-@answers(failure, "GET", "HEAD")
+@api_view(failure, "GET", "HEAD")
 async def search(request: HttpRequest, account: str) -> HttpResponseBase:
     """The models of this site that the filters leave, by the page."""
     number, size = _number(request, "page", 1), _number(request, "per_page", 50)
     if request.GET.get("format"):
-        raise Malformed(_("“%(name)s” is not supported.") % {"name": "format"})
-    models = await in_database(listed, await engine(), request)
+        raise BadRequest(_("“%(name)s” is not supported.") % {"name": "format"})
+    models = await run_in_db(listed, await get_engine(), request)
     left = [model for model in models if _fits(request, model)]
     shown = left[(number - 1) * size :][:size]
     counts = {
@@ -48,30 +48,30 @@ async def search(request: HttpRequest, account: str) -> HttpResponseBase:
         "total_count": len(left),
         "total_pages": -(-len(left) // size),
     }
-    return answer(envelope([_record(model) for model in shown], result_info=counts))
+    return json_response(envelope([_record(model) for model in shown], result_info=counts))
 
 
-@answers(failure, "GET", "HEAD")
+@api_view(failure, "GET", "HEAD")
 async def schema(request: HttpRequest, account: str) -> HttpResponseBase:
     """What a call of `model` takes, and what it answers."""
-    await in_database(found, await engine(), request, request.GET.get("model"))
+    await run_in_db(found, await get_engine(), request, request.GET.get("model"))
     taken, given = run_schemas()
-    return answer(envelope({"input": taken, "output": given}))
+    return json_response(envelope({"input": taken, "output": given}))
 
 
-@answers(failure, "GET", "HEAD")
+@api_view(failure, "GET", "HEAD")
 async def finetunes(request: HttpRequest, account: str) -> HttpResponseBase:
     """The account's finetunes that this site offers: their names are what `lora` takes."""
-    models = await in_database(listed, await engine(), request)
+    models = await run_in_db(listed, await get_engine(), request)
     adapters = [
         {"id": model.finetune, "model": model.base, "name": model.adapter_name or model.name}
         for model in models
         if model.finetune
     ]
-    return answer(envelope(adapters))
+    return json_response(envelope(adapters))
 
 
-def _fits(request: HttpRequest, model: Model) -> bool:
+def _fits(request: HttpRequest, model: LlmModel) -> bool:
     """Whether the filters leave it. All that are listed are of one task and of one source."""
     wanted = {name: request.GET.get(name, "").lower() for name in ("search", "task", "author", "source")}
     return (
@@ -83,7 +83,7 @@ def _fits(request: HttpRequest, model: Model) -> bool:
     )
 
 
-def author(model: Model) -> str:
+def author(model: LlmModel) -> str:
     """Who made it, as its id says."""
     return "local" if model.local else model.id.removeprefix("@cf/").removeprefix("@hf/").partition("/")[0]
 
@@ -98,11 +98,11 @@ def _switch(request: HttpRequest, name: str) -> bool:
 def _number(request: HttpRequest, name: str, usual: int) -> int:
     written = request.GET.get(name, str(usual))
     if not (written.isascii() and written.isdigit() and len(written) < 6 and int(written)):
-        raise Malformed(_("“%(name)s” must be a number from 1.") % {"name": name})
+        raise BadRequest(_("“%(name)s” must be a number from 1.") % {"name": name})
     return min(int(written), LONGEST_PAGE)
 
 
-def _record(model: Model) -> Object:
+def _record(model: LlmModel) -> Object:
     """As Cloudflare lists one: its id is in `name`, and nearly every value is a string."""
     known: dict[str, Any] = {
         "context_window": str(model.window),
@@ -131,7 +131,7 @@ def _record(model: Model) -> Object:
     }
 
 
-def _prices(model: Model) -> list[Object]:
+def _prices(model: LlmModel) -> list[Object]:
     prices = {unit: getattr(model, name) for unit, name in UNITS.items()}
     return [
         {"unit": unit, "price": price, "currency": "USD"}

@@ -9,27 +9,27 @@ from typing import Any
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from chat.db import in_database
-from chat.engine.engine import engine
-from chat.engine.generation.api_calls import Exchange
+from chat.db import run_in_db
+from chat.engine.engine import get_engine
+from chat.engine.generation.api_calls import ActiveCall
 from chat.models import Call
-from chat.upstream.catalogue import Model
+from chat.upstream.catalogue import LlmModel
 from chat.wire import sse
 from chat.wire.frames import Delta
 from chat.wire.usage import Usage
 
-from .calls import ask
-from .errors import Problem
+from .calls import start_call
+from .errors import ApiError
 from .field_checks import Object
 from .model_list import found, listed
-from .response_headers import facts
-from .responses import answer, answers, stream, whole
+from .response_headers import call_headers
+from .responses import api_view, json_response, stream, whole
 
 TYPES = {403: "permission_error", 429: "rate_limit_error"}
 NEVER = 0  # when a model was made, which nobody knows
 
 
-def failure(problem: Problem) -> tuple[int, Object]:
+def failure(problem: ApiError) -> tuple[int, Object]:
     """The status and the body of an error."""
     usual = "server_error" if problem.status >= 500 else "invalid_request_error"
     error = {
@@ -41,34 +41,34 @@ def failure(problem: Problem) -> tuple[int, Object]:
     return problem.status, {"error": error}
 
 
-@answers(failure, "POST")
+@api_view(failure, "POST")
 async def chat_completions(request: HttpRequest, **address: Any) -> HttpResponseBase:
     """A reply to `messages`, whole or as a stream."""
-    asked, exchange = await ask(request, Call.Dialect.OPENAI, _read)
+    asked, exchange = await start_call(request, Call.Dialect.OPENAI, _read)
     if asked.stream:
-        return await stream(exchange, Chunks(exchange, include_usage=asked.include_usage))
+        return await stream(exchange, OpenAIChunks(exchange, include_usage=asked.include_usage))
     text, reasoning = await whole(exchange)
-    return answer(completion(exchange, text, reasoning), headers=facts(exchange))
+    return json_response(completion(exchange, text, reasoning), headers=call_headers(exchange))
 
 
-@answers(failure, "GET", "HEAD")
+@api_view(failure, "GET", "HEAD")
 async def models(request: HttpRequest) -> HttpResponseBase:
     """The models of this site."""
-    all_of_them = await in_database(listed, await engine(), request)
-    return answer({"object": "list", "data": [_model(model) for model in all_of_them]})
+    all_of_them = await run_in_db(listed, await get_engine(), request)
+    return json_response({"object": "list", "data": [_model(model) for model in all_of_them]})
 
 
-@answers(failure, "GET", "HEAD")
+@api_view(failure, "GET", "HEAD")
 async def model(request: HttpRequest, model: str) -> HttpResponseBase:
     """One of them."""
-    return answer(_model(await in_database(found, await engine(), request, model)))
+    return json_response(_model(await run_in_db(found, await get_engine(), request, model)))
 
 
 def _read(sent: Object) -> tuple[object, Object]:
     return sent.get("model"), sent
 
 
-def _model(model: Model) -> Object:
+def _model(model: LlmModel) -> Object:
     maker = "local" if model.local else model.id.removeprefix("@cf/").partition("/")[0]
     return {"id": model.id, "object": "model", "created": NEVER, "owned_by": maker}
 
@@ -85,7 +85,7 @@ def usage_of(usage: Usage | None) -> Object:
     }
 
 
-def completion(exchange: Exchange, text: str, reasoning: str) -> Object:
+def completion(exchange: ActiveCall, text: str, reasoning: str) -> Object:
     """A whole answer. Beside tool calls there need not be any text."""
     calls = exchange.tool_calls
     message: Object = {"role": "assistant", "content": text or (None if calls else "")}
@@ -98,17 +98,17 @@ def completion(exchange: Exchange, text: str, reasoning: str) -> Object:
     return told | {"choices": [choice], "usage": usage_of(exchange.usage)}
 
 
-def head(exchange: Exchange) -> Object:
+def head(exchange: ActiveCall) -> Object:
     call = exchange.call
     return {"id": f"chatcmpl-{call.pk.hex}", "created": int(time.time()), "model": call.model}
 
 
-class Chunks:
+class OpenAIChunks:
     """Its stream: everything but the text itself is made once for all the chunks of an answer."""
 
     MARK = "\0"  # stands in no model's name, so the skeleton is cut at the right place
 
-    def __init__(self, exchange: Exchange, *, include_usage: bool) -> None:
+    def __init__(self, exchange: ActiveCall, *, include_usage: bool) -> None:
         self._exchange = exchange
         self._include_usage = include_usage
         self._head = head(exchange) | {"object": "chat.completion.chunk"}
@@ -133,7 +133,7 @@ class Chunks:
             frames += _frame(self._head | {"choices": [], "usage": usage_of(exchange.usage)})
         return frames
 
-    def failure(self, problem: Problem) -> bytes:
+    def failure(self, problem: ApiError) -> bytes:
         return _frame(failure(problem)[1])
 
     def _chunk(self, delta: Object, reason: str | None = None) -> bytes:

@@ -12,8 +12,8 @@ from django.http.response import HttpResponseBase
 from .gateway_options import HEADERS
 from .messages import MOST_MESSAGES, MOST_TOOLS, ROLES, TEXT
 from .openai import failure
-from .request_body import CHOICES, INTEGERS, MOST_STOPS, MOST_TOKENS, NUMBERS, REJECT_IF_BUSY, TYPES
-from .responses import answer, answers
+from .request_body import CHOICES, INTEGERS, MAX_STOPS, MAX_TOKENS, NUMBERS, REJECT_IF_BUSY, TYPES
+from .responses import api_view, json_response
 from .unsupported_fields import HINTS, NEUTRAL
 
 Object = dict[str, Any]
@@ -25,10 +25,10 @@ IGNORED = {"description": "Taken, and without an effect on the reply."}
 STREAM = "text/event-stream"
 
 
-@answers(failure, "GET", "HEAD")
+@api_view(failure, "GET", "HEAD")
 async def openapi(request: HttpRequest) -> HttpResponseBase:
     """The description, for everybody: it says nothing of this site but its address."""
-    return answer(described())
+    return json_response(described())
 
 
 def described() -> Object:
@@ -192,8 +192,8 @@ def _requests() -> Object:
 def _options() -> Object:
     """Everything a call may say beside what is asked."""
     ranges = [(NUMBERS, "number"), (INTEGERS, "integer")]
-    stops = {"type": ["string", "array", "null"], "items": TEXTS, "maxItems": MOST_STOPS}
-    most = {"type": ["integer", "null"], "minimum": 1, "maximum": MOST_TOKENS}
+    stops = {"type": ["string", "array", "null"], "items": TEXTS, "maxItems": MAX_STOPS}
+    most = {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_TOKENS}
     options: Object = {
         name: {"type": [kind, "null"], "minimum": least, "maximum": highest}
         for table, kind in ranges

@@ -12,14 +12,14 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, UnreadablePostError
 from django.utils.translation import gettext as _
 
-from chat.exceptions import Malformed, TooLong
+from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.wire import strict_json
 
 from .field_checks import Object, given, objects, plain_text, refuse_choice, within
 from .messages import MOST_TOOLS, messages_of
 from .unsupported_fields import refuse_unsupported
 
-MOST_TOKENS = 10_000_000
+MAX_TOKENS = 10_000_000
 NUMBERS = {
     "temperature": (0, 5),
     "top_p": (0, 2),
@@ -31,13 +31,13 @@ INTEGERS = {"top_k": (1, 10_000), "seed": (-(2**63), 2**63 - 1)}
 OBJECTS = ("response_format", "logit_bias", "chat_template_kwargs")
 TYPES = ("text", "json_object", "json_schema")
 CHOICES = ("none", "auto", "required", "any")
-MOST_STOPS = 16
+MAX_STOPS = 16
 REJECT_IF_BUSY = "rejectIfBusy"  # https://developers.cloudflare.com/workers-ai/features/reject-if-busy/
 LONGEST_NAME = 100  # characters of an unknown field's name that are repeated
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CompletionParams:
     """What a call asks for. `max_tokens` None: as many as the model gives. `lora` names an adapter.
 
     `raw`: the one message is the whole text that the model reads, without its template.
@@ -52,28 +52,28 @@ class Wanted:
     parameters: Object = field(default_factory=dict)
 
 
-def read(request: HttpRequest) -> Object:
-    """The body as an object, however it is labelled: curl calls what it sends a form. Raises Malformed."""
+def parse_body(request: HttpRequest) -> Object:
+    """The body as an object, however it is labelled: curl calls what it sends a form. Raises BadRequest."""
     try:
         sent = strict_json.loads(request.body)
     except RequestDataTooBig as error:
-        raise TooLong(_("This is longer than 1 MiB. Send less.")) from error
+        raise PayloadTooLarge(_("This is longer than 1 MiB. Send less.")) from error
     except UnreadablePostError as error:
-        raise Malformed(_("This call ended before its end.")) from error
+        raise BadRequest(_("This call ended before its end.")) from error
     except strict_json.InvalidJSON as error:
-        raise Malformed(_(str(error))) from error
+        raise BadRequest(_(str(error))) from error
     if not isinstance(sent, dict):
-        raise Malformed(_("Send a JSON object."))
+        raise BadRequest(_("Send a JSON object."))
     return sent
 
 
-def wanted(sent: Object) -> Wanted:
-    """Raises Malformed."""
+def parse_params(sent: Object) -> CompletionParams:
+    """Raises BadRequest."""
     if given(sent, "n", (int,), 1) != 1:
-        raise Malformed(_("Only one reply can be asked for at a time: “n” must be 1."))
+        raise BadRequest(_("Only one reply can be asked for at a time: “n” must be 1."))
     refuse_unsupported(sent)
     options = given(sent, "stream_options", (dict,), {})
-    return Wanted(
+    return CompletionParams(
         messages_of(sent),
         stream=given(sent, "stream", (bool,), False),
         include_usage=given(options, "include_usage", (bool,), False),
@@ -87,14 +87,14 @@ def wanted(sent: Object) -> Wanted:
 def _raw(sent: Object) -> bool:
     raw: bool = given(sent, "raw", (bool,), False)
     if raw and sent.get("prompt") is None:
-        raise Malformed(_("“raw” goes with “prompt”."))
+        raise BadRequest(_("“raw” goes with “prompt”."))
     return raw
 
 
 def _max_tokens(sent: Object) -> int | None:
     for name in ("max_completion_tokens", "max_tokens"):
         if (most := given(sent, name, (int,))) is not None:
-            return int(within(name, most, 1, MOST_TOKENS))
+            return int(within(name, most, 1, MAX_TOKENS))
     return None
 
 
@@ -110,8 +110,8 @@ def _parameters(sent: Object) -> Iterator[tuple[str, Any]]:
     if (effort := given(sent, "reasoning_effort", (str,))) is not None:
         yield "reasoning_effort", plain_text("reasoning_effort", effort)
     if (stop := given(sent, "stop", (str, list))) is not None:
-        if isinstance(stop, list) and (len(stop) > MOST_STOPS or not all(isinstance(s, str) for s in stop)):
-            raise Malformed(_("“%(name)s” must be text, or a short list of texts.") % {"name": "stop"})
+        if isinstance(stop, list) and (len(stop) > MAX_STOPS or not all(isinstance(s, str) for s in stop)):
+            raise BadRequest(_("“%(name)s” must be text, or a short list of texts.") % {"name": "stop"})
         yield "stop", stop
 
 
@@ -123,7 +123,7 @@ def _objects_of(sent: Object) -> Iterator[tuple[str, Any]]:
             yield name, value
     options = given(sent, "options", (dict,), {})
     if unknown := sorted(options.keys() - {REJECT_IF_BUSY}):
-        raise Malformed(_("“%(name)s” is not supported.") % {"name": f"options.{unknown[0][:LONGEST_NAME]}"})
+        raise BadRequest(_("“%(name)s” is not supported.") % {"name": f"options.{unknown[0][:LONGEST_NAME]}"})
     if given(options, REJECT_IF_BUSY, (bool,), False):
         yield "options", {REJECT_IF_BUSY: True}
 
@@ -132,7 +132,7 @@ def _check_format(wanted: Object) -> None:
     if wanted.get("type") not in TYPES:
         refuse_choice("response_format.type", TYPES)
     if wanted["type"] == "json_schema" and not isinstance(wanted.get("json_schema"), dict):
-        raise Malformed(_("“%(name)s” must be an object.") % {"name": "response_format.json_schema"})
+        raise BadRequest(_("“%(name)s” must be an object.") % {"name": "response_format.json_schema"})
 
 
 def _tools(sent: Object) -> Iterator[tuple[str, Any]]:
@@ -141,7 +141,7 @@ def _tools(sent: Object) -> Iterator[tuple[str, Any]]:
         refuse_choice("tool_choice", CHOICES)
     if not (tools := objects(sent, "tools", MOST_TOOLS)):
         if choice not in (None, "none", "auto"):
-            raise Malformed(_("“tool_choice” needs “tools”."))
+            raise BadRequest(_("“tool_choice” needs “tools”."))
         return
     yield "tools", tools
     if choice is not None:

@@ -1,6 +1,6 @@
 """What a program is told of its call in headers of the answer."""
 
-from chat.engine.generation.api_calls import Exchange
+from chat.engine.generation.api_calls import ActiveCall
 
 REQUEST_ID = "X-Request-Id"
 REQUESTED_MODEL = "X-Requested-Model"
@@ -10,7 +10,7 @@ NEURONS = "cf-ai-neurons"
 ALL = (REQUEST_ID, REQUESTED_MODEL, LOG_ID, CACHE_STATUS, STEP, SERVED_BY, NEURONS)
 
 
-def facts(exchange: Exchange) -> dict[str, str]:
+def call_headers(exchange: ActiveCall) -> dict[str, str]:
     """Of a call whose answer has begun: its id, the retired model it asked for, what the gateway said."""
     passage = exchange.passage
     known = {

@@ -11,17 +11,17 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from chat.db_errors import unavailable
-from chat.engine.generation.api_calls import Cut, Exchange
-from chat.exceptions import Refusal
+from chat.engine.generation.api_calls import ActiveCall, CallAborted
+from chat.exceptions import RequestError
 from chat.upstream.errors import UpstreamError
 from chat.wire import sse
 from chat.wire.frames import Delta
 
-from .errors import NoMethod, Problem, headers, problem_of
-from .response_headers import facts
+from .errors import ApiError, MethodNotAllowed, error_of, headers
+from .response_headers import call_headers
 
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
-Failure = Callable[[Problem], tuple[int, dict[str, Any]]]
+Failure = Callable[[ApiError], tuple[int, dict[str, Any]]]
 STREAM = {
     "Cache-Control": "no-cache, no-transform",
     "X-Accel-Buffering": "no",
@@ -29,7 +29,7 @@ STREAM = {
 }
 
 
-class Frames(Protocol):
+class StreamFormat(Protocol):
     """A dialect's frames of one answer, each as bytes. The skeleton is made once, not for each token."""
 
     def first(self) -> bytes:
@@ -41,11 +41,11 @@ class Frames(Protocol):
     def last(self) -> bytes:
         """The end of a reply that was read to its end: tool calls, the reason, the usage; no `[DONE]`."""
 
-    def failure(self, problem: Problem) -> bytes:
+    def failure(self, problem: ApiError) -> bytes:
         """In place of the rest."""
 
 
-def answers(failure: Failure, *methods: str) -> Callable[[View], View]:
+def api_view(failure: Failure, *methods: str) -> Callable[[View], View]:
     """Only these methods, and neither a cookie nor its token; refusals in the dialect's envelope."""
 
     def decorate(view: View) -> View:
@@ -53,14 +53,14 @@ def answers(failure: Failure, *methods: str) -> Callable[[View], View]:
         async def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             try:
                 if request.method not in methods:
-                    raise NoMethod(_("This address does not take this method."))
+                    raise MethodNotAllowed(_("This address does not take this method."))
                 return await view(request, *args, **kwargs)
-            except (Refusal, UpstreamError, Cut) as error:
-                problem = problem_of(error)
+            except (RequestError, UpstreamError, CallAborted) as error:
+                problem = error_of(error)
             except Error as error:
-                problem = problem_of(unavailable(error))
-            response = refusal(failure, problem)
-            if problem.status == NoMethod.status:
+                problem = error_of(unavailable(error))
+            response = error_response(failure, problem)
+            if problem.status == MethodNotAllowed.status:
                 response["Allow"] = ", ".join(methods)
             return response
 
@@ -70,25 +70,25 @@ def answers(failure: Failure, *methods: str) -> Callable[[View], View]:
     return decorate
 
 
-def refusal(failure: Failure, problem: Problem) -> JsonResponse:
+def error_response(failure: Failure, problem: ApiError) -> JsonResponse:
     status, body = failure(problem)
-    return answer(body, status=status, headers=headers(problem))
+    return json_response(body, status=status, headers=headers(problem))
 
 
-def answer(body: dict[str, Any], **options: Any) -> JsonResponse:
+def json_response(body: dict[str, Any], **options: Any) -> JsonResponse:
     response = JsonResponse(body, json_dumps_params={"ensure_ascii": False}, **options)
     response["Cache-Control"] = "no-store"
     return response
 
 
-async def whole(exchange: Exchange) -> tuple[str, str]:
+async def whole(exchange: ActiveCall) -> tuple[str, str]:
     """The reply's text and reasoning. Raises UpstreamError and Cut."""
     async with aclosing(exchange.deltas()) as deltas:
         said = [delta async for delta in deltas]
     return "".join(delta.text for delta in said), "".join(delta.reasoning for delta in said)
 
 
-async def stream(exchange: Exchange, frames: Frames) -> "EventStream":
+async def stream(exchange: ActiveCall, frames: StreamFormat) -> "EventStream":
     """From the first delta on: what goes wrong before it still has a status of its own."""
     deltas = exchange.deltas()
     first = await anext(deltas, None)
@@ -96,15 +96,15 @@ async def stream(exchange: Exchange, frames: Frames) -> "EventStream":
 
 
 async def _stream(
-    deltas: AsyncGenerator[Delta, None], first: Delta | None, frames: Frames
+    deltas: AsyncGenerator[Delta, None], first: Delta | None, frames: StreamFormat
 ) -> AsyncGenerator[bytes, None]:
     async with aclosing(deltas):
         try:
             yield frames.first() + (frames.delta(first) if first else b"")
             async for delta in deltas:
                 yield frames.delta(delta)
-        except (UpstreamError, Cut) as error:
-            yield frames.failure(problem_of(error))
+        except (UpstreamError, CallAborted) as error:
+            yield frames.failure(error_of(error))
             return
         yield frames.last() + sse.DONE
 
@@ -113,11 +113,11 @@ class EventStream(StreamingHttpResponse):
     """Hands the frames on as they are, and ends the call also where nobody came to iterate."""
 
     def __init__(
-        self, exchange: Exchange, deltas: AsyncGenerator[Delta, None], frames: AsyncGenerator[bytes, None]
+        self, exchange: ActiveCall, deltas: AsyncGenerator[Delta, None], frames: AsyncGenerator[bytes, None]
     ) -> None:
         self._exchange, self._deltas, self._frames = exchange, deltas, frames
         super().__init__(frames, content_type="text/event-stream", headers=STREAM)
-        for name, value in facts(exchange).items():
+        for name, value in call_headers(exchange).items():
             self[name] = value
 
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -126,4 +126,4 @@ class EventStream(StreamingHttpResponse):
     def close(self) -> None:
         super().close()
         if self._exchange.stored is None:
-            self._exchange.leave(self._deltas)
+            self._exchange.abandon(self._deltas)

@@ -9,23 +9,23 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.db import in_database
-from chat.engine.engine import engine
+from chat.db import run_in_db
+from chat.engine.engine import get_engine
 
-from .auth import key_of
-from .responses import answer, answers
+from .auth import authenticate
+from .responses import api_view, json_response
 from .workers_ai import envelope, failure
 
 VALID = 10000  # the number that Cloudflare's sentence has
 
 
-@answers(failure, "GET", "HEAD")
+@api_view(failure, "GET", "HEAD")
 async def verify(request: HttpRequest, **address: Any) -> HttpResponseBase:
     """The state of the key that the call bears; a bad one is refused."""
-    await engine()
-    key = await in_database(key_of, request)
+    await get_engine()
+    key = await run_in_db(authenticate, request)
     result: dict[str, Any] = {"id": key.pk.hex, "status": "active"}
     if key.expires:
         result["expires_on"] = key.expires.strftime("%Y-%m-%dT%H:%M:%SZ")
     valid = {"code": VALID, "message": _("This API key is valid."), "type": None}
-    return answer(envelope(result) | {"messages": [valid]})
+    return json_response(envelope(result) | {"messages": [valid]})

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from chat.exceptions import Malformed
+from chat.exceptions import BadRequest
 
 from .field_checks import Object
 
@@ -46,13 +46,13 @@ HINTS = (
 
 
 def refuse_unsupported(sent: Object) -> None:
-    """Raises Malformed."""
+    """Raises BadRequest."""
     for name, neutral in NEUTRAL.items():
         if sent.get(name) is not None and sent[name] not in neutral:
-            raise Malformed(_refusal(name))
+            raise BadRequest(_refusal(name))
     options = sent.get("stream_options")
     if isinstance(options, dict) and options.get("include_obfuscation"):
-        raise Malformed(_refusal("stream_options.include_obfuscation"))
+        raise BadRequest(_refusal("stream_options.include_obfuscation"))
 
 
 def _refusal(name: str) -> str:

@@ -10,24 +10,24 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.engine.generation.api_calls import Exchange
-from chat.exceptions import Malformed
+from chat.engine.generation.api_calls import ActiveCall
+from chat.exceptions import BadRequest
 from chat.models import Call
 from chat.wire import sse
 from chat.wire.frames import Delta
 
-from .calls import Reading, ask
-from .errors import Problem
+from .calls import BodyReader, start_call
+from .errors import ApiError
 from .field_checks import Object
 from .openai import completion, usage_of
-from .request_body import Wanted
-from .response_headers import NEURONS, facts
-from .responses import answer, answers, stream, whole
+from .request_body import CompletionParams
+from .response_headers import NEURONS, call_headers
+from .responses import api_view, json_response, stream, whole
 
 STATUSES = {5007: 400, 2016: 424}  # where Cloudflare's differ from OpenAI's
 
 
-def failure(problem: Problem) -> tuple[int, Object]:
+def failure(problem: ApiError) -> tuple[int, Object]:
     """The status and the body of an error."""
     error = {"code": problem.number, "message": problem.message}
     body = {"result": None, "success": False, "errors": [error], "messages": []}
@@ -38,24 +38,26 @@ def envelope(result: object, **more: object) -> Object:
     return {"result": result, "success": True, "errors": [], "messages": [], **more}
 
 
-@answers(failure, "POST")
+@api_view(failure, "POST")
 async def run(request: HttpRequest, account: str, model: str) -> HttpResponseBase:
     """A reply to `prompt` or `messages` by the model in the address."""
     return await _run(request, lambda sent: (model, sent))
 
 
-@answers(failure, "POST")
+@api_view(failure, "POST")
 async def run_named(request: HttpRequest, account: str) -> HttpResponseBase:
     """The same with `{"model", "input"}`."""
     return await _run(request, _read_input)
 
 
-async def _run(request: HttpRequest, read: Reading) -> HttpResponseBase:
-    asked, exchange = await ask(request, Call.Dialect.WORKERS_AI, read)
+async def _run(request: HttpRequest, read: BodyReader) -> HttpResponseBase:
+    asked, exchange = await start_call(request, Call.Dialect.WORKERS_AI, read)
     if asked.stream:
-        return await stream(exchange, Frames(exchange))
+        return await stream(exchange, WorkersAIFrames(exchange))
     text, reasoning = await whole(exchange)
-    response = answer(envelope(_result(asked, exchange, text, reasoning)), headers=facts(exchange))
+    response = json_response(
+        envelope(_result(asked, exchange, text, reasoning)), headers=call_headers(exchange)
+    )
     if usage := exchange.usage:
         response[NEURONS] = f"{usage.neurons:.2f}"
     return response
@@ -64,11 +66,11 @@ async def _run(request: HttpRequest, read: Reading) -> HttpResponseBase:
 def _read_input(sent: Object) -> tuple[object, Object]:
     fields = sent.get("input")
     if not isinstance(fields, dict):
-        raise Malformed(_("“%(name)s” is of a wrong type.") % {"name": "input"})
+        raise BadRequest(_("“%(name)s” is of a wrong type.") % {"name": "input"})
     return sent.get("model"), {"gateway": sent.get("gateway")} | fields
 
 
-def _result(asked: Wanted, exchange: Exchange, text: str, reasoning: str) -> Object:
+def _result(asked: CompletionParams, exchange: ActiveCall, text: str, reasoning: str) -> Object:
     """Both shapes, as Workers AI answers: its own, beside OpenAI's, in which clients look for reasoning.
 
     `response` is parsed where JSON was asked for; tool calls are flat and their arguments an object.
@@ -82,7 +84,7 @@ def _result(asked: Wanted, exchange: Exchange, text: str, reasoning: str) -> Obj
     return result | {"finish_reason": exchange.finish_reason, "usage": usage_of(exchange.usage)}
 
 
-def _tool_calls(exchange: Exchange) -> list[Object]:
+def _tool_calls(exchange: ActiveCall) -> list[Object]:
     return [
         {
             "id": call["id"],
@@ -100,10 +102,10 @@ def _parsed(text: str) -> Any:
         return text
 
 
-class Frames:
+class WorkersAIFrames:
     """Its stream: the native frames, the last one with the usage."""
 
-    def __init__(self, exchange: Exchange) -> None:
+    def __init__(self, exchange: ActiveCall) -> None:
         self._exchange = exchange
 
     def first(self) -> bytes:
@@ -127,7 +129,7 @@ class Frames:
         end = {"response": "", "finish_reason": exchange.finish_reason, "usage": usage_of(exchange.usage)}
         return called + _frame(end)
 
-    def failure(self, problem: Problem) -> bytes:
+    def failure(self, problem: ApiError) -> bytes:
         return _frame(failure(problem)[1])
 
 

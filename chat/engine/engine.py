@@ -10,37 +10,37 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from chat.background import BackgroundTasks, spawn
-from chat.engine.cluster.access_monitor import Revocation
-from chat.engine.cluster.pubsub import Hub
-from chat.engine.cluster.remote_run import Mirrors
-from chat.engine.generation.api_calls import Calls
+from chat.engine.cluster.access_monitor import AccessMonitor
+from chat.engine.cluster.pubsub import RunPubSub
+from chat.engine.cluster.remote_run import RemoteRuns
+from chat.engine.generation.api_calls import ApiCalls
 from chat.engine.generation.supervisor import Supervisor
-from chat.engine.streaming.run_info import about
-from chat.engine.streaming.run_state import Live
+from chat.engine.streaming.run_info import run_info_of
+from chat.engine.streaming.run_state import RunState
 from chat.engine.streaming.viewer import Viewers
 from chat.model_catalog import catalog, config
-from chat.model_catalog.watcher import Watch
+from chat.model_catalog.watcher import CatalogWatcher
 from chat.models import Run, Worker
 from chat.ownership.heartbeat import HeartbeatTask
 from chat.ownership.journal import Journal
 from chat.ownership.process_lock import ProcessLock
 from chat.ownership.protocol import Lease
-from chat.turns.store import Opened, Opener
-from chat.upstream.catalogue import Catalogue, Model
+from chat.turns.store import StoredTurn, TurnStore
+from chat.upstream.catalogue import Catalogue, LlmModel
 from chat.upstream.client import Client
 from chat.upstream.providers import llama_cpp
-from chat.upstream.routing.rate_limiter import Limiter
+from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 
-from .gateway_feedback import Thumbs
+from .gateway_feedback import GatewayFeedback
 from .readiness import Readiness
 
 if TYPE_CHECKING:
-    from chat.upstream.routing.redis_rate_limiter import SharedMinutes
+    from chat.upstream.routing.redis_rate_limiter import RedisRateLimiter
 
-PING = 15.0  # seconds of silence after which a stream carries a comment
-HOUSEKEEPING = 0.25  # seconds
-FAREWELL = 3.0  # seconds for open streams to take their last frames
+PING_SECONDS = 15.0  # seconds of silence after which a stream carries a comment
+HOUSEKEEPING_INTERVAL_SECONDS = 0.25  # seconds
+SHUTDOWN_STREAM_SECONDS = 3.0  # seconds for open streams to take their last frames
 
 
 class Engine:
@@ -52,39 +52,41 @@ class Engine:
         self.client = Client(
             config.account(), self.local, gateway=config.gateway(), endpoint=config.endpoint()
         )
-        self.thumbs = Thumbs(self.client)
+        self.gateway_feedback = GatewayFeedback(self.client)
         self.lease = Lease(self.worker.pk)
-        self._shared_minutes = _shared_minutes()
-        self.limiter = Limiter(
+        self._redis_rate_limiter = _redis_rate_limiter()
+        self.rate_limiter = RateLimiter(
             settings.REQUESTS_PER_MINUTE,
             settings.PAID_MODEL_REQUESTS_PER_MINUTE,
             processes=self.lease.alive,
-            shared=self._shared_minutes,
+            shared=self._redis_rate_limiter,
         )
-        given = _given(self.local)
+        given = _configured_models(self.local)
         self._catalogue = catalog.current
-        self._catalogue.replace(catalog.first(given))
-        self.watch = Watch(given, self._catalogue, self.client if settings.CLOUDFLARE_ACCOUNT_ID else None)
+        self._catalogue.replace(catalog.initial_catalog(given))
+        self.catalog_watcher = CatalogWatcher(
+            given, self._catalogue, self.client if settings.CLOUDFLARE_ACCOUNT_ID else None
+        )
         self.router = Router(
             self.client,
             self._catalogue.get,
-            self.limiter,
+            self.rate_limiter,
             settings.FALLBACK_MODELS,
-            on_error=self.watch.learn,
+            on_error=self.catalog_watcher.on_rejected,
         )
-        self.opener = Opener(self.lease, self._catalogue)
+        self.turn_store = TurnStore(self.lease, self._catalogue)
         self.viewers = Viewers()
-        self.mirrors = Mirrors()
+        self.remote_runs = RemoteRuns()
         self.readiness = Readiness()
         self.draining = False
-        self.hurry = asyncio.Event()
+        self.force_shutdown = asyncio.Event()
         workers = Path(settings.DATA_DIR) / "workers"
         self._process_lock = ProcessLock(workers, self.worker.pk)
-        self.calls = Calls(self.router)
+        self.api_calls = ApiCalls(self.router)
         self.supervisor = Supervisor(self.router, self.worker.pk, Journal(workers, self.worker.pk))
         self.heartbeat = HeartbeatTask(self.worker, self.lease, workers, self.supervisor.running)
-        self.hub = Hub(self.supervisor, self.mirrors)
-        self._revocation = Revocation(self.viewers, self.calls)
+        self.pubsub = RunPubSub(self.supervisor, self.remote_runs)
+        self._access_monitor = AccessMonitor(self.viewers, self.api_calls)
         self._tasks = BackgroundTasks()
 
     @property
@@ -93,78 +95,80 @@ class Engine:
         return self._catalogue.get()
 
     async def start(self) -> None:
-        await self.hub.start()
-        self.worker.channel = self.hub.channel
+        await self.pubsub.start()
+        self.worker.channel = self.pubsub.channel
         await self.heartbeat.start()
-        await self.watch.start()
+        await self.catalog_watcher.start()
         self.supervisor.writer.start()
-        self._revocation.start()
-        self._tasks.repeat(self._keep_house, HOUSEKEEPING, "housekeeping")
+        self._access_monitor.start()
+        self._tasks.repeat(self._keep_house, HOUSEKEEPING_INTERVAL_SECONDS, "housekeeping")
 
-    async def launch(self, opened: Opened) -> Live:
+    async def launch(self, opened: StoredTurn) -> RunState:
         """Begin a stored turn, or find the run that an earlier send of it began."""
-        if opened.ask is None:
+        if opened.request is None:
             return await self.follow(opened.run)
-        live = Live(about(opened.run))
-        self.supervisor.launch(opened.run, live, opened.ask)
+        live = RunState(run_info_of(opened.run))
+        self.supervisor.launch(opened.run, live, opened.request)
         return live
 
-    async def follow(self, run: Run) -> Live:
+    async def follow(self, run: Run) -> RunState:
         """What to watch for this run (message and worker loaded): our text, or a mirror of what is stored."""
-        if live := self.supervisor.lives.get(run.pk):
+        if live := self.supervisor.states.get(run.pk):
             return live
-        mirror = self.mirrors.get(run)
-        if not mirror.viewers and mirror.ending is None:
+        mirror = self.remote_runs.get(run)
+        if not mirror.viewers and mirror.outcome is None:
             # Interest first, snapshot second: what is written in between comes with one or the other.
             if run.is_live and run.worker is not None:
-                self.hub.watch(run.pk, run.worker.channel, mirror.end)
-            await self.mirrors.refresh(mirror)
-        return self.mirrors.keep(mirror)
+                self.pubsub.subscribe(run.pk, run.worker.channel, mirror.end)
+            await self.remote_runs.refresh(mirror)
+        return self.remote_runs.keep(mirror)
 
     def stop(self, run: Run) -> None:
         """Stop a run of this process at once; ask the owner of another's. The row says so already."""
         if not self.supervisor.stop(run.pk) and run.worker is not None:
-            self.hub.ask_to_stop(run.pk, run.worker.channel)
+            self.pubsub.publish_stop(run.pk, run.worker.channel)
 
     async def drain(self, grace: float) -> None:
         """Take nothing new; let what runs end within `grace` seconds; keep the rest as interrupted."""
         self.draining = True
-        await asyncio.gather(self.supervisor.wait(grace, self.hurry), self.calls.wait(grace, self.hurry))
-        self.viewers.dismiss(self.supervisor.has_ended)
-        await self.calls.cut_all(FAREWELL)
+        await asyncio.gather(
+            self.supervisor.wait(grace, self.force_shutdown), self.api_calls.wait(grace, self.force_shutdown)
+        )
+        self.viewers.close_for_shutdown(self.supervisor.is_finished)
+        await self.api_calls.abort_all(SHUTDOWN_STREAM_SECONDS)
         await self.supervisor.interrupt_all()
         await self.supervisor.writer.stop()
-        await self.viewers.gone(FAREWELL)
+        await self.viewers.wait_closed(SHUTDOWN_STREAM_SECONDS)
         await self._end()
 
     async def _end(self) -> None:
         await self._tasks.cancel()
-        await self.watch.stop()
-        await self._revocation.stop()
-        await self.hub.stop()
+        await self.catalog_watcher.stop()
+        await self._access_monitor.stop()
+        await self.pubsub.stop()
         await self.heartbeat.stop()
-        await self.thumbs.stop()
+        await self.gateway_feedback.stop()
         await self.readiness.stop()
         await self.client.aclose()
-        if self._shared_minutes:
-            await self._shared_minutes.aclose()
+        if self._redis_rate_limiter:
+            await self._redis_rate_limiter.aclose()
         if self.local:
             self.local.close()
         self._process_lock.release()
 
     async def _keep_house(self) -> None:
-        self.worker.channel = self.hub.channel  # stored with the next heartbeat
+        self.worker.channel = self.pubsub.channel  # stored with the next heartbeat
         for viewer in list(self.viewers.open):
-            viewer.feed.live.ping(PING)
-        await self.mirrors.poll()
+            viewer.feed.state.ping(PING_SECONDS)
+        await self.remote_runs.poll()
 
 
-def _shared_minutes() -> "SharedMinutes | None":
+def _redis_rate_limiter() -> "RedisRateLimiter | None":
     if not (settings.REDIS_URL and settings.CLOUDFLARE_ACCOUNT_ID):
         return None
-    from chat.upstream.routing.redis_rate_limiter import SharedMinutes  # its Redis client takes 6 MB
+    from chat.upstream.routing.redis_rate_limiter import RedisRateLimiter  # its Redis client takes 6 MB
 
-    return SharedMinutes(settings.REDIS_URL, settings.CLOUDFLARE_ACCOUNT_ID)
+    return RedisRateLimiter(settings.REDIS_URL, settings.CLOUDFLARE_ACCOUNT_ID)
 
 
 def _local_model() -> llama_cpp.LocalModel | None:
@@ -175,7 +179,7 @@ def _local_model() -> llama_cpp.LocalModel | None:
     return llama_cpp.LocalModel(path) if path else None
 
 
-def _given(offered: llama_cpp.LocalModel | None) -> list[Model]:
+def _configured_models(offered: llama_cpp.LocalModel | None) -> list[LlmModel]:
     """The models that this site's settings add to Cloudflare's."""
     return [*config.models(), *([offered.model] if offered else [])]
 
@@ -184,7 +188,7 @@ _engine: Engine | None = None
 _starting: asyncio.Task[Engine] | None = None
 
 
-async def engine() -> Engine:
+async def get_engine() -> Engine:
     """This process's engine, started on first use where the server did not start it.
 
     One shared task starts it: a second request in the same moment must not see it half built.

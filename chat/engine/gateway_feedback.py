@@ -6,7 +6,7 @@ import logging
 from chat.background import BackgroundTasks
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
-from chat.upstream.gateway_log import Passage
+from chat.upstream.gateway_log import GatewayLogRef
 
 WAITING = 100  # thumbs to be passed on; with so many nobody listens there
 FAREWELL = 2.0  # seconds for the last ones when the server ends
@@ -14,7 +14,7 @@ FAREWELL = 2.0  # seconds for the last ones when the server ends
 logger = logging.getLogger(__name__)
 
 
-class Thumbs:
+class GatewayFeedback:
     """In the background, one after the other: a thumb that is turned round at once must end as here.
 
     Ours is the truth, and theirs a copy: what cannot be passed on is told to the log when that begins, and to
@@ -27,7 +27,7 @@ class Thumbs:
         self._turn = asyncio.Lock()
         self._failing = False
 
-    def pass_on(self, passages: list[Passage], up: bool | None) -> None:
+    def send(self, passages: list[GatewayLogRef], up: bool | None) -> None:
         """A reply that was continued has an entry for each of its parts."""
         for passage in passages:
             if len(self._tasks) >= WAITING:
@@ -38,10 +38,10 @@ class Thumbs:
         await self._tasks.wait(FAREWELL)
         await self._tasks.cancel()
 
-    async def _send(self, passage: Passage, up: bool | None) -> None:
+    async def _send(self, passage: GatewayLogRef, up: bool | None) -> None:
         async with self._turn:
             try:
-                await self._client.rate(passage, up)
+                await self._client.send_feedback(passage, up)
             except UpstreamError as error:
                 if not self._failing:
                     logger.warning("the gateway takes no thumbs: %s (%s)", error, error.status)

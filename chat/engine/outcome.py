@@ -9,20 +9,26 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from chat.models import Run
-from chat.upstream.errors import Kind, UpstreamError
-from chat.upstream.gateway_log import NOWHERE, Passage
+from chat.upstream.errors import ErrorKind, UpstreamError
+from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef
 from chat.wire.frames import Usage
 
 FALLBACK_SENTENCES: dict[str, str] = {
-    Kind.BUSY: gettext_noop("Answered by %(model)s, because %(asked)s was busy."),
-    Kind.THROTTLED: gettext_noop("Answered by %(model)s, because %(asked)s took no more in this minute."),
-    Kind.QUOTA: gettext_noop("Answered by %(model)s, because today’s allowance for %(asked)s is used up."),
-    Kind.UNKNOWN_MODEL: gettext_noop("Answered by %(model)s, because Cloudflare has no %(asked)s now."),
+    ErrorKind.BUSY: gettext_noop("Answered by %(model)s, because %(asked)s was busy."),
+    ErrorKind.THROTTLED: gettext_noop(
+        "Answered by %(model)s, because %(asked)s took no more in this minute."
+    ),
+    ErrorKind.QUOTA: gettext_noop(
+        "Answered by %(model)s, because today’s allowance for %(asked)s is used up."
+    ),
+    ErrorKind.UNKNOWN_MODEL: gettext_noop("Answered by %(model)s, because Cloudflare has no %(asked)s now."),
 }
 FALLBACK_OTHERWISE = gettext_noop("Answered by %(model)s, because %(asked)s did not answer.")
 
-LONGEST_WAIT = 86_400.0  # seconds; who asks to come back later than tomorrow has written something else
-BROKEN = gettext_noop("The server made a mistake. Try again, please.")
+MAX_RETRY_AFTER_SECONDS = (
+    86_400.0  # seconds; who asks to come back later than tomorrow has written something else
+)
+INTERNAL_ERROR = gettext_noop("The server made a mistake. Try again, please.")
 
 MAX_COUNT = 2**31 - 1  # of tokens, as the database holds it; what a server says is not to be relied on
 NEXT_TO_NOTHING = 40  # code points of text: a reply that had only begun
@@ -35,7 +41,7 @@ THOUGHT_ONLY = gettext_noop("Thinking used up all the tokens that there were for
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class RunOutcome:
     """`code` and `message` say why a run failed, or what its tokens went into.
 
     `status` is one of the ended `Run.Status`. `seconds` from the question to the end, `thinking_seconds` of
@@ -52,13 +58,13 @@ class Ending:
     usage: Usage | None = None
     seconds: float | None = None
     thinking_seconds: float | None = None
-    passage: Passage = NOWHERE
+    gateway_log_ref: GatewayLogRef = NO_GATEWAY
     answered_by: str = ""
-    because: str = ""
+    fallback_reason: str = ""
     retry_at: datetime | None = None
 
     @classmethod
-    def of(cls, run: Run) -> "Ending":
+    def from_run(cls, run: Run) -> "RunOutcome":
         """The ending that the database holds."""
         usage = None
         if run.completion_tokens is not None:
@@ -74,7 +80,7 @@ class Ending:
             usage,
             run.seconds,
             run.thinking_seconds,
-            Passage(
+            GatewayLogRef(
                 run.gateway, run.gateway_log, run.gateway_cached, run.gateway_step, served_by=run.served_by
             ),
             run.answered_by,
@@ -83,22 +89,22 @@ class Ending:
         )
 
     @classmethod
-    def at_length(cls, text: str, reasoning: str, **more: Any) -> "Ending":
+    def truncated(cls, text: str, reasoning: str, **more: Any) -> "RunOutcome":
         """Its tokens are used up: for next to nothing of a text, where it thought too much before."""
         if reasoning and len(text.strip()) <= NEXT_TO_NOTHING:
             more |= {"code": THINKING, "message": THOUGHT_ONLY}
         return cls(Run.Status.TRUNCATED, "length", **more)
 
     @classmethod
-    def at_end(cls, text: str, reason: str, **more: Any) -> "Ending":
+    def at_end(cls, text: str, reason: str, **more: Any) -> "RunOutcome":
         """The model says that it has finished, for this `reason`; also where it had to, or said nothing."""
         if reason == FILTERED_REASON:
-            return cls(Run.Status.FAILED, reason, code=Kind.BLOCKED.value, message=FILTERED, **more)
+            return cls(Run.Status.FAILED, reason, code=ErrorKind.BLOCKED.value, message=FILTERED, **more)
         if not text.strip():
             more |= {"code": EMPTY, "message": NOTHING_SAID}
         return cls(Run.Status.COMPLETE, reason or "stop", **more)
 
-    def columns(self) -> dict[str, Any]:
+    def to_columns(self) -> dict[str, Any]:
         """What is stored of it, for a run and for a program's call."""
         columns: dict[str, Any] = {
             "status": self.status,
@@ -114,20 +120,20 @@ class Ending:
                 "cached_tokens": min(self.usage.cached_tokens, MAX_COUNT),
                 "neurons": self.usage.neurons,
             }
-        if self.passage.gateway:
+        if self.gateway_log_ref.gateway:
             columns |= {
-                "gateway": self.passage.gateway,
-                "gateway_log": self.passage.log_id,
-                "gateway_cached": self.passage.cached,
-                "gateway_step": self.passage.step,
-                "served_by": self.passage.served_by,
+                "gateway": self.gateway_log_ref.gateway,
+                "gateway_log": self.gateway_log_ref.log_id,
+                "gateway_cached": self.gateway_log_ref.cached,
+                "gateway_step": self.gateway_log_ref.step,
+                "served_by": self.gateway_log_ref.served_by,
             }
         return columns
 
-    def columns_of_run(self) -> dict[str, Any]:
+    def to_run_columns(self) -> dict[str, Any]:
         """What `Run.conclude` stores beside the text: also what its person is to be told."""
-        told = {"answered_by": self.answered_by, "because": self.because, "retry_at": self.retry_at}
-        return self.columns() | told
+        told = {"answered_by": self.answered_by, "because": self.fallback_reason, "retry_at": self.retry_at}
+        return self.to_columns() | told
 
     def payload(self) -> dict[str, Any]:
         """The JSON of the `done` event, in the language of who asks."""
@@ -140,18 +146,18 @@ class Ending:
         }
         if self.thinking_seconds is not None:
             payload["thinking_seconds"] = _rounded(self.thinking_seconds)
-        if self.passage.cached:
+        if self.gateway_log_ref.cached:
             payload["cached"] = True
-        if self.passage.step:
-            payload["fallback"] = self.passage.step
-        if self.passage.served_by:
-            payload["served_by"] = self.passage.served_by
+        if self.gateway_log_ref.step:
+            payload["fallback"] = self.gateway_log_ref.step
+        if self.gateway_log_ref.served_by:
+            payload["served_by"] = self.gateway_log_ref.served_by
         if self.code:
             payload |= {"code": self.code, "message": gettext(self.message)}
         if self.request_id and self.code:
             payload["request_id"] = self.request_id
         if self.answered_by:
-            payload |= {"answered_by": self.answered_by, "because": self.because}
+            payload |= {"answered_by": self.answered_by, "because": self.fallback_reason}
         if self.retry_at and (seconds := (self.retry_at - timezone.now()).total_seconds()) > 0:
             payload["retry_after"] = math.ceil(seconds)
         return payload
@@ -161,17 +167,17 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 1)
 
 
-def failure(error: UpstreamError) -> Ending:
+def outcome_of_error(error: UpstreamError) -> RunOutcome:
     """A cut or a passed deadline interrupts; everything else that upstream says is a failure."""
-    cut = error.kind is Kind.INTERRUPTED or (error.kind is Kind.TIMEOUT and error.status is None)
+    cut = error.kind is ErrorKind.INTERRUPTED or (error.kind is ErrorKind.TIMEOUT and error.status is None)
     status = Run.Status.INTERRUPTED if cut else Run.Status.FAILED
     wait = error.retry_after
-    return Ending(
+    return RunOutcome(
         status,
         code=error.kind.value,
         message=error.message,
         request_id=error.request_id,
-        retry_at=timezone.now() + timedelta(seconds=min(wait, LONGEST_WAIT)) if wait else None,
+        retry_at=timezone.now() + timedelta(seconds=min(wait, MAX_RETRY_AFTER_SECONDS)) if wait else None,
     )
 
 

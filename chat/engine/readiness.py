@@ -6,7 +6,7 @@ import time
 from django.db import DatabaseError, connection
 
 from chat.background import spawn
-from chat.db import DatabaseThreads
+from chat.db import DatabaseExecutor
 from chat.db_errors import Outage, damage_seen, outage_of
 from chat.models import MaintenanceTask
 
@@ -20,7 +20,7 @@ class Readiness:
     """One probe at a time, on a thread and a connection of its own: what hangs, hangs only that."""
 
     def __init__(self) -> None:
-        self._thread = DatabaseThreads("db-probe")
+        self._thread = DatabaseExecutor("db-probe")
         self._probe: asyncio.Task[Outage | None] | None = None
         self._asked = -FRESH_SECONDS
         self._written = -WRITE_INTERVAL_SECONDS

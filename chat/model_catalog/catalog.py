@@ -8,60 +8,63 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from chat.db import writing
+from chat.db import write_lock
 from chat.models import ModelList, OfferedModel, User
 from chat.models.offered_model import LAST
 from chat.upstream import catalogue
-from chat.upstream.catalogue import Catalogue, Model, Retired, UnknownModel, record_of
-from chat.upstream.error_limits import limits_in
-from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.catalogue import Catalogue, LlmModel, RetiredModel, UnknownModel, to_record
+from chat.upstream.error_limits import parse_limits
+from chat.upstream.errors import ErrorKind, UpstreamError
 
-STEP = 10  # between the places of two models, so that others can go between
-BEHIND = 2 * LAST  # the place of a model of the site's settings
-YOUNG = timedelta(minutes=10)  # a list as young as this is not fetched again before its time
-ENDED = "5028"  # the code with which Cloudflare says that a model was deprecated
+POSITION_STEP = 10  # between the places of two models, so that others can go between
+SITE_POSITION = 2 * LAST  # the place of a model of the site's settings
+FRESH_LIST_AGE = timedelta(minutes=10)  # a list as young as this is not fetched again before its time
+DEPRECATED_CODE = "5028"  # the code with which Cloudflare says that a model was deprecated
 Source = OfferedModel.Source
 
 
-def theirs(offered: Catalogue, user: User) -> Catalogue:
+def catalog_for_user(offered: Catalogue, user: User) -> Catalogue:
     """What this person may use; it costs a query only where a model is for some alone."""
-    return offered.of(lambda: user.groups.values_list("pk", flat=True))
+    return offered.for_groups(lambda: user.groups.values_list("pk", flat=True))
 
 
-def enter(given: Sequence[Model]) -> None:
+def register_models(given: Sequence[LlmModel]) -> None:
     """Give a row to each model that is offered without asking anybody, if it has none.
 
     Those of the settings are described in their rows, so that the administration need not know the settings.
     """
     rows = OfferedModel.objects.in_bulk()
-    site = {model.id: record_of(model) for model in given}
+    site = {model.id: to_record(model) for model in given}
     settled = {row.pk: row.declared for row in rows.values() if row.source == Source.SITE and not row.gone}
     unlisted = settings.CLOUDFLARE_ACCOUNT_ID and not ModelList.objects.exclude(fetched=None).exists()
-    bundled = [row for row in (at_first() if unlisted else ()) if row.pk not in rows]
+    bundled = [row for row in (bundled_rows() if unlisted else ()) if row.pk not in rows]
     if not bundled and settled == site and rows:
         return
-    with writing(), transaction.atomic():
-        ModelList.objects.touch()
+    with write_lock(), transaction.atomic():
+        ModelList.objects.bump_version()
         OfferedModel.objects.bulk_create(bundled, ignore_conflicts=True)
         OfferedModel.objects.filter(source=Source.SITE).exclude(pk__in=site).update(gone=timezone.now())
         for key, declared in site.items():
             known = {"source": Source.SITE, "declared": declared, "gone": None}
             OfferedModel.objects.update_or_create(
-                pk=key, defaults=known, create_defaults=known | {"position": BEHIND}
+                pk=key, defaults=known, create_defaults=known | {"position": SITE_POSITION}
             )
 
 
-def at_first() -> list[OfferedModel]:
+def bundled_rows() -> list[OfferedModel]:
     """Rows of the models that are known before Cloudflare's list is."""
-    return [OfferedModel(id=key, source=Source.BUNDLED, position=place) for key, place in places().items()]
+    return [
+        OfferedModel(id=key, source=Source.BUNDLED, position=place)
+        for key, place in default_positions().items()
+    ]
 
 
-def places() -> dict[str, int]:
+def default_positions() -> dict[str, int]:
     """Where the models stand that are known by themselves: the recommended ones first."""
-    return {model.id: STEP * place for place, model in enumerate(catalogue.bundled(), 1)}
+    return {model.id: POSITION_STEP * place for place, model in enumerate(catalogue.bundled(), 1)}
 
 
-def read(given: Sequence[Model]) -> Catalogue:
+def load_catalog(given: Sequence[LlmModel]) -> Catalogue:
     """The catalogue as the database has it now, in two queries.
 
     `given` are the models of the site's settings; Cloudflare's are there where it has an account.
@@ -73,14 +76,14 @@ def read(given: Sequence[Model]) -> Catalogue:
     return _catalogue(rows, groups, given)
 
 
-def site() -> list[Model]:
+def site_models() -> list[LlmModel]:
     """The models of the settings of the processes that run, as they described them."""
     rows = OfferedModel.objects.filter(source=Source.SITE, gone=None)
-    return [catalogue.model_from(row.declared) for row in rows]
+    return [catalogue.from_record(row.declared) for row in rows]
 
 
 def _catalogue(
-    rows: Sequence[OfferedModel], groups: dict[str, frozenset[int]], given: Sequence[Model]
+    rows: Sequence[OfferedModel], groups: dict[str, frozenset[int]], given: Sequence[LlmModel]
 ) -> Catalogue:
     site = {model.id: model for model in given}
     models = {row.pk: model for row in rows if (model := model_of(row, site))}
@@ -91,7 +94,7 @@ def _catalogue(
     offered |= {key: model for key, model in site.items() if key not in models}  # a row that is still to come
     replacements = {each.id: each.replacement for each in catalogue.retired()}
     ended = [
-        Retired(key, model.name, model.base or replacements.get(key, ""))
+        RetiredModel(key, model.name, model.base or replacements.get(key, ""))
         for key, model in models.items()
         if key not in alive
     ]
@@ -107,18 +110,18 @@ def _catalogue(
     )
 
 
-def model_of(row: OfferedModel, site: dict[str, Model]) -> Model | None:
+def model_of(row: OfferedModel, site: dict[str, LlmModel]) -> LlmModel | None:
     """The model of a row as it is offered; None where this site cannot ask it now."""
     if row.source == Source.SITE:
         model = site.get(row.pk)
     elif not settings.CLOUDFLARE_ACCOUNT_ID:
         model = None
     else:
-        model = known(row)
-    return decided(row, model) if model else None
+        model = declared_model(row)
+    return apply_overrides(row, model) if model else None
 
 
-def decided(row: OfferedModel, model: Model) -> Model:
+def apply_overrides(row: OfferedModel, model: LlmModel) -> LlmModel:
     """With the administrator's name for it, and the limits that it was seen to have."""
     return replace(
         model,
@@ -128,65 +131,67 @@ def decided(row: OfferedModel, model: Model) -> Model:
     )
 
 
-def known(row: OfferedModel) -> Model | None:
+def declared_model(row: OfferedModel) -> LlmModel | None:
     """What Cloudflare or, where it says nothing, this software knows of a model."""
     if row.declared:
-        return catalogue.model_from(row.declared)
+        return catalogue.from_record(row.declared)
     return next((model for model in catalogue.bundled() if model.id == row.pk), None)
 
 
-def has_ended(row: OfferedModel, model: Model) -> bool:
+def has_ended(row: OfferedModel, model: LlmModel) -> bool:
     """Its day has come, or it is not there any more."""
     return row.has_ended or (model.retires is not None and model.retires <= datetime.now(UTC).date())
 
 
 def _default(
     chosen: Iterable[str],
-    offered: dict[str, Model],
-    alive: dict[str, Model],
+    offered: dict[str, LlmModel],
+    alive: dict[str, LlmModel],
     groups: dict[str, frozenset[int]],
-) -> Model:
+) -> LlmModel:
     """The administrator's, else that of the settings, else the first. It is everybody's, always."""
     everybodys = {key: model for key, model in offered.items() if key not in groups}
     # Where each that was shown has ended, one that was hidden is better than none.
     everybodys = everybodys or {key: model for key, model in alive.items() if key not in groups}
     if not everybodys:
         return catalogue.bundled()[0]
-    wished = [*chosen, settings.DEFAULT_MODEL, catalogue.DEFAULT]
+    wished = [*chosen, settings.DEFAULT_MODEL, catalogue.DEFAULT_MODEL]
     first = next(iter(everybodys))
     there = Catalogue(everybodys.values(), first, retired=catalogue.retired())
     for name in filter(None, wished):
         try:
-            return there.answering(name)
+            return there.resolve(name)
         except UnknownModel:
             continue
     return there.default
 
 
-def teach(key: str, error: UpstreamError) -> None:
+def record_rejection(key: str, error: UpstreamError) -> None:
     """Keep what a refusal says about the model itself: its limits, or that it has ended."""
-    limits = limits_in(error.detail)
+    limits = parse_limits(error.detail)
     learnt = {"learnt_window": limits.window, "learnt_output": limits.output}
     learnt = {name: value for name, value in learnt.items() if value}
     row = OfferedModel.objects.filter(pk=key)
-    with writing(), transaction.atomic():
-        if error.kind is Kind.TOO_LONG and learnt and not row.filter(**learnt).exists():
+    with write_lock(), transaction.atomic():
+        if error.kind is ErrorKind.TOO_LONG and learnt and not row.filter(**learnt).exists():
             row.update(**learnt)
-            ModelList.objects.touch()
-        if error.code == ENDED:
+            ModelList.objects.bump_version()
+        if error.code == DEPRECATED_CODE:
             OfferedModel.objects.count_refusal(key)
-            ModelList.objects.touch()
-            ModelList.objects.hasten(timedelta(0), older=YOUNG)  # the list knows whether that is so
+            ModelList.objects.bump_version()
+            ModelList.objects.expedite(
+                timedelta(0), older=FRESH_LIST_AGE
+            )  # the list knows whether that is so
 
 
-def teaches(error: UpstreamError) -> bool:
+def is_informative(error: UpstreamError) -> bool:
     """Whether it says something that is worth a look at the database."""
-    return error.code == ENDED or (error.kind is Kind.TOO_LONG and bool(error.detail))
+    return error.code == DEPRECATED_CODE or (error.kind is ErrorKind.TOO_LONG and bool(error.detail))
 
 
-def first(given: Sequence[Model]) -> Catalogue:
+def initial_catalog(given: Sequence[LlmModel]) -> Catalogue:
     """The catalogue of a process that has not looked into the database yet."""
-    return _catalogue(at_first(), {}, given)
+    return _catalogue(bundled_rows(), {}, given)
 
 
 class CurrentCatalogue:
@@ -202,5 +207,7 @@ class CurrentCatalogue:
         self._offered = offered
 
 
-current = CurrentCatalogue(Catalogue(catalogue.bundled(), catalogue.DEFAULT, retired=catalogue.retired()))
+current = CurrentCatalogue(
+    Catalogue(catalogue.bundled(), catalogue.DEFAULT_MODEL, retired=catalogue.retired())
+)
 """This process's own. Its engine keeps it up to date."""

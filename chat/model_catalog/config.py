@@ -2,9 +2,9 @@
 
 from django.conf import settings
 
-from chat.upstream.catalogue import Model
+from chat.upstream.catalogue import LlmModel
 from chat.upstream.client import Account, Endpoint, Gateway
-from chat.upstream.provider import Host
+from chat.upstream.provider import Provider
 from chat.upstream.providers.openai_compatible import DEFAULT_GATEWAY
 
 
@@ -49,7 +49,7 @@ def endpoint() -> Endpoint | None:
     return Endpoint(settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY)
 
 
-def models() -> list[Model]:
+def models() -> list[LlmModel]:
     """What the operator listed, under the names that those who serve them know: so people see who that is."""
-    listed = ((Host.GATEWAY, settings.GATEWAY_MODELS), (Host.ENDPOINT, settings.OPENAI_MODELS))
-    return [Model(name, name, window, host=host) for host, found in listed for name, window in found]
+    listed = ((Provider.GATEWAY, settings.GATEWAY_MODELS), (Provider.ENDPOINT, settings.OPENAI_MODELS))
+    return [LlmModel(name, name, window, host=host) for host, found in listed for name, window in found]

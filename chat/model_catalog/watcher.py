@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from chat.background import BackgroundTasks, log_failure
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.models import ModelList
-from chat.upstream.catalogue import Model
+from chat.upstream.catalogue import LlmModel
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 
@@ -21,10 +21,10 @@ NAME = "the list of models"
 logger = logging.getLogger(__name__)
 
 
-class Watch:
+class CatalogWatcher:
     """Everything here happens on the event loop, but for the queries."""
 
-    def __init__(self, given: Sequence[Model], catalogue: CurrentCatalogue, client: Client | None) -> None:
+    def __init__(self, given: Sequence[LlmModel], catalogue: CurrentCatalogue, client: Client | None) -> None:
         """`client` None: there is no account whose list of models could be fetched."""
         self._given = given
         self._client = client
@@ -34,37 +34,37 @@ class Watch:
 
     async def start(self) -> None:
         """Read the models before anything is served, and again whenever they change."""
-        await in_database(catalog.enter, self._given)
-        await self._look()
+        await run_in_db(catalog.register_models, self._given)
+        await self._poll()
         if self._client:
-            await in_database(ModelList.objects.hasten, timedelta(0), older=catalog.YOUNG)
-        self._tasks.repeat(self._look, lambda: LOOK * random.uniform(0.8, 1.2), NAME)
+            await run_in_db(ModelList.objects.expedite, timedelta(0), older=catalog.FRESH_LIST_AGE)
+        self._tasks.repeat(self._poll, lambda: LOOK * random.uniform(0.8, 1.2), NAME)
 
     async def stop(self) -> None:
         await self._tasks.cancel()
 
-    def learn(self, model: Model, error: UpstreamError) -> None:
+    def on_rejected(self, model: LlmModel, error: UpstreamError) -> None:
         """Keep what a refusal says of the model's limits or its end. The run does not wait for it."""
-        if catalog.teaches(error):
-            self._tasks.start(log_failure(in_database(catalog.teach, model.id, error), NAME))
+        if catalog.is_informative(error):
+            self._tasks.start(log_failure(run_in_db(catalog.record_rejection, model.id, error), NAME))
 
-    async def _look(self) -> None:
-        standing = await in_database(ModelList.objects.standing)
+    async def _poll(self) -> None:
+        standing = await run_in_db(ModelList.objects.status)
         if standing.version != self._version:
-            self._catalogue.replace(await in_database(catalog.read, self._given))
+            self._catalogue.replace(await run_in_db(catalog.load_catalog, self._given))
             # What changed in between has a later version, and is read the next time.
             self._version = standing.version
-        if standing.late and self._client and await in_database(ModelList.objects.claim):
+        if standing.late and self._client and await run_in_db(ModelList.objects.claim_refresh):
             self._tasks.start(log_failure(self._fetch(self._client), NAME))
 
     async def _fetch(self, client: Client) -> None:
         """Only one process at a time does it, and nothing waits for it."""
         try:
-            changes = await in_database(sync.store, await sync.fetch(client))
+            changes = await run_in_db(sync.store, await sync.fetch(client))
         except UpstreamError as error:
             why = error.detail or error.message
             logger.warning("Cloudflare's list of models could not be fetched: %s", why)
-            await in_database(ModelList.objects.put_off, sync.AFTER_A_FAILURE, why)
+            await run_in_db(ModelList.objects.postpone, sync.RETRY_INTERVAL, why)
             return
         if changes:
             logger.info("Cloudflare's list of models is another: %s", changes)

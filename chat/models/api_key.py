@@ -26,7 +26,7 @@ def digest_of(secret: str) -> str:
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
-    def of(self, user: Any) -> Self:
+    def owned_by(self, user: Any) -> Self:
         """A person's own keys, the revoked ones too."""
         return self.filter(user_id=user.pk)
 
@@ -88,7 +88,7 @@ class ApiKey(models.Model):
     def has_expired(self) -> bool:
         return self.expires is not None and self.expires <= timezone.now()
 
-    def draw(self) -> str:
+    def generate_secret(self) -> str:
         """Give this new key its secret, of which only a digest and the beginning are kept."""
         secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
         self.shown, self.digest = secret[:SHOWN], digest_of(secret)
@@ -98,7 +98,7 @@ class ApiKey(models.Model):
         """For good. Says whether it was this call."""
         return bool(ApiKey.objects.filter(pk=self.pk, revoked=None).update(revoked=timezone.now()))
 
-    def note_use(self) -> None:
+    def mark_used(self) -> None:
         """That it is used now, where the last note is a minute old."""
         now = timezone.now()
         if self.last_used is None or now - self.last_used >= USE_NOTED:

@@ -56,7 +56,7 @@ class ConversationState:
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
-    def of(self, user: Any) -> "ConversationQuerySet":
+    def owned_by(self, user: Any) -> "ConversationQuerySet":
         """What this person may see and write in: their own, not deleted."""
         return self.filter(user_id=user.pk, deleted=None)
 

@@ -25,7 +25,7 @@ class InviteManager(models.Manager["Invite"]):
     def issue(self: Self, made_by: User, note: str = "") -> tuple["Invite", str]:
         """A new invitation and its token, which is shown this once."""
         invite = Invite(made_by=made_by, note=note)
-        token = invite.draw()
+        token = invite.generate_token()
         invite.save(force_insert=True)
         return invite, token
 
@@ -83,7 +83,7 @@ class Invite(models.Model):
     def is_open(self) -> bool:
         return self.used is None and timezone.now() < self.expires
 
-    def draw(self) -> str:
+    def generate_token(self) -> str:
         """Give this new invitation its token, of which only a digest is kept."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         self.digest = fingerprint(token)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 
-class Step(NamedTuple):
+class PathNode(NamedTuple):
     """One message on the way from a leaf to the root; `length` in code points."""
 
     id: uuid.UUID
@@ -19,7 +19,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BranchNode:
     """Where a message of a branch stands among its versions: `index` from 1, of `count`."""
 
     id: uuid.UUID
@@ -93,13 +93,13 @@ class MessageQuerySet(models.QuerySet["Message"]):
         """Messages this person may see: those of their own conversations that are not deleted."""
         return self.filter(conversation__user_id=user.pk, conversation__deleted=None)
 
-    def path(self, leaf: uuid.UUID, limit: int) -> Iterator[Step]:
+    def ancestors(self, leaf: uuid.UUID, limit: int) -> Iterator[PathNode]:
         """From `leaf` up to the root, at most `limit` messages, newest first."""
         key = Message._meta.pk
         with connection.cursor() as cursor:
             cursor.execute(PATH, [key.get_db_prep_value(leaf, connection), limit])
             for id_, role, length in cursor.fetchall():
-                yield Step(key.to_python(id_), role, length)
+                yield PathNode(key.to_python(id_), role, length)
 
     def recent(self, leaf: uuid.UUID, limit: int, room: int) -> list[tuple[Any, str, str]]:
         """(id as the database has it, role, text) from `leaf` up, newest first: at most `limit` messages, and
@@ -110,17 +110,17 @@ class MessageQuerySet(models.QuerySet["Message"]):
             cursor.execute(RECENT, [room, key.get_db_prep_value(leaf, connection), limit])
             return cursor.fetchall()
 
-    def branch(self, leaf: uuid.UUID, limit: int) -> list[Place]:
+    def branch(self, leaf: uuid.UUID, limit: int) -> list[BranchNode]:
         """Like `path`, with each message's place among its versions."""
         key = Message._meta.pk
         with connection.cursor() as cursor:
             cursor.execute(BRANCH, [key.get_db_prep_value(leaf, connection), limit])
             return [
-                Place(key.to_python(id_), index, count, key.to_python(previous), key.to_python(next_))
+                BranchNode(key.to_python(id_), index, count, key.to_python(previous), key.to_python(next_))
                 for id_, index, count, previous, next_ in cursor.fetchall()
             ]
 
-    def leaf_below(self, message: uuid.UUID) -> uuid.UUID:
+    def active_leaf_below(self, message: uuid.UUID) -> uuid.UUID:
         """The end of the branch on which `message` was last read or written."""
         key = Message._meta.pk
         with connection.cursor() as cursor:

@@ -18,27 +18,27 @@ class Standing(NamedTuple):
 
 
 class ModelListManager(models.Manager["ModelList"]):
-    def standing(self: Self) -> Standing:
+    def status(self: Self) -> Standing:
         """One query, asked by every process every few seconds."""
         late = ExpressionWrapper(Q(due__lte=Now()), BooleanField())
         row = self.filter(pk=ModelList.ONLY).values_list("version", late).first()
         return Standing(*row) if row else Standing(0, False)
 
-    def touch(self: Self) -> None:
+    def bump_version(self: Self) -> None:
         """Something about a model has changed: every process is to read them anew."""
         if not self.filter(pk=ModelList.ONLY).update(version=F("version") + 1):
             self.get_or_create(pk=ModelList.ONLY)
 
-    def claim(self: Self) -> bool:
+    def claim_refresh(self: Self) -> bool:
         """Whether it is for this process to fetch the list now. The update is the claim."""
         return bool(self.filter(pk=ModelList.ONLY, due__lte=Now()).update(due=Now() + LEASE))
 
-    def hasten(self: Self, within: timedelta, *, older: timedelta) -> None:
+    def expedite(self: Self, within: timedelta, *, older: timedelta) -> None:
         """Let it be fetched `within` that time, unless what was fetched is not even so old as `older`."""
         old = Q(fetched=None) | Q(fetched__lt=Now() - older)
         self.filter(old, pk=ModelList.ONLY).update(due=Least(F("due"), Now() + within))
 
-    def put_off(self: Self, by: timedelta, error: str = "") -> None:
+    def postpone(self: Self, by: timedelta, error: str = "") -> None:
         """The next time to fetch it, and what went wrong this time."""
         self.filter(pk=ModelList.ONLY).update(due=Now() + by, error=error[:200])
 

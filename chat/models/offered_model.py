@@ -100,4 +100,4 @@ def hide_from_everybody(instance: Group, origin: Any, **_: Any) -> None:
     kept = link.exclude(group_id__in=doomed).values("offeredmodel_id")
     theirs = OfferedModel.objects.filter(pk__in=link.filter(group_id__in=doomed).values("offeredmodel_id"))
     if theirs.exclude(pk__in=kept).update(shown=False, is_default=False):
-        ModelList.objects.touch()
+        ModelList.objects.bump_version()

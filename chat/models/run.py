@@ -28,7 +28,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Live runs whose worker has been fenced since they began."""
         return self.live().filter(epoch__lt=F("worker__epoch"))
 
-    def of(self, user: Any) -> "RunQuerySet":
+    def owned_by(self, user: Any) -> "RunQuerySet":
         """Runs this person may watch and stop: those of their own conversations that are not deleted."""
         return self.filter(conversation__user_id=user.pk, conversation__deleted=None)
 

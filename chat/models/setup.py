@@ -12,7 +12,7 @@ TOKEN_BYTES = 32
 
 
 class SetupLinkManager(models.Manager["SetupLink"]):
-    def owed(self: Self) -> "SetupLink | None":
+    def pending(self: Self) -> "SetupLink | None":
         """The link while no user exists, however users are made; None afterwards.
 
         It is one row, so every process and every start prints the same link until it is used.

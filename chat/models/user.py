@@ -100,7 +100,7 @@ class User(AbstractUser):
             if renames:
                 Identifier.objects.claim(self)
             if revokes:
-                ApiKey.objects.of(self).revoke()
+                ApiKey.objects.owned_by(self).revoke()
                 self._replaces_password = False
 
     def _revokes_keys(self) -> bool:
@@ -123,6 +123,6 @@ class User(AbstractUser):
         with transaction.atomic():
             changed = User.objects.filter(pk=self.pk, password=before).update(password=self.password)
             if changed:
-                ApiKey.objects.of(self).revoke(keep)
+                ApiKey.objects.owned_by(self).revoke(keep)
         self._password, self._replaces_password = None, False
         return bool(changed)

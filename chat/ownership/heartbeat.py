@@ -11,7 +11,7 @@ from pathlib import Path
 from django.db import DatabaseError
 
 from chat.background import BackgroundTasks
-from chat.db import DatabaseThreads
+from chat.db import DatabaseExecutor
 from chat.models import Worker
 
 from . import recovery
@@ -38,7 +38,7 @@ class HeartbeatTask:
         self._lease = lease
         self._folder = folder
         self._running = running
-        self._thread = DatabaseThreads("db-heartbeat")
+        self._thread = DatabaseExecutor("db-heartbeat")
         self._tasks = BackgroundTasks()
 
     async def start(self) -> None:

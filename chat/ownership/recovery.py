@@ -16,7 +16,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from chat.db import CONNECTION_ERRORS, writing
+from chat.db import CONNECTION_ERRORS, write_lock
 from chat.models import Call, Conversation, Message, Run, RunChunk, Worker
 
 from . import journal, process_lock
@@ -39,7 +39,7 @@ class Leases:
 
 def heartbeat(worker: Worker, epoch: int) -> Leases:
     """Count one heartbeat and read all of them. A row that somebody removed is made again, one epoch on."""
-    with writing(), transaction.atomic():
+    with write_lock(), transaction.atomic():
         changes = {"heartbeats": F("heartbeats") + 1, "beat": Now(), "channel": worker.channel}
         if not Worker.objects.filter(pk=worker.pk).update(**changes):
             started = worker._state.adding
@@ -100,7 +100,7 @@ def fence(worker: uuid.UUID, observed: Heartbeat) -> bool:
 
 def interrupt(run: Run) -> None:
     """End a live run with the text that is stored."""
-    with writing(), transaction.atomic():
+    with write_lock(), transaction.atomic():
         # The chunks of a write that is under way are waited for: they refer to this row.
         Run.objects.select_for_update(of=("self",)).filter(pk=run.pk).first()
         text, reasoning = RunChunk.objects.texts(run.pk)
@@ -176,7 +176,7 @@ def _replay(folder: Path, worker: uuid.UUID) -> None:
     """Store what a dead process could only write into its journal."""
     try:
         for run, remains in journal.read(folder, worker).items():
-            with writing(), transaction.atomic():
+            with write_lock(), transaction.atomic():
                 _store_remains(run, worker, remains)
     except CONNECTION_ERRORS:
         raise  # the database is away: once more at the next heartbeat

@@ -3,12 +3,12 @@
 from bisect import bisect_right
 from operator import attrgetter
 
-from .definitions import Definitions
-from .fence import Fence
+from .definitions import LinkDefinitions
+from .fence import OpenFence
 from .highlight import Budget
 from .markdown import Block, parse
-from .prose import Prose
-from .unfinished import settled
+from .prose import OpenParagraph
+from .unfinished import stable_prefix
 
 # (index, html): that block is now this. (index, None, text): its last text, or the code of an open fence,
 # goes on with this.
@@ -30,10 +30,10 @@ class Blocks:
         self._flushed = 0  # code points
         self._blocks: list[Block] = []
         self._closed = 0
-        self._known = Definitions()
+        self._known = LinkDefinitions()
         self._late: list[int] = []  # blocks that a definition after them may have changed
-        self._fence: Fence | None = None  # the last block, where code is simply added to it
-        self._prose: Prose | None = None  # the last block, where words are
+        self._fence: OpenFence | None = None  # the last block, where code is simply added to it
+        self._prose: OpenParagraph | None = None  # the last block, where words are
 
     @property
     def text(self) -> str:
@@ -53,7 +53,7 @@ class Blocks:
         """How much the next flush has to parse, in code points."""
         return len(self.text) - self._end(self._closed)
 
-    def may_colour(self, *, whole: bool) -> bool:
+    def may_highlight(self, *, whole: bool) -> bool:
         """Whether the next flush, or all of a `finish`, may colour code: some lexers take their time."""
         line = self.text.rfind("\n", 0, self._flushed) + 1
         begin = self._end(self._closed) if self._fence is None else line
@@ -79,7 +79,7 @@ class Blocks:
         `render(text)` after this."""
         self._flushed = len(self.text)
         if self._known or "]:" in self.text[self._end(self._closed) :]:
-            self._closed, self._known = 0, Definitions()
+            self._closed, self._known = 0, LinkDefinitions()
             patches = self._render(growing=False)
             self._late = [
                 i for i, block in enumerate(self._blocks) if "[" in self.text[block.start : block.end]
@@ -89,11 +89,11 @@ class Blocks:
             return added
         return self._render(growing=False)
 
-    def since(self, position: int) -> list[Patch]:
+    def patches_since(self, position: int) -> list[Patch]:
         """What brings a reader whose page shows `render(text[:position])` to the state of the last flush."""
-        return self.portion(position, len(self.text))[0]
+        return self.patches_page(position, len(self.text))[0]
 
-    def portion(self, position: int, size: int) -> tuple[list[Patch], int]:
+    def patches_page(self, position: int, size: int) -> tuple[list[Patch], int]:
         """The same for the next `size` code points or a little less or more, and the position that the reader
         has then, from which to go on: where a block begins, or the end."""
         starts = self.starts
@@ -119,7 +119,7 @@ class Blocks:
 
     def _apart(self, index: int) -> int:
         """The block, or the last one before it, from which on the text can be parsed by itself."""
-        while index and index < len(self._blocks) and not self._blocks[index].apart:
+        while index and index < len(self._blocks) and not self._blocks[index].parses_alone:
             index -= 1
         return index
 
@@ -129,7 +129,7 @@ class Blocks:
             return growing.html(self.text)
         return self._blocks[index].html
 
-    def _added(self, growing: Fence | Prose | None) -> list[Patch] | None:
+    def _added(self, growing: OpenFence | OpenParagraph | None) -> list[Patch] | None:
         """The new text as what the last block goes on with; None where that needs to be parsed."""
         added = growing.added(self.text) if growing else None
         if added is None:
@@ -145,7 +145,7 @@ class Blocks:
         first, begin = self._closed, self._end(self._closed)
         before = [self._html(index) for index in range(first, len(self._blocks))]
         whole = self.text[begin:]
-        text = settled(whole) if growing else whole
+        text = stable_prefix(whole) if growing else whole
         last = self._blocks[first - 1] if first else None
         outline, budget = (last.outline, Budget(last.budget)) if last else ((), Budget())
         tail = parse(text, self._anchors, self._known, outline, budget=budget, growing=growing)
@@ -157,20 +157,20 @@ class Blocks:
         patches: list[Patch] = [(first + i, after[i]) for i in changed]
         return patches + [(first + i, "") for i in range(len(before) - 1, len(after) - 1, -1)]
 
-    def _open_fence(self) -> Fence | None:
+    def _open_fence(self) -> OpenFence | None:
         last = self._blocks[-1] if self._blocks else None
         if last is None or last.open_fence is None:
             return None
-        return Fence.at(last.start, self.text, last.open_fence)
+        return OpenFence.at(last.start, self.text, last.open_fence)
 
-    def _open_prose(self) -> Prose | None:
+    def _open_prose(self) -> OpenParagraph | None:
         last = self._blocks[-1] if self._blocks else None
-        return Prose.at(last.start, self.text, last.html) if last else None
+        return OpenParagraph.at(last.start, self.text, last.html) if last else None
 
     def _close(self) -> None:
         line = self.text.rfind("\n") + 1
         begin, before = self._end(self._closed), self._closed
-        while self._closed + 1 < len(self._blocks) and self._blocks[self._closed + 1].sure <= line:
+        while self._closed + 1 < len(self._blocks) and self._blocks[self._closed + 1].decided_at <= line:
             self._closed += 1
         self._closed = self._apart(self._closed)
         if self._closed > before:

@@ -17,11 +17,11 @@ _HIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202d\u202
 _IN_CODE = dict.fromkeys(map(ord, EMBEDDINGS), REPLACEMENT)
 
 
-def visible(text: str) -> str:
+def neutralise_controls(text: str) -> str:
     """The text with control characters, lone surrogates and directional overrides shown as a mark each."""
     return text.translate(_VISIBLE) if _HIDDEN.search(text) else text
 
 
-def visible_code(code: str) -> str:
+def neutralise_code(code: str) -> str:
     """Code reads in one direction only (see Trojan Source, CVE-2021-42574)."""
     return code if code.isascii() else code.translate(_IN_CODE)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pyromark import Markdown, Options
 
-from .characters import visible
+from .characters import neutralise_controls
 
 OPTIONS = (
     Options.ENABLE_TABLES | Options.ENABLE_TASKLISTS | Options.ENABLE_FOOTNOTES | Options.ENABLE_STRIKETHROUGH
@@ -21,7 +21,7 @@ _PARSER = Markdown(options=OPTIONS)
 _MENTIONED = re.compile(r"\[\^([^\]\s]+)\]")
 
 
-class Definitions:
+class LinkDefinitions:
     """Grows with the blocks that are closed, for those that follow. The first of a name counts."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Definitions:
     def learn(self, source: str, footnotes: Iterable[str]) -> None:
         """Remember what closed blocks, and the lines between them, define."""
         if "]:" in source:
-            for label, link in _PARSER.reference_definitions(visible(source)).items():
+            for label, link in _PARSER.reference_definitions(neutralise_controls(source)).items():
                 self._links.setdefault(_same(label), (link["dest"], link["title"] or ""))
         for label in footnotes:
             self._footnotes.setdefault(_same(label), label)

@@ -4,14 +4,14 @@ import re
 from html import escape
 from typing import Self
 
-from .characters import visible, visible_code
-from .figure import figure
+from .characters import neutralise_code, neutralise_controls
+from .figure import code_block
 from .sanitise import clean
 
 _OPENING = re.compile(r"(`{3,}|~{3,})[^\r\n]*\n")
 
 
-class Fence:
+class OpenFence:
     """The open fence at the end of a text. A line that may close it is held back until it is whole."""
 
     def __init__(self, language: str, begin: int, marks: str) -> None:
@@ -38,8 +38,8 @@ class Fence:
             return None
         self._line = whole
         before, self._shown = self._shown, whole if self._may_close.fullmatch(text, whole) else len(text)
-        return visible_code(visible(text[before : self._shown]))
+        return neutralise_code(neutralise_controls(text[before : self._shown]))
 
     def html(self, text: str) -> str:
-        code = visible_code(visible(text[self._begin : self._shown]))
-        return clean(figure(self._language, escape(code, quote=False)))
+        code = neutralise_code(neutralise_controls(text[self._begin : self._shown]))
+        return clean(code_block(self._language, escape(code, quote=False)))

@@ -5,7 +5,7 @@ import re
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}", re.ASCII)
 
 
-def figure(language: str, code: str) -> str:
+def code_block(language: str, code: str) -> str:
     """`code` is HTML."""
     return (
         f'<figure class="code"><figcaption>{language}</figcaption>'

@@ -11,18 +11,18 @@ from pygments.lexers import find_lexer_class_by_name
 from pygments.token import Token, _TokenType
 from pygments.util import ClassNotFound
 
-LONGEST = 50_000  # characters; a longer fence stays plain
+MAX_CODE_CHARS = 50_000  # characters; a longer fence stays plain
 # Nobody reads such lines or gaps, and some lexers take seconds for one of them.
 _ENDLESS = re.compile(r"[^\n]{1000}|\s{300}")
 CACHED = 128  # fences
 # Many lexers take time by the square of some texts (5,000 times “a\\n” is three seconds of C#). What is not
 # done in eight times the usual pace stays plain.
-PACE_SECONDS = 20e-6  # of processor time for a character
+SECONDS_PER_CHAR = 20e-6  # of processor time for a character
 NOISE_SECONDS = 0.02  # more for each fence
 # What one message may cost in all, counted in characters of code so that it does not depend on the machine:
 # two seconds at the worst pace. A fence costs its length, and what its noise may cost.
 MESSAGE_BUDGET = 100_000
-FENCE_COST = round(NOISE_SECONDS / PACE_SECONDS)
+FENCE_COST = round(NOISE_SECONDS / SECONDS_PER_CHAR)
 
 # The classes are explained beside their colours, in the section “code” of chat.css.
 CLASSES = {
@@ -74,7 +74,7 @@ class Budget:
 
 def highlighted(code: str, language: str, budget: Budget) -> str:
     """The code as HTML: plain where the language is not known, the code is too long or the budget spent."""
-    if not language or len(code) > LONGEST or _ENDLESS.search(code) or not budget.takes(code):
+    if not language or len(code) > MAX_CODE_CHARS or _ENDLESS.search(code) or not budget.takes(code):
         return escape(code, quote=False)
     return _coloured(code, language)
 
@@ -98,7 +98,7 @@ def _tokens(code: str, language: str) -> Iterator[tuple[_TokenType, str]]:
     lexer = _lexer(code, language)
     if lexer is None:
         return
-    until = thread_time() + NOISE_SECONDS + PACE_SECONDS * len(code)
+    until = thread_time() + NOISE_SECONDS + SECONDS_PER_CHAR * len(code)
     expected = 0
     for count, (position, kind, value) in enumerate(lexer.get_tokens_unprocessed(code)):
         if position != expected or (count % 16 == 0 and thread_time() > until):

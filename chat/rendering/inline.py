@@ -9,9 +9,9 @@ from urllib.parse import quote
 from pyromark.event import Range
 
 from . import links, unfinished
-from .characters import visible_code
+from .characters import neutralise_code
 from .elements import Elements
-from .sanitise import DEEPEST
+from .sanitise import MAX_DEPTH
 
 _HONOURED = re.compile(r"<(?:(br) ?/?|(/?)(kbd|sub|sup))>", re.IGNORECASE)
 
@@ -33,11 +33,11 @@ class Inline(Elements):
         elif span["end"] >= self._last_words:
             self._last_text(text)
         else:
-            self._out.append(links.linked(text))
+            self._out.append(links.autolink(text))
 
     def _last_text(self, text: str) -> None:
-        before, kind, words = unfinished.begun(text)
-        self._out.append(links.linked(before))
+        before, kind, words = unfinished.open_inline(text)
+        self._out.append(links.autolink(before))
         if kind == "code":
             self._code_words(words)
         elif kind in ("strong", "em"):
@@ -48,7 +48,7 @@ class Inline(Elements):
     def _code_words(self, code: str, span: Range | None = None) -> None:
         if self._link:
             self._link[1].append(code)
-        self._out.append(f'<code dir="ltr">{escape(visible_code(code), quote=False)}</code>')
+        self._out.append(f'<code dir="ltr">{escape(neutralise_code(code), quote=False)}</code>')
 
     def _html(self, html: str, span: Range) -> None:
         match, depth = _HONOURED.fullmatch(html.rstrip()), len(self._ends)
@@ -58,7 +58,7 @@ class Inline(Elements):
         elif match and match[2] and self._honoured[-1:] == [(depth, name)]:
             self._honoured.pop()
             self._out.append(f"</{name}>")
-        elif match and name and not match[2] and depth + len(self._honoured) < DEEPEST:
+        elif match and name and not match[2] and depth + len(self._honoured) < MAX_DEPTH:
             self._honoured.append((depth, name))
             self._out.append(f"<{name}>")
         else:
@@ -89,14 +89,14 @@ class Inline(Elements):
         if address is None:
             return self._ends.append("")
         self._link = (address, [])
-        return self._open(links.opening(address, title=details["title"]), self._end_link)
+        return self._open(links.open_tag(address, title=details["title"]), self._end_link)
 
     def _end_link(self, span: Range) -> None:
         assert self._link
         address, texts = self._link
         self._link = None
         self._out.append("</a>")
-        if links.misleads("".join(texts), address):
+        if links.is_deceptive("".join(texts), address):
             self._out.append(f" {links.shown_host(address)}")
 
     def _image(self, details: dict[str, str], span: Range) -> None:
@@ -108,7 +108,7 @@ class Inline(Elements):
         address = links.address(destination)
         if address and not self._link:
             shown = f"{shown} {links.shown_host(address)}".lstrip()
-            shown = f"{links.opening(address, 'image')}{shown}</a>"
+            shown = f"{links.open_tag(address, 'image')}{shown}</a>"
         self._release(shown or "🖼", span)
 
     INLINE: ClassVar[dict[str, Any]] = {

@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-LONGEST = 2_000  # characters of an address; a longer one is no link
+MAX_URL_CHARS = 2_000  # characters of an address; a longer one is no link
 STOPS = r"\s<>\"`\u3000-\u303f\uff00-\uffef"  # CJK punctuation ends an address, too
 
 _FOLLOWED = re.compile(r"https?://[^/?#\\]|mailto:.", re.IGNORECASE)
@@ -11,7 +11,7 @@ _AUTHORITY = re.compile(r"https?://([^/?#\\]*)", re.IGNORECASE)  # a browser rea
 _NAMED = r"((?:[\w-]+\.)+(?:com|org|net|gov|edu))|(?:https?://(?:www\.)?|www\.)((?:[\w-]+\.)+[a-z]+)"
 _CLAIMED = re.compile(rf"\s*(?:{_NAMED})(?=[/:?#\s]|$)", re.IGNORECASE)
 _BARE = re.compile(
-    rf"(?<![A-Za-z0-9_/.:@-])(?:https?://(?=[^\W_]|\[)|www\.(?=[^\W_]))[^{STOPS}]{{1,{LONGEST}}}"
+    rf"(?<![A-Za-z0-9_/.:@-])(?:https?://(?=[^\W_]|\[)|www\.(?=[^\W_]))[^{STOPS}]{{1,{MAX_URL_CHARS}}}"
     r"|(?<![A-Za-z0-9._+-])[A-Za-z0-9._+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+"
 )
 _ENTITY = re.compile(r"&[A-Za-z0-9]{1,31};$")
@@ -21,7 +21,7 @@ _TRAILING = "?!.,:;*_~'\""
 def address(destination: str) -> str | None:
     """The destination as it may stand in a link: http, https and mailto; None for every other and for
     relative ones, which would lead into this application."""
-    if len(destination) > LONGEST or not _FOLLOWED.match(destination):
+    if len(destination) > MAX_URL_CHARS or not _FOLLOWED.match(destination):
         return None
     return "".join(f"%{ord(c):02X}" if c <= " " or c == "\\" else c for c in destination)
 
@@ -34,7 +34,7 @@ def host(address: str) -> str:
     return found[1].rpartition("@")[2].lower()
 
 
-def misleads(text: str, address: str) -> bool:
+def is_deceptive(text: str, address: str) -> bool:
     """Whether a link's text looks like an address at another host than that which it leads to."""
     claimed = _CLAIMED.match(text)
     if claimed is None or address.lower().startswith("mailto:"):
@@ -43,7 +43,7 @@ def misleads(text: str, address: str) -> bool:
     return not f".{host(address).partition(':')[0]}".endswith(f".{name}")
 
 
-def opening(address: str, kind: str = "", title: str = "") -> str:
+def open_tag(address: str, kind: str = "", title: str = "") -> str:
     extra = f' class="{kind}"' if kind else ""
     if title:
         extra += f' title="{escape(title)}"'
@@ -54,7 +54,7 @@ def shown_host(address: str) -> str:
     return f'<span class="host">({escape(host(address), quote=False)})</span>'
 
 
-def linked(text: str) -> str:
+def autolink(text: str) -> str:
     """The text as HTML, with bare web and e-mail addresses as links (GitHub's extended autolinks)."""
     if "://" not in text and "www." not in text and "@" not in text:
         return escape(text, quote=False)
@@ -66,7 +66,7 @@ def linked(text: str) -> str:
             continue
         out += [
             escape(text[done : match.start()], quote=False),
-            opening(target),
+            open_tag(target),
             escape(shown, quote=False),
             "</a>",
         ]

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
-from .characters import visible
-from .definitions import Definitions
+from .characters import neutralise_controls
+from .definitions import LinkDefinitions
 from .highlight import MESSAGE_BUDGET, Budget
 from .sanitise import clean
-from .writer import Writer
+from .writer import HtmlWriter
 
 _CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
 # The cells that the parser adds to short rows: half a million of them may come of a short text.
@@ -27,16 +27,16 @@ class Block:
 
     html: str
     start: int
-    sure: int
+    decided_at: int
     end: int
     footnotes: tuple[str, ...] = ()  # the labels that it defines
     open_fence: str | None = None  # the language, where it is a fence that the end of the text left open
-    apart: bool = True  # it can be parsed without the block before it
+    parses_alone: bool = True  # it can be parsed without the block before it
     outline: tuple[int, ...] = ()  # the headings that one after it may stand under
     budget: int = MESSAGE_BUDGET  # what is left after it for the colours of code
 
     def moved(self, by: int) -> Self:
-        return replace(self, start=self.start + by, sure=self.sure + by, end=self.end + by)
+        return replace(self, start=self.start + by, decided_at=self.decided_at + by, end=self.end + by)
 
 
 def render(text: str, anchors: str = "", budget: Budget | None = None) -> list[str]:
@@ -50,7 +50,7 @@ def render(text: str, anchors: str = "", budget: Budget | None = None) -> list[s
 def parse(
     text: str,
     anchors: str = "",
-    known: Definitions | None = None,
+    known: LinkDefinitions | None = None,
     outline: tuple[int, ...] = (),
     *,
     budget: Budget | None = None,
@@ -58,12 +58,12 @@ def parse(
 ) -> Iterator[Block]:
     """The blocks of a text. `known` is what the text before it has defined, `outline` the one of the block
     before it, `budget` what that one left; `growing`: more is to come."""
-    known = known or Definitions()
+    known = known or LinkDefinitions()
     budget = budget or Budget()
-    shown = _CARRIAGE_RETURN.sub("\n", visible(text))
+    shown = _CARRIAGE_RETURN.sub("\n", neutralise_controls(text))
     preamble = known.preamble(shown)
     source = (preamble + shown).encode()
-    writer = Writer(source, anchors, outline, budget=budget, growing=growing)
+    writer = HtmlWriter(source, anchors, outline, budget=budget, growing=growing)
     code_points, lines = _code_points(source), _Lines(source)
     begin = 0
     for event, span in known.parser().events_with_range(preamble + shown, merge_text=True):

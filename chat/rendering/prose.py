@@ -19,7 +19,7 @@ _ENDING = re.compile(r"[^>\s]((?:</(?:p|li|ul|ol|blockquote)>)+)\Z")
 _UNSURE = re.compile(r"\]:|\r")
 
 
-class Prose:
+class OpenParagraph:
     """The last words of a text, where they are a paragraph's, a list item's or a quotation's."""
 
     def __init__(self, html: str, ending: str, shown: int) -> None:

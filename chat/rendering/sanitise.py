@@ -6,7 +6,7 @@ import nh3
 
 from .highlight import CLASSES
 
-DEEPEST = 100  # levels; nh3's work grows with the square of the depth
+MAX_DEPTH = 100  # levels; nh3's work grows with the square of the depth
 
 _DIRECTED = {"p", "li", "ul", "ol", "h3", "h4", "h5", "h6", "th", "td", "blockquote", "div", "pre", "code"}
 _PLAIN = {"hr", "br", "em", "strong", "del", "figure", "figcaption", "a", "sup", "sub", "kbd", "span"}

@@ -8,7 +8,7 @@ from pyromark.event import Range
 
 from .elements import Elements
 
-WIDEST = 100  # columns; a wider table is shown as it was typed
+MAX_COLUMNS = 100  # columns; a wider table is shown as it was typed
 
 _HEAD_END = "</tr></thead><tbody>"
 
@@ -22,7 +22,7 @@ class Tables(Elements):
         self._column = 0
 
     def _table(self, aligned: tuple[str, ...], span: Range) -> None:
-        if len(aligned) > WIDEST:
+        if len(aligned) > MAX_COLUMNS:
             return self._as_typed(span)
         self._aligned = aligned
         return self._open(

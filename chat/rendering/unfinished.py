@@ -14,7 +14,7 @@ _BEGUN = re.compile(
 )
 
 
-def settled(text: str) -> str:
+def stable_prefix(text: str) -> str:
     """The text without its last line, the head of a table, or the marks at its very end, as long as they are
     in doubt."""
     if head := _TABLE_HEAD.search(text, max(0, len(text) - WAITING)):
@@ -25,7 +25,7 @@ def settled(text: str) -> str:
     return text[:line] if _DOUBTFUL.match(text, line) else text
 
 
-def begun(text: str) -> tuple[str, str, str]:
+def open_inline(text: str) -> tuple[str, str, str]:
     """The very last words in three parts: those before markup that has begun in them, its kind ("code",
     "strong", "em", "link", or "" for none), and those in it."""
     found = _BEGUN.search(text, max(0, len(text) - WAITING))

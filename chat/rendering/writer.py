@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from pyromark.event import Range
 
-from .characters import visible_code
-from .figure import figure, is_closed, language_of
+from .characters import neutralise_code
+from .figure import code_block, is_closed, language_of
 from .highlight import Budget, highlighted
 from .inline import Inline
-from .sanitise import DEEPEST
+from .sanitise import MAX_DEPTH
 from .tables import Tables
 
 Event = Any  # a word, or a dictionary of one word and what it says: see pyromark.event
@@ -26,7 +26,7 @@ ELEMENTS = {
 }
 
 
-class Writer(Inline, Tables):
+class HtmlWriter(Inline, Tables):
     """Writes one top-level block after the other.
 
     `growing`: more is to come. A fence that is open at the end stays plain then: it would be coloured anew
@@ -76,7 +76,7 @@ class Writer(Inline, Tables):
         name, details = _split(element)
         if not self._ends:
             self._begin(span)
-        if self._caught is not None or len(self._ends) >= DEEPEST:
+        if self._caught is not None or len(self._ends) >= MAX_DEPTH:
             self._ends.append("")
         elif name in ELEMENTS:
             self._open(*ELEMENTS[name])
@@ -133,14 +133,14 @@ class Writer(Inline, Tables):
         self._ends.append(partial(self._end_code, None if kind == "Indented" else kind["Fenced"]))
 
     def _end_code(self, info: str | None, span: Range) -> None:
-        code = visible_code("".join(self._caught or ()))
+        code = neutralise_code("".join(self._caught or ()))
         language = language_of(info or "")
         source = self._source[span["start"] : span["end"]]
         grows = self._growing and span["end"] == len(self._source)
         is_open = grows and (info is None or not is_closed(source))
         self.open_fence = language if is_open and info is not None and self.between else None
         shown = escape(code, quote=False) if is_open else highlighted(code, language, self._budget)
-        self._release(figure(language, shown), span)
+        self._release(code_block(language, shown), span)
 
     SINGLE: ClassVar[dict[str, Any]] = {**Inline.INLINE, "Rule": _rule, "TaskListMarker": _task}
     STARTS: ClassVar[dict[str, Any]] = {

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from chat.db import writing
+from chat.db import write_lock
 
 BATCH_ROWS = 200
 LONGEST_REST_SECONDS = 1.0
@@ -25,7 +25,7 @@ def never() -> bool:
 def short_transaction() -> Iterator[None]:
     """A transaction; then leave the write lock to others for as long as it was held."""
     started = time.monotonic()
-    with writing(), transaction.atomic():
+    with write_lock(), transaction.atomic():
         yield
     time.sleep(min(time.monotonic() - started, LONGEST_REST_SECONDS))
 

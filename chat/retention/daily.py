@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from django.db import DatabaseError
 
-from chat.db import DatabaseThreads
+from chat.db import DatabaseExecutor
 from chat.models import MaintenanceTask
 
 from .kinds import prune
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 async def prune_daily() -> None:
     """Until cancelled. What is being deleted then is finished, a batch of rows at the most."""
-    thread, stopping = DatabaseThreads("db-prune"), threading.Event()
+    thread, stopping = DatabaseExecutor("db-prune"), threading.Event()
     try:
         while True:
             await asyncio.sleep(POLL_SECONDS * random.uniform(0.5, 1.5))

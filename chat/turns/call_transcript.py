@@ -10,21 +10,21 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from chat.db import writing
+from chat.db import write_lock
 from chat.models import Call, Conversation, Message, Run, User
 from chat.models.conversation import TITLE_LENGTH, title_from
-from chat.upstream.chat_request import Ask
+from chat.upstream.chat_request import ChatRequest
 from chat.wire.frames import Delta
-from chat.wire.text import whole
+from chat.wire.text import sanitize
 
 SYSTEM = ("system", "developer")
 UNUSED = "unused"  # fingerprints are of turns; nobody sends this one again
 
 
-class Kept:
+class CallTranscript:
     """The conversation of one call, and what its reply has so far."""
 
-    def __init__(self, user: User, ask: Ask) -> None:
+    def __init__(self, user: User, ask: ChatRequest) -> None:
         system, turns = _turns(ask.messages)
         self.conversation = Conversation(
             user=user,
@@ -53,16 +53,16 @@ class Kept:
         )
         self._said: list[Delta] = []
 
-    def hear(self, delta: Delta) -> None:
+    def add_delta(self, delta: Delta) -> None:
         self._said.append(delta)
 
-    def begin(self) -> None:
+    def save(self) -> None:
         """In the transaction of the call. Foreign keys are checked at its end."""
         self.conversation.save(force_insert=True)
         Message.objects.bulk_create(self.messages)
         self.run.save(force_insert=True)
 
-    def conclude(self, outcome: Mapping[str, Any], tool_calls: Iterable[Mapping[str, Any]]) -> None:
+    def finish(self, outcome: Mapping[str, Any], tool_calls: Iterable[Mapping[str, Any]]) -> None:
         """Write the reply, unless somebody continued it on the page meanwhile."""
         text = "".join(delta.text for delta in self._said)
         text = "\n\n".join([*([text] if text else []), *map(_called, tool_calls)])
@@ -75,12 +75,14 @@ class Kept:
         Conversation.objects.filter(pk=self.conversation.pk).update(updated=now)
 
 
-def store(call: Call, outcome: dict[str, Any], kept: Kept | None, tool_calls: list[dict[str, Any]]) -> None:
+def save_call(
+    call: Call, outcome: dict[str, Any], kept: CallTranscript | None, tool_calls: list[dict[str, Any]]
+) -> None:
     """The end of a call, and of its conversation where it is kept."""
-    with writing(), transaction.atomic():
+    with write_lock(), transaction.atomic():
         call.conclude(**outcome)
         if kept:
-            kept.conclude(outcome, tool_calls)
+            kept.finish(outcome, tool_calls)
 
 
 def _turns(messages: Iterable[Mapping[str, Any]]) -> tuple[str, list[tuple[Message.Role, str]]]:
@@ -106,4 +108,4 @@ def _called(call: Mapping[str, Any]) -> str:
     """A tool call as a reader of the conversation sees it."""
     function = call.get("function", call)
     shown = {"name": function.get("name"), "arguments": function.get("arguments")}
-    return whole(f"```json\n{json.dumps(shown, ensure_ascii=False, indent=2)}\n```")
+    return sanitize(f"```json\n{json.dumps(shown, ensure_ascii=False, indent=2)}\n```")

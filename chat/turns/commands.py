@@ -10,12 +10,12 @@ from typing import Any
 from chat.upstream.parameters import Value
 from chat.wire import sse
 
-Sent = Mapping[str, Value | None]  # parameters: None forgets what was chosen
+SentParameters = Mapping[str, Value | None]  # parameters: None forgets what was chosen
 LEAF = "leaf"  # the parent of a question that names none: where the conversation stands
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SendMessage:
     """What a person sends. `conversation` None begins one; `parent` None begins it anew.
 
     `model`, `system` and `parameters` None mean: as before.
@@ -27,7 +27,7 @@ class Question:
     parent: uuid.UUID | str | None = LEAF
     model: str | None = None
     system: str | None = None
-    parameters: Sent | None = None
+    parameters: SentParameters | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -36,7 +36,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class EditMessage:
     """`content` in place of the question `message`, beside it: the old one stays."""
 
     message: uuid.UUID
@@ -44,7 +44,7 @@ class Edit:
     client_key: uuid.UUID
     model: str | None = None
     system: str | None = None
-    parameters: Sent | None = None
+    parameters: SentParameters | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -53,13 +53,13 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Regeneration:
+class RegenerateReply:
     """Another reply beside the reply `message`."""
 
     message: uuid.UUID
     client_key: uuid.UUID
     model: str | None = None
-    parameters: Sent | None = None
+    parameters: SentParameters | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -67,22 +67,22 @@ class Regeneration:
 
 
 @dataclass(frozen=True, slots=True)
-class Continuation:
+class ContinueReply:
     """More of the reply `message`."""
 
     message: uuid.UUID
     client_key: uuid.UUID
-    parameters: Sent | None = None
+    parameters: SentParameters | None = None
 
     @property
     def fingerprint(self) -> str:
         return _fingerprint("continue", self.message, parameters=self.parameters)
 
 
-Turn = Question | Edit | Regeneration | Continuation
+Turn = SendMessage | EditMessage | RegenerateReply | ContinueReply
 
 
-def _fingerprint(*sent: Any, parameters: Sent | None) -> str:
+def _fingerprint(*sent: Any, parameters: SentParameters | None) -> str:
     """Those of a send without parameters are as they were before there were any."""
     said = [v if v is None else str(v) for v in sent]
     if parameters is not None:

@@ -7,80 +7,81 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from chat.db import writing
-from chat.exceptions import Busy, Conflict, Missing, Refusal
-from chat.model_catalog.catalog import CurrentCatalogue, theirs
+from chat.db import write_lock
+from chat.exceptions import Conflict, ConversationBusy, NotFound, RequestError
+from chat.model_catalog.catalog import CurrentCatalogue, catalog_for_user
 from chat.models import Conversation, Run, User
 from chat.models.statements import insert, update
 from chat.ownership.protocol import Lease
-from chat.upstream.chat_request import Ask
+from chat.upstream.chat_request import ChatRequest
 
-from .commands import Question, Turn
-from .planner import Plan, Planner, refuse_where_busy
+from .commands import SendMessage, Turn
+from .planner import Plan, Planner, check_not_busy
 
 CHANGED_BY_A_TURN = ("active_leaf_id", "updated", "model", "system", "parameters")
-ATTEMPTS = 3  # to store a turn that others keep getting in the way of
+MAX_ATTEMPTS = 3  # to store a turn that others keep getting in the way of
 
 
-class Outdated(Exception):
+class ConversationChanged(Exception):
     """The conversation is another than the one that was planned with."""
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class StoredTurn:
     """A stored turn. `ask` is None where the key had been used before: its run has been launched then."""
 
     run: Run
-    ask: Ask | None
+    request: ChatRequest | None
 
 
-class Opener:
+class TurnStore:
     """Stores turns for one process."""
 
     def __init__(self, lease: Lease[uuid.UUID], catalogue: CurrentCatalogue) -> None:
         self._lease = lease
         self._catalogue = catalogue
 
-    def open(self, user: User, turn: Turn, *, queued: bool) -> Opened:
+    def store(self, user: User, turn: Turn, *, queued: bool) -> StoredTurn:
         """Store the turn once, however often its key is sent.
 
-        Raises Missing, Busy, Conflict, Malformed (unknown model) and TooLong; then nothing is stored.
+        Raises NotFound, ConversationBusy, Conflict, BadRequest (unknown model) and PayloadTooLarge; then
+        nothing is stored.
         """
-        planner = Planner(theirs(self._catalogue.get(), user))
-        for _ in range(ATTEMPTS):
+        planner = Planner(catalog_for_user(self._catalogue.get(), user))
+        for _ in range(MAX_ATTEMPTS):
             try:
-                if isinstance(turn, Question):
+                if isinstance(turn, SendMessage):
                     # Planned before: a long branch takes its time, in which nobody else could write.
                     plan = planner.plan(user, turn)
-                    with writing(), transaction.atomic():
-                        return self._store(user, turn, plan, queued)
-                with writing(), transaction.atomic():
-                    return self._store(user, turn, planner.plan(user, turn), queued)
-            except (IntegrityError, Refusal, Outdated) as error:
+                    with write_lock(), transaction.atomic():
+                        return self._save(user, turn, plan, queued)
+                with write_lock(), transaction.atomic():
+                    return self._save(user, turn, planner.plan(user, turn), queued)
+            except (IntegrityError, RequestError, ConversationChanged) as error:
                 # The same key was sent before; or somebody was faster with another turn in this
                 # conversation, whose run may be over by now.
                 if earlier := self.find(user, turn):
                     return earlier
-                if isinstance(error, Refusal):
+                if isinstance(error, RequestError):
                     raise
-                if isinstance(turn, Question) and turn.conversation:
-                    refuse_where_busy(turn.conversation)
-        raise Busy(gettext("Too much is sent to this conversation at once. Try again."))
+                if isinstance(turn, SendMessage) and turn.conversation:
+                    check_not_busy(turn.conversation)
+        raise ConversationBusy(gettext("Too much is sent to this conversation at once. Try again."))
 
-    def find(self, user: User, turn: Turn) -> Opened | None:
+    def find(self, user: User, turn: Turn) -> StoredTurn | None:
         """The turn that this key made, if any. Raises Conflict where it was made of something else."""
         runs = Run.objects.select_related("message", "worker", "conversation")
         run = runs.filter(user=user, client_key=turn.client_key).first()
         if run is None:
             return None
         if run.conversation.deleted:
-            raise Missing(gettext("This conversation was deleted."))
+            raise NotFound(gettext("This conversation was deleted."))
         if run.fingerprint != turn.fingerprint:
             raise Conflict(gettext("This key was used for something else. Send it with a new one."))
-        return Opened(run, None)
+        return StoredTurn(run, None)
 
-    def _store(self, user: User, turn: Turn, plan: Plan, queued: bool) -> Opened:
-        conversation, reply, ask = plan.conversation, plan.reply, plan.ask
+    def _save(self, user: User, turn: Turn, plan: Plan, queued: bool) -> StoredTurn:
+        conversation, reply, ask = plan.conversation, plan.reply, plan.request
         known = {
             "updated": conversation.updated,
             "active_leaf_id": conversation.active_leaf_id,
@@ -94,7 +95,7 @@ class Opener:
         else:
             changes = {name: getattr(conversation, name) for name in CHANGED_BY_A_TURN}
             if not update(Conversation, changes, id=conversation.pk, **known):
-                raise Outdated
+                raise ConversationChanged
         if plan.added:
             insert(*plan.added)
         run = Run(
@@ -115,4 +116,4 @@ class Opener:
             started=None if queued else now,
         )
         insert(run)
-        return Opened(run, ask)
+        return StoredTurn(run, ask)

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .provider import Host
+from .provider import Provider
 
-DEFAULT = "@cf/zai-org/glm-4.7-flash"
-LONGEST_ID = 150  # characters
+DEFAULT_MODEL = "@cf/zai-org/glm-4.7-flash"
+MAX_ID_CHARS = 150  # characters
 # What may stand in an address: three names, none of which leads out of it.
 ID = re.compile(r"@(cf|hf)/[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
 ROUTES, AUTO_ROUTER = "dynamic/", "cloudflare/auto"  # names of models that an AI Gateway itself knows
@@ -24,7 +24,7 @@ class UnknownModel(LookupError):
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class LlmModel:
     """`window` and `max_output` in tokens, prices in dollars a million tokens.
 
     `inline_reasoning`: it thinks inside its text and ends that with `</think>`. `lora`: finetunes of it can
@@ -53,7 +53,7 @@ class Model:
     base: str = ""
     finetune: str = ""
     adapter_name: str = ""
-    host: Host = Host.WORKERS_AI
+    host: Provider = Provider.WORKERS_AI
 
     @property
     def address(self) -> str:
@@ -63,24 +63,24 @@ class Model:
     @property
     def is_route(self) -> bool:
         """Whether the gateway chooses who answers: a dynamic route, or the Auto Router."""
-        return self.host is Host.GATEWAY and (self.id.startswith(ROUTES) or self.id == AUTO_ROUTER)
+        return self.host is Provider.GATEWAY and (self.id.startswith(ROUTES) or self.id == AUTO_ROUTER)
 
     @property
-    def metered(self) -> bool:
+    def counts_against_quota(self) -> bool:
         """Whether the account's limits count it: of requests a minute, and of what a day is free."""
-        return not self.local and self.host is Host.WORKERS_AI
+        return not self.local and self.host is Provider.WORKERS_AI
 
     @property
-    def adapter(self) -> dict[str, str]:
+    def lora_parameters(self) -> dict[str, str]:
         """What a call says beside that."""
         return {"lora": self.finetune} if self.finetune else {}
 
 
-FIELDS = {field.name for field in fields(Model)}
+FIELDS = {field.name for field in fields(LlmModel)}
 
 
 @dataclass(frozen=True, slots=True)
-class Retired:
+class RetiredModel:
     """A model that is gone, and the one that takes its place."""
 
     id: str
@@ -97,12 +97,12 @@ class Catalogue:
 
     def __init__(
         self,
-        models: Iterable[Model],
+        models: Iterable[LlmModel],
         default: str,
         *,
         groups: Mapping[str, frozenset[int]] | None = None,
-        retired: Iterable[Retired] = (),
-        known: Iterable[Model] = (),
+        retired: Iterable[RetiredModel] = (),
+        known: Iterable[LlmModel] = (),
     ) -> None:
         self._models = {model.id: model for model in models}
         self._groups = groups or {}
@@ -110,34 +110,34 @@ class Catalogue:
         self._known = {model.id: model for model in known} | self._models
         self.default = self.get(default)
 
-    def get(self, name: str) -> Model:
+    def get(self, name: str) -> LlmModel:
         """Raises UnknownModel."""
         try:
             return self._models[name]
         except KeyError:
             raise UnknownModel(name) from None
 
-    def answering(self, name: str) -> Model:
+    def resolve(self, name: str) -> LlmModel:
         """The one place that says what answers to a name, for the chat and the API: the model of that name,
         or of a retired one the model that took its place. Raises UnknownModel."""
         retired = self.retired(name)
         return self.successor(retired) if retired else self.get(name)
 
-    def usable(self, name: str) -> Model:
+    def resolve_or_default(self, name: str) -> LlmModel:
         """The same, or the default where there is none."""
         try:
-            return self.answering(name)
+            return self.resolve(name)
         except UnknownModel:
             return self.default
 
-    def retired(self, name: str) -> Retired | None:
+    def retired(self, name: str) -> RetiredModel | None:
         """What is known of a model that is no longer there; None of one that is, or that never was."""
         return None if name in self._models else self._retired.get(name)
 
-    def successor(self, retired: Retired) -> Model:
+    def successor(self, retired: RetiredModel) -> LlmModel:
         """Its replacement, or the replacement's, and so on; where none of them is offered, the default."""
         seen = set()
-        each: Retired | None = retired
+        each: RetiredModel | None = retired
         while each and each.id not in seen:
             seen.add(each.id)
             if each.replacement in self._models:
@@ -151,11 +151,11 @@ class Catalogue:
             return self._known[id_].name
         return self._retired[id_].name if id_ in self._retired else id_
 
-    def known(self, id_: str) -> Model | None:
+    def get_known(self, id_: str) -> LlmModel | None:
         """What is known of a model, also of one that is hidden or gone: what it cost then."""
         return self._known.get(id_)
 
-    def of(self, groups: Callable[[], Collection[int]]) -> "Catalogue":
+    def for_groups(self, groups: Callable[[], Collection[int]]) -> "Catalogue":
         """What somebody in these groups may use. They are asked for only where a model is for some alone."""
         if not self._groups:
             return self
@@ -167,11 +167,11 @@ class Catalogue:
             known=self._known.values(),
         )
 
-    def for_some(self, model: Model) -> bool:
+    def is_restricted(self, model: LlmModel) -> bool:
         """Whether only some may use it."""
         return model.id in self._groups
 
-    def __iter__(self) -> Iterator[Model]:
+    def __iter__(self) -> Iterator[LlmModel]:
         return iter(self._models.values())
 
     def __len__(self) -> int:
@@ -179,36 +179,36 @@ class Catalogue:
 
 
 @cache
-def bundled() -> tuple[Model, ...]:
-    return tuple(model_from(record) for record in _records("catalogue.json"))
+def bundled() -> tuple[LlmModel, ...]:
+    return tuple(from_record(record) for record in _records("catalogue.json"))
 
 
 @cache
-def retired() -> tuple[Retired, ...]:
+def retired() -> tuple[RetiredModel, ...]:
     """Workers AI's text models that ended in 2025 and 2026, each with what comes nearest to it today.
 
     Without `llamaguard-7b-awq`: no chat model takes the place of a classifier.
     """
-    return tuple(Retired(**record) for record in _records("retired.json"))
+    return tuple(RetiredModel(**record) for record in _records("retired.json"))
 
 
-def model_from(record: dict[str, Any]) -> Model:
+def from_record(record: dict[str, Any]) -> LlmModel:
     """A model as JSON has it; what a later version wrote there is left out."""
     given = {name: value for name, value in record.items() if name in FIELDS}
     retires = given.get("retires")
     given["retires"] = date.fromisoformat(retires) if retires else None
     given["efforts"] = tuple(given.get("efforts", ()))
-    given["host"] = Host(given.get("host", Host.WORKERS_AI))
-    return Model(**given)
+    given["host"] = Provider(given.get("host", Provider.WORKERS_AI))
+    return LlmModel(**given)
 
 
-def record_of(model: Model) -> dict[str, Any]:
+def to_record(model: LlmModel) -> dict[str, Any]:
     """What `model_from` makes the same model of."""
     retires = model.retires and model.retires.isoformat()
     return asdict(model) | {"retires": retires, "efforts": list(model.efforts)}
 
 
-def refined(declared: Model) -> Model:
+def merge_bundled(declared: LlmModel) -> LlmModel:
     """What is declared of a model, with what is known better here.
 
     Windows are declared larger than the service takes, and prices are rounded: 0.29 is 0.293.

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import json_mode, parameters
-from .catalogue import Model
+from .catalogue import LlmModel
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ChatRequest:
     """`messages` fit into the model's window together with a reply of `max_tokens`, as `budget.fit` sees to.
 
     `affinity` leads a conversation to the machine that has read its beginning already. Of what was `chosen`,
@@ -23,14 +23,14 @@ class Ask:
     """
 
     messages: list[dict[str, Any]]
-    model: Model
+    model: LlmModel
     max_tokens: int
-    affinity: str = ""
-    chosen: Mapping[str, parameters.Value] = field(default_factory=dict)
-    sent: Mapping[str, Any] = field(default_factory=dict)
-    fresh: bool = False
-    labels: Mapping[str, str] = field(default_factory=dict)
-    coarse: bool = False
+    session_affinity: str = ""
+    user_parameters: Mapping[str, parameters.Value] = field(default_factory=dict)
+    raw_parameters: Mapping[str, Any] = field(default_factory=dict)
+    skip_cache: bool = False
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    batch_reads: bool = False
     raw: bool = False
     gateway: Mapping[str, str] = field(default_factory=dict)
     context_start: uuid.UUID | None = None
@@ -38,11 +38,11 @@ class Ask:
     @property
     def parameters(self) -> dict[str, Any]:
         """What stands in the body for this model beside the messages and `max_tokens`."""
-        body = parameters.body(self.model, self.chosen)
-        sent = json_mode.told(self.model, parameters.named(self.model, self.sent))
-        return {**body, **sent, **self.model.adapter}
+        body = parameters.to_request_body(self.model, self.user_parameters)
+        sent = json_mode.told(self.model, parameters.to_provider_names(self.model, self.raw_parameters))
+        return {**body, **sent, **self.model.lora_parameters}
 
     @property
     def unstreamed(self) -> bool:
         """Whether the answer can only be had whole, however it is handed on."""
-        return json_mode.is_unstreamed(self.model, self.sent)
+        return json_mode.is_unstreamed(self.model, self.raw_parameters)

@@ -6,27 +6,33 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 import httpx
 
 from chat.upstream.providers.ai_gateway import Gateway
-from chat.upstream.providers.cloudflare_api import Cloudflare, answered
-from chat.upstream.providers.gateway_routes import to_route
+from chat.upstream.providers.cloudflare_api import Cloudflare, checked_response
+from chat.upstream.providers.gateway_routes import route_request
 from chat.upstream.providers.llama_cpp import LocalModel
-from chat.upstream.providers.openai_compatible import SENTENCES, Endpoint, served, to_endpoint, to_provider
-from chat.upstream.providers.workers_ai import Account, Request, to_local, to_workers_ai
+from chat.upstream.providers.openai_compatible import (
+    SENTENCES,
+    Endpoint,
+    endpoint_request,
+    gateway_request,
+    parse_model_ids,
+)
+from chat.upstream.providers.workers_ai import Account, Request, build_local_request, build_request
 
-from .catalogue import Model
-from .chat_request import Ask
+from .catalogue import LlmModel
+from .chat_request import ChatRequest
 from .completion_stream import CompletionStream
 from .errors import UpstreamError
-from .gateway_log import Passage
+from .gateway_log import GatewayLogRef
 from .http_transport import HEADERS, TIMEOUT, Transport
-from .provider import Host
+from .provider import Provider
 from .providers import model_search
-from .timeouts import Deadlines
+from .timeouts import Timeouts
 
-__all__ = ["Account", "Client", "Deadlines", "Endpoint", "Gateway"]
+__all__ = ["Account", "Client", "Endpoint", "Gateway", "Timeouts"]
 
-DEADLINES = Deadlines()
-BITE = 0.04  # seconds between two reads of a reply
-COARSER = 1.5  # times that for a program: each read costs what three tokens cost beside it
+DEADLINES = Timeouts()
+READ_INTERVAL_SECONDS = 0.04  # seconds between two reads of a reply
+API_READ_FACTOR = 1.5  # times that for a program: each read costs what three tokens cost beside it
 
 
 class Client:
@@ -39,8 +45,8 @@ class Client:
         *,
         gateway: Gateway | None = None,
         endpoint: Endpoint | None = None,
-        deadlines: Deadlines = DEADLINES,
-        bite: float = BITE,
+        deadlines: Timeouts = DEADLINES,
+        bite: float = READ_INTERVAL_SECONDS,
     ) -> None:
         """`gateway`: all questions to the account go through it. `endpoint` serves models of its own."""
         self._account = account
@@ -61,7 +67,9 @@ class Client:
         )
         self._cloudflare = Cloudflare(self._http, account) if account else None
 
-    def stream(self, ask: Ask, started: float | None = None, *, whole: bool = False) -> CompletionStream:
+    def stream(
+        self, ask: ChatRequest, started: float | None = None, *, whole: bool = False
+    ) -> CompletionStream:
         """Request a reply, once; nothing is sent before it is iterated. `started`: see `CompletionStream`.
 
         `whole`: ask for the whole answer at once, without `stream`.
@@ -73,41 +81,41 @@ class Client:
             streams=not (whole or ask.unstreamed),
             max_tokens=ask.max_tokens,
             deadlines=self._deadlines,
-            bite=self._bite * (COARSER if ask.coarse else 1),
+            bite=self._bite * (API_READ_FACTOR if ask.batch_reads else 1),
             started=started,
-            sentences=SENTENCES if ask.model.host is Host.ENDPOINT else {},
+            sentences=SENTENCES if ask.model.host is Provider.ENDPOINT else {},
         )
 
-    def is_retried_by_gateway(self, model: Model) -> bool:
+    def is_retried_by_gateway(self, model: LlmModel) -> bool:
         """Whether the AI Gateway in front of this model retries by itself."""
-        through = not model.local and model.host is not Host.ENDPOINT
-        return bool(through and self._gateway and self._gateway.tries_again)
+        through = not model.local and model.host is not Provider.ENDPOINT
+        return bool(through and self._gateway and self._gateway.retries)
 
-    async def models(self) -> list[Model]:
+    async def models(self) -> list[LlmModel]:
         """Cloudflare's text models, as its list has them now. Raises UpstreamError."""
         assert self._account is not None
         return await model_search.models(self._http, self._account)
 
-    async def finetunes(self, bases: Iterable[Model]) -> list[Model]:
+    async def finetunes(self, bases: Iterable[LlmModel]) -> list[LlmModel]:
         """The account's own finetunes of these models. Raises UpstreamError."""
         assert self._account is not None
         return await model_search.finetunes(self._http, self._account, bases)
 
-    async def _request(self, ask: Ask, stream: bool) -> Request:
+    async def _request(self, ask: ChatRequest, stream: bool) -> Request:
         """Each key goes to the one server that it is for."""
         if ask.model.local:
             assert self._local is not None
             await self._local.start()
-            return to_local(self._local.base_url, self._local.key, ask, stream=stream)
-        if ask.model.host is Host.ENDPOINT:
+            return build_local_request(self._local.base_url, self._local.key, ask, stream=stream)
+        if ask.model.host is Provider.ENDPOINT:
             assert self._endpoint is not None
-            return to_endpoint(self._endpoint, ask, stream=stream)
+            return endpoint_request(self._endpoint, ask, stream=stream)
         assert self._account is not None
         if ask.model.is_route:
-            return to_route(self._account, self._gateway, ask, stream=stream)
-        if ask.model.host is Host.GATEWAY:
-            return to_provider(self._account, self._gateway, ask, stream=stream)
-        return to_workers_ai(self._account, self._gateway, ask, stream=stream)
+            return route_request(self._account, self._gateway, ask, stream=stream)
+        if ask.model.host is Provider.GATEWAY:
+            return gateway_request(self._account, self._gateway, ask, stream=stream)
+        return build_request(self._account, self._gateway, ask, stream=stream)
 
     @property
     def cloudflare(self) -> Cloudflare | None:
@@ -119,7 +127,7 @@ class Client:
         assert self._endpoint is not None
         url, headers = f"{self._endpoint.base_url}/models", self._endpoint.headers()
         try:
-            return served(await answered(self._http.get(url, headers=headers)))
+            return parse_model_ids(await checked_response(self._http.get(url, headers=headers)))
         except UpstreamError as error:
             error.message = SENTENCES.get(error.kind, error.message)
             raise
@@ -128,10 +136,10 @@ class Client:
         """Whether Cloudflare accepts the token, a person's or an account's; None where it cannot be asked."""
         return await self._cloudflare.verify() if self._cloudflare else None
 
-    async def rate(self, passage: Passage, up: bool | None) -> None:
+    async def send_feedback(self, passage: GatewayLogRef, up: bool | None) -> None:
         """Note in the log of a gateway what a person thought of a reply. Raises UpstreamError."""
         if self._cloudflare:
-            await self._cloudflare.rate(passage, up)
+            await self._cloudflare.send_feedback(passage, up)
 
     async def aclose(self) -> None:
         await self._http.aclose()

@@ -12,23 +12,23 @@ import httpx
 
 from chat.upstream.providers.workers_ai import Request
 from chat.wire import sse
-from chat.wire.frames import Delta, FrameError, Reader
+from chat.wire.frames import Delta, FrameError, FrameReader
 from chat.wire.usage import Usage
 
-from .catalogue import Model
-from .errors import Kind, UpstreamError, from_payload, from_response
-from .gateway_log import NOWHERE, Passage
-from .http_transport import READ, Transport
-from .timeouts import Deadlines
+from .catalogue import LlmModel
+from .errors import ErrorKind, UpstreamError, from_payload, from_response
+from .gateway_log import NO_GATEWAY, GatewayLogRef
+from .http_transport import READ_BYTES, Transport
+from .timeouts import Timeouts
 
-LONGEST_ERROR = 65_536  # bytes of an error's body that are read
-SLOWEST_ERROR = 5.0  # seconds in which they have to come
-LONGEST_JSON = 4_000_000  # bytes of a whole JSON answer
-LAST_FRAMES = 5.0  # seconds for what follows the finish reason: the usage and [DONE]
-EARLY = 0.02  # of the time between two tokens: so much sooner than it says it may be over
-LAST_BYTES = 0.05  # seconds for the body's end behind [DONE], so that the connection can be kept
-NONE: Mapping[Kind, str] = {}
-BROKEN = (httpx.HTTPError, aiohttp.ClientError, OSError)
+MAX_ERROR_BYTES = 65_536  # bytes of an error's body that are read
+ERROR_READ_SECONDS = 5.0  # seconds in which they have to come
+MAX_JSON_BYTES = 4_000_000  # bytes of a whole JSON answer
+LAST_FRAMES_SECONDS = 5.0  # seconds for what follows the finish reason: the usage and [DONE]
+EARLY_SECONDS = 0.02  # of the time between two tokens: so much sooner than it says it may be over
+LAST_BYTES_SECONDS = 0.05  # seconds for the body's end behind [DONE], so that the connection can be kept
+NONE: Mapping[ErrorKind, str] = {}
+CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)
 
 
 class NotStreamed(UpstreamError):
@@ -50,33 +50,33 @@ class CompletionStream:
         http: Transport,
         request: Callable[[bool], Awaitable[Request]],
         *,
-        model: Model,
+        model: LlmModel,
         streams: bool = True,
         max_tokens: int,
-        deadlines: Deadlines,
+        deadlines: Timeouts,
         bite: float,
         started: float | None = None,
-        sentences: Mapping[Kind, str] = NONE,
+        sentences: Mapping[ErrorKind, str] = NONE,
     ) -> None:
         self.model = model
         self.fallback_reason = ""  # the kind of error for which this is not the model that was asked
         self.request_id = ""
-        self.passage = NOWHERE  # through an AI Gateway
+        self.gateway_log_ref = NO_GATEWAY  # through an AI Gateway
         self.streams = streams
         self._http = http
         self._request = request
         self._max_tokens = max_tokens
         self._deadlines = deadlines
-        self._bite = bite
+        self._read_interval = bite
         self._sentences = sentences  # for errors, in place of their own
         self._loop = asyncio.get_running_loop()
         self._began = self._last = self._loop.time() if started is None else started
         self._put_off_at = 0.0  # when the deadline that is set now is old
-        self._spoke = False
+        self._received_first = False
         self._first: Delta | None = None
         self._response: httpx.Response | None = None
         self._decoder = sse.Decoder()
-        self._reader = Reader(inline_reasoning=model.inline_reasoning)
+        self._reader = FrameReader(inline_reasoning=model.inline_reasoning)
         self._failure: Exception | None = None
         self._over = False
         self._pause = False
@@ -116,7 +116,7 @@ class CompletionStream:
             await self._timeout.__aexit__(kind, error, trace)
         except TimeoutError:
             if not self.complete:
-                raise UpstreamError(Kind.TIMEOUT) from None
+                raise UpstreamError(ErrorKind.TIMEOUT) from None
             return True
         finally:
             await self._close()
@@ -143,22 +143,22 @@ class CompletionStream:
             error.message = self._sentences.get(error.kind, error.message)
             raise
         if delta is not None:
-            self._spoke = True
+            self._received_first = True
             self._last = self._loop.time()
             if self._last >= self._put_off_at or self._reader.finish_reason:
-                self._put_off()
+                self._extend_deadline()
         return delta
 
-    def _put_off(self) -> None:
+    def _extend_deadline(self) -> None:
         """A timer set anew for each token costs a twentieth of it; a little early is early enough."""
         deadline = self._deadline()
         self._timeout.reschedule(deadline)
-        self._put_off_at = self._last + EARLY * (deadline - self._last)
+        self._put_off_at = self._last + EARLY_SECONDS * (deadline - self._last)
 
     def _deadline(self) -> float:
-        patience = self._deadlines.between_tokens if self._spoke else self._first_deadline()
+        patience = self._deadlines.between_tokens if self._received_first else self._first_deadline()
         if self._reader.finish_reason:
-            patience = min(patience, LAST_FRAMES)
+            patience = min(patience, LAST_FRAMES_SECONDS)
         return min(self._last + patience, self._began + self._deadlines.whole)
 
     def _first_deadline(self) -> float:
@@ -177,23 +177,23 @@ class CompletionStream:
                 if "json" in kind:
                     return await self._read_json()
                 if "html" in kind:
-                    raise UpstreamError(Kind.UNAVAILABLE, detail="a page in place of a stream")
+                    raise UpstreamError(ErrorKind.UNAVAILABLE, detail="a page in place of a stream")
             return await self._read()
         except FrameError as error:
             raise from_payload(error.payload) from error
         except sse.LineTooLong as error:
-            raise _final(UpstreamError(Kind.UNAVAILABLE, detail="an endless line")) from error
-        except BROKEN as error:
+            raise _final(UpstreamError(ErrorKind.UNAVAILABLE, detail="an endless line")) from error
+        except CONNECTION_ERRORS as error:
             if self.complete:
                 return None
             # Its text can hold the address; its name says enough.
-            kind = Kind.INTERRUPTED if self._response is not None else Kind.UNAVAILABLE
+            kind = ErrorKind.INTERRUPTED if self._response is not None else ErrorKind.UNAVAILABLE
             raise UpstreamError(kind, detail=type(error).__name__) from None
 
     async def _open(self) -> httpx.Response:
         request = await self._request(self.streams)
         if self._http.closed:
-            raise _final(UpstreamError(Kind.UNAVAILABLE, detail="the client is closed"))
+            raise _final(UpstreamError(ErrorKind.UNAVAILABLE, detail="the client is closed"))
         # Half a surrogate pair, which UTF-8 cannot carry, becomes the escape that JSON has for it.
         body = sse.dumps(request.body).encode("utf-8", "backslashreplace")
         self._response = response = await self._http.post(request.url, request.headers, body)
@@ -203,18 +203,18 @@ class CompletionStream:
             response.aiter_bytes() if "content-encoding" in response.headers else aiter(response.stream)
         )
         self.request_id = response.headers.get("cf-ray", "") or response.headers.get("x-request-id", "")
-        self.passage = Passage.of(request.headers, response.headers)
+        self.gateway_log_ref = GatewayLogRef.of(request.headers, response.headers)
         if response.is_success:
             return response
         raise await self._refusal(response)
 
     async def _refusal(self, response: httpx.Response) -> UpstreamError:
-        body = await _body(self._chunks, LONGEST_ERROR, SLOWEST_ERROR)
+        body = await _body(self._chunks, MAX_ERROR_BYTES, ERROR_READ_SECONDS)
         error = from_response(response.status_code, response.headers, body)
         error.request_id = error.request_id or self.request_id
         if response.is_redirect:
             # Never followed: the token would go with it.
-            error = _final(UpstreamError(Kind.UNAVAILABLE, status=response.status_code))
+            error = _final(UpstreamError(ErrorKind.UNAVAILABLE, status=response.status_code))
         return error
 
     async def _read_json(self) -> Delta | None:
@@ -223,12 +223,12 @@ class CompletionStream:
         Raises NotStreamed for an empty one.
         """
         try:
-            body = json.loads(await _body(self._chunks, LONGEST_JSON))
+            body = json.loads(await _body(self._chunks, MAX_JSON_BYTES))
         except (ValueError, RecursionError):
-            raise UpstreamError(Kind.UNAVAILABLE, detail="an answer that is no JSON") from None
+            raise UpstreamError(ErrorKind.UNAVAILABLE, detail="an answer that is no JSON") from None
         delta = self._reader.read_json(body)
         if self.streams and not delta and not self._reader.tool_calls:
-            raise NotStreamed(Kind.UNAVAILABLE, detail="an empty answer")
+            raise NotStreamed(ErrorKind.UNAVAILABLE, detail="an empty answer")
         self._over = self._reader.done = True
         return delta or None
 
@@ -240,19 +240,21 @@ class CompletionStream:
         """
         while not self._over:
             if self._pause:
-                await asyncio.sleep(self._bite)
+                await asyncio.sleep(self._read_interval)
             chunk = await anext(self._chunks, None)
             delta = self._take(chunk)
             self._over = chunk is None or self._reader.done or self._failure is not None
-            self._pause = chunk is not None and len(chunk) < READ and (self._spoke or delta is not None)
+            self._pause = (
+                chunk is not None and len(chunk) < READ_BYTES and (self._received_first or delta is not None)
+            )
             if delta:
                 return delta
             if self._reader.finish_reason:
-                self._hurry()
+                self._shorten_deadline()
         if self._failure is not None:
             raise self._failure
-        if not self._spoke and not self.complete:
-            raise UpstreamError(Kind.INTERRUPTED, detail="the stream ended before its first token")
+        if not self._received_first and not self.complete:
+            raise UpstreamError(ErrorKind.INTERRUPTED, detail="the stream ended before its first token")
         return None
 
     def _take(self, chunk: bytes | None) -> Delta | None:
@@ -262,14 +264,14 @@ class CompletionStream:
             for event in self._decoder.close() if chunk is None else self._decoder.feed(chunk):
                 _add(said, self._reader.read(event))
             if chunk is None or self._reader.done:
-                _add(said, self._reader.close())
+                _add(said, self._reader.flush())
         except (FrameError, sse.LineTooLong) as error:
             self._failure = error
         return said if said.text or said.reasoning else None
 
-    def _hurry(self) -> None:
+    def _shorten_deadline(self) -> None:
         """All is said; whoever waits for the end of the stream need not wait as long as for a token."""
-        last = self._loop.time() + LAST_FRAMES
+        last = self._loop.time() + LAST_FRAMES_SECONDS
         if (deadline := self._timeout.when()) is not None and last < deadline:
             self._timeout.reschedule(last)
 
@@ -279,8 +281,8 @@ class CompletionStream:
         response, self._response = self._response, None
         try:
             if self._reader.done and not response.is_closed:
-                with suppress(*BROKEN):
-                    async with asyncio.timeout(LAST_BYTES):
+                with suppress(*CONNECTION_ERRORS):
+                    async with asyncio.timeout(LAST_BYTES_SECONDS):
                         async for _ in self._chunks:
                             continue
         finally:
@@ -301,7 +303,7 @@ def _final(error: UpstreamError) -> UpstreamError:
 async def _body(chunks: AsyncIterator[bytes], most: int, seconds: float | None = None) -> bytes:
     """As much of the body as comes, within these limits; of an error the beginning says enough."""
     body = bytearray()
-    with suppress(*BROKEN):  # the timeout's TimeoutError is an OSError
+    with suppress(*CONNECTION_ERRORS):  # the timeout's TimeoutError is an OSError
         async with asyncio.timeout(seconds):
             async for chunk in chunks:
                 body += chunk

@@ -25,7 +25,7 @@ class Limits:
     output: int | None = None
 
 
-def limits_in(text: str) -> Limits:
+def parse_limits(text: str) -> Limits:
     """The limits that a refusal names."""
     return Limits(_number(WINDOW, text), _number(OUTPUT, text))
 

@@ -14,7 +14,7 @@ from typing import Any
 from chat.redaction import redact
 
 
-class Kind(StrEnum):
+class ErrorKind(StrEnum):
     AUTH = "auth"
     NOT_PERMITTED = "not_permitted"
     UNKNOWN_MODEL = "unknown_model"
@@ -36,29 +36,33 @@ def gettext_noop(sentence: str) -> str:
 
 
 SENTENCES = {
-    Kind.AUTH: gettext_noop(
+    ErrorKind.AUTH: gettext_noop(
         "Cloudflare does not accept this site’s account or token. Tell whoever runs the site."
     ),
-    Kind.NOT_PERMITTED: gettext_noop("This Cloudflare account may not use this model. Choose another one."),
-    Kind.UNKNOWN_MODEL: gettext_noop(
+    ErrorKind.NOT_PERMITTED: gettext_noop(
+        "This Cloudflare account may not use this model. Choose another one."
+    ),
+    ErrorKind.UNKNOWN_MODEL: gettext_noop(
         "Cloudflare does not have this model, or no longer. Choose another one."
     ),
-    Kind.TOO_LONG: gettext_noop(
+    ErrorKind.TOO_LONG: gettext_noop(
         "This is too long for the model. Shorten the message, or choose a model that takes more."
     ),
-    Kind.QUOTA: gettext_noop(
+    ErrorKind.QUOTA: gettext_noop(
         "Today’s free allowance of this Cloudflare account is used up. It begins anew at 00:00 UTC."
     ),
-    Kind.THROTTLED: gettext_noop("Too much was asked in this minute. Wait a moment, then try again."),
-    Kind.BUSY: gettext_noop("The model is busy. Try again in a moment, or choose another one."),
-    Kind.TIMEOUT: gettext_noop("The model took too long. Try again."),
-    Kind.BLOCKED: gettext_noop(
+    ErrorKind.THROTTLED: gettext_noop("Too much was asked in this minute. Wait a moment, then try again."),
+    ErrorKind.BUSY: gettext_noop("The model is busy. Try again in a moment, or choose another one."),
+    ErrorKind.TIMEOUT: gettext_noop("The model took too long. Try again."),
+    ErrorKind.BLOCKED: gettext_noop(
         "A filter of this site’s Cloudflare account stopped this. Say it in other words."
     ),
-    Kind.CREDITS: gettext_noop("This Cloudflare account has no credit left. Tell whoever runs this site."),
-    Kind.INVALID: gettext_noop("The model did not understand this request. Try another model."),
-    Kind.UNAVAILABLE: gettext_noop("The model’s server cannot answer now. Try again in a moment."),
-    Kind.INTERRUPTED: gettext_noop("The connection to the model was lost in the middle of the reply."),
+    ErrorKind.CREDITS: gettext_noop(
+        "This Cloudflare account has no credit left. Tell whoever runs this site."
+    ),
+    ErrorKind.INVALID: gettext_noop("The model did not understand this request. Try another model."),
+    ErrorKind.UNAVAILABLE: gettext_noop("The model’s server cannot answer now. Try again in a moment."),
+    ErrorKind.INTERRUPTED: gettext_noop("The connection to the model was lost in the middle of the reply."),
 }
 # What says more than the sentence of the code's kind.
 SENTENCES_OF_CODES = {
@@ -68,63 +72,69 @@ SENTENCES_OF_CODES = {
 JSON_NOT_MET = gettext_noop(
     "The model could not write JSON that fits the schema. Try again, or use a simpler schema."
 )
-TRANSIENT = {Kind.THROTTLED, Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE, Kind.INTERRUPTED}
+TRANSIENT = {
+    ErrorKind.THROTTLED,
+    ErrorKind.BUSY,
+    ErrorKind.TIMEOUT,
+    ErrorKind.UNAVAILABLE,
+    ErrorKind.INTERRUPTED,
+}
 
 CODES = {
     # 7000 and 7003, "could not route", are what a wrong account id gets.
-    Kind.AUTH: "2009 7000 7003 9109 10000",
-    Kind.NOT_PERMITTED: "3023 3041 5005 5016 5018 5035",
-    Kind.UNKNOWN_MODEL: "3042 5007 5028",
-    Kind.TOO_LONG: "3006 3010 5021",
-    Kind.QUOTA: "3036 4006",
-    Kind.THROTTLED: "2003 3021",
-    Kind.BUSY: "3040",
-    Kind.TIMEOUT: "3007 3008 3046",
-    Kind.BLOCKED: "2016 2017 3030",
-    Kind.CREDITS: "2021",
-    Kind.INVALID: "2001 2040 3003 3039 5004 5006 5012 5019 5023 5025 8001 8006",
-    Kind.UNAVAILABLE: "7009 7013",
+    ErrorKind.AUTH: "2009 7000 7003 9109 10000",
+    ErrorKind.NOT_PERMITTED: "3023 3041 5005 5016 5018 5035",
+    ErrorKind.UNKNOWN_MODEL: "3042 5007 5028",
+    ErrorKind.TOO_LONG: "3006 3010 5021",
+    ErrorKind.QUOTA: "3036 4006",
+    ErrorKind.THROTTLED: "2003 3021",
+    ErrorKind.BUSY: "3040",
+    ErrorKind.TIMEOUT: "3007 3008 3046",
+    ErrorKind.BLOCKED: "2016 2017 3030",
+    ErrorKind.CREDITS: "2021",
+    ErrorKind.INVALID: "2001 2040 3003 3039 5004 5006 5012 5019 5023 5025 8001 8006",
+    ErrorKind.UNAVAILABLE: "7009 7013",
 }
 KIND_OF_CODE = {code: kind for kind, codes in CODES.items() for code in codes.split()}
 KIND_OF_STATUS = {
-    400: Kind.INVALID,
-    401: Kind.AUTH,
-    402: Kind.CREDITS,
-    403: Kind.NOT_PERMITTED,
-    404: Kind.UNKNOWN_MODEL,
-    405: Kind.INVALID,
-    408: Kind.TIMEOUT,
-    409: Kind.BUSY,
-    413: Kind.TOO_LONG,
-    422: Kind.INVALID,
-    424: Kind.BLOCKED,
-    429: Kind.THROTTLED,
-    504: Kind.TIMEOUT,
-    524: Kind.TIMEOUT,
+    400: ErrorKind.INVALID,
+    401: ErrorKind.AUTH,
+    402: ErrorKind.CREDITS,
+    403: ErrorKind.NOT_PERMITTED,
+    404: ErrorKind.UNKNOWN_MODEL,
+    405: ErrorKind.INVALID,
+    408: ErrorKind.TIMEOUT,
+    409: ErrorKind.BUSY,
+    413: ErrorKind.TOO_LONG,
+    422: ErrorKind.INVALID,
+    424: ErrorKind.BLOCKED,
+    429: ErrorKind.THROTTLED,
+    504: ErrorKind.TIMEOUT,
+    524: ErrorKind.TIMEOUT,
 }
 # Words that mean more than the code beside them: 3030 is both a safety filter's and a full window's.
 WORDS = [
-    (re.compile(r"daily free allocation", re.I), Kind.QUOTA),
-    (re.compile(r"exceeded your current quota|credit balance is too low", re.I), Kind.CREDITS),
+    (re.compile(r"daily free allocation", re.I), ErrorKind.QUOTA),
+    (re.compile(r"exceeded your current quota|credit balance is too low", re.I), ErrorKind.CREDITS),
     (
         re.compile(
             r"max context|context (length|window|size)|sequence too long"
             r"|max_(completion_)?tokens is too large|prompt is too long",
             re.I,
         ),
-        Kind.TOO_LONG,
+        ErrorKind.TOO_LONG,
     ),
-    (re.compile(r"\bmodel\b.*\bdeprecated", re.I), Kind.UNKNOWN_MODEL),
+    (re.compile(r"\bmodel\b.*\bdeprecated", re.I), ErrorKind.UNKNOWN_MODEL),
 ]
 # https://developers.cloudflare.com/workers-ai/features/json-mode/
 JSON_FAILED = re.compile(r"json mode couldn.t be met", re.I)
 CODE_IN_TEXT = re.compile(r"(?<!\d)(\d{4,5}):")
 STATUSES = range(400, 600)
-DEEPEST = 6  # levels of an envelope; nobody means what lies deeper
+MAX_DEPTH = 6  # levels of an envelope; nobody means what lies deeper
 REQUEST_ID = re.compile(r"\s*\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8})\)\s*$")
 SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")
-LONGEST_DETAIL = 300
-LONGEST_READ = 4_000  # characters of what a server wrote that are looked through for secrets
+MAX_DETAIL_CHARS = 300
+MAX_READ_CHARS = 4_000  # characters of what a server wrote that are looked through for secrets
 MINUTE = 60.0  # seconds, over which Cloudflare counts requests
 
 
@@ -138,7 +148,7 @@ class UpstreamError(Exception):
 
     def __init__(
         self,
-        kind: Kind,
+        kind: ErrorKind,
         *,
         code: str = "",
         status: int | None = None,
@@ -154,14 +164,14 @@ class UpstreamError(Exception):
         self.retry_after_header: float | None = None
         self.message = _sentence(kind, code, detail)
         self.request_id = request_id
-        redacted = redact(detail[:LONGEST_READ])
-        self.is_redacted = redacted != detail[:LONGEST_READ]
-        self.detail = SECRET.sub("…", redacted)[:LONGEST_DETAIL]
+        redacted = redact(detail[:MAX_READ_CHARS])
+        self.is_redacted = redacted != detail[:MAX_READ_CHARS]
+        self.detail = SECRET.sub("…", redacted)[:MAX_DETAIL_CHARS]
         super().__init__(f"{kind} {code}".strip())
 
 
-def _sentence(kind: Kind, code: str, detail: str) -> str:
-    if kind is Kind.INVALID and JSON_FAILED.search(detail):
+def _sentence(kind: ErrorKind, code: str, detail: str) -> str:
+    if kind is ErrorKind.INVALID and JSON_FAILED.search(detail):
         return JSON_NOT_MET
     return SENTENCES_OF_CODES.get(code, SENTENCES[kind])
 
@@ -195,9 +205,9 @@ def _error(payload: object, status: int | None, retry_after: float | None) -> Up
     if match := REQUEST_ID.search(text):
         request_id, text = match[1], text[: match.start()]
     kind, named = _kind(code, text, status), retry_after
-    if kind is Kind.QUOTA:
+    if kind is ErrorKind.QUOTA:
         retry_after = _until_midnight()
-    elif kind is Kind.THROTTLED and retry_after is None:
+    elif kind is ErrorKind.THROTTLED and retry_after is None:
         retry_after = MINUTE
     error = UpstreamError(
         kind, code=code, status=status, retry_after=retry_after, request_id=request_id, detail=text
@@ -209,7 +219,7 @@ def _error(payload: object, status: int | None, retry_after: float | None) -> Up
 def _entries(payload: object, depth: int = 0) -> Iterator[tuple[str, str]]:
     """Code and text of each error in any of the envelopes: errors[], error[], error{}, error "", a bare list,
     and `internalCode` or `code` beside `message`; the outermost first."""
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         return
     if isinstance(payload, list):
         for entry in payload:
@@ -233,15 +243,15 @@ def _code(code: Any) -> str:
     return str(code) if re.fullmatch(r"[0-9]{3,6}", str(code)) else ""
 
 
-def _kind(code: str, text: str, status: int | None) -> Kind:
+def _kind(code: str, text: str, status: int | None) -> ErrorKind:
     for pattern, kind in WORDS:
         if pattern.search(text):
             return kind
     if code in KIND_OF_CODE:
         return KIND_OF_CODE[code]
     if status is None:
-        return Kind.UNAVAILABLE
-    return KIND_OF_STATUS.get(status, Kind.INVALID if 400 <= status < 500 else Kind.UNAVAILABLE)
+        return ErrorKind.UNAVAILABLE
+    return KIND_OF_STATUS.get(status, ErrorKind.INVALID if 400 <= status < 500 else ErrorKind.UNAVAILABLE)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -12,7 +12,7 @@ STEP = re.compile(r"[0-9]{1,3}")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class GatewayLogRef:
     """`gateway` and `log_id` name the entry of its log. `cached`: the reply came from its cache;
     `missed`: it might have. `step`: which of its models answered, 0 for the first; None where none is named.
     `served_by`: the model that a route or a fallback of the gateway chose, with its provider: `openai/gpt-5`.
@@ -59,4 +59,4 @@ def _served_by(answered: Mapping[str, str]) -> str:
     return model if known else f"{provider}/{model}"[:LONGEST_MODEL]
 
 
-NOWHERE = Passage()
+NO_GATEWAY = GatewayLogRef()

@@ -12,10 +12,10 @@ import aiohttp
 import httpx
 from httpx_aiohttp import AiohttpTransport
 
-CONNECTIONS = 2_000  # more than there are live runs
-READ = 16_384  # bytes at most from one read; one this long leaves more behind it
-CONNECT, WRITE = 10.0, 10.0  # seconds; how long a reply may take is the reply's own matter
-TIMEOUT = httpx.Timeout(connect=CONNECT, write=WRITE, pool=CONNECT, read=None)
+MAX_CONNECTIONS = 2_000  # more than there are live runs
+READ_BYTES = 16_384  # bytes at most from one read; one this long leaves more behind it
+CONNECT_SECONDS, WRITE_SECONDS = 10.0, 10.0  # seconds; how long a reply may take is the reply's own matter
+TIMEOUT = httpx.Timeout(connect=CONNECT_SECONDS, write=WRITE_SECONDS, pool=CONNECT_SECONDS, read=None)
 # Compression buffers whole blocks and visibly delays tokens.
 HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "chat"}
 
@@ -61,7 +61,7 @@ class Stream(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         content = self._response.content
         try:
-            while chunk := await content.read(READ):
+            while chunk := await content.read(READ_BYTES):
                 yield chunk
         except (aiohttp.ClientError, OSError, RuntimeError) as error:
             # It raises before it hands out what it holds; without its exception it hands it out.
@@ -81,5 +81,5 @@ def _parsed(url: str) -> httpx.URL:
 
 
 def _session(tls: ssl.SSLContext) -> aiohttp.ClientSession:
-    connector = aiohttp.TCPConnector(limit=CONNECTIONS, ssl=tls)
+    connector = aiohttp.TCPConnector(limit=MAX_CONNECTIONS, ssl=tls)
     return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)

@@ -7,8 +7,8 @@ OpenAI's API wraps the schema in `{"name", "schema", "strict"}`, and so do llama
 from collections.abc import Mapping
 from typing import Any
 
-from .catalogue import Model
-from .provider import Host
+from .catalogue import LlmModel
+from .provider import Provider
 
 FIELD = "response_format"
 JSON_TYPES = ("json_object", "json_schema")
@@ -16,7 +16,7 @@ WRAPPER = {"name", "schema", "strict", "description"}  # the keys of OpenAI's en
 NAME = "reply"  # OpenAI's envelope wants one
 
 
-def is_unstreamed(model: Model, sent: Mapping[str, Any]) -> bool:
+def is_unstreamed(model: LlmModel, sent: Mapping[str, Any]) -> bool:
     """Whether the server refuses to stream this answer (error 5023), or may: a route can lead anywhere."""
     wanted = sent.get(FIELD)
     return (
@@ -26,7 +26,7 @@ def is_unstreamed(model: Model, sent: Mapping[str, Any]) -> bool:
     )
 
 
-def told(model: Model, sent: dict[str, Any]) -> dict[str, Any]:
+def told(model: LlmModel, sent: dict[str, Any]) -> dict[str, Any]:
     """What a program sent, with the answer's format in the shape that this model's server takes."""
     wanted = sent.get(FIELD)
     if not isinstance(wanted, dict):
@@ -39,8 +39,8 @@ def told(model: Model, sent: dict[str, Any]) -> dict[str, Any]:
     return sent | {FIELD: _shaped(wanted, _bare)}
 
 
-def _is_workers_ai(model: Model) -> bool:
-    return not model.local and model.host is Host.WORKERS_AI
+def _is_workers_ai(model: LlmModel) -> bool:
+    return not model.local and model.host is Provider.WORKERS_AI
 
 
 def _shaped(wanted: dict[str, Any], shape: Any) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from functools import cache
 from typing import Any
 
 from . import token_budget
-from .catalogue import Model
+from .catalogue import LlmModel
 
 Value = bool | int | float | str
 NUMBER, WHOLE, SWITCH, LEVEL = "number", "whole", "switch", "level"
 LEVELS = ("low", "medium", "high", "xhigh", "max")  # of thinking, from little to much
-MOST_TOKENS = 10_000_000  # more than any window
+MAX_TOKENS = 10_000_000  # more than any window
 LARGEST_SEED = 9_999_999_999
 
 
@@ -29,32 +29,36 @@ class Parameter:
 
     name: str
     kind: str
-    least: float = 0
-    most: float = 0
+    minimum: float = 0
+    maximum: float = 0
     step: float = 1
     levels: tuple[str, ...] = ()
     default: Value | None = None
     path: tuple[str, ...] = ()
     sent: Mapping[Value, Value] | None = field(default=None, hash=False)
 
-    def takes(self, value: object) -> bool:
+    def is_valid(self, value: object) -> bool:
         """Whether it is of this kind, and within the range."""
         if self.kind == SWITCH:
             return isinstance(value, bool)
         if self.kind == LEVEL:
             return value in self.levels
         numbers = int if self.kind == WHOLE else (int, float)
-        return isinstance(value, numbers) and not isinstance(value, bool) and self.least <= value <= self.most
+        return (
+            isinstance(value, numbers)
+            and not isinstance(value, bool)
+            and self.minimum <= value <= self.maximum
+        )
 
-    def fitted(self, value: Value) -> Value:
+    def clamp(self, value: Value) -> Value:
         """The nearest that this one takes; of two levels equally near the one that thinks less."""
-        if self.kind == SWITCH or self.takes(value):
+        if self.kind == SWITCH or self.is_valid(value):
             return value
         if self.kind == LEVEL:
             wanted = LEVELS.index(str(value))
             return min(self.levels, key=lambda level: abs(LEVELS.index(level) - wanted))
         assert not isinstance(value, str)
-        nearest = min(max(value, self.least), self.most)
+        nearest = min(max(value, self.minimum), self.maximum)
         return int(nearest) if self.kind == WHOLE else nearest
 
 
@@ -77,8 +81,8 @@ FREQUENCY = _number("frequency_penalty", -2, 2, 0.01, 0)
 PRESENCE = _number("presence_penalty", -2, 2, 0.01, 0)
 
 # What every model takes that is known to take anything: for those that are not in the table.
-CAUTIOUS = (TEMPERATURE, TOP_P, SEED)
-CLASSIC = (
+CAUTIOUS_PARAMETERS = (TEMPERATURE, TOP_P, SEED)
+CLASSIC_PARAMETERS = (
     _number("temperature", 0, 5, 0.01, 0.6),
     TOP_P,
     _whole("top_k", 1, 50),
@@ -88,11 +92,12 @@ CLASSIC = (
     replace(PRESENCE, default=None),
 )
 # The older ones, most of them left for adapters: their penalties only ever took away.
-ADAPTABLE = tuple(
-    replace(p, least=0) if p.name in ("frequency_penalty", "presence_penalty") else p for p in CLASSIC
+ADAPTABLE_PARAMETERS = tuple(
+    replace(p, minimum=0) if p.name in ("frequency_penalty", "presence_penalty") else p
+    for p in CLASSIC_PARAMETERS
 )
-OPENAI = (TEMPERATURE, TOP_P, SEED, FREQUENCY, PRESENCE)
-LOCAL = (
+OPENAI_PARAMETERS = (TEMPERATURE, TOP_P, SEED, FREQUENCY, PRESENCE)
+LOCAL_PARAMETERS = (
     _number("temperature", 0, 2, 0.01, 0.1),
     replace(TOP_P, default=0.9),
     _whole("top_k", 1, 100, 40),
@@ -113,43 +118,43 @@ LOW_EFFORT = Parameter(
 )  # fmt: skip
 # A switch follows the level whose place it takes when it is off.
 MODELS: Mapping[str, tuple[Parameter, ...]] = {
-    "@cf/zai-org/glm-5.3": (*OPENAI, _effort("low", "high", "max", default="max")),
-    "@cf/zai-org/glm-5.3-flash": (*OPENAI, _effort("low", "high", "max", default="max")),
-    "@cf/zai-org/glm-5.2": (*OPENAI, _effort("high", "max", default="max"), LEVEL_SWITCH),
-    "@cf/zai-org/glm-4.7-flash": (*OPENAI, TEMPLATE_SWITCH),
-    "@cf/google/gemma-4-26b-a4b-it": (*OPENAI, TEMPLATE_SWITCH),
-    "@cf/moonshotai/kimi-k2.7-code": OPENAI,
-    "@cf/moonshotai/kimi-k2.6": (*OPENAI, LEVEL_SWITCH),
+    "@cf/zai-org/glm-5.3": (*OPENAI_PARAMETERS, _effort("low", "high", "max", default="max")),
+    "@cf/zai-org/glm-5.3-flash": (*OPENAI_PARAMETERS, _effort("low", "high", "max", default="max")),
+    "@cf/zai-org/glm-5.2": (*OPENAI_PARAMETERS, _effort("high", "max", default="max"), LEVEL_SWITCH),
+    "@cf/zai-org/glm-4.7-flash": (*OPENAI_PARAMETERS, TEMPLATE_SWITCH),
+    "@cf/google/gemma-4-26b-a4b-it": (*OPENAI_PARAMETERS, TEMPLATE_SWITCH),
+    "@cf/moonshotai/kimi-k2.7-code": OPENAI_PARAMETERS,
+    "@cf/moonshotai/kimi-k2.6": (*OPENAI_PARAMETERS, LEVEL_SWITCH),
     "@cf/deepseek-ai/deepseek-v4-pro-0813": (
-        *OPENAI, _effort("low", "high", "max", default="high"), LEVEL_SWITCH,
+        *OPENAI_PARAMETERS, _effort("low", "high", "max", default="high"), LEVEL_SWITCH,
     ),
     "@cf/deepseek-ai/deepseek-v4-flash-0731": (
-        *OPENAI, _effort("low", "high", "max", default="high"), LEVEL_SWITCH,
+        *OPENAI_PARAMETERS, _effort("low", "high", "max", default="high"), LEVEL_SWITCH,
     ),
-    "@cf/nvidia/nemotron-3-120b-a12b": (*OPENAI, LOW_EFFORT, TEMPLATE_SWITCH),
-    "@cf/qwen/qwen3.8-27b": (*OPENAI, _effort("low", "medium", "xhigh", default="xhigh")),
-    "@cf/openai/gpt-oss-120b": (*OPENAI, _effort("low", "medium", "high", default="medium")),
-    "@cf/openai/gpt-oss-20b": (*OPENAI, _effort("low", "medium", "high", default="medium")),
-    "@cf/swiss-ai/apertus-v1.5-8b": OPENAI,
-    "@cf/deepseek-ai/deepseek-r1-distill-qwen-32b": CLASSIC,
-    "@cf/qwen/qwen3-30b-a3b-fp8": CLASSIC,
-    "@cf/qwen/qwq-32b": CLASSIC,
-    "@cf/qwen/qwen2.5-coder-32b-instruct": CLASSIC,
-    "@cf/meta/llama-4-scout-17b-16e-instruct": CLASSIC,
-    "@cf/meta/llama-3.3-70b-instruct-fp8-fast": CLASSIC,
-    "@cf/meta/llama-3.2-11b-vision-instruct": CLASSIC,
-    "@cf/meta/llama-3.2-3b-instruct": CLASSIC,
-    "@cf/meta/llama-3.2-1b-instruct": CLASSIC,
-    "@cf/meta/llama-3.1-8b-instruct-fp8": CLASSIC,
-    "@cf/meta/llama-3.1-8b-instruct-fast": ADAPTABLE,
-    "@cf/meta/llama-3.1-70b-instruct-fp8-fast": CLASSIC,
-    "@cf/mistralai/mistral-small-3.1-24b-instruct": CLASSIC,
-    "@cf/aisingapore/gemma-sea-lion-v4-27b-it": CLASSIC,
-    "@cf/ibm-granite/granite-4.0-h-micro": CLASSIC,
-    "@cf/google/gemma-2b-it-lora": ADAPTABLE,
-    "@cf/google/gemma-7b-it-lora": ADAPTABLE,
-    "@cf/mistral/mistral-7b-instruct-v0.2-lora": ADAPTABLE,
-    "@cf/meta-llama/llama-2-7b-chat-hf-lora": ADAPTABLE,
+    "@cf/nvidia/nemotron-3-120b-a12b": (*OPENAI_PARAMETERS, LOW_EFFORT, TEMPLATE_SWITCH),
+    "@cf/qwen/qwen3.8-27b": (*OPENAI_PARAMETERS, _effort("low", "medium", "xhigh", default="xhigh")),
+    "@cf/openai/gpt-oss-120b": (*OPENAI_PARAMETERS, _effort("low", "medium", "high", default="medium")),
+    "@cf/openai/gpt-oss-20b": (*OPENAI_PARAMETERS, _effort("low", "medium", "high", default="medium")),
+    "@cf/swiss-ai/apertus-v1.5-8b": OPENAI_PARAMETERS,
+    "@cf/deepseek-ai/deepseek-r1-distill-qwen-32b": CLASSIC_PARAMETERS,
+    "@cf/qwen/qwen3-30b-a3b-fp8": CLASSIC_PARAMETERS,
+    "@cf/qwen/qwq-32b": CLASSIC_PARAMETERS,
+    "@cf/qwen/qwen2.5-coder-32b-instruct": CLASSIC_PARAMETERS,
+    "@cf/meta/llama-4-scout-17b-16e-instruct": CLASSIC_PARAMETERS,
+    "@cf/meta/llama-3.3-70b-instruct-fp8-fast": CLASSIC_PARAMETERS,
+    "@cf/meta/llama-3.2-11b-vision-instruct": CLASSIC_PARAMETERS,
+    "@cf/meta/llama-3.2-3b-instruct": CLASSIC_PARAMETERS,
+    "@cf/meta/llama-3.2-1b-instruct": CLASSIC_PARAMETERS,
+    "@cf/meta/llama-3.1-8b-instruct-fp8": CLASSIC_PARAMETERS,
+    "@cf/meta/llama-3.1-8b-instruct-fast": ADAPTABLE_PARAMETERS,
+    "@cf/meta/llama-3.1-70b-instruct-fp8-fast": CLASSIC_PARAMETERS,
+    "@cf/mistralai/mistral-small-3.1-24b-instruct": CLASSIC_PARAMETERS,
+    "@cf/aisingapore/gemma-sea-lion-v4-27b-it": CLASSIC_PARAMETERS,
+    "@cf/ibm-granite/granite-4.0-h-micro": CLASSIC_PARAMETERS,
+    "@cf/google/gemma-2b-it-lora": ADAPTABLE_PARAMETERS,
+    "@cf/google/gemma-7b-it-lora": ADAPTABLE_PARAMETERS,
+    "@cf/mistral/mistral-7b-instruct-v0.2-lora": ADAPTABLE_PARAMETERS,
+    "@cf/meta-llama/llama-2-7b-chat-hf-lora": ADAPTABLE_PARAMETERS,
 }  # fmt: skip
 
 # Everything that can be chosen, each as wide as any model takes it: a conversation may change its model.
@@ -158,7 +163,7 @@ CHOICES: Mapping[str, Parameter] = {
     for parameter in (
         Parameter("thinking", SWITCH),
         Parameter("effort", LEVEL, levels=LEVELS),
-        Parameter("max_tokens", WHOLE, 1, MOST_TOKENS),
+        Parameter("max_tokens", WHOLE, 1, MAX_TOKENS),
         Parameter("temperature", NUMBER, 0, 5),
         TOP_P,
         Parameter("top_k", WHOLE, 1, 100),
@@ -171,24 +176,24 @@ CHOICES: Mapping[str, Parameter] = {
 
 
 @cache
-def known(model: Model) -> tuple[Parameter, ...]:
+def supported_parameters(model: LlmModel) -> tuple[Parameter, ...]:
     """What this model takes."""
-    takes = MODELS.get(model.id, CAUTIOUS)
+    takes = MODELS.get(model.id, CAUTIOUS_PARAMETERS)
     if model.local:
-        takes = (*LOCAL, TEMPLATE_SWITCH) if model.reasoning else LOCAL
-    usual, most = token_budget.usual(model), token_budget.longest(model)
+        takes = (*LOCAL_PARAMETERS, TEMPLATE_SWITCH) if model.reasoning else LOCAL_PARAMETERS
+    usual, most = token_budget.default_max_tokens(model), token_budget.max_max_tokens(model)
     return (*takes, Parameter("max_tokens", WHOLE, 1, most, default=usual))
 
 
-def body(model: Model, chosen: Mapping[str, Value]) -> dict[str, Any]:
+def to_request_body(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
     """What stands in the request's body beside `max_tokens`, which `budget.fit` decides on."""
     made: dict[str, Any] = {}
     if not chosen:
         return made
-    for parameter in known(model):
+    for parameter in supported_parameters(model):
         if parameter.name not in chosen or not parameter.path:
             continue
-        value = parameter.fitted(chosen[parameter.name])
+        value = parameter.clamp(chosen[parameter.name])
         if parameter.sent is not None and value not in parameter.sent:
             continue
         within = made
@@ -198,21 +203,25 @@ def body(model: Model, chosen: Mapping[str, Value]) -> dict[str, Any]:
     return made
 
 
-def named(model: Model, sent: Mapping[str, Any]) -> dict[str, Any]:
+def to_provider_names(model: LlmModel, sent: Mapping[str, Any]) -> dict[str, Any]:
     """What a program sends under the usual names, under this model's own."""
     if not sent:
         return {}
-    own = {parameter.name: parameter.path[0] for parameter in known(model) if len(parameter.path) == 1}
+    own = {
+        parameter.name: parameter.path[0]
+        for parameter in supported_parameters(model)
+        if len(parameter.path) == 1
+    }
     return {own.get(name, name): value for name, value in sent.items()}
 
 
-def tokens(chosen: Mapping[str, Value]) -> int | None:
+def chosen_max_tokens(chosen: Mapping[str, Value]) -> int | None:
     """How many tokens a reply was given, where somebody chose."""
     wanted = chosen.get("max_tokens")
     return wanted if isinstance(wanted, int) else None
 
 
-def merged(chosen: Mapping[str, Value], sent: Mapping[str, Value | None]) -> dict[str, Value]:
+def merge(chosen: Mapping[str, Value], sent: Mapping[str, Value | None]) -> dict[str, Value]:
     """`chosen` as it is after `sent`, which forgets what is None."""
     both = {**chosen, **sent}
     return {name: value for name, value in both.items() if value is not None}

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class Host(StrEnum):
+class Provider(StrEnum):
     """`GATEWAY`: another provider, behind an AI Gateway of the account. `ENDPOINT`: the operator's server of
     OpenAI's API.
     """

@@ -3,11 +3,11 @@
 import random
 from dataclasses import dataclass, field
 
-from .errors import Kind, UpstreamError
+from .errors import ErrorKind, UpstreamError
 
 
 @dataclass(frozen=True, slots=True)
-class Deadlines:
+class Timeouts:
     """Seconds, measured on what the model says: bytes that carry no token are no sign of life."""
 
     first_token: float = 120.0
@@ -46,7 +46,7 @@ class Backoff:
             return None
         if self.handled_by_gateway and error.status is not None:
             return None
-        if not streamed and error.kind is Kind.TIMEOUT:
+        if not streamed and error.kind is ErrorKind.TIMEOUT:
             return None  # all the time that the server has was not enough
         delay = error.retry_after
         if delay is None:

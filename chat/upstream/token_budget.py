@@ -3,18 +3,20 @@
 import re
 from dataclasses import dataclass
 
-from .catalogue import Model
-from .errors import Kind, UpstreamError
+from .catalogue import LlmModel
+from .errors import ErrorKind, UpstreamError
 
-REPLY = 16_384  # tokens for a reply, thinking included, where the model names no limit of its own
-SHARE = 3  # a reply gets at most this part of the window,
-CHOSEN_SHARE = 2  # and where somebody wants more, this one
-MESSAGE = 4  # tokens a message costs beside its text
-SMALLEST_REPLY = 64  # tokens; with less room than this nothing is asked
+DEFAULT_MAX_TOKENS = (
+    16_384  # tokens for a reply, thinking included, where the model names no limit of its own
+)
+DEFAULT_REPLY_DIVISOR = 3  # a reply gets at most this part of the window,
+MAX_REPLY_DIVISOR = 2  # and where somebody wants more, this one
+TOKENS_PER_MESSAGE = 4  # tokens a message costs beside its text
+MIN_REPLY_TOKENS = 64  # tokens; with less room than this nothing is asked
 
 # UTF-8 bytes a token holds, cautiously: English has four, Chinese three, a small vocabulary fewer.
-BYTES_A_TOKEN = 3
-BYTES_A_LOCAL_TOKEN = 2
+BYTES_PER_TOKEN = 3
+BYTES_PER_LOCAL_TOKEN = 2
 # What holds several bytes a token; each other byte is one. A digit is one to many models; to a small
 # vocabulary so is nearly everything that is no word: with less caution, code and emoji do not fit.
 NO_DIGITS = re.compile(rb"[^0-9]+")
@@ -30,7 +32,7 @@ class Fit:
     dropped: int
 
 
-def fit(messages: list[dict[str, str]], model: Model, reply: int | None = None, *, needed: int = 1) -> Fit:
+def fit(messages: list[dict[str, str]], model: LlmModel, reply: int | None = None, *, needed: int = 1) -> Fit:
     """Leave out the oldest turns until the rest and a reply of `reply` tokens fit into the window.
 
     Never the system prompt nor the last `needed` messages; what is left begins with a question. Raises
@@ -38,13 +40,13 @@ def fit(messages: list[dict[str, str]], model: Model, reply: int | None = None, 
     """
     system = messages[:1] if messages[0]["role"] == "system" else []
     turns = messages[len(system) :]
-    wanted = min(reply or usual(model), longest(model))
-    room = model.window - wanted - sum(tokens(message, model) for message in system)
+    wanted = min(reply or default_max_tokens(model), max_max_tokens(model))
+    room = model.window - wanted - sum(estimate_tokens(message, model) for message in system)
     kept = max(0, len(turns) - needed)
-    room -= sum(tokens(turn, model) for turn in turns[kept:])
-    if room + wanted < min(wanted, SMALLEST_REPLY):
-        raise UpstreamError(Kind.TOO_LONG)
-    while kept > 0 and room >= (cost := tokens(turns[kept - 1], model)):
+    room -= sum(estimate_tokens(turn, model) for turn in turns[kept:])
+    if room + wanted < min(wanted, MIN_REPLY_TOKENS):
+        raise UpstreamError(ErrorKind.TOO_LONG)
+    while kept > 0 and room >= (cost := estimate_tokens(turns[kept - 1], model)):
         kept -= 1
         room -= cost
     while turns[kept]["role"] != "user" and kept < len(turns) - 1:
@@ -52,19 +54,19 @@ def fit(messages: list[dict[str, str]], model: Model, reply: int | None = None, 
     return Fit(system + turns[kept:], min(wanted, wanted + room), kept)
 
 
-def longest(model: Model) -> int:
+def max_max_tokens(model: LlmModel) -> int:
     """How many tokens a reply may be given at the most."""
-    return min(model.max_output or model.window, model.window // CHOSEN_SHARE)
+    return min(model.max_output or model.window, model.window // MAX_REPLY_DIVISOR)
 
 
-def usual(model: Model) -> int:
+def default_max_tokens(model: LlmModel) -> int:
     """How many it is given where nobody chose."""
-    return min(model.max_output or REPLY, model.window // SHARE)
+    return min(model.max_output or DEFAULT_MAX_TOKENS, model.window // DEFAULT_REPLY_DIVISOR)
 
 
-def tokens(message: dict[str, str], model: Model) -> int:
+def estimate_tokens(message: dict[str, str], model: LlmModel) -> int:
     """How many tokens a message is at the most, estimated from its bytes."""
     text = message["content"].encode("utf-8", "surrogatepass")
-    several, share = (WORDS, BYTES_A_LOCAL_TOKEN) if model.local else (NO_DIGITS, BYTES_A_TOKEN)
+    several, share = (WORDS, BYTES_PER_LOCAL_TOKEN) if model.local else (NO_DIGITS, BYTES_PER_TOKEN)
     alone = len(several.sub(b"", text))
-    return MESSAGE + alone - (-(len(text) - alone) // share)
+    return TOKENS_PER_MESSAGE + alone - (-(len(text) - alone) // share)

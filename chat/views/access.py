@@ -14,7 +14,7 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from chat.db_errors import unavailable
-from chat.exceptions import Missing, Refusal, SignedOut
+from chat.exceptions import NotAuthenticated, NotFound, RequestError
 from chat.models import Conversation, Message, Run, User
 
 from . import request_fields
@@ -25,56 +25,57 @@ View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 ON_A_CONVERSATION = re.compile(r"/c/[0-9a-f-]{36}/(?!undelete/)")
 
 
-def signed_in(request: HttpRequest) -> User:
-    """The person who asks. Raises SignedOut, also for a disabled account."""
+def get_user(request: HttpRequest) -> User:
+    """The person who asks. Raises NotAuthenticated, also for a disabled account."""
     user = request.user
     if not isinstance(user, User) or not user.is_active:
-        raise SignedOut(_("You are signed out. Sign in to go on."))
+        raise NotAuthenticated(_("You are signed out. Sign in to go on."))
     return user
 
 
-def own_conversation(request: HttpRequest, conversation: uuid.UUID) -> Conversation:
-    """Raises SignedOut and Missing."""
-    found = Conversation.objects.of(signed_in(request)).filter(pk=conversation).first()
+def get_conversation_or_404(request: HttpRequest, conversation: uuid.UUID) -> Conversation:
+    """Raises NotAuthenticated and NotFound."""
+    found = Conversation.objects.owned_by(get_user(request)).filter(pk=conversation).first()
     if found is None:
-        raise Missing(_("There is no such conversation."))
+        raise NotFound(_("There is no such conversation."))
     return found
 
 
-def own_message(request: HttpRequest, message: uuid.UUID) -> Message:
-    """Raises SignedOut and Missing."""
-    found = Message.objects.of(signed_in(request)).filter(pk=message).first()
+def get_message_or_404(request: HttpRequest, message: uuid.UUID) -> Message:
+    """Raises NotAuthenticated and NotFound."""
+    found = Message.objects.of(get_user(request)).filter(pk=message).first()
     if found is None:
-        raise Missing(_("There is no such message."))
+        raise NotFound(_("There is no such message."))
     return found
 
 
-def own_run(request: HttpRequest, run: uuid.UUID) -> Run:
-    """The run with its message and its worker. Raises SignedOut and Missing."""
-    runs = Run.objects.of(signed_in(request)).select_related("message", "worker")
+def get_run_or_404(request: HttpRequest, run: uuid.UUID) -> Run:
+    """The run with its message and its worker. Raises NotAuthenticated and NotFound."""
+    runs = Run.objects.owned_by(get_user(request)).select_related("message", "worker")
     found = runs.filter(pk=run).first()
     if found is None:
-        raise Missing(_("There is no such reply."))
+        raise NotFound(_("There is no such reply."))
     return found
 
 
-def before(request: HttpRequest, among: QuerySet[Row]) -> Row | None:
-    """The one of these that the page asked for ends just before: `?before=`. Raises Malformed and Missing."""
-    return named(request, "before", among)
+def page_cursor(request: HttpRequest, among: QuerySet[Row]) -> Row | None:
+    """The one of these that the page asked for ends just before: `?before=`. Raises BadRequest and
+    NotFound."""
+    return row_from_query(request, "before", among)
 
 
-def named(request: HttpRequest, parameter: str, among: QuerySet[Row]) -> Row | None:
-    """The one of these whose id the query names, if it names one. Raises Malformed and Missing."""
-    key = request_fields.key(request.GET, parameter)
+def row_from_query(request: HttpRequest, parameter: str, among: QuerySet[Row]) -> Row | None:
+    """The one of these whose id the query names, if it names one. Raises BadRequest and NotFound."""
+    key = request_fields.parse_uuid(request.GET, parameter)
     if key is None:
         return None
     found = among.filter(pk=key).first()
     if found is None:
-        raise Missing(_("“%(name)s” names nothing that is here.") % {"name": parameter})
+        raise NotFound(_("“%(name)s” names nothing that is here.") % {"name": parameter})
     return found
 
 
-def takes(*methods: str) -> Callable[[View], View]:
+def require_methods(*methods: str) -> Callable[[View], View]:
     """Only these methods; refusals become answers: JSON for programs, pages for people."""
 
     def decorate(view: View) -> View:
@@ -84,7 +85,7 @@ def takes(*methods: str) -> Callable[[View], View]:
                 return not_allowed(request, methods)
             try:
                 return await view(request, *args, **kwargs)
-            except Refusal as refusal:
+            except RequestError as refusal:
                 return _answer(request, refusal)
             except Error as error:
                 return _answer(request, unavailable(error))
@@ -94,9 +95,9 @@ def takes(*methods: str) -> Callable[[View], View]:
     return decorate
 
 
-def _answer(request: HttpRequest, refusal: Refusal) -> HttpResponse:
-    if isinstance(refusal, SignedOut) and not wants_json(request):
-        return to_login(request)
+def _answer(request: HttpRequest, refusal: RequestError) -> HttpResponse:
+    if isinstance(refusal, NotAuthenticated) and not wants_json(request):
+        return login_redirect(request)
     more = {"run": str(refusal.run)} if refusal.run else {}
     return refuse(
         request,
@@ -108,12 +109,12 @@ def _answer(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     )
 
 
-def to_login(request: HttpRequest) -> HttpResponseRedirect:
+def login_redirect(request: HttpRequest) -> HttpResponseRedirect:
     """To the login page and back."""
-    return redirect_to_login(way_back(request))
+    return redirect_to_login(return_url(request))
 
 
-def way_back(request: HttpRequest) -> str:
+def return_url(request: HttpRequest) -> str:
     """Where to go on after signing in; a send comes back to the page it was typed on."""
     if request.method != "POST":
         return request.get_full_path()

@@ -9,10 +9,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.db import in_database
-from chat.exceptions import Malformed, SignedOut
+from chat.db import run_in_db
+from chat.exceptions import BadRequest, NotAuthenticated
 from chat.models import Conversation, Reading, ReadingOwner, User
-from chat.timezones import zone
+from chat.timezones import timezone_of
 
 from . import access
 
@@ -20,17 +20,17 @@ PAGE = 50  # readings shown at once
 LONGEST_KEY = 18  # digits; what every database takes
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def readings(request: HttpRequest) -> HttpResponseBase:
     """The newest readings of one's own conversations, or with `?before=<number>` those before that one."""
-    return await in_database(_readings, request)
+    return await run_in_db(_readings, request)
 
 
 def _readings(request: HttpRequest) -> HttpResponse:
     try:
-        user = access.signed_in(request)
-    except SignedOut:
-        return access.to_login(request)
+        user = access.get_user(request)
+    except NotAuthenticated:
+        return access.login_redirect(request)
     before = _before(request)
     keys = _newest(user, before)
     rows = Reading.objects.in_bulk(keys[:PAGE])
@@ -45,7 +45,7 @@ def _readings(request: HttpRequest) -> HttpResponse:
         "older": keys[PAGE - 1] if len(keys) > PAGE else None,
         "newest": before is None,
     }
-    with timezone.override(zone(request)):
+    with timezone.override(timezone_of(request)):
         return render(request, "chat/readings.html", context)
 
 
@@ -68,9 +68,9 @@ def _before(request: HttpRequest) -> int | None:
     if written is None:
         return None
     if not (written.isascii() and written.isdigit() and len(written) <= LONGEST_KEY):
-        raise Malformed(_("“before” must be the number of a reading."))
+        raise BadRequest(_("“before” must be the number of a reading."))
     return int(written)
 
 
 def _still_there(user: Any, keys: set[uuid.UUID]) -> set[uuid.UUID]:
-    return set(Conversation.objects.of(user).filter(pk__in=keys).values_list("pk", flat=True))
+    return set(Conversation.objects.owned_by(user).filter(pk__in=keys).values_list("pk", flat=True))

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from chat.db import writing
+from chat.db import write_lock
 from chat.forms import AccountForm
 from chat.models.invite import Invite
 from chat.models.setup import SetupLink
@@ -41,7 +41,7 @@ def setup(request: HttpRequest, token: str) -> HttpResponse:
 
 def setup_url() -> str:
     """The whole address of the set-up link while it is owed, else an empty text. Reads the database."""
-    link = SetupLink.objects.owed()
+    link = SetupLink.objects.pending()
     return settings.SITE_URL + reverse("setup", args=[link.token]) if link else ""
 
 
@@ -68,7 +68,7 @@ def invite(request: HttpRequest, token: str) -> HttpResponse:
 def _claim(request: HttpRequest, token: str, form: AccountForm) -> HttpResponse:
     user = form.save(commit=False)  # hashed before the database is held
     try:
-        with writing():
+        with write_lock():
             claimed = Invite.objects.claim(token, user)
     except IntegrityError:
         form.add_error("username", TAKEN)

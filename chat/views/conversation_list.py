@@ -16,9 +16,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.models import Conversation, Run, User
-from chat.timezones import zone
+from chat.timezones import timezone_of
 
 from . import access
 from .errors import is_part
@@ -37,17 +37,17 @@ class Listing:
     model: str
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def conversations(request: HttpRequest) -> HttpResponseBase:
     """The list as a page, and its mere items for the page that has the rest already."""
-    return await in_database(_conversations, request)
+    return await run_in_db(_conversations, request)
 
 
 def _conversations(request: HttpRequest) -> HttpResponse:
-    user = access.signed_in(request)
+    user = access.get_user(request)
     # One's own, deleted or not: it may have been deleted since it ended the list.
-    before = access.before(request, Conversation.objects.filter(user=user))
-    listing = read(user, zone(request), before=before)
+    before = access.page_cursor(request, Conversation.objects.filter(user=user))
+    listing = read(user, timezone_of(request), before=before)
     page = "chat/_conversations.html" if is_part(request) else "chat/conversations.html"
     return render(request, page, {"listing": listing})
 
@@ -56,7 +56,7 @@ def read(
     user: User, zone: tzinfo, *, current: Conversation | None = None, before: Conversation | None = None
 ) -> Listing:
     """One query, whatever the number of conversations; another where the open one is not among the newest."""
-    found = Conversation.objects.of(user).order_by("-updated", "-pk")
+    found = Conversation.objects.owned_by(user).order_by("-updated", "-pk")
     if before:
         found = found.filter(Q(updated__lt=before.updated) | Q(updated=before.updated, pk__lt=before.pk))
     rows = list(_marked(found).values("pk", "title", "updated", "model", REPLYING, UNSEEN)[: LISTED + 1])

@@ -10,14 +10,14 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from django.utils.translation import gettext as _
 
-from chat.db import in_database
-from chat.engine.engine import Engine, engine
-from chat.exceptions import Malformed, Missing, TooLong
-from chat.model_catalog.catalog import theirs
+from chat.db import run_in_db
+from chat.engine.engine import Engine, get_engine
+from chat.exceptions import BadRequest, NotFound, PayloadTooLarge
+from chat.model_catalog.catalog import catalog_for_user
 from chat.models import Conversation, Message
 from chat.models.conversation import ConversationState
 from chat.turns import prompt
-from chat.upstream.catalogue import Model, UnknownModel
+from chat.upstream.catalogue import LlmModel, UnknownModel
 
 from . import access
 
@@ -25,16 +25,16 @@ TRAIL = 3  # messages: a page that shows these, one after the other, has missed 
 NEXT = "next"  # the next question is all that the model would be sent
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def state(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """The conversation's state, or 304 for who has it already (`If-None-Match`)."""
-    return await in_database(_state, request, conversation)
+    return await run_in_db(_state, request, conversation)
 
 
 def _state(request: HttpRequest, key: uuid.UUID) -> HttpResponseBase:
-    found = Conversation.objects.state(access.signed_in(request), key)
+    found = Conversation.objects.state(access.get_user(request), key)
     if found is None:
-        raise Missing(_("There is no such conversation."))
+        raise NotFound(_("There is no such conversation."))
     etag = quote_etag(found.version)
     response = get_conditional_response(request, etag=etag) or JsonResponse(_told(found))
     response["ETag"] = etag
@@ -44,7 +44,7 @@ def _state(request: HttpRequest, key: uuid.UUID) -> HttpResponseBase:
 
 
 def _told(state: ConversationState) -> dict[str, Any]:
-    steps = Message.objects.path(state.leaf, TRAIL) if state.leaf else ()
+    steps = Message.objects.ancestors(state.leaf, TRAIL) if state.leaf else ()
     return {
         "version": state.version,
         "title": state.title,
@@ -56,23 +56,23 @@ def _told(state: ConversationState) -> dict[str, Any]:
     }
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def context(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """The oldest message that `?model=` would be sent with the next question."""
-    return await in_database(_context, await engine(), request, conversation)
+    return await run_in_db(_context, await get_engine(), request, conversation)
 
 
 def _context(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    found = access.own_conversation(request, key)
-    offered = theirs(here.catalogue, access.signed_in(request))
+    found = access.get_conversation_or_404(request, key)
+    offered = catalog_for_user(here.catalogue, access.get_user(request))
     try:
-        model = offered.get(request.GET.get("model", offered.usable(found.model).id))
+        model = offered.get(request.GET.get("model", offered.resolve_or_default(found.model).id))
     except UnknownModel as error:
-        raise Malformed(_("There is no such model here. Choose another one.")) from error
+        raise BadRequest(_("There is no such model here. Choose another one.")) from error
     return JsonResponse({"context_start": context_start(found, model)})
 
 
-def context_start(conversation: Conversation, model: Model) -> str | None:
+def context_start(conversation: Conversation, model: LlmModel) -> str | None:
     """An id, or `next` where no message is read any more; None where there is none yet."""
     if conversation.active_leaf_id is None:
         return None
@@ -80,6 +80,6 @@ def context_start(conversation: Conversation, model: Model) -> str | None:
         start = prompt.context_start(
             conversation.system, conversation.active_leaf_id, model, conversation.parameters
         )
-    except TooLong:  # the instructions alone fill the window
+    except PayloadTooLarge:  # the instructions alone fill the window
         return NEXT
     return str(start) if start else NEXT

@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.db import in_database, writing
-from chat.engine.engine import Engine, engine
-from chat.exceptions import Malformed, Missing
-from chat.model_catalog.catalog import theirs
+from chat.db import run_in_db, write_lock
+from chat.engine.engine import Engine, get_engine
+from chat.exceptions import BadRequest, NotFound
+from chat.model_catalog.catalog import catalog_for_user
 from chat.models import Conversation, Run
 from chat.upstream import parameters
 from chat.upstream.catalogue import UnknownModel
@@ -25,13 +25,13 @@ from .errors import is_form
 from .redirects import HttpResponseSeeOther, to_conversation
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def rename(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Give it another title, which stays until the next one; its place in the list stays too."""
     return await _change(request, conversation, lambda here, found: {"title": request_parsers.title(request)})
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def settings(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Choose the model, the instructions and the parameters that hold from the next turn on."""
     return await _change(request, conversation, lambda here, found: _settings(here, request, found))
@@ -40,12 +40,12 @@ async def settings(request: HttpRequest, conversation: uuid.UUID) -> HttpRespons
 def _settings(here: Engine, request: HttpRequest, found: Conversation) -> dict[str, Any]:
     changed = request_parsers.settings(request)
     if "parameters" in changed:
-        changed["parameters"] = parameters.merged(found.parameters, changed["parameters"])
-    offered = theirs(here.catalogue, access.signed_in(request))
+        changed["parameters"] = parameters.merge(found.parameters, changed["parameters"])
+    offered = catalog_for_user(here.catalogue, access.get_user(request))
     try:
         offered.get(changed.get("model", offered.default.id))
     except UnknownModel as error:
-        raise Malformed(_("There is no such model here. Choose another one.")) from error
+        raise BadRequest(_("There is no such model here. Choose another one.")) from error
     return changed
 
 
@@ -53,39 +53,39 @@ async def _change(
     request: HttpRequest, conversation: uuid.UUID, read: Callable[[Engine, Conversation], dict[str, Any]]
 ) -> HttpResponseBase:
     """Store what `read` finds in the request, and nothing else of the conversation."""
-    here = await engine()
+    here = await get_engine()
 
     def change() -> dict[str, Any]:
-        found = access.own_conversation(request, conversation)
+        found = access.get_conversation_or_404(request, conversation)
         changed = read(here, found)
-        with writing():
+        with write_lock():
             Conversation.objects.filter(pk=found.pk).update(**changed)
         return changed
 
-    return _answer(request, conversation, **await in_database(change))
+    return _answer(request, conversation, **await run_in_db(change))
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def seen(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Its owner has seen the reply that is shown now."""
-    await in_database(_seen, request, conversation)
+    await run_in_db(_seen, request, conversation)
     return _answer(request, conversation)
 
 
 def _seen(request: HttpRequest, conversation: uuid.UUID) -> None:
     """As of the moment the reply ended, so that no other server's clock matters. Never goes back."""
-    found = access.own_conversation(request, conversation)
+    found = access.get_conversation_or_404(request, conversation)
     ended = Run.objects.filter(message=found.active_leaf_id).aggregate(ended=Max("finished"))["ended"]
     if ended and ended > found.seen:
-        with writing():
+        with write_lock():
             Conversation.objects.filter(pk=found.pk, seen__lt=ended).update(seen=ended)
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def delete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Take a conversation out of its owner's sight, and stop what is being written in it."""
-    here = await engine()
-    live = await in_database(_delete, request, conversation)
+    here = await get_engine()
+    live = await run_in_db(_delete, request, conversation)
     for run in live:
         here.stop(run)
     if is_form(request):
@@ -94,8 +94,8 @@ async def delete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseB
 
 
 def _delete(request: HttpRequest, conversation: uuid.UUID) -> list[Run]:
-    found = access.own_conversation(request, conversation)
-    with writing(), transaction.atomic():
+    found = access.get_conversation_or_404(request, conversation)
+    with write_lock(), transaction.atomic():
         Conversation.objects.filter(pk=found.pk).update(deleted=timezone.now())
         live = list(Run.objects.live().filter(conversation=found).select_related("worker"))
         if live:
@@ -103,19 +103,19 @@ def _delete(request: HttpRequest, conversation: uuid.UUID) -> list[Run]:
     return live
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def undelete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Take back a deletion; where there was none, nothing changes."""
-    await in_database(_undelete, request, conversation)
+    await run_in_db(_undelete, request, conversation)
     return _answer(request, conversation, deleted=False)
 
 
 def _undelete(request: HttpRequest, conversation: uuid.UUID) -> None:
-    mine = Conversation.objects.filter(pk=conversation, user=access.signed_in(request))
-    with writing():
+    mine = Conversation.objects.filter(pk=conversation, user=access.get_user(request))
+    with write_lock():
         restored = mine.recoverable().update(deleted=None)
     if not restored and not mine.filter(deleted=None).exists():
-        raise Missing(_("There is no such conversation."))
+        raise NotFound(_("There is no such conversation."))
 
 
 def _answer(request: HttpRequest, conversation: uuid.UUID, **changed: Any) -> HttpResponseBase:

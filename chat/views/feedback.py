@@ -8,36 +8,36 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.db import in_database, writing
-from chat.engine.engine import engine
+from chat.db import run_in_db, write_lock
+from chat.engine.engine import get_engine
 from chat.exceptions import Conflict
 from chat.model_catalog import config
 from chat.models import Feedback, Message
-from chat.upstream.gateway_log import Passage
+from chat.upstream.gateway_log import GatewayLogRef
 
 from . import access, request_parsers
 from .errors import is_form
 from .redirects import to_conversation
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def feedback(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """A thumb up or down, with a reason or without, or none any more."""
-    found, up, reason, passages = await in_database(_rate, request, message)
-    (await engine()).thumbs.pass_on(passages, up)
+    found, up, reason, passages = await run_in_db(_rate, request, message)
+    (await get_engine()).gateway_feedback.send(passages, up)
     if is_form(request):
         return to_conversation(found.conversation_id, message)
     thumb = "none" if up is None else "up" if up else "down"
     return JsonResponse({"message": str(message), "thumb": thumb, "reason": reason})
 
 
-def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, str, list[Passage]]:
-    user, message = access.signed_in(request), access.own_message(request, key)
+def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, str, list[GatewayLogRef]]:
+    user, message = access.get_user(request), access.get_message_or_404(request, key)
     up, reason = request_parsers.feedback(request)
     if message.role != Message.Role.ASSISTANT:
         raise Conflict(_("Only a reply can be rated."))
     passages = _passages(message) if config.gateway_name() else []
-    with writing(), transaction.atomic():
+    with write_lock(), transaction.atomic():
         if up is None:
             Feedback.objects.filter(message=message).delete()
             return message, None, "", passages
@@ -48,7 +48,7 @@ def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, s
     return message, up, reason, passages
 
 
-def _passages(message: Message) -> list[Passage]:
+def _passages(message: Message) -> list[GatewayLogRef]:
     """Where in a gateway's log the reply stands."""
     logged = message.runs.exclude(gateway_log="").order_by("created")
-    return [Passage(*row) for row in logged.values_list("gateway", "gateway_log")]
+    return [GatewayLogRef(*row) for row in logged.values_list("gateway", "gateway_log")]

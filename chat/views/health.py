@@ -4,20 +4,20 @@ from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 
 from chat.db_errors import RETRY_SECONDS
-from chat.engine.engine import engine
+from chat.engine.engine import get_engine
 
 from . import access
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def alive(request: HttpRequest) -> HttpResponseBase:
     return JsonResponse({"status": "alive"})
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def ready(request: HttpRequest) -> HttpResponseBase:
     """Whether to send people here: 503 while the server drains, or its database cannot be used."""
-    here = await engine()
+    here = await get_engine()
     if here.draining:
         return _not_ready("draining")
     if outage := await here.readiness.check():

@@ -15,18 +15,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
-from chat.db import in_database, writing
-from chat.engine.engine import engine
-from chat.exceptions import Conflict, Malformed, Missing, SignedOut
+from chat.db import run_in_db, write_lock
+from chat.engine.engine import get_engine
+from chat.exceptions import BadRequest, Conflict, NotAuthenticated, NotFound
 from chat.forms import LONGEST_PASSWORD
 from chat.models import ApiKey, User
 from chat.models.api_key import LONGEST_NAME
 
 from . import access, request_fields
-from .conversation_list import zone
+from .conversation_list import timezone_of
 from .errors import is_form, refuse
 from .login import locked_out, refuse_locked_out
-from .password_confirmation import confirm_in_turn, only_one
+from .password_confirmation import confirm_in_turn, one_confirmation
 from .redirects import HttpResponseSeeOther
 
 WRONG_PASSWORD = gettext_lazy("This is not your password.")
@@ -37,54 +37,54 @@ KEPT = ("usage", "conversations")
 
 
 @sensitive_post_parameters("password")
-@access.takes("GET", "HEAD", "POST")
+@access.require_methods("GET", "HEAD", "POST")
 async def keys(request: HttpRequest) -> HttpResponseBase:
     """One's keys; a POST with one's password makes a further one, whose secret only this answer shows.
 
     Without the password whoever got hold of a session, for a minute, would have a key for good.
     """
     if request.method != "POST":
-        return await in_database(_show, request)
-    user, key, password = await in_database(_asked, request)
-    with only_one(request, user):
+        return await run_in_db(_show, request)
+    user, key, password = await run_in_db(_asked, request)
+    with one_confirmation(request, user):
         if await confirm_in_turn(request, user, password):
-            return await in_database(_make, request, user, key)
-        return await in_database(_unconfirmed, request, user, key)
+            return await run_in_db(_make, request, user, key)
+        return await run_in_db(_unconfirmed, request, user, key)
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def revoke(request: HttpRequest, key: uuid.UUID) -> HttpResponseBase:
     """Nothing is opened with it from now on, and what is open ends."""
-    return await in_database(_revoke, request, key)
+    return await run_in_db(_revoke, request, key)
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def examples(request: HttpRequest) -> HttpResponseBase:
     """How programs ask here, to copy: with this site's address and its default model."""
-    here = await engine()
-    return await in_database(_examples, request, here.catalogue.default.id)
+    here = await get_engine()
+    return await run_in_db(_examples, request, here.catalogue.default.id)
 
 
 def _examples(request: HttpRequest, model: str) -> HttpResponse:
     try:
-        access.signed_in(request)
-    except SignedOut:
-        return access.to_login(request)
+        access.get_user(request)
+    except NotAuthenticated:
+        return access.login_redirect(request)
     return render(request, "chat/api.html", {"site": settings.SITE_URL, "model": model})
 
 
 def _show(request: HttpRequest) -> HttpResponse:
     try:
-        user = access.signed_in(request)
-    except SignedOut:
-        return access.to_login(request)
+        user = access.get_user(request)
+    except NotAuthenticated:
+        return access.login_redirect(request)
     return _page(request, user)
 
 
 def _page(request: HttpRequest, user: User, status: int = 200, **more: Any) -> HttpResponse:
-    found = ApiKey.objects.of(user).order_by("-created")
+    found = ApiKey.objects.owned_by(user).order_by("-created")
     context = {"keys": found, "lifetimes": LIFETIMES, "longest": LONGEST_NAME, **more}
-    with timezone.override(zone(request)):
+    with timezone.override(timezone_of(request)):
         response = render(request, "chat/keys.html", context, status=status)
     response["Cache-Control"] = "no-store"
     return response
@@ -92,23 +92,23 @@ def _page(request: HttpRequest, user: User, status: int = 200, **more: Any) -> H
 
 def _asked(request: HttpRequest) -> tuple[User, ApiKey, str]:
     """Who asks for which key, and the password they sent. Refuses what needs no look at the password."""
-    user = access.signed_in(request)
-    sent = request_fields.read(request, "name", "days", "keep", "password", *SCOPES)
+    user = access.get_user(request)
+    sent = request_fields.parse(request, "name", "days", "keep", "password", *SCOPES)
     key = _wanted(sent, user)
-    password = request_fields.text(sent, "password", LONGEST_PASSWORD, required=True) or ""
+    password = request_fields.parse_text(sent, "password", LONGEST_PASSWORD, required=True) or ""
     _limit(user)
     return user, key, password
 
 
 def _limit(user: User) -> None:
     """Raises Conflict for whoever has all the keys they may have."""
-    if ApiKey.objects.of(user).valid().count() >= MOST:
+    if ApiKey.objects.owned_by(user).valid().count() >= MOST:
         raise Conflict(_("You have %(most)s keys. Revoke one first.") % {"most": MOST})
 
 
 def _make(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
-    secret = key.draw()
-    with writing(), transaction.atomic():
+    secret = key.generate_secret()
+    with write_lock(), transaction.atomic():
         _hold_password(user)
         _limit(user)
         key.save(force_insert=True)
@@ -127,18 +127,19 @@ def _unconfirmed(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
 
 
 def _hold_password(user: User) -> None:
-    """Keep the password from being replaced until this transaction ends. Raises SignedOut where it was.
+    """Keep the password from being replaced until this transaction ends. Raises NotAuthenticated where it
+    was.
 
     Else a key that is made at that moment would outlive the password that it was made with.
     """
     same = User.objects.filter(pk=user.pk, password=user.password, is_active=True)
     if not same.select_for_update().exists():
-        raise SignedOut(_("Your password was changed. Sign in again."))
+        raise NotAuthenticated(_("Your password was changed. Sign in again."))
 
 
 def _wanted(sent: dict[str, Any], user: User) -> ApiKey:
-    """The key that the fields ask for. Raises Malformed and TooLong."""
-    name = request_fields.text(sent, "name", LONGEST_NAME, required=True) or ""
+    """The key that the fields ask for. Raises BadRequest and PayloadTooLarge."""
+    name = request_fields.parse_text(sent, "name", LONGEST_NAME, required=True) or ""
     days = _one_of(sent, "days", LIFETIMES)
     key = ApiKey(
         user=user,
@@ -149,7 +150,7 @@ def _wanted(sent: dict[str, Any], user: User) -> ApiKey:
         expires=None if days == "never" else timezone.now() + timedelta(days=int(days)),
     )
     if not (key.may_run or key.may_list):
-        raise Malformed(_("Choose what the key may do."))
+        raise BadRequest(_("Choose what the key may do."))
     return key
 
 
@@ -158,17 +159,17 @@ def _one_of(sent: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
     value = sent.get(name, allowed[0])
     if value not in allowed:
         words = _("“%(name)s” must be one of: %(names)s.")
-        raise Malformed(words % {"name": name, "names": ", ".join(allowed)})
+        raise BadRequest(words % {"name": name, "names": ", ".join(allowed)})
     return str(value)
 
 
 def _revoke(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    user = access.signed_in(request)
-    request_fields.read(request, required=False)
-    found = ApiKey.objects.of(user).filter(pk=key).first()
+    user = access.get_user(request)
+    request_fields.parse(request, required=False)
+    found = ApiKey.objects.owned_by(user).filter(pk=key).first()
     if found is None:
-        raise Missing(_("There is no such key."))
-    with writing():
+        raise NotFound(_("There is no such key."))
+    with write_lock():
         found.revoke()
     if is_form(request):
         return HttpResponseSeeOther(reverse("chat:keys"))

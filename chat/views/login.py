@@ -27,7 +27,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from chat.backends import client_address, throttled_name
-from chat.engine.engine import engine
+from chat.engine.engine import get_engine
 from chat.forms import LONGEST_PASSWORD
 from chat.models.user import User
 from chat.views import access, pages
@@ -36,7 +36,7 @@ from chat.views.errors import refuse, wants_json
 WRONG = _("The name or the password is wrong.")
 LOCKED_OUT = _("There were too many wrong passwords. Wait a quarter of an hour, then try again.")
 # Attempts on one name from one address go one after the other: at once they would all be counted too late.
-TURNS = [Lock() for _ in range(64)]
+LOCKS = [Lock() for _ in range(64)]
 
 
 class LoginForm(forms.Form):
@@ -80,17 +80,17 @@ def login(request: HttpRequest) -> HttpResponse:
     return _ask(request, form)
 
 
-def ask_with_what_was_typed(request: HttpRequest) -> HttpResponse:
+def login_with_pending_message(request: HttpRequest) -> HttpResponse:
     """For who sent a question by form while signed out: the form at once, as 401."""
     if not _typed(request):
-        return access.to_login(request)
-    return _form(request, LoginForm(), access.way_back(request), 401)
+        return access.login_redirect(request)
+    return _form(request, LoginForm(), access.return_url(request), 401)
 
 
 def attempt(request: HttpRequest, login: str, password: str) -> User | None:
     """The person of this name and password. A failure counts in the throttle, see `locked_out`."""
     key = throttled_name(request, {"username": login}), client_address(request)
-    with TURNS[hash(key) % len(TURNS)]:
+    with LOCKS[hash(key) % len(LOCKS)]:
         user = authenticate(request, username=login, password=password)
     return user if isinstance(user, User) else None
 
@@ -110,7 +110,7 @@ def _ask(request: HttpRequest, form: LoginForm) -> HttpResponse:
         return _form(request, form, _next(request, default=""), 429 if locked_out(request) else 200)
     if request.method == "POST":
         return refuse(request, 401, WRONG, code="wrong_password")
-    return _who(request)
+    return _session_json(request)
 
 
 def _form(request: HttpRequest, form: LoginForm, target: str, status: int) -> HttpResponse:
@@ -129,10 +129,10 @@ def _typed(request: HttpRequest) -> str:
 
 def _signed_in(request: HttpRequest, target: str = settings.LOGIN_REDIRECT_URL) -> HttpResponse:
     if wants_json(request):
-        return _who(request)
+        return _session_json(request)
     if typed := _typed(request):
-        here = async_to_sync(engine)()
-        return pages.given_back(here, request, _conversation(_next(request)), typed)
+        here = async_to_sync(get_engine)()
+        return pages.render_after_login(here, request, _conversation(_next(request)), typed)
     return redirect(target)
 
 
@@ -144,7 +144,7 @@ def _conversation(path: str) -> UUID | None:
         return None
 
 
-def _who(request: HttpRequest) -> HttpResponse:
+def _session_json(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"user": request.user.pk, "csrf": get_token(request)})
 
 

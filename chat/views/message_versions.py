@@ -5,19 +5,19 @@ import uuid
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.models import Conversation
-from chat.turns.version_selection import select as select_version
+from chat.turns.version_selection import select_version
 
 from . import access, request_parsers
 from .errors import is_form
 from .redirects import to_conversation
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def select(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """Show this version, and below it the branch that was last read or written."""
-    conversation = await in_database(_select, request, message)
+    conversation = await run_in_db(_select, request, message)
     if is_form(request):
         return to_conversation(conversation.pk, message)
     return JsonResponse(
@@ -30,6 +30,6 @@ async def select(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
 
 
 def _select(request: HttpRequest, message: uuid.UUID) -> Conversation:
-    user = access.signed_in(request)
-    request_parsers.nothing(request)
+    user = access.get_user(request)
+    request_parsers.no_fields(request)
     return select_version(user, message)

@@ -9,13 +9,13 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.db import in_database
-from chat.engine.engine import Engine, engine
-from chat.engine.streaming.run_state import Live
-from chat.exceptions import Draining, Refusal, SignedOut
+from chat.db import run_in_db
+from chat.engine.engine import Engine, get_engine
+from chat.engine.streaming.run_state import RunState
+from chat.exceptions import NotAuthenticated, RequestError, ServiceDraining
 from chat.models import User
 from chat.turns.commands import Turn
-from chat.turns.store import Opened
+from chat.turns.store import StoredTurn
 
 from . import access, login, pages, request_parsers
 from .errors import is_form, wants_json
@@ -23,32 +23,32 @@ from .redirects import to_conversation
 from .sse_response import stream
 
 
-@access.takes("POST")
-async def begin(request: HttpRequest) -> HttpResponseBase:
+@access.require_methods("POST")
+async def new_conversation(request: HttpRequest) -> HttpResponseBase:
     """A new conversation and its first turn."""
     return await _question(request, None)
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def send(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """A further turn."""
     return await _question(request, conversation)
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def edit(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """A question on a new branch, beside the one that is edited."""
     return await _ask(request, partial(request_parsers.edit, message=message))
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def regenerate(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """Another version of a reply."""
     return await _ask(request, partial(request_parsers.regeneration, message=message))
 
 
-@access.takes("POST")
-async def go_on(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+@access.require_methods("POST")
+async def continue_reply(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """More of a reply that was cut short."""
     return await _ask(request, partial(request_parsers.continuation, message=message))
 
@@ -56,37 +56,37 @@ async def go_on(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
 async def _question(request: HttpRequest, conversation: uuid.UUID | None) -> HttpResponseBase:
     try:
         return await _ask(request, partial(request_parsers.question, conversation=conversation))
-    except Refusal as refusal:
+    except RequestError as refusal:
         if not is_form(request) or wants_json(request):
             raise
-        if isinstance(refusal, SignedOut):
-            return await in_database(login.ask_with_what_was_typed, request)
-        return await pages.typed_again(await engine(), request, conversation, refusal)
+        if isinstance(refusal, NotAuthenticated):
+            return await run_in_db(login.login_with_pending_message, request)
+        return await pages.render_rejected(await get_engine(), request, conversation, refusal)
 
 
 async def _ask(request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> HttpResponseBase:
-    here = await engine()
+    here = await get_engine()
     # Shielded: whoever hangs up between the two would leave a stored turn that nobody answers.
     user, live = await asyncio.shield(_start(here, request, read))
     if is_form(request):
-        return to_conversation(live.about.conversation)
+        return to_conversation(live.info.conversation)
     return stream(here, live, user, request)
 
 
 async def _start(
     here: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]
-) -> tuple[User, Live]:
+) -> tuple[User, RunState]:
     await here.heartbeat.confirm()
-    user, opened = await in_database(_open, here, request, read)
+    user, opened = await run_in_db(_open, here, request, read)
     return user, await here.launch(opened)
 
 
-def _open(here: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> tuple[User, Opened]:
+def _open(here: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> tuple[User, StoredTurn]:
     """All of a send's database work in one go on one thread."""
-    user = access.signed_in(request)
+    user = access.get_user(request)
     turn = read(request)
     if not here.draining:
-        return user, here.opener.open(user, turn, queued=here.supervisor.is_full)
-    if earlier := here.opener.find(user, turn):
+        return user, here.turn_store.store(user, turn, queued=here.supervisor.is_full)
+    if earlier := here.turn_store.find(user, turn):
         return user, earlier
-    raise Draining(_("The server is restarting. Try again in a moment."), retry_after=5)
+    raise ServiceDraining(_("The server is restarting. Try again in a moment."), retry_after=5)

@@ -9,25 +9,25 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from chat.db import in_database
-from chat.engine.engine import Engine, engine
-from chat.model_catalog.catalog import theirs
-from chat.upstream.catalogue import Model
-from chat.upstream.provider import Host
+from chat.db import run_in_db
+from chat.engine.engine import Engine, get_engine
+from chat.model_catalog.catalog import catalog_for_user
+from chat.upstream.catalogue import LlmModel
+from chat.upstream.provider import Provider
 
 from . import access
 
 FILTERED = 8  # more than so many are easier found by typing
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def choice(request: HttpRequest) -> HttpResponseBase:
     """What the page's dialog shows; fetched when it is opened first. `?was=` is a model that has retired."""
-    return await in_database(_choice, await engine(), request)
+    return await run_in_db(_choice, await get_engine(), request)
 
 
 def _choice(here: Engine, request: HttpRequest) -> HttpResponse:
-    offered = theirs(here.catalogue, access.signed_in(request))
+    offered = catalog_for_user(here.catalogue, access.get_user(request))
     models = [facts(model) for model in offered]
     retired = offered.retired(request.GET.get("was", ""))
     context = {
@@ -39,7 +39,7 @@ def _choice(here: Engine, request: HttpRequest) -> HttpResponse:
     return render(request, "chat/_models.html", context)
 
 
-def facts(model: Model) -> dict[str, Any]:
+def facts(model: LlmModel) -> dict[str, Any]:
     return {
         "id": model.id,
         "name": model.name,
@@ -59,11 +59,11 @@ def facts(model: Model) -> dict[str, Any]:
     }
 
 
-def _host(model: Model) -> str:
+def _host(model: LlmModel) -> str:
     """Who is told what one asks, where that is not Workers AI."""
-    if model.host is Host.GATEWAY:
+    if model.host is Provider.GATEWAY:
         return _("AI Gateway")
-    return urlsplit(settings.OPENAI_BASE_URL).hostname or "" if model.host is Host.ENDPOINT else ""
+    return urlsplit(settings.OPENAI_BASE_URL).hostname or "" if model.host is Provider.ENDPOINT else ""
 
 
 def tokens(window: int) -> str:

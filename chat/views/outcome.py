@@ -10,22 +10,22 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.formats import date_format
 
-from chat.db import in_database
-from chat.engine.engine import Engine, engine
+from chat.db import run_in_db
+from chat.engine.engine import Engine, get_engine
 from chat.engine.outcome import THINKING, fallback_message
-from chat.model_catalog.catalog import theirs
+from chat.model_catalog.catalog import catalog_for_user
 from chat.models import Run
-from chat.timezones import zone
-from chat.upstream.catalogue import Catalogue, Model
-from chat.upstream.errors import Kind
+from chat.timezones import timezone_of
+from chat.upstream.catalogue import Catalogue, LlmModel
+from chat.upstream.errors import ErrorKind
 from chat.upstream.parameters import Value
 
 from . import access, retry_offers
 
 # What helps against each failure, the best first. `again`: the same once more; `models`: another model;
 # `shorten` and `reword`: another question.
-AGAIN = ("again", "models")
-WAYS = {
+RETRY_SUGGESTIONS = ("again", "models")
+SUGGESTIONS = {
     "auth": ("again",),
     "blocked": ("reword", "models"),
     "interrupted": ("again",),
@@ -47,30 +47,38 @@ ADMINISTRATORS = {
 LONGEST_WAIT = 900.0  # seconds that a page offers to wait; who is told to come back later comes back later
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def outcome(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     """The part of a reply's article that says how it ended."""
-    return await in_database(_outcome, await engine(), request, message)
+    return await run_in_db(_outcome, await get_engine(), request, message)
 
 
 def _outcome(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    message = access.own_message(request, key)
+    message = access.get_message_or_404(request, key)
     run = message.runs.order_by("created").last()
-    offered = theirs(here.catalogue, access.signed_in(request))
-    item: dict[str, Any] = {"id": message.pk, "run": run and told(run)}
+    offered = catalog_for_user(here.catalogue, access.get_user(request))
+    item: dict[str, Any] = {"id": message.pk, "run": run and outcome_context(run)}
     conversation = message.conversation
-    complete(item, offered, offered.usable(conversation.model), conversation.parameters, zone(request))
+    add_suggestions(
+        item,
+        offered,
+        offered.resolve_or_default(conversation.model),
+        conversation.parameters,
+        timezone_of(request),
+    )
     return render(request, "chat/_outcome.html", {"item": item, "models": offered})
 
 
-def told(run: Run) -> dict[str, Any]:
+def outcome_context(run: Run) -> dict[str, Any]:
     """What the template says of a run's end."""
     return {
         "status": run.status,
         "message": run.error_message,
         "code": run.error_code,
         "request_id": run.request_id if run.error_code else "",
-        "ways": WAYS.get(run.error_code, AGAIN) if run.error_code else AGAIN[:1],
+        "ways": SUGGESTIONS.get(run.error_code, RETRY_SUGGESTIONS)
+        if run.error_code
+        else RETRY_SUGGESTIONS[:1],
         "administrators": ADMINISTRATORS.get(run.error_code, ""),
         "retry_after": wait if (wait := run.retry_after) and wait <= LONGEST_WAIT else None,
         "retry_at": run.retry_at if run.retry_after else None,
@@ -81,8 +89,8 @@ def told(run: Run) -> dict[str, Any]:
     }
 
 
-def complete(
-    item: dict[str, Any], offered: Catalogue, model: Model, chosen: Mapping[str, Value], zone: tzinfo
+def add_suggestions(
+    item: dict[str, Any], offered: Catalogue, model: LlmModel, chosen: Mapping[str, Value], zone: tzinfo
 ) -> None:
     """Say of a message who answered instead, and what else may be tried where thinking took all its tokens or
     an allowance is used up.
@@ -96,23 +104,23 @@ def complete(
         run["instead"] = fallback_message(run["because"], by, asked)
     if run["code"] == THINKING:
         item["offers"] = retry_offers.offers(model, chosen, run["max_tokens"])
-    if run["code"] == Kind.QUOTA:
+    if run["code"] == ErrorKind.QUOTA:
         _limit_to_what_helps(run, offered, zone)
 
 
 def _limit_to_what_helps(run: dict[str, Any], offered: Catalogue, zone: tzinfo) -> None:
     """An allowance that is used up is that of all models of the account, until it is renewed."""
-    asked = offered.usable(run["asked"])
+    asked = offered.resolve_or_default(run["asked"])
     run["others"] = [other.id for other in offered if not _share_an_account(other, asked)]
     useless = set() if run["others"] else {"models"}
     if run["retry_at"]:
         useless.add("again")
-        if asked.metered:
+        if asked.counts_against_quota:
             run["renewed"] = _time(run["retry_at"].astimezone(zone))
     run["ways"] = tuple(way for way in run["ways"] if way not in useless)
 
 
-def _share_an_account(one: Model, other: Model) -> bool:
+def _share_an_account(one: LlmModel, other: LlmModel) -> bool:
     return one.local == other.local and one.host is other.host
 
 

@@ -14,17 +14,17 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from chat.db import in_database
-from chat.engine.engine import Engine, engine
-from chat.exceptions import Malformed, Missing, Overloaded, Refusal, SignedOut
-from chat.fair_executor import rendering
+from chat.db import run_in_db
+from chat.engine.engine import Engine, get_engine
+from chat.exceptions import BadRequest, NotAuthenticated, NotFound, RequestError, ServiceOverloaded
+from chat.fair_executor import RENDER_POOL
 from chat.message_rendering import Text, render_page, render_page_sync
-from chat.model_catalog.catalog import theirs
+from chat.model_catalog.catalog import catalog_for_user
 from chat.models import Conversation, Message, User
 from chat.models.conversation import ConversationState
 from chat.rendering.message_html import MessageHtml
-from chat.timezones import zone
-from chat.upstream.catalogue import Catalogue, Model
+from chat.timezones import timezone_of
+from chat.upstream.catalogue import Catalogue, LlmModel
 
 from . import access, conversation_list, outcome, parameter_form, thread
 from .conversation_state import NEXT, context_start
@@ -46,13 +46,13 @@ class Page:
     async def response(self) -> HttpResponse:
         _require_room(self.user)
         self._take(await render_page(self.user.pk, self._texts()))
-        return await asyncio.wrap_future(rendering.submit(self.user.pk, self._finish))
+        return await asyncio.wrap_future(RENDER_POOL.submit(self.user.pk, self._finish))
 
     def response_sync(self) -> HttpResponse:
         """For a view that has a thread of its own."""
         _require_room(self.user)
         self._take(render_page_sync(self.user.pk, self._texts()))
-        return rendering.submit(self.user.pk, self._finish).result()
+        return RENDER_POOL.submit(self.user.pk, self._finish).result()
 
     def _replies(self) -> list[dict[str, Any]]:
         return [item for item in self.items if item["role"] == Message.Role.ASSISTANT]
@@ -68,23 +68,23 @@ class Page:
         return render(self.request, self.template, self.context)
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def home(request: HttpRequest) -> HttpResponseBase:
     """An empty page for a new conversation."""
-    return await _answer(await in_database(_home, await engine(), request))
+    return await _answer(await run_in_db(_home, await get_engine(), request))
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def conversation(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """A conversation; with `?before=<message>` the messages before that one, with `?since=<message>` the rest
     from that one on. The page's own script is given the messages alone."""
-    return await _answer(await in_database(_conversation, await engine(), request, conversation))
+    return await _answer(await run_in_db(_conversation, await get_engine(), request, conversation))
 
 
 def _require_room(user: User) -> None:
-    """Raises Overloaded. Each waiting page holds its messages in memory."""
-    if rendering.waiting(user.pk) >= MAX_WAITING_PAGES:
-        raise Overloaded(
+    """Raises ServiceOverloaded. Each waiting page holds its messages in memory."""
+    if RENDER_POOL.waiting(user.pk) >= MAX_WAITING_PAGES:
+        raise ServiceOverloaded(
             _("You have opened too many pages at once. Wait a moment, then try again."), retry_after=5
         )
 
@@ -95,32 +95,34 @@ async def _answer(found: Page | HttpResponse) -> HttpResponse:
 
 def _home(here: Engine, request: HttpRequest) -> Page | HttpResponse:
     try:
-        user = access.signed_in(request)
-    except SignedOut:
+        user = access.get_user(request)
+    except NotAuthenticated:
         return _to_login(request)
     return _page(here, request, user, None, thread.Thread([], None, None))
 
 
 def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> Page | HttpResponse:
     try:
-        found = access.own_conversation(request, key)
-    except SignedOut:
+        found = access.get_conversation_or_404(request, key)
+    except NotAuthenticated:
         return _to_login(request)
-    before, since = (access.named(request, name, found.messages.all()) for name in ("before", "since"))
+    before, since = (
+        access.row_from_query(request, name, found.messages.all()) for name in ("before", "since")
+    )
     if before and since:
-        raise Malformed(_("Send “before” or “since”, not both."))
-    _require_room(access.signed_in(request))  # before its messages are loaded
+        raise BadRequest(_("Send “before” or “since”, not both."))
+    _require_room(access.get_user(request))  # before its messages are loaded
     # Read first: what changes in between is asked for again by the page, and not missed.
     state = Conversation.objects.state(request.user, found.pk)
     shown = thread.read(found, before, since=since.pk if since else None)
-    return _page(here, request, access.signed_in(request), found, shown, state=state, alone=is_part(request))
+    return _page(here, request, access.get_user(request), found, shown, state=state, alone=is_part(request))
 
 
-async def typed_again(
-    here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: Refusal
+async def render_rejected(
+    here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: RequestError
 ) -> HttpResponse:
     """The page that a form was sent from, with why its question was not taken, and with what was typed."""
-    page = await in_database(_typed_again, here, request, key, refusal)
+    page = await run_in_db(_render_rejected, here, request, key, refusal)
     response = await page.response()
     response.status_code = refusal.status
     if refusal.retry_after:
@@ -128,20 +130,22 @@ async def typed_again(
     return response
 
 
-def _typed_again(here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: Refusal) -> Page:
+def _render_rejected(
+    here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: RequestError
+) -> Page:
     try:
-        found = access.own_conversation(request, key) if key else None
+        found = access.get_conversation_or_404(request, key) if key else None
         typed = request.POST.get("content", "")
-    except (Missing, SuspiciousOperation):  # such as a body that is too big to be read
+    except (NotFound, SuspiciousOperation):  # such as a body that is too big to be read
         raise refusal from None
     return _typed(here, request, found, typed, refusal.message)
 
 
-def given_back(here: Engine, request: HttpRequest, key: uuid.UUID | None, typed: str) -> HttpResponse:
+def render_after_login(here: Engine, request: HttpRequest, key: uuid.UUID | None, typed: str) -> HttpResponse:
     """The page that a form was sent from, for who had to sign in first, with what was typed."""
     try:
-        found = access.own_conversation(request, key) if key else None
-    except Missing:  # deleted since; what was typed is not
+        found = access.get_conversation_or_404(request, key) if key else None
+    except NotFound:  # deleted since; what was typed is not
         found = None
     why = _("You are signed in. What you wrote was not sent yet.")
     return _typed(here, request, found, typed, why).response_sync()
@@ -151,14 +155,14 @@ def _typed(here: Engine, request: HttpRequest, found: Conversation | None, typed
     shown = thread.read(found) if found else thread.Thread([], None, None)
     # It must not ask again by itself: that would forget what was typed.
     again: dict[str, Any] = {"error": why, "content": typed, "refresh": ""}
-    return _page(here, request, access.signed_in(request), found, shown, **again)
+    return _page(here, request, access.get_user(request), found, shown, **again)
 
 
 def _to_login(request: HttpRequest) -> HttpResponse:
     """A page leads there; a part of one, fetched by the page, is refused."""
     if is_part(request):
-        raise SignedOut(_("You are signed out. Sign in to go on."))
-    return access.to_login(request)
+        raise NotAuthenticated(_("You are signed out. Sign in to go on."))
+    return access.login_redirect(request)
 
 
 def _page(
@@ -173,12 +177,12 @@ def _page(
     **more: Any,
 ) -> Page:
     """`alone`: the messages, without the page around them."""
-    offered = theirs(here.catalogue, user)
-    listed = None if alone else conversation_list.read(user, zone(request), current=current)
+    offered = catalog_for_user(here.catalogue, user)
+    listed = None if alone else conversation_list.read(user, timezone_of(request), current=current)
     wanted = current.model if current else listed.model if listed else ""
     retired = offered.retired(wanted)
-    model = offered.usable(wanted)
-    start = _complete(shown, offered, model, current, state, zone(request))
+    model = offered.resolve_or_default(wanted)
+    start = _complete(shown, offered, model, current, state, timezone_of(request))
     context: dict[str, Any] = {
         "conversation": current,
         "thread": shown.items,
@@ -205,7 +209,7 @@ def _page(
 def _complete(
     shown: thread.Thread,
     offered: Catalogue,
-    model: Model,
+    model: LlmModel,
     current: Conversation | None,
     state: ConversationState | None,
     zone: tzinfo,
@@ -218,11 +222,11 @@ def _complete(
     for item in shown.items:
         item["model_name"] = offered.name_of(item["model"])
         item["starts_context"] = not item["is_first"] and str(item["id"]) == start
-        outcome.complete(item, offered, model, current.parameters if current else {}, zone)
+        outcome.add_suggestions(item, offered, model, current.parameters if current else {}, zone)
     return start
 
 
-def _context_start(current: Conversation, state: ConversationState, model: Model) -> str | None:
+def _context_start(current: Conversation, state: ConversationState, model: LlmModel) -> str | None:
     """Known from the last turn, unless another model answers now."""
     if state.model in ("", model.id):
         return str(state.context_start) if state.context_start else None

@@ -5,8 +5,8 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from chat.exceptions import Malformed
-from chat.formats import grouped
+from chat.exceptions import BadRequest
+from chat.formats import grouped_number
 from chat.upstream.parameters import CHOICES, LEVEL, NUMBER, SWITCH, Parameter, Value
 
 from . import request_fields
@@ -23,7 +23,7 @@ def names(request: HttpRequest) -> list[str]:
 
 
 def read(request: HttpRequest, sent: dict[str, Any]) -> dict[str, Value | None] | None:
-    """What is chosen; None forgets a choice. Nothing was sent at all: None. Raises Malformed."""
+    """What is chosen; None forgets a choice. Nothing was sent at all: None. Raises BadRequest."""
     if is_form(request) and sent.get(FIELD) == RESET:
         return dict.fromkeys(CHOICES)
     if is_form(request) and FIELD not in sent:
@@ -33,7 +33,7 @@ def read(request: HttpRequest, sent: dict[str, Any]) -> dict[str, Value | None] 
     else:
         found = sent[FIELD]
         if not isinstance(found, dict):
-            raise Malformed(_("“%(name)s” must be a JSON object.") % {"name": FIELD})
+            raise BadRequest(_("“%(name)s” must be a JSON object.") % {"name": FIELD})
     for name, value in found.items():
         _check(name, value)
     return found or None
@@ -58,16 +58,16 @@ def _check(name: str, value: Any) -> None:
     parameter = CHOICES.get(name)
     if parameter is None:
         unknown = _("There is no parameter “%(name)s”.") % {"name": name[:100]}
-        raise Malformed(f"{unknown} {request_fields.offer(CHOICES)}")
-    if value is not None and not parameter.takes(value):
-        raise Malformed(_unfit(parameter))
+        raise BadRequest(f"{unknown} {request_fields.listed_choices(CHOICES)}")
+    if value is not None and not parameter.is_valid(value):
+        raise BadRequest(_unfit(parameter))
 
 
 def _unfit(parameter: Parameter) -> str:
     about = {
         "name": parameter.name,
-        "least": grouped(parameter.least),
-        "most": grouped(parameter.most),
+        "least": grouped_number(parameter.minimum),
+        "most": grouped_number(parameter.maximum),
         "names": ", ".join(parameter.levels),
     }
     if parameter.kind == SWITCH:

@@ -10,13 +10,13 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.db import in_database
-from chat.engine.engine import Engine, engine
-from chat.exceptions import Malformed
-from chat.formats import grouped
-from chat.model_catalog.catalog import theirs
-from chat.upstream.catalogue import Model, UnknownModel
-from chat.upstream.parameters import CHOICES, LEVEL, SWITCH, Parameter, Value, known
+from chat.db import run_in_db
+from chat.engine.engine import Engine, get_engine
+from chat.exceptions import BadRequest
+from chat.formats import grouped_number
+from chat.model_catalog.catalog import catalog_for_user
+from chat.upstream.catalogue import LlmModel, UnknownModel
+from chat.upstream.parameters import CHOICES, LEVEL, SWITCH, Parameter, Value, supported_parameters
 
 from . import access
 
@@ -50,25 +50,25 @@ WORDS = {
 }
 
 
-@access.takes("GET", "HEAD")
+@access.require_methods("GET", "HEAD")
 async def of_model(request: HttpRequest) -> HttpResponseBase:
     """Those of `?model=`, with nothing chosen: fetched by a page whose model was changed."""
-    return await in_database(_of_model, await engine(), request)
+    return await run_in_db(_of_model, await get_engine(), request)
 
 
 def _of_model(here: Engine, request: HttpRequest) -> HttpResponse:
-    offered = theirs(here.catalogue, access.signed_in(request))
+    offered = catalog_for_user(here.catalogue, access.get_user(request))
     try:
         model = offered.get(request.GET.get("model", offered.default.id))
     except UnknownModel as error:
-        raise Malformed(gettext("There is no such model here. Choose another one.")) from error
+        raise BadRequest(gettext("There is no such model here. Choose another one.")) from error
     form = "composer" if "new" in request.GET else "instruct"
     return render(request, "chat/_parameters.html", {"controls": controls(model, {}), "form": form})
 
 
-def controls(model: Model, chosen: Mapping[str, Value]) -> dict[str, Any]:
+def controls(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
     """What the form shows: the model, what is chosen of all there is, and a row for what this model knows."""
-    takes = {parameter.name: parameter for parameter in known(model)}
+    takes = {parameter.name: parameter for parameter in supported_parameters(model)}
     shown = [takes[name] for name in CHOICES if name in takes]
     return {
         "model": model.id,
@@ -83,7 +83,7 @@ def controls(model: Model, chosen: Mapping[str, Value]) -> dict[str, Any]:
 def _row(parameter: Parameter, chosen: Value | None) -> dict[str, Any]:
     """`value` as a form writes it, '' where the model's default holds."""
     label, about = ABOUT[parameter.name]
-    value = None if chosen is None else parameter.fitted(chosen)
+    value = None if chosen is None else parameter.clamp(chosen)
     row = {"name": parameter.name, "label": label, "about": about, "value": _written(value)}
     if parameter.kind in (SWITCH, LEVEL):
         values: tuple[Value, ...] = (True, False) if parameter.kind == SWITCH else parameter.levels
@@ -92,13 +92,13 @@ def _row(parameter: Parameter, chosen: Value | None) -> dict[str, Any]:
     default = parameter.default
     assert not isinstance(default, str)
     return row | {
-        "min": str(parameter.least),
-        "max": str(parameter.most),
+        "min": str(parameter.minimum),
+        "max": str(parameter.maximum),
         "step": str(parameter.step),
         "whole": parameter.step == 1,
-        "least": grouped(parameter.least),
-        "most": grouped(parameter.most),
-        "default": "" if default is None else grouped(default),
+        "least": grouped_number(parameter.minimum),
+        "most": grouped_number(parameter.maximum),
+        "default": "" if default is None else grouped_number(default),
     }
 
 

@@ -10,20 +10,20 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from chat.backends import forget_failures, throttled_name
-from chat.exceptions import Overloaded
+from chat.exceptions import ServiceOverloaded
 from chat.fair_executor import FairExecutor
 from chat.models.user import User
 
 RETRY_SECONDS = 1
 THREADS = 2
-confirming = FairExecutor("confirming", THREADS)  # hashes would hold up everybody in the database threads
+CONFIRM_POOL = FairExecutor("confirming", THREADS)  # hashes would hold up everybody in the database threads
 _lock = Lock()
 _sessions: set[str] = set()  # in which a password is being checked
 
 
 @contextmanager
-def only_one(request: HttpRequest, user: User) -> Iterator[None]:
-    """Hold this session's only check. Raises Overloaded while another one is held.
+def one_confirmation(request: HttpRequest, user: User) -> Iterator[None]:
+    """Hold this session's only check. Raises ServiceOverloaded while another one is held.
 
     So what counts failures sees one after the other, and nobody fills threads with hashes.
     """
@@ -31,7 +31,7 @@ def only_one(request: HttpRequest, user: User) -> Iterator[None]:
     with _lock:
         if session in _sessions:
             words = _("Your password is already being checked. Wait a moment, then try again.")
-            raise Overloaded(words, retry_after=RETRY_SECONDS)
+            raise ServiceOverloaded(words, retry_after=RETRY_SECONDS)
         _sessions.add(session)
     try:
         yield
@@ -53,4 +53,4 @@ def confirm(request: HttpRequest, user: User, password: str) -> bool:
 
 async def confirm_in_turn(request: HttpRequest, user: User, password: str) -> bool:
     """The same off the event loop, in the person's turn and outside the database's threads."""
-    return await asyncio.wrap_future(confirming.submit(user.pk, confirm, request, user, password))
+    return await asyncio.wrap_future(CONFIRM_POOL.submit(user.pk, confirm, request, user, password))

@@ -14,13 +14,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from chat.exceptions import Overloaded
+from chat.exceptions import ServiceOverloaded
 from chat.forms import ChangePasswordForm, NewPasswordForm
 from chat.models.user import User
 from chat.views.accounts import dead_link
 from chat.views.errors import refuse
 from chat.views.login import locked_out, refuse_locked_out
-from chat.views.password_confirmation import confirm, only_one
+from chat.views.password_confirmation import confirm, one_confirmation
 
 WRONG = _("This is not your current password.")
 
@@ -38,10 +38,10 @@ def change(request: HttpRequest) -> HttpResponse:
     form = ChangePasswordForm(request.user, request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
-            with only_one(request, request.user):
+            with one_confirmation(request, request.user):
                 if confirm(request, request.user, form.cleaned_data["current"]):
                     return _changed(request, request.user, form)
-        except Overloaded as busy:
+        except ServiceOverloaded as busy:
             return refuse(request, busy.status, busy.message, retry_after=busy.retry_after)
         if locked_out(request):
             return refuse_locked_out(request)

@@ -9,8 +9,8 @@ from django.http import HttpRequest, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
 
-from chat.exceptions import Malformed, TooLong, WrongType
-from chat.formats import grouped
+from chat.exceptions import BadRequest, PayloadTooLarge, UnsupportedMediaType
+from chat.formats import grouped_number
 from chat.wire import strict_json
 
 from .errors import is_form
@@ -19,10 +19,10 @@ JSON_TYPES = ("application/json", "text/event-stream")
 NULLABLE = ("client_key", "parent", "model")  # a form has no null: an empty field says the same
 
 
-def read(request: HttpRequest, *known: str, required: bool = True) -> dict[str, Any]:
+def parse(request: HttpRequest, *known: str, required: bool = True) -> dict[str, Any]:
     """The call's fields, all of them `known`; a call that needs none may come without a body.
 
-    Raises Malformed, TooLong and WrongType.
+    Raises BadRequest, PayloadTooLarge and UnsupportedMediaType.
     """
     if is_form(request):
         fields = _form(request)
@@ -32,40 +32,40 @@ def read(request: HttpRequest, *known: str, required: bool = True) -> dict[str, 
         fields = _json(request)
     if unknown := sorted(set(fields) - set(known)):
         unfit = _("There is no field “%(name)s”.") % {"name": unknown[0][:100]}
-        raise Malformed(f"{unfit} {offer(known)}")
+        raise BadRequest(f"{unfit} {listed_choices(known)}")
     return fields
 
 
-def text(fields: Mapping[str, Any], name: str, longest: int, *, required: bool = False) -> str | None:
-    """With its line breaks as "\\n". Raises Malformed and TooLong."""
+def parse_text(fields: Mapping[str, Any], name: str, longest: int, *, required: bool = False) -> str | None:
+    """With its line breaks as "\\n". Raises BadRequest and PayloadTooLarge."""
     value = fields.get(name)
     if value is None and not required:
         return None
     if not isinstance(value, str):
-        raise Malformed(_("“%(name)s” must be text.") % {"name": name})
+        raise BadRequest(_("“%(name)s” must be text.") % {"name": name})
     value = value.replace("\r\n", "\n")
     if required and not value.strip():
-        raise Malformed(_("“%(name)s” is empty. Write something.") % {"name": name})
+        raise BadRequest(_("“%(name)s” is empty. Write something.") % {"name": name})
     if len(value) > longest:
-        sizes = {"name": name, "length": grouped(len(value)), "longest": grouped(longest)}
+        sizes = {"name": name, "length": grouped_number(len(value)), "longest": grouped_number(longest)}
         words = _("“%(name)s” has %(length)s characters; %(longest)s are the most that can be sent.")
         if name == "content":  # of a person, who knows no names of fields
             words = _("Your message has %(length)s characters; %(longest)s are the most that can be sent.")
-        raise TooLong(words % sizes)
+        raise PayloadTooLarge(words % sizes)
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise Malformed(_("“%(name)s” holds characters that are no text.") % {"name": name})
+        raise BadRequest(_("“%(name)s” holds characters that are no text.") % {"name": name})
     return value
 
 
-def key(fields: Mapping[str, Any], name: str) -> uuid.UUID | None:
-    """Raises Malformed for what is no UUID."""
+def parse_uuid(fields: Mapping[str, Any], name: str) -> uuid.UUID | None:
+    """Raises BadRequest for what is no UUID."""
     value = fields.get(name)
     if value is None:
         return None
     try:
         return _uuid(value)
     except ValueError as error:
-        raise Malformed(_("“%(name)s” must be a UUID.") % {"name": name}) from error
+        raise BadRequest(_("“%(name)s” must be a UUID.") % {"name": name}) from error
 
 
 def _uuid(value: Any) -> uuid.UUID:
@@ -74,7 +74,7 @@ def _uuid(value: Any) -> uuid.UUID:
     return uuid.UUID(value)
 
 
-def offer(known: Collection[str]) -> str:
+def listed_choices(known: Collection[str]) -> str:
     """What there is in place of what is not."""
     if not known:
         return _("This call takes none.")
@@ -83,13 +83,13 @@ def offer(known: Collection[str]) -> str:
 
 def _json(request: HttpRequest) -> dict[str, Any]:
     if request.content_type not in JSON_TYPES:
-        raise WrongType(_("Send JSON (Content-Type: application/json) or an HTML form."))
+        raise UnsupportedMediaType(_("Send JSON (Content-Type: application/json) or an HTML form."))
     try:
         fields = strict_json.loads(_body(request))
     except strict_json.InvalidJSON as error:
-        raise Malformed(_(str(error))) from error
+        raise BadRequest(_(str(error))) from error
     if not isinstance(fields, dict):
-        raise Malformed(_("Send a JSON object."))
+        raise BadRequest(_("Send a JSON object."))
     return fields
 
 
@@ -97,19 +97,19 @@ def _body(request: HttpRequest) -> bytes:
     try:
         return request.body
     except RequestDataTooBig as error:
-        raise TooLong(_("This is longer than 1 MiB. Send less.")) from error
+        raise PayloadTooLarge(_("This is longer than 1 MiB. Send less.")) from error
     except UnreadablePostError as error:
-        raise Malformed(_("This call ended before its end.")) from error
+        raise BadRequest(_("This call ended before its end.")) from error
 
 
 def _form(request: HttpRequest) -> dict[str, Any]:
     try:
         fields: dict[str, Any] = request.POST.dict()
         if request.FILES:
-            raise Malformed(_("Files are not taken here."))
+            raise BadRequest(_("Files are not taken here."))
     except RequestDataTooBig as error:
-        raise TooLong(_("This is longer than 1 MiB. Send less.")) from error
+        raise PayloadTooLarge(_("This is longer than 1 MiB. Send less.")) from error
     except (MultiPartParserError, TooManyFieldsSent, TooManyFilesSent, UnreadablePostError) as error:
-        raise Malformed(_("This form cannot be read.")) from error
+        raise BadRequest(_("This form cannot be read.")) from error
     fields.pop("csrfmiddlewaretoken", None)
     return {name: None if value == "" and name in NULLABLE else value for name, value in fields.items()}

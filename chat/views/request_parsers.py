@@ -6,115 +6,116 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from chat.exceptions import Malformed, TooLong
-from chat.formats import grouped
+from chat.exceptions import BadRequest, PayloadTooLarge
+from chat.formats import grouped_number
 from chat.models.conversation import TITLE_LENGTH
 from chat.models.feedback import LONGEST_REASON
-from chat.turns.commands import LEAF, Continuation, Edit, Question, Regeneration
+from chat.turns.commands import LEAF, ContinueReply, EditMessage, RegenerateReply, SendMessage
 
 from . import parameter_fields, request_fields
 from .errors import is_form
 
-LONGEST_QUESTION = 200_000  # code points
-LONGEST_SYSTEM = 20_000  # code points
-LONGEST_MODEL = 200
-LONGEST_BODY = 1_048_576  # bytes, so never a title's own limit
+MAX_QUESTION_CHARS = 200_000  # code points
+MAX_SYSTEM_CHARS = 20_000  # code points
+MAX_MODEL_CHARS = 200
+MAX_BODY_BYTES = 1_048_576  # bytes, so never a title's own limit
 THUMBS = {"up": True, "down": False, "none": None}
 
 
-def question(request: HttpRequest, conversation: uuid.UUID | None) -> Question:
-    """The question of a send. Raises Malformed, TooLong and WrongType, like everything here."""
+def question(request: HttpRequest, conversation: uuid.UUID | None) -> SendMessage:
+    """The question of a send. Raises BadRequest, PayloadTooLarge and UnsupportedMediaType, like everything
+    here."""
     more = ["parent"] if conversation else []
     known = ["content", "client_key", "model", "system", *parameter_fields.names(request)]
-    sent = request_fields.read(request, *known, *more)
+    sent = request_fields.parse(request, *known, *more)
     content = _content(sent)
-    return Question(
+    return SendMessage(
         content=content,
         client_key=_client_key(request, sent, content),
         conversation=conversation,
-        parent=request_fields.key(sent, "parent") if "parent" in sent else LEAF,
+        parent=request_fields.parse_uuid(sent, "parent") if "parent" in sent else LEAF,
         model=_model(sent),
-        system=request_fields.text(sent, "system", LONGEST_SYSTEM),
+        system=request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS),
         parameters=parameter_fields.read(request, sent),
     )
 
 
-def edit(request: HttpRequest, message: uuid.UUID) -> Edit:
+def edit(request: HttpRequest, message: uuid.UUID) -> EditMessage:
     """The question that is to stand beside the question `message`."""
-    sent = request_fields.read(
+    sent = request_fields.parse(
         request, "content", "client_key", "model", "system", *parameter_fields.names(request)
     )
     content = _content(sent)
     key = _client_key(request, sent, f"edit {message} {content}")
-    system = request_fields.text(sent, "system", LONGEST_SYSTEM)
-    return Edit(message, content, key, _model(sent), system, parameter_fields.read(request, sent))
+    system = request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS)
+    return EditMessage(message, content, key, _model(sent), system, parameter_fields.read(request, sent))
 
 
-def regeneration(request: HttpRequest, message: uuid.UUID) -> Regeneration:
-    sent = request_fields.read(
+def regeneration(request: HttpRequest, message: uuid.UUID) -> RegenerateReply:
+    sent = request_fields.parse(
         request, "client_key", "model", *parameter_fields.names(request), required=False
     )
     model = _model(sent)
     key = _client_key(request, sent, f"regenerate {message} {model}")
-    return Regeneration(message, key, model, parameter_fields.read(request, sent))
+    return RegenerateReply(message, key, model, parameter_fields.read(request, sent))
 
 
-def continuation(request: HttpRequest, message: uuid.UUID) -> Continuation:
-    sent = request_fields.read(request, "client_key", *parameter_fields.names(request), required=False)
+def continuation(request: HttpRequest, message: uuid.UUID) -> ContinueReply:
+    sent = request_fields.parse(request, "client_key", *parameter_fields.names(request), required=False)
     key = _client_key(request, sent, f"continue {message}")
-    return Continuation(message, key, parameter_fields.read(request, sent))
+    return ContinueReply(message, key, parameter_fields.read(request, sent))
 
 
 def feedback(request: HttpRequest) -> tuple[bool | None, str]:
     """`{"thumb": "up" | "down" | "none", "reason"?}`: whether it is up, or None, and why."""
-    sent = request_fields.read(request, "thumb", "reason")
+    sent = request_fields.parse(request, "thumb", "reason")
     thumb = sent.get("thumb")
     if not isinstance(thumb, str) or thumb not in THUMBS:
         words = _("“%(name)s” must be one of: %(names)s.")
-        raise Malformed(words % {"name": "thumb", "names": ", ".join(THUMBS)})
-    return THUMBS[thumb], (request_fields.text(sent, "reason", LONGEST_REASON) or "").strip()
+        raise BadRequest(words % {"name": "thumb", "names": ", ".join(THUMBS)})
+    return THUMBS[thumb], (request_fields.parse_text(sent, "reason", LONGEST_REASON) or "").strip()
 
 
 def title(request: HttpRequest) -> str:
     """A conversation's new title, in one line."""
-    sent = request_fields.read(request, "title")
-    line = " ".join((request_fields.text(sent, "title", LONGEST_BODY, required=True) or "").split())
+    sent = request_fields.parse(request, "title")
+    line = " ".join((request_fields.parse_text(sent, "title", MAX_BODY_BYTES, required=True) or "").split())
     if len(line) > TITLE_LENGTH:
         words = _("The title has %(length)s characters; %(longest)s are the most.")
-        raise TooLong(words % {"length": grouped(len(line)), "longest": TITLE_LENGTH})
+        raise PayloadTooLarge(words % {"length": grouped_number(len(line)), "longest": TITLE_LENGTH})
     return line
 
 
 def settings(request: HttpRequest) -> dict[str, Any]:
     """What is to change of a conversation's `model`, `system` and `parameters`."""
-    sent = request_fields.read(request, "model", "system", *parameter_fields.names(request))
+    sent = request_fields.parse(request, "model", "system", *parameter_fields.names(request))
     found = {
         "model": _model(sent),
-        "system": request_fields.text(sent, "system", LONGEST_SYSTEM),
+        "system": request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS),
         "parameters": parameter_fields.read(request, sent),
     }
     changed = {name: value for name, value in found.items() if value is not None}
     if not changed:
-        raise Malformed(_("Send “model”, “system” or “parameters”."))
+        raise BadRequest(_("Send “model”, “system” or “parameters”."))
     return changed
 
 
-def nothing(request: HttpRequest) -> None:
+def no_fields(request: HttpRequest) -> None:
     """A call whose address says it all."""
-    request_fields.read(request, required=False)
+    request_fields.parse(request, required=False)
 
 
 def _content(sent: dict[str, Any]) -> str:
-    content = request_fields.text(sent, "content", LONGEST_QUESTION, required=True)
+    content = request_fields.parse_text(sent, "content", MAX_QUESTION_CHARS, required=True)
     assert content is not None
     return content
 
 
 def _model(sent: dict[str, Any]) -> str | None:
-    return request_fields.text(sent, "model", LONGEST_MODEL) or None
+    return request_fields.parse_text(sent, "model", MAX_MODEL_CHARS) or None
 
 
 def _client_key(request: HttpRequest, sent: dict[str, Any], asked: str) -> uuid.UUID:
     """The client's key, or a new one. A form's stays while its page does, so what is asked counts too."""
-    key = request_fields.key(sent, "client_key") or uuid.uuid4()
+    key = request_fields.parse_uuid(sent, "client_key") or uuid.uuid4()
     return uuid.uuid5(key, asked) if is_form(request) else key

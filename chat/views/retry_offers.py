@@ -6,25 +6,25 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from chat.formats import grouped
-from chat.upstream.catalogue import Model
-from chat.upstream.parameters import Value, known
+from chat.formats import grouped_number
+from chat.upstream.catalogue import LlmModel
+from chat.upstream.parameters import Value, supported_parameters
 
 MORE = 2  # times the tokens it had
 
 
-def offers(model: Model, chosen: Mapping[str, Value], had: int) -> list[dict[str, Any]]:
+def offers(model: LlmModel, chosen: Mapping[str, Value], had: int) -> list[dict[str, Any]]:
     """Each one parameter that another attempt could have, as a button of a form."""
-    takes = {parameter.name: parameter for parameter in known(model)}
+    takes = {parameter.name: parameter for parameter in supported_parameters(model)}
     found = []
-    more = min(had * MORE, int(takes["max_tokens"].most))
+    more = min(had * MORE, int(takes["max_tokens"].maximum))
     if more > had:
-        words = _("Try again with %(tokens)s tokens") % {"tokens": grouped(more)}
+        words = _("Try again with %(tokens)s tokens") % {"tokens": grouped_number(more)}
         found.append(_offer("max_tokens", more, str(more), words))
     thinks = chosen.get("thinking", True)
     if thinks and (effort := takes.get("effort")):
         least, now = effort.levels[0], chosen.get("effort", effort.default)
-        if now is not None and effort.fitted(now) != least:
+        if now is not None and effort.clamp(now) != least:
             found.append(_offer("effort", least, least, _("Try again with less thinking")))
     if thinks and "thinking" in takes:
         found.append(_offer("thinking", False, "off", _("Try again without thinking")))

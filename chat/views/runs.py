@@ -6,10 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chat.db import in_database
-from chat.engine.engine import engine
+from chat.db import run_in_db
+from chat.engine.engine import get_engine
 from chat.engine.streaming.position import Position
-from chat.exceptions import Malformed
+from chat.exceptions import BadRequest
 from chat.models import Run, User
 
 from . import access
@@ -18,18 +18,18 @@ from .redirects import to_conversation
 from .sse_response import stream as stream_of
 
 
-@access.takes("GET")
+@access.require_methods("GET")
 async def stream(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
     """Follow or resume: what comes after `Last-Event-ID`, or after `?after=`, or everything."""
-    here = await engine()
-    user, found, position = await in_database(_find, request, run)
+    here = await get_engine()
+    user, found, position = await run_in_db(_find, request, run)
     live = await here.follow(found)
     return stream_of(here, live, user, request, position)
 
 
 def _find(request: HttpRequest, run: uuid.UUID) -> tuple[User, Run, Position]:
-    found = access.own_run(request, run)
-    return access.signed_in(request), found, _position(request)
+    found = access.get_run_or_404(request, run)
+    return access.get_user(request), found, _position(request)
 
 
 def _position(request: HttpRequest) -> Position:
@@ -39,14 +39,14 @@ def _position(request: HttpRequest) -> Position:
     try:
         return Position.parse(written)
     except ValueError as error:
-        raise Malformed(_("This is no position in a stream.")) from error
+        raise BadRequest(_("This is no position in a stream.")) from error
 
 
-@access.takes("POST")
+@access.require_methods("POST")
 async def stop(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
     """Ask the run to stop; its stream tells when it did. The row is told first, for a layer may be dead."""
-    here = await engine()
-    found = await in_database(_request_stop, request, run)
+    here = await get_engine()
+    found = await run_in_db(_request_stop, request, run)
     here.stop(found)
     if is_form(request):
         return to_conversation(found.conversation_id)
@@ -54,7 +54,7 @@ async def stop(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
 
 
 def _request_stop(request: HttpRequest, run: uuid.UUID) -> Run:
-    found = access.own_run(request, run)
+    found = access.get_run_or_404(request, run)
     if found.is_live:
         Run.objects.live().filter(pk=found.pk).update(stop_requested=True)
     return found

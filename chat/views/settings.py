@@ -6,30 +6,30 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from chat.db import in_database
-from chat.exceptions import Malformed, SignedOut
+from chat.db import run_in_db
+from chat.exceptions import BadRequest, NotAuthenticated
 
 from . import access, preferences, request_fields
 from .errors import is_form
 from .redirects import HttpResponseSeeOther
 
 
-@access.takes("GET", "HEAD", "POST")
+@access.require_methods("GET", "HEAD", "POST")
 async def settings(request: HttpRequest) -> HttpResponseBase:
     """Show the choices, or keep those that are sent: all of them, or none where one is not allowed."""
-    return await in_database(_keep if request.method == "POST" else _show, request)
+    return await run_in_db(_keep if request.method == "POST" else _show, request)
 
 
 def _show(request: HttpRequest) -> HttpResponse:
     try:
-        access.signed_in(request)
-    except SignedOut:
-        return access.to_login(request)
+        access.get_user(request)
+    except NotAuthenticated:
+        return access.login_redirect(request)
     return render(request, "chat/settings.html", {"saved": "saved" in request.GET})
 
 
 def _keep(request: HttpRequest) -> HttpResponse:
-    access.signed_in(request)
+    access.get_user(request)
     chosen = _chosen(request)
     if is_form(request):
         response: HttpResponse = HttpResponseSeeOther(f"{reverse('chat:preferences')}?saved=1")
@@ -40,11 +40,11 @@ def _keep(request: HttpRequest) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest) -> dict[str, str]:
-    sent = request_fields.read(request, *preferences.CHOICES)
+    sent = request_fields.parse(request, *preferences.CHOICES)
     if not sent:
-        raise Malformed(_("Send one of: %(names)s.") % {"names": ", ".join(preferences.CHOICES)})
+        raise BadRequest(_("Send one of: %(names)s.") % {"names": ", ".join(preferences.CHOICES)})
     for name, value in sent.items():
         if value not in preferences.CHOICES[name]:
             words = _("“%(name)s” must be one of: %(names)s.")
-            raise Malformed(words % {"name": name, "names": ", ".join(preferences.CHOICES[name])})
+            raise BadRequest(words % {"name": name, "names": ", ".join(preferences.CHOICES[name])})
     return sent

@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 
 from chat.engine.engine import Engine
 from chat.engine.streaming.position import Position
-from chat.engine.streaming.run_state import Live
+from chat.engine.streaming.run_state import RunState
 from chat.engine.streaming.viewer import Viewer
 from chat.models import User
 
@@ -25,7 +25,7 @@ class EventStream(StreamingHttpResponse):
 
 
 def stream(
-    engine: Engine, live: Live, user: User, request: HttpRequest, position: Position = Position()
+    engine: Engine, live: RunState, user: User, request: HttpRequest, position: Position = Position()
 ) -> HttpResponseBase:
     """`text/event-stream` of what follows `position`; 204 for who has seen `done` already.
 
@@ -33,16 +33,16 @@ def stream(
 
     204 is what makes a browser's EventSource stop asking.
     """
-    if live.ending is not None and position == live.end._replace(done=True):
-        return _labelled(HttpResponse(status=204), live.about.run, live.about.conversation)
-    feed = live.page if request.GET.get("html") == "1" else live.plain
+    if live.outcome is not None and position == live.end._replace(done=True):
+        return _labelled(HttpResponse(status=204), live.info.run, live.info.conversation)
+    feed = live.html_feed if request.GET.get("html") == "1" else live.plain_feed
     session = request.session.session_key or ""
     viewer = Viewer(engine.viewers, feed, position, session=session, user=user.pk, password=user.password)
     response = EventStream(viewer)
     response["Cache-Control"] = "no-cache, no-transform"
     response["X-Accel-Buffering"] = "no"
     response["Content-Encoding"] = "identity"
-    return _labelled(response, live.about.run, live.about.conversation)
+    return _labelled(response, live.info.run, live.info.conversation)
 
 
 def _labelled(response: HttpResponseBase, run: uuid.UUID, conversation: uuid.UUID) -> HttpResponseBase:

@@ -6,7 +6,7 @@ from typing import Any
 
 from chat.engine.streaming.position import Position
 from chat.models import Conversation, Message, Run
-from chat.models.message import Place
+from chat.models.message import BranchNode
 from chat.turns.planner import can_continue
 
 from . import outcome
@@ -54,7 +54,7 @@ def read(
 def _count(leaf: uuid.UUID | None) -> int:
     """How many messages from this one upwards are shown at once."""
     count, length = 0, 0
-    for step in Message.objects.path(leaf, PAGE) if leaf else ():
+    for step in Message.objects.ancestors(leaf, PAGE) if leaf else ():
         length += step.length
         if length > PAGE_LENGTH and count >= 2:
             break
@@ -62,7 +62,7 @@ def _count(leaf: uuid.UUID | None) -> int:
     return count
 
 
-def _item(message: Message, place: Place, run: Run | None, *, is_leaf: bool) -> dict[str, Any]:
+def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool) -> dict[str, Any]:
     """`text` and `reasoning` are those of all the message's runs, `position` is that of the last one's."""
     text, reasoning = run.texts() if run and run.is_live else ("", "")
     feedback = getattr(message, "feedback", None)
@@ -88,7 +88,7 @@ def _item(message: Message, place: Place, run: Run | None, *, is_leaf: bool) -> 
 
 
 def _run(run: Run, position: Position) -> dict[str, Any]:
-    return outcome.told(run) | {
+    return outcome.outcome_context(run) | {
         "id": run.pk,
         "live": run.is_live,
         "position": str(position),
@@ -102,7 +102,7 @@ def _run(run: Run, position: Position) -> dict[str, Any]:
     }
 
 
-def _versions(place: Place) -> dict[str, Any] | None:
+def _versions(place: BranchNode) -> dict[str, Any] | None:
     """None where there is only the one."""
     if place.count < 2:
         return None

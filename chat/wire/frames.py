@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from chat.wire.sse import Event
-from chat.wire.text import Joiner, ThinkSplitter
+from chat.wire.text import SurrogateJoiner, ThinkSplitter
 from chat.wire.tool_calls import ToolCalls
-from chat.wire.usage import Tally, Usage
+from chat.wire.usage import Usage, UsageAccumulator
 
-__all__ = ["Delta", "FrameError", "Reader", "Usage"]
+__all__ = ["Delta", "FrameError", "FrameReader", "Usage"]
 
 # `json.loads` spends a third of its time around this call, and it runs once per token. Not strict: control
 # characters may stand unescaped.
@@ -63,7 +63,7 @@ class FrameError(Exception):
         self.payload = payload
 
 
-class Reader:
+class FrameReader:
     """Reads one reply. Keeps what has to be known across its frames, never its text.
 
     `done` is True once `[DONE]` came; everything after it is ignored. `finish_reason` is "" while unknown,
@@ -74,10 +74,10 @@ class Reader:
     def __init__(self, *, inline_reasoning: bool = False) -> None:
         self.done = False
         self.finish_reason = ""
-        self._tally = Tally()
+        self._tally = UsageAccumulator()
         self._calls = ToolCalls()
-        self._text = Joiner()
-        self._reasoning = Joiner()
+        self._text = SurrogateJoiner()
+        self._reasoning = SurrogateJoiner()
         self._splitter = ThinkSplitter() if inline_reasoning else None
 
     @property
@@ -124,18 +124,18 @@ class Reader:
         if isinstance(answer, dict) and isinstance(answer.get("streamed_data"), list):
             _refuse_error(answer)
             frames = answer["streamed_data"]
-        deltas = [self._frame(frame) for frame in frames if frame is not None] + [self.close()]
+        deltas = [self._frame(frame) for frame in frames if frame is not None] + [self.flush()]
         self.done = True
         text = "".join(delta.text for delta in deltas if delta)
         reasoning = "".join(delta.reasoning for delta in deltas if delta)
         return Delta(text, reasoning, self.finish_reason)
 
-    def close(self) -> Delta | None:
+    def flush(self) -> Delta | None:
         """What was held back: half a character becomes U+FFFD, half a tag is text after all."""
-        text, reasoning = self._text.close(), self._reasoning.close()
+        text, reasoning = self._text.flush(), self._reasoning.flush()
         if self._splitter:
             thought, text = self._splitter.add(text)
-            reasoning += thought + self._splitter.close()
+            reasoning += thought + self._splitter.flush()
         return Delta(text, reasoning) if text or reasoning else None
 
     def _parse_again(self, event: Event) -> object:
@@ -188,7 +188,7 @@ class Reader:
         if self._splitter is None:
             return text, reasoning
         if reasoning:  # this server has taken the thinking out of the text itself
-            return text, self._splitter.close() + reasoning
+            return text, self._splitter.flush() + reasoning
         thought, answer = self._splitter.add(text)
         return answer, thought
 

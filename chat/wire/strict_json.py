@@ -11,8 +11,10 @@ import math
 import re
 from typing import Any, NoReturn
 
-DEEPEST = 64  # levels of brackets: what can be read only just cannot be written again further down the stack
-LONGEST_INTEGER = 300  # characters; a float holds 308 digits
+MAX_DEPTH = (
+    64  # levels of brackets: what can be read only just cannot be written again further down the stack
+)
+MAX_INTEGER_DIGITS = 300  # characters; a float holds 308 digits
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escape of one, of which two may make a character
 
 
@@ -58,7 +60,7 @@ def _float(written: str) -> float:
 
 
 def _integer(written: str) -> int:
-    if len(written) > LONGEST_INTEGER:
+    if len(written) > MAX_INTEGER_DIGITS:
         raise InvalidJSON(OUT_OF_RANGE)
     return int(written)
 
@@ -66,7 +68,7 @@ def _integer(written: str) -> int:
 def _check(value: Any, *, halves: bool) -> None:
     """Refuse what is nested too deeply, and where there may be `halves` of surrogate pairs, those."""
     level = [value]
-    for _depth in range(DEEPEST + 1):
+    for _depth in range(MAX_DEPTH + 1):
         if halves and any(_is_broken(each) for each in level if isinstance(each, str)):
             raise InvalidJSON(NO_TEXT)
         level = [child for each in level if isinstance(each, dict | list) for child in _children(each)]

@@ -1,7 +1,7 @@
 """Text that arrives in pieces cut anywhere: inside a character, and inside a tag."""
 
 
-class Joiner:
+class SurrogateJoiner:
     """Makes the pieces of one text safe to store and to send.
 
     Servers written in JavaScript cut strings between UTF-16 units, so the two halves of an emoji may come in
@@ -34,15 +34,15 @@ class Joiner:
             piece = piece[:-1]
         return piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
-    def close(self) -> str:
+    def flush(self) -> str:
         half, self._half = self._half, ""
         return "\ufffd" if half else ""
 
 
-def whole(text: str) -> str:
+def sanitize(text: str) -> str:
     """The same for a text that is complete."""
-    joiner = Joiner()
-    return joiner.add(text) + joiner.close()
+    joiner = SurrogateJoiner()
+    return joiner.add(text) + joiner.flush()
 
 
 class ThinkSplitter:
@@ -83,7 +83,7 @@ class ThinkSplitter:
             thinking, self._held = thinking[:-kept], thinking[-kept:]
         return thinking, ""
 
-    def close(self) -> str:
+    def flush(self) -> str:
         """What was held back: no tag came of it, so it is thinking. A text that follows is answer."""
         held, self._held = self._held, ""
         self.thinking = False

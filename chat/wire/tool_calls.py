@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from chat.wire.text import whole
+from chat.wire.text import sanitize
 
 
 class ToolCalls:
@@ -49,8 +49,8 @@ class ToolCalls:
 
 
 def _storable(call: dict[str, Any]) -> dict[str, Any]:
-    function = {key: whole(value) for key, value in call["function"].items()}
-    return {"id": whole(call["id"]), "type": "function", "function": function}
+    function = {key: sanitize(value) for key, value in call["function"].items()}
+    return {"id": sanitize(call["id"]), "type": "function", "function": function}
 
 
 def _text(arguments: object) -> str:

@@ -27,7 +27,7 @@ class Usage:
         return asdict(self) | {"total_tokens": self.total_tokens}
 
 
-class Tally:
+class UsageAccumulator:
     """Adds up the `usage` objects of one reply."""
 
     def __init__(self) -> None:

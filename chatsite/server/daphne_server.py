@@ -30,10 +30,10 @@ from zope.interface import implementer
 
 import chatsite.server.eager_transport  # noqa: F401
 
-LONGEST_BODY = 1_048_576  # bytes
-DISCARDED = 8 * LONGEST_BODY  # bytes of a refused body that are still read, and thrown away
+MAX_BODY_BYTES = 1_048_576  # bytes
+DISCARDED = 8 * MAX_BODY_BYTES  # bytes of a refused body that are still read, and thrown away
 BACKLOG = 2_048  # connections that wait to be accepted: after a restart everybody comes back at once
-LEFTOVERS = 2.0  # seconds for the last tasks to end
+LEFTOVER_SECONDS = 2.0  # seconds for the last tasks to end
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class LimitedRequest(WebRequest):
         self._parsePOSTFormSubmission = False  # Django reads forms; Twisted would read them a first time
 
     def gotLength(self, length: int | None) -> None:
-        too_long = length is not None and length > LONGEST_BODY
+        too_long = length is not None and length > MAX_BODY_BYTES
         super().gotLength(0 if too_long else length)
         if too_long:
             self._refuse()
@@ -91,7 +91,7 @@ class LimitedRequest(WebRequest):
         self._received += len(data)
         if self._received > DISCARDED:
             self.channel.loseConnection()
-        elif not self._refused and self._received > LONGEST_BODY:
+        elif not self._refused and self._received > MAX_BODY_BYTES:
             self._refuse()
         if not self._refused:
             super().handleContentChunk(data)
@@ -290,7 +290,7 @@ class ChatServer(daphne.server.Server):
                 return
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks, timeout=LEFTOVERS)
+            await asyncio.wait(tasks, timeout=LEFTOVER_SECONDS)
 
     def kill_all_applications(self) -> defer.Deferred[None]:
         """Twisted's own trigger at its end, when all applications have ended already."""

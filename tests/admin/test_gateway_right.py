@@ -19,7 +19,7 @@ def test_only_an_administrator_changes_it(action: str, superuser: bool) -> None:
     dora.user_permissions.add(*Permission.objects.filter(codename__in=["view_apikey", "change_apikey"]))
     before = action == "forbid_gateway"
     key = ApiKey(user=dora, name="a program", may_set_gateway=before)
-    key.draw()
+    key.generate_secret()
     key.save()
     client = Client()
     client.force_login(dora)

@@ -23,7 +23,7 @@ rows = OfferedModel.objects
 def account(settings: Any) -> None:
     settings.CLOUDFLARE_ACCOUNT_ID = "acc"
     settings.DEFAULT_MODEL = ""
-    catalog.enter([])
+    catalog.register_models([])
 
 
 def staff(name: str, *rights: str) -> Client:
@@ -39,11 +39,11 @@ def keeper() -> Client:
 
 
 def now() -> Catalogue:
-    return catalog.read([])
+    return catalog.load_catalog([])
 
 
 def version() -> int:
-    return ModelList.objects.standing().version
+    return ModelList.objects.status().version
 
 
 def act(client: Client, action: str, *keys: str, within: str = LIST) -> str:
@@ -118,10 +118,10 @@ def test_what_is_not_offered_is_no_default(keeper: Client, columns: dict[str, An
 def test_a_name_an_order_and_groups_are_given_on_its_page(keeper: Client) -> None:
     few, before = Group.objects.create(name="few"), version()
     assert change(keeper, GEMMAS_PAGE, own_name="For us", position="1", groups=[few.pk]) == ""
-    model = now().of(lambda: {few.pk}).get(GEMMA)
+    model = now().for_groups(lambda: {few.pk}).get(GEMMA)
     assert model.name == "For us"
     assert next(iter(now())).id == GEMMA
-    assert GEMMA not in [each.id for each in now().of(set)]
+    assert GEMMA not in [each.id for each in now().for_groups(set)]
     assert version() > before
 
 
@@ -202,7 +202,7 @@ def test_the_number_of_queries_does_not_grow_with_the_list(
     rows.exclude(pk__in=(GLM, GEMMA)).delete()
     with django_assert_num_queries(9):
         keeper.get(LIST)
-    catalog.enter([])
+    catalog.register_models([])
     for row in rows.exclude(pk=GLM)[:9]:
         row.groups.add(Group.objects.create(name=row.pk[:100]))
     with django_assert_num_queries(9):

@@ -9,7 +9,7 @@ import pytest_asyncio
 from django.db import connections
 from django.test import override_settings
 
-from chat.db import THREADS, in_database
+from chat.db import THREADS, run_in_db
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
 from tests.fake_workers_ai import Fake
@@ -42,4 +42,4 @@ async def _close_connections() -> None:
         all_there.wait(PATIENCE)
         connections.close_all()
 
-    await asyncio.gather(*(in_database(close) for _ in range(THREADS)))
+    await asyncio.gather(*(run_in_db(close) for _ in range(THREADS)))

@@ -6,13 +6,13 @@ import pytest
 from django.test import AsyncClient
 
 from chat.api.model_names import with_adapter
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.engine.engine import Engine
-from chat.exceptions import Malformed
+from chat.exceptions import BadRequest
 from chat.model_catalog.catalog import current
 from chat.models import ApiKey, User
 from chat.upstream import catalogue
-from chat.upstream.catalogue import Catalogue, Model
+from chat.upstream.catalogue import Catalogue, LlmModel
 from tests.api.in_process import here
 from tests.fake_models import finetune
 from tests.fake_workers_ai import Fake
@@ -35,22 +35,22 @@ OFFERED = Catalogue([OTHER, BASE, TELLER], OTHER.id)
 
 @pytest.mark.parametrize("name", ["story-teller", KEY])
 @pytest.mark.parametrize("model", [BASE, TELLER])
-def test_an_adapter_has_a_name_and_an_id(model: Model, name: str) -> None:
+def test_an_adapter_has_a_name_and_an_id(model: LlmModel, name: str) -> None:
     assert with_adapter(OFFERED, model, name) is TELLER
-    assert TELLER.adapter == {"lora": KEY}
+    assert TELLER.lora_parameters == {"lora": KEY}
 
 
 @pytest.mark.parametrize(
     ("model", "name"), [(OTHER, "story-teller"), (BASE, "Story-Teller"), (OTHER, "cf-public-x")]
 )
-def test_an_adapter_of_another_model_is_none(model: Model, name: str) -> None:
-    with pytest.raises(Malformed, match="has no adapter"):
+def test_an_adapter_of_another_model_is_none(model: LlmModel, name: str) -> None:
+    with pytest.raises(BadRequest, match="has no adapter"):
         with_adapter(OFFERED, model, name)
 
 
 def bearer() -> dict[str, str]:
     key = ApiKey(user=User.objects.create_user("alice"), name="a program")
-    secret = key.draw()
+    secret = key.generate_secret()
     key.save()
     return {"Authorization": f"Bearer {secret}"}
 
@@ -59,7 +59,7 @@ def bearer() -> dict[str, str]:
 async def test_they_are_listed_and_applied(here: Engine, fake: Fake) -> None:
     fake.lists.finetunes.append(finetune("story-teller", BASE.id, KEY))
     current.replace(OFFERED)
-    client, headers = AsyncClient(), await in_database(bearer)
+    client, headers = AsyncClient(), await run_in_db(bearer)
     listed = await client.get("/client/v4/accounts/any/ai/finetunes", headers=headers)
     assert listed.json()["result"] == [{"id": KEY, "model": BASE.id, "name": "story-teller"}]
     body = {"prompt": "hello", "lora": "story-teller"}

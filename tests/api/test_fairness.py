@@ -9,7 +9,7 @@ import pytest
 from django.test import AsyncClient
 
 from chat.api import calls as asking
-from chat.db import THREADS, in_database
+from chat.db import THREADS, run_in_db
 from chat.engine.engine import Engine
 from chat.engine.generation import api_calls
 from chat.engine.generation.api_calls import SHARE
@@ -26,7 +26,7 @@ MANY = 3 * THREADS
 
 def bearer(name: str) -> dict[str, str]:
     key = ApiKey(user=User.objects.create_user(name, f"{name}@example.org"), name="a program")
-    secret = key.draw()
+    secret = key.generate_secret()
     key.save()
     return {"Authorization": f"Bearer {secret}"}
 
@@ -67,7 +67,7 @@ async def check(alices: dict[str, str], bobs: dict[str, str], gate: Gate) -> Non
 
 
 async def test_beginnings(here: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    alices, bobs = await in_database(bearer, "alice"), await in_database(bearer, "bob")
+    alices, bobs = await run_in_db(bearer, "alice"), await run_in_db(bearer, "bob")
 
     def is_alices(engine: Engine, request: Any, *rest: Any) -> bool:
         return bool(request.headers["Authorization"] == alices["Authorization"])
@@ -78,12 +78,12 @@ async def test_beginnings(here: Engine, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 async def test_endings(here: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    alices, bobs = await in_database(bearer, "alice"), await in_database(bearer, "bob")
-    alice = await in_database(User.objects.get, username="alice")
+    alices, bobs = await run_in_db(bearer, "alice"), await run_in_db(bearer, "bob")
+    alice = await run_in_db(User.objects.get, username="alice")
 
     def is_alices(call: Call, *rest: Any) -> bool:
         return bool(call.user_id == alice.pk)
 
-    gate = Gate(api_calls.store, is_alices)
-    monkeypatch.setattr(api_calls, "store", gate)
+    gate = Gate(api_calls.save_call, is_alices)
+    monkeypatch.setattr(api_calls, "save_call", gate)
     await check(alices, bobs, gate)

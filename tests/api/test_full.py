@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from django.test import AsyncClient, override_settings
 
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
 from chat.engine.generation import api_calls
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest_asyncio.fixture
 async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
     """The process's engine, with a place for one call."""
-    monkeypatch.setattr(api_calls, "LIVE_RUNS", 1)
+    monkeypatch.setattr(api_calls, "MAX_LIVE_RUNS", 1)
     account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token"}
     with override_settings(CLOUDFLARE_API_BASE_URL=f"{fake.url}/client/v4", DEFAULT_MODEL="", **account):
         made = Engine()
@@ -34,24 +34,24 @@ async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Eng
 
 def drawn() -> str:
     key = ApiKey(user=User.objects.create_user("alice"), name="a program", may_run=True)
-    secret = key.draw()
+    secret = key.generate_secret()
     key.save()
     return secret
 
 
 async def test_the_next_call_is_told_to_come_again(here: Engine) -> None:
-    bearer = {"Authorization": f"Bearer {await in_database(drawn)}"}
+    bearer = {"Authorization": f"Bearer {await run_in_db(drawn)}"}
 
     async def ask(scenario: str, **more: Any) -> Any:
         body = {**question(scenario), **more}
         return await AsyncClient().post(CHAT, body, "application/json", headers=bearer)
 
     slow = await ask("fake: words tokens=900 delay=0.05", stream=True)
-    assert (slow.status_code, here.calls.is_full) == (200, True)
+    assert (slow.status_code, here.api_calls.is_full) == (200, True)
     refused = await ask("hello")
     assert (refused.status_code, refused.json()["error"]["code"]) == (429, "model_busy")
     assert refused.headers["Retry-After"] == "5"
-    assert await in_database(Call.objects.count) == 1
+    assert await run_in_db(Call.objects.count) == 1
     slow.close()
-    await here.calls.wait(60, asyncio.Event())
+    await here.api_calls.wait(60, asyncio.Event())
     assert (await ask("hello")).status_code == 200

@@ -11,7 +11,7 @@ from http.cookies import SimpleCookie
 import pytest
 from django.test import AsyncClient
 
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.engine.engine import Engine
 from chat.models import ApiKey, Conversation, Message, Run, User
 from tests.api.fuzz import Call, call
@@ -37,7 +37,7 @@ class Caller:
 
     def _key(self, keeps: bool) -> str:
         key = ApiKey(user=self.user, name="a program", keeps_conversations=keeps)
-        secret = key.draw()
+        secret = key.generate_secret()
         key.save()
         return f"Bearer {secret}"
 
@@ -66,13 +66,13 @@ class Caller:
 
 
 async def test_no_input_makes_the_server_fail(here: Engine) -> None:
-    caller = await in_database(Caller)
+    caller = await run_in_db(Caller)
     statuses: Counter[int] = Counter()
     broken: list[str] = []
     known: list[str] = []
     for first in range(0, CALLS, AT_ONCE):
         if first % (25 * AT_ONCE) == 0:
-            known = await in_database(caller.known)
+            known = await run_in_db(caller.known)
         numbers = range(first, min(first + AT_ONCE, CALLS))
         calls = [call(SEED, number, known) for number in numbers]
         answers = await asyncio.gather(*map(caller.send, calls, numbers))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import AsyncClient, override_settings
 
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.engine.engine import Engine
 from chat.models import ApiKey, Call, User
 from tests.api.in_process import here
@@ -22,13 +22,13 @@ def bearer(allowed: bool) -> str:
     name = "allowed" if allowed else "other"
     user = User.objects.create_user(name, f"{name}@example.org")
     key = ApiKey(user=user, name=name, may_set_gateway=allowed)
-    secret = key.draw()
+    secret = key.generate_secret()
     key.save()
     return f"Bearer {secret}"
 
 
 async def ask(headers: dict[str, str], *, path: str = CHAT, allowed: bool = True, **body: Any) -> Any:
-    authorization = {"Authorization": await in_database(bearer, allowed)}
+    authorization = {"Authorization": await run_in_db(bearer, allowed)}
     return await AsyncClient().post(
         path, {**question("hello"), **body}, "application/json", headers=authorization | headers
     )
@@ -55,7 +55,7 @@ async def test_headers_are_passed_on_and_the_log_id_comes_back(here: Engine, fak
     assert passed == {name: value for name, value in asked.items() if name != "cf-aig-metadata"}
     assert (told["team"], set(told)) == ("blue", {"team", "person", "site"})
     assert told["person"] != labels["person"], "whose call it is stays true in the log"
-    call = await in_database(Call.objects.get)
+    call = await run_in_db(Call.objects.get)
     assert call.gateway == "team"
     assert answer["cf-aig-log-id"] == call.gateway_log
     assert answer["cf-aig-cache-status"] == "MISS"
@@ -78,7 +78,7 @@ async def test_the_option_of_the_body_says_the_same(here: Engine, fake: Fake) ->
 
 
 async def test_a_stream_says_it_as_well_and_the_same_question_hits_the_cache(here: Engine) -> None:
-    headers = {"Authorization": await in_database(bearer, True), ID: "team", "cf-aig-cache-ttl": "300"}
+    headers = {"Authorization": await run_in_db(bearer, True), ID: "team", "cf-aig-cache-ttl": "300"}
     told = []
     for _ in range(2):
         answer = await AsyncClient().post(
@@ -94,7 +94,7 @@ async def test_a_cache_that_is_not_skipped_is_asked(here: Engine) -> None:
     """The options as Cloudflare's first samples write them."""
     gateway = {"id": "team", "skipCache": False, "cacheTtl": 3600}
     asked = {"prompt": "cached so?", "gateway": gateway, "messages": None}
-    headers = {"Authorization": await in_database(bearer, True)}
+    headers = {"Authorization": await run_in_db(bearer, True)}
     told = []
     for _ in range(2):
         answer = await AsyncClient().post(f"{RUN}/{MODEL}", asked, "application/json", headers=headers)
@@ -125,7 +125,7 @@ async def test_other_keys_are_refused_by_name(
     assert (answer.status_code, error["code"]) == (403, "insufficient_permissions")
     assert f"“{name}”" in error["message"]
     assert len(fake.calls) == calls
-    assert await in_database(Call.objects.count) == 0
+    assert await run_in_db(Call.objects.count) == 0
 
 
 WRONG = [

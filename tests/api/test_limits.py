@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from django.test import AsyncClient, override_settings
 
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
 from tests.api.program import CHAT, question
@@ -30,7 +30,7 @@ async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Eng
 
 
 async def test_too_much_is_429_with_retry_after(here: Engine, fake: Fake) -> None:
-    bearer = {"Authorization": f"Bearer {await in_database(drawn)}"}
+    bearer = {"Authorization": f"Bearer {await run_in_db(drawn)}"}
 
     async def ask(words: str, **more: Any) -> Any:
         return await AsyncClient().post(CHAT, {**question(words), **more}, "application/json", headers=bearer)

@@ -3,19 +3,19 @@
 import pytest
 
 from chat.api.errors import UnknownModel
-from chat.api.model_names import answering
+from chat.api.model_names import resolve_model
 from chat.model_catalog import catalog
-from chat.upstream.catalogue import Model
+from chat.upstream.catalogue import LlmModel
 
-LOCAL = Model("local/small", "Small", 2_048, local=True)
+LOCAL = LlmModel("local/small", "Small", 2_048, local=True)
 
 
 @pytest.mark.parametrize("name", ["@cf/meta/llama-2-7b-chat-int8", "@cf/meta/llama-3.1-8b-instruct"])
 def test_the_local_model_answers_for_those_that_are_gone(name: str) -> None:
-    assert answering(catalog.first([LOCAL]), name) is LOCAL
+    assert resolve_model(catalog.initial_catalog([LOCAL]), name) is LOCAL
 
 
 @pytest.mark.parametrize("name", ["@cf/baai/bge-m3", "gpt-4o", "@cf/meta/llama-2-7b-chat-int9"])
 def test_what_never_was_a_model_for_chat_is_none(name: str) -> None:
     with pytest.raises(UnknownModel):
-        answering(catalog.first([LOCAL]), name)
+        resolve_model(catalog.initial_catalog([LOCAL]), name)

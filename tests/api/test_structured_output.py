@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from django.test import AsyncClient, override_settings
 
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
 from tests.api.program import CHAT, RUN
@@ -41,7 +41,7 @@ async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Eng
 
 
 async def post(url: str, **body: Any) -> Any:
-    bearer = {"Authorization": f"Bearer {await in_database(drawn)}"}
+    bearer = {"Authorization": f"Bearer {await run_in_db(drawn)}"}
     return await AsyncClient().post(url, body, "application/json", headers=bearer)
 
 

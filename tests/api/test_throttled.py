@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from django.test import AsyncClient
 
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.engine.engine import Engine
 from chat.models import ApiKey, User
-from chat.upstream.routing.rate_limiter import Limiter
+from chat.upstream.routing.rate_limiter import RateLimiter
 from tests.api.in_process import here
 from tests.api.program import CHAT, MODEL, RUN, question
 from tests.fake_workers_ai import Fake
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def bearer() -> dict[str, str]:
     key = ApiKey(user=User.objects.create_user("alice"), name="a program")
-    secret = key.draw()
+    secret = key.generate_secret()
     key.save()
     return {"Authorization": f"Bearer {secret}"}
 
@@ -39,7 +39,7 @@ async def both(text: str, headers: dict[str, str], **more: Any) -> list[tuple[in
 
 @pytest.mark.parametrize("stream", [False, True])
 async def test_what_cloudflare_refuses_for_a_minute(here: Engine, fake: Fake, stream: bool) -> None:
-    headers, calls = await in_database(bearer), len(fake.calls)
+    headers, calls = await run_in_db(bearer), len(fake.calls)
     told = await both("fake: status code=3021 retry_after=50", headers, stream=stream)
     assert [each[:2] for each in told] == [(429, "rate_limit_exceeded"), (429, 3021)]
     assert told[0][2] == "50"
@@ -48,8 +48,8 @@ async def test_what_cloudflare_refuses_for_a_minute(here: Engine, fake: Fake, st
 
 
 async def test_what_the_site_does_not_even_ask(here: Engine, fake: Fake) -> None:
-    headers = await in_database(bearer)
-    here.router.limiter = Limiter(1, 1)
+    headers = await run_in_db(bearer)
+    here.router.limiter = RateLimiter(1, 1)
     first = await AsyncClient().post(CHAT, question("hello"), "application/json", headers=headers)
     assert first.status_code == 200
     calls = len(fake.calls)

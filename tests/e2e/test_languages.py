@@ -7,7 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from chat.upstream.errors import Kind
+from chat.upstream.errors import ErrorKind
 from tests.databases import Database, Template
 from tests.e2e.chat_page import ChatPage, Window, question
 from tests.e2e.shell_page import conversations
@@ -176,7 +176,7 @@ def test_the_administration(visit: Callable[..., Page], server: Server) -> None:
     people = ["/admin/chat/user/add/", "/admin/chat/user/2/link/"]
     for path in ["/admin/", *lists, "/admin/chat/invite/add/", *people, "/admin/chat/user/2/password/"]:
         page.goto(path)
-        assert untranslated(page, *NAMES, *MODELS, *IN_DJANGO, *Kind) == [], path
+        assert untranslated(page, *NAMES, *MODELS, *IN_DJANGO, *ErrorKind) == [], path
     page.goto("/admin/checkup/")
     for what, least in (("setup", 6), ("models", 20)):
         page.locator(f"form:has([value={what}]) [type=submit]").click()

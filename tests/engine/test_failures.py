@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.engine.engine import Engine
 from chat.engine.outcome import FILTERED, NOTHING_SAID
 from chat.models import Message, Run, User
-from chat.turns.commands import Question
-from chat.upstream.errors import SENTENCES, Kind
+from chat.turns.commands import SendMessage
+from chat.upstream.errors import SENTENCES, ErrorKind
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import runs
 from tests.upstream.test_errors import CODES
@@ -20,9 +20,14 @@ from tests.upstream.test_errors import CODES
 pytestmark = pytest.mark.django_db(transaction=True)
 FIRST, SECOND = "@cf/zai-org/glm-4.7-flash", "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 # The fake's words for 3030 are those of a full window; a safety filter's are tested with the errors.
-ROWS = [(code, http, Kind.TOO_LONG if code == 3030 else kind) for code, http, kind, _ in CODES]
-TWICE_MORE = {Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE}  # what is asked again
-REPLACED = {*TWICE_MORE, Kind.THROTTLED, Kind.QUOTA, Kind.UNKNOWN_MODEL}  # where another model answers
+ROWS = [(code, http, ErrorKind.TOO_LONG if code == 3030 else kind) for code, http, kind, _ in CODES]
+TWICE_MORE = {ErrorKind.BUSY, ErrorKind.TIMEOUT, ErrorKind.UNAVAILABLE}  # what is asked again
+REPLACED = {
+    *TWICE_MORE,
+    ErrorKind.THROTTLED,
+    ErrorKind.QUOTA,
+    ErrorKind.UNKNOWN_MODEL,
+}  # where another model answers
 
 
 async def ended(fake: Fake, question: str, **settings: Any) -> Run:
@@ -32,19 +37,19 @@ async def ended(fake: Fake, question: str, **settings: Any) -> Run:
         here = Engine()
         await here.start()
         try:
-            alice = await in_database(User.objects.create_user, "alice")
-            turn = Question(content=question, client_key=uuid.uuid4())
-            opened = await in_database(here.opener.open, alice, turn, queued=False)
+            alice = await run_in_db(User.objects.create_user, "alice")
+            turn = SendMessage(content=question, client_key=uuid.uuid4())
+            opened = await run_in_db(here.turn_store.store, alice, turn, queued=False)
             live = await here.launch(opened)
             async with asyncio.timeout(30):
-                while live.ending is None:
-                    await live.plain.changed()
-            return await in_database(Run.objects.select_related("message").get, pk=opened.run.pk)
+                while live.outcome is None:
+                    await live.plain_feed.changed()
+            return await run_in_db(Run.objects.select_related("message").get, pk=opened.run.pk)
         finally:
             await here.drain(0)
 
 
-def question(code: int, http: int, kind: Kind) -> str:
+def question(code: int, http: int, kind: ErrorKind) -> str:
     """That the first model fails so; a wait of no length keeps the tests short where it is asked again."""
     at_once = " retry_after=0" if kind in TWICE_MORE else ""
     return f"fake: words tokens=2\nfake for glm-4.7-flash: status code={code} http={http}{at_once}"
@@ -52,31 +57,31 @@ def question(code: int, http: int, kind: Kind) -> str:
 
 @pytest.mark.parametrize(("code", "http", "kind"), ROWS)
 async def test_each_error_of_cloudflare_fails_the_run_in_its_own_words(
-    fake: Fake, code: int, http: int, kind: Kind
+    fake: Fake, code: int, http: int, kind: ErrorKind
 ) -> None:
     run = await ended(fake, question(code, http, kind))
     assert (run.status, run.error_code, run.error_message) == ("failed", kind.value, SENTENCES[kind])
     assert len(runs(fake)) == (3 if kind in TWICE_MORE else 1)
     assert (run.answered_by, run.because, run.message.text) == ("", "", "")
     assert run.request_id
-    assert (run.retry_at is not None) == (kind in {Kind.THROTTLED, Kind.QUOTA})
+    assert (run.retry_at is not None) == (kind in {ErrorKind.THROTTLED, ErrorKind.QUOTA})
 
 
 @pytest.mark.parametrize(("code", "http", "kind"), ROWS)
 async def test_another_model_answers_where_that_helps_and_nowhere_else(
-    fake: Fake, code: int, http: int, kind: Kind
+    fake: Fake, code: int, http: int, kind: ErrorKind
 ) -> None:
     run = await ended(fake, question(code, http, kind), FALLBACK_MODELS=[SECOND])
     asked = [call["path"].partition("/ai/run/")[2] for call in runs(fake)]
     if kind in REPLACED:
-        tries = 3 if kind in TWICE_MORE - {Kind.BUSY} else 1
+        tries = 3 if kind in TWICE_MORE - {ErrorKind.BUSY} else 1
         assert asked == [FIRST] * tries + [SECOND]
         assert (run.status, run.error_code, run.message.text.split()) == ("complete", "", ["word1", "word2"])
         assert (run.model, run.answered_by, run.because) == (FIRST, SECOND, kind.value)
         assert run.message.model == SECOND
     else:
         assert (run.status, run.error_code, asked) == ("failed", kind.value, [FIRST])
-        assert (await in_database(Message.objects.get, pk=run.message_id)).model == FIRST
+        assert (await run_in_db(Message.objects.get, pk=run.message_id)).model == FIRST
 
 
 async def test_a_content_filter_ends_in_words(fake: Fake) -> None:

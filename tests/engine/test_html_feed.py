@@ -8,10 +8,10 @@ from contextlib import aclosing
 
 import pytest
 
-from chat.engine.outcome import Ending
+from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.position import Position
-from chat.engine.streaming.run_info import About
-from chat.engine.streaming.run_state import Live
+from chat.engine.streaming.run_info import RunInfo
+from chat.engine.streaming.run_state import RunState
 from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.rendering.blocks import Blocks, Patch
 from chat.rendering.markdown import render
@@ -50,12 +50,12 @@ The end.
 class Reader:
     """A page that follows a run, and what stands on it: at first what the server's page showed there."""
 
-    def __init__(self, run: Live, position: Position = Position(), shown: str = "") -> None:
-        self.blocks = render(shown, str(run.about.message))
+    def __init__(self, run: RunState, position: Position = Position(), shown: str = "") -> None:
+        self.blocks = render(shown, str(run.info.message))
         self.frames: list[bytes] = []
         self.text = ""
         self.position = position
-        self._viewer = Viewer(Viewers(), run.page, position, session="", user=1, password="")
+        self._viewer = Viewer(Viewers(), run.html_feed, position, session="", user=1, password="")
         self._task = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
@@ -83,8 +83,8 @@ class Reader:
         self._task.cancel()
 
 
-def live(earlier: str = "") -> Live:
-    return Live(About(*(uuid.uuid4() for _ in range(4)), "model", earlier))
+def live(earlier: str = "") -> RunState:
+    return RunState(RunInfo(*(uuid.uuid4() for _ in range(4)), "model", earlier))
 
 
 def parts(text: str, length: int = 100) -> list[str]:
@@ -92,7 +92,7 @@ def parts(text: str, length: int = 100) -> list[str]:
     return [text[at : at + length] for at in range(0, len(text), length)]
 
 
-async def write(run: Live, text: str, pieces: random.Random) -> None:
+async def write(run: RunState, text: str, pieces: random.Random) -> None:
     """As a model does, and a little faster than pages are rendered."""
     while text:
         size = pieces.randint(1, 40)
@@ -108,8 +108,8 @@ async def test_what_streams_is_what_a_reload_shows(seed: int) -> None:
     for part in parts(TEXT):
         await write(run, part, random.Random(seed))
         await becomes(lambda: reader.text == run.text)
-    run.finish(Ending("complete"))
-    assert await reader.end() == render(TEXT, str(run.about.message))
+    run.finish(RunOutcome("complete"))
+    assert await reader.end() == render(TEXT, str(run.info.message))
     assert reader.text == TEXT
     assert len(reader.frames) > 4
 
@@ -124,8 +124,8 @@ async def test_a_page_that_comes_and_goes_shows_the_same(seed: int) -> None:
         reader.leave()
         back = Reader(run, reader.position)
         back.blocks, reader = reader.blocks, back
-    run.finish(Ending("complete"))
-    assert await reader.end() == render(TEXT, str(run.about.message))
+    run.finish(RunOutcome("complete"))
+    assert await reader.end() == render(TEXT, str(run.info.message))
 
 
 @pytest.mark.parametrize("at", [0, 1, 40, 90, 150, 190, len(TEXT) - 30, len(TEXT)])
@@ -134,8 +134,8 @@ async def test_a_page_the_server_rendered_in_the_middle_goes_on_from_there(at: i
     run.append(TEXT[:at])
     reader = Reader(run, run.end, TEXT[:at])
     await write(run, TEXT[at:], random.Random(at))
-    run.finish(Ending("complete"))
-    assert await reader.end() == render(TEXT, str(run.about.message))
+    run.finish(RunOutcome("complete"))
+    assert await reader.end() == render(TEXT, str(run.info.message))
 
 
 @pytest.mark.parametrize("at", [10, 45, 120, 170])
@@ -144,8 +144,8 @@ async def test_a_continued_reply_has_no_seam(at: int) -> None:
     run = live(earlier=TEXT[:at])
     reader = Reader(run, shown=TEXT[:at])
     await write(run, TEXT[at:], random.Random(at))
-    run.finish(Ending("complete"))
-    assert await reader.end() == render(TEXT, str(run.about.message))
+    run.finish(RunOutcome("complete"))
+    assert await reader.end() == render(TEXT, str(run.info.message))
     assert reader.text == TEXT[at:]
     assert reader.position == Position(len(TEXT) - at, done=True)
 
@@ -154,9 +154,9 @@ async def test_a_finished_run_is_told_in_portions() -> None:
     text = "\n\n".join(f"Paragraph {number} " + "word " * 200 for number in range(60))
     run = live()
     run.append(text)
-    run.finish(Ending("complete"))
+    run.finish(RunOutcome("complete"))
     reader = Reader(run)
-    assert await reader.end() == render(text, str(run.about.message))
+    assert await reader.end() == render(text, str(run.info.message))
     assert len(reader.frames) > 4
     assert max(len(frame) for frame in reader.frames) < 60_000
 
@@ -165,12 +165,12 @@ async def test_a_run_is_rendered_once_for_all_who_watch_and_not_at_all_for_nobod
     run = live()
     run.append("some *text*")
     await asyncio.sleep(0.15)
-    assert run.page.rendered == Position()
+    assert run.html_feed.rendered == Position()
     readers = [Reader(run) for _ in range(3)]
     for part in parts(TEXT):
         await write(run, part, random.Random(0))
         await becomes(lambda: {reader.text for reader in readers} == {run.text})
-    run.finish(Ending("complete"))
+    run.finish(RunOutcome("complete"))
     for reader in readers:
         await reader.end()
     one, *others = ([id(frame) for frame in reader.frames[2:-1]] for reader in readers)
@@ -185,7 +185,7 @@ async def test_reasoning_comes_as_it_is_and_before_the_text() -> None:
     await becomes(lambda: b'"reasoning":"Let *me* see. "' in b"".join(reader.frames[-1:]))
     assert reader.blocks == []
     run.append("**Yes.**")
-    run.finish(Ending("complete"))
+    run.finish(RunOutcome("complete"))
     assert await reader.end() == render("**Yes.**")
 
 
@@ -196,7 +196,7 @@ async def test_a_text_that_shrank_is_shown_anew() -> None:
     run.append("one two *three*")
     await becomes(lambda: reader.text == "one two *three*")
     run.replace("one", "")
-    run.finish(Ending("interrupted"))
+    run.finish(RunOutcome("interrupted"))
     assert await reader.end() == render("one")
     assert any(b"event: reset" in frame for frame in reader.frames)
 
@@ -209,7 +209,7 @@ async def test_a_long_open_block_leaves_the_loop_to_others(length: int) -> None:
     text = "".join(f"- item *{number}*\n" for number in range(length // 14))
     await write(run, text[:200], random.Random(0))
     run.append(text[200:])
-    run.finish(Ending("complete"))
+    run.finish(RunOutcome("complete"))
     assert await reader.end() == render(text)
 
 
@@ -221,7 +221,7 @@ async def test_a_renderer_that_fails_costs_no_word(monkeypatch: pytest.MonkeyPat
     run = live()
     reader = Reader(run)
     await write(run, TEXT, random.Random(0))
-    run.finish(Ending("complete"))
+    run.finish(RunOutcome("complete"))
     assert await reader.end() == []
     assert reader.text == TEXT
 

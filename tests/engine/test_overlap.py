@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.engine.generation.overlap import SHORTEST, Seam
+from chat.engine.generation.overlap import SHORTEST, OverlapFilter
 
 
 def joined(earlier: str, new: str, size: int) -> str:
     """The old text and the new one, which comes in pieces of `size`."""
-    seam = Seam(earlier)
+    seam = OverlapFilter(earlier)
     pieces = [seam.feed(new[at : at + size]) for at in range(0, len(new), size)]
     return earlier + "".join(pieces) + seam.close()
 

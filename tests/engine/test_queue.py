@@ -9,14 +9,14 @@ import pytest
 import pytest_asyncio
 from django.test import override_settings
 
-from chat.db import in_database
+from chat.db import run_in_db
 from chat.engine.engine import Engine
 from chat.engine.generation import supervisor
 from chat.engine.streaming.position import Position
-from chat.engine.streaming.run_state import Live
+from chat.engine.streaming.run_state import RunState
 from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.models import Run, User
-from chat.turns.commands import Question
+from chat.turns.commands import SendMessage
 from chat.wire import sse
 from tests.fake_workers_ai import Fake
 from tests.waiting import PATIENCE, becomes
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest_asyncio.fixture
 async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
     """An engine that runs one reply at a time."""
-    monkeypatch.setattr(supervisor, "LIVE_RUNS", 1)
+    monkeypatch.setattr(supervisor, "MAX_LIVE_RUNS", 1)
     account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token"}
     base = f"{fake.url}/client/v4"
     with override_settings(CLOUDFLARE_API_BASE_URL=base, DEFAULT_MODEL="", **account):
@@ -37,25 +37,25 @@ async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Eng
     await made.drain(0)
 
 
-async def ask(here: Engine, user: User, content: str) -> tuple[Run, Live]:
-    question = Question(content=content, client_key=uuid.uuid4())
-    opened = await in_database(here.opener.open, user, question, queued=here.supervisor.is_full)
+async def ask(here: Engine, user: User, content: str) -> tuple[Run, RunState]:
+    question = SendMessage(content=content, client_key=uuid.uuid4())
+    opened = await run_in_db(here.turn_store.store, user, question, queued=here.supervisor.is_full)
     return opened.run, await here.launch(opened)
 
 
-async def ended(live: Live) -> str:
+async def ended(live: RunState) -> str:
     async with asyncio.timeout(PATIENCE):
-        while live.ending is None:
-            await live.plain.changed()
-    return live.ending.status
+        while live.outcome is None:
+            await live.plain_feed.changed()
+    return live.outcome.status
 
 
 async def status(run: Run) -> str:
-    return (await in_database(Run.objects.get, pk=run.pk)).status
+    return (await run_in_db(Run.objects.get, pk=run.pk)).status
 
 
 async def test_a_run_waits_for_a_place_and_says_so(here: Engine, fake: Fake) -> None:
-    alice = await in_database(User.objects.create_user, "alice")
+    alice = await run_in_db(User.objects.create_user, "alice")
     first, live_first = await ask(here, alice, "fake: held")
     second, live_second = await ask(here, alice, "hello")
     assert await status(second) == "queued"
@@ -64,12 +64,12 @@ async def test_a_run_waits_for_a_place_and_says_so(here: Engine, fake: Fake) -> 
     assert await ended(live_first) == "complete"
     assert await ended(live_second) == "complete"
     assert (await status(first), await status(second)) == ("complete", "complete")
-    assert (await in_database(Run.objects.get, pk=second.pk)).started is not None
+    assert (await run_in_db(Run.objects.get, pk=second.pk)).started is not None
 
 
-async def told(live: Live) -> list[tuple[str, str]]:
+async def told(live: RunState) -> list[tuple[str, str]]:
     """The problems that a viewer who comes now is told until the run ends: code and sentence."""
-    viewer = Viewer(Viewers(), live.plain, Position(), session="", user=0, password="")
+    viewer = Viewer(Viewers(), live.plain_feed, Position(), session="", user=0, password="")
     decoder, problems = sse.Decoder(), []
     async for frame in viewer.frames():
         for event in decoder.feed(frame):
@@ -81,16 +81,19 @@ async def told(live: Live) -> list[tuple[str, str]]:
 
 
 async def test_who_waits_is_told_the_place_in_the_line(here: Engine, fake: Fake) -> None:
-    people = [await in_database(User.objects.create_user, name) for name in ("alice", "bob", "carol")]
+    people = [await run_in_db(User.objects.create_user, name) for name in ("alice", "bob", "carol")]
     _, first = await ask(here, people[0], "fake: held key=first")
     lives = [(await ask(here, person, "fake: held key=others"))[1] for person in people[1:]]
     line = "Waiting for a free place: number {} in the line."
     watching = [asyncio.create_task(told(live)) for live in lives]
     await becomes(
-        lambda: [live.place for live in lives] == [1, 2] and all(live.plain.viewers for live in lives)
+        lambda: (
+            [live.queue_position for live in lives] == [1, 2]
+            and all(live.plain_feed.viewers for live in lives)
+        )
     )
     fake.go_on("first")
-    await becomes(lambda: [live.place for live in lives] == [0, 1])
+    await becomes(lambda: [live.queue_position for live in lives] == [0, 1])
     fake.go_on("others")
     one, two = await asyncio.gather(*watching)
     assert one == [("waiting", line.format(1)), ("waiting", "")]
@@ -99,7 +102,7 @@ async def test_who_waits_is_told_the_place_in_the_line(here: Engine, fake: Fake)
 
 
 async def test_a_run_that_waits_can_be_stopped_and_calls_nobody(here: Engine, fake: Fake) -> None:
-    alice = await in_database(User.objects.create_user, "alice")
+    alice = await run_in_db(User.objects.create_user, "alice")
     _, live_first = await ask(here, alice, "fake: held")
     second, live_second = await ask(here, alice, "hello")
     here.supervisor.stop(second.pk)
@@ -110,9 +113,9 @@ async def test_a_run_that_waits_can_be_stopped_and_calls_nobody(here: Engine, fa
 
 
 async def test_a_run_stopped_before_its_first_step_ends_stopped(here: Engine) -> None:
-    alice = await in_database(User.objects.create_user, "alice")
-    question = Question(content="hello", client_key=uuid.uuid4())
-    opened = await in_database(here.opener.open, alice, question, queued=False)
+    alice = await run_in_db(User.objects.create_user, "alice")
+    question = SendMessage(content="hello", client_key=uuid.uuid4())
+    opened = await run_in_db(here.turn_store.store, alice, question, queued=False)
     live = await here.launch(opened)
     here.supervisor.stop(opened.run.pk)
     assert await ended(live) == "stopped"

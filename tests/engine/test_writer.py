@@ -13,22 +13,22 @@ import pytest
 from django.db import OperationalError
 
 from chat.engine.generation import writer
-from chat.engine.generation.active_run import Draft
-from chat.engine.generation.overlap import Seam
-from chat.engine.generation.writer import Verdict, Writer
-from chat.engine.outcome import Ending
-from chat.engine.streaming.run_info import About
-from chat.engine.streaming.run_state import Live
+from chat.engine.generation.active_run import ActiveRun
+from chat.engine.generation.overlap import OverlapFilter
+from chat.engine.generation.writer import Writer, WriteResult
+from chat.engine.outcome import RunOutcome
+from chat.engine.streaming.run_info import RunInfo
+from chat.engine.streaming.run_state import RunState
 from chat.models import Message, Run, Worker
 from chat.ownership import journal
 from chat.ownership.journal import Journal
 from chat.ownership.protocol import Batch, Texts
-from chat.upstream.gateway_log import Passage
-from chat.wire.usage import Tally
+from chat.upstream.gateway_log import GatewayLogRef
+from chat.wire.usage import UsageAccumulator
 from tests.trees import Tree, conversation, run
 from tests.waiting import becomes
 
-Save = Callable[[Batch[Draft], uuid.UUID], Verdict]
+Save = Callable[[Batch[ActiveRun], uuid.UUID], WriteResult]
 
 
 class Database:
@@ -41,14 +41,14 @@ class Database:
         self.texts: list[str] = []
         self.transactions = 0
 
-    def save(self, batch: Batch[Draft], worker: uuid.UUID) -> Verdict:
+    def save(self, batch: Batch[ActiveRun], worker: uuid.UUID) -> WriteResult:
         self.transactions += 1
         time.sleep(self.seconds)
         if self.is_away:
             raise OperationalError("away")
         self.texts += [chunk.text for chunk in batch.chunks]
         lost = [draft.id for draft in batch.going if draft.id in self.lost]
-        return Verdict({draft.id: draft.ending for draft in batch.endings}, [], [], lost)  # type: ignore[misc]
+        return WriteResult({draft.id: draft.ending for draft in batch.endings}, [], [], lost)  # type: ignore[misc]
 
 
 @pytest.fixture
@@ -71,9 +71,9 @@ class Site:
         path = self.folder / f"{self.worker}.journal"
         return path.exists() and path.stat().st_size > 0
 
-    def draft(self) -> Draft:
-        live = Live(About(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
-        made = Draft(live, Run(id=live.about.run, status="running"), Seam(""))
+    def draft(self) -> ActiveRun:
+        live = RunState(RunInfo(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
+        made = ActiveRun(live, Run(id=live.info.run, status="running"), OverlapFilter(""))
         self.writer.add(made)
         return made
 
@@ -81,12 +81,12 @@ class Site:
 async def test_after_an_ending_that_was_late_the_writer_rests(database: Database, tmp_path: Path) -> None:
     site = Site(tmp_path)
     draft = site.draft()
-    draft.live.append("abc")
+    draft.state.append("abc")
     database.is_away = True
-    site.writer.conclude(draft, Ending("complete"))
+    site.writer.conclude(draft, RunOutcome("complete"))
     await becomes(lambda: site.has_file)
     database.is_away = False
-    await becomes(lambda: draft.live.ending)
+    await becomes(lambda: draft.state.outcome)
     await becomes(lambda: not site.has_file)
     before = database.transactions
     await asyncio.sleep(0.5)
@@ -100,10 +100,10 @@ async def test_a_slow_database_keeps_its_pace_and_a_small_journal(database: Data
     started = time.monotonic()
     for _ in range(10):
         draft = site.draft()
-        draft.live.append("x" * 1_000)
+        draft.state.append("x" * 1_000)
         await asyncio.sleep(0.1)
-        site.writer.conclude(draft, Ending("complete"))
-    await becomes(lambda: draft.live.ending)
+        site.writer.conclude(draft, RunOutcome("complete"))
+    await becomes(lambda: draft.state.outcome)
     assert database.transactions <= 3 + 10 * (time.monotonic() - started) / 0.15 / 2
     await becomes(lambda: not site.journal.is_written)
     await site.writer.stop()
@@ -113,17 +113,17 @@ async def test_what_a_lost_run_showed_stays_in_the_journal(database: Database, t
     """Until it is merged: its chunks were not stored, for another process has ended the run."""
     site = Site(tmp_path)
     draft = site.draft()
-    draft.live.append("stored. ")
+    draft.state.append("stored. ")
     await becomes(lambda: draft.stored == (8, 0))
     database.is_away = True
-    draft.live.append("seen during the cut. ")
+    draft.state.append("seen during the cut. ")
     await becomes(lambda: site.has_file)
     database.is_away, database.lost = False, [draft.id]
     before = database.transactions
     await becomes(lambda: database.transactions > before + 2)
     remains = journal.read(tmp_path, site.worker)[draft.id]
     assert remains.behind(Texts("stored. ", "")).text == draft.text
-    site.writer.conclude(draft, Ending("interrupted"))
+    site.writer.conclude(draft, RunOutcome("interrupted"))
     await site.writer.stop()
     assert not site.has_file
 
@@ -137,12 +137,12 @@ async def test_a_journal_that_cannot_be_removed_ends_nothing(
     site = Site(tmp_path)
     draft = site.draft()
     database.is_away = True
-    draft.live.append("abc")
+    draft.state.append("abc")
     await becomes(lambda: site.has_file)
     monkeypatch.setattr(Path, "unlink", refuse)
     monkeypatch.setattr(journal.os, "truncate", refuse)
     database.is_away = False
-    draft.live.append("def")
+    draft.state.append("def")
     await becomes(lambda: "".join(database.texts).endswith("def"))
     monkeypatch.undo()
     site.writer._task.cancel()  # type: ignore[union-attr]
@@ -155,9 +155,9 @@ async def test_a_journal_that_hangs_does_not_keep_the_process(
     monkeypatch.setattr(site.journal, "write", lambda entries: time.sleep(8))
     draft = site.draft()
     database.is_away = True
-    draft.live.append("abc")
+    draft.state.append("abc")
     await asyncio.sleep(0.6)
-    site.writer.conclude(draft, Ending("interrupted"))
+    site.writer.conclude(draft, RunOutcome("interrupted"))
     began = time.monotonic()
     await site.writer.stop()
     assert time.monotonic() - began < 7.5
@@ -168,9 +168,9 @@ async def test_a_journal_that_hangs_does_not_keep_the_process(
 def test_one_ending_that_the_database_refuses_does_not_stop_the_others() -> None:
     worker = Worker.objects.create(host="here", pid=1)
     bad, good = stored_draft(worker), stored_draft(worker)
-    bad.end(Ending("complete", finish_reason="stop"))
-    bad.ending = replace(bad.ending, passage=Passage("g", step=10**30))  # type: ignore[type-var]
-    good.end(Ending("complete"))
+    bad.end(RunOutcome("complete", finish_reason="stop"))
+    bad.ending = replace(bad.ending, gateway_log_ref=GatewayLogRef("g", step=10**30))  # type: ignore[type-var]
+    good.end(RunOutcome("complete"))
     writer.save_carefully(Batch(endings=[bad, good]), worker.pk)
     assert Run.objects.get(pk=good.id).status == "complete"
     assert Run.objects.get(pk=bad.id).status == "complete"
@@ -181,19 +181,19 @@ def test_one_ending_that_the_database_refuses_does_not_stop_the_others() -> None
 @pytest.mark.django_db
 def test_counts_beyond_what_a_column_holds_are_cut() -> None:
     worker = Worker.objects.create(host="here", pid=1)
-    draft, tally = stored_draft(worker), Tally()
+    draft, tally = stored_draft(worker), UsageAccumulator()
     tally.total({"prompt_tokens": 1, "completion_tokens": 10**30})
-    draft.end(Ending("complete", usage=tally.usage()))
+    draft.end(RunOutcome("complete", usage=tally.usage()))
     writer.save_carefully(Batch(endings=[draft]), worker.pk)
     assert Run.objects.get(pk=draft.id).completion_tokens == 2**31 - 1
 
 
-def stored_draft(worker: Worker) -> Draft:
+def stored_draft(worker: Worker) -> ActiveRun:
     tree = Tree(conversation())
     question = tree.message(None, "Why?")
     question.save()
     reply = Message.objects.create(conversation=tree.conversation, parent=question, role="assistant")
     row = run(reply, "running", worker=worker)
-    live = Live.__new__(Live)
+    live = RunState.__new__(RunState)
     live.text, live.reasoning = "words", ""
-    return Draft(live, row, Seam(""))
+    return ActiveRun(live, row, OverlapFilter(""))

@@ -11,13 +11,13 @@ from django.db import IntegrityError, transaction
 from chat.model_catalog import catalog
 from chat.models import ModelList, OfferedModel, User
 from chat.upstream import catalogue
-from chat.upstream.catalogue import Catalogue, Model, UnknownModel, bundled, record_of
+from chat.upstream.catalogue import Catalogue, LlmModel, UnknownModel, bundled, to_record
 from chat.upstream.errors import from_payload
 from tests.fake_errors import error
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 GLM, GEMMA = "@cf/zai-org/glm-4.7-flash", "@cf/google/gemma-4-26b-a4b-it"
-LOCAL = Model("local/tiny", "Tiny", window=2_000, local=True)
+LOCAL = LlmModel("local/tiny", "Tiny", window=2_000, local=True)
 rows = OfferedModel.objects
 
 
@@ -25,11 +25,11 @@ rows = OfferedModel.objects
 def account(settings: Any) -> None:
     settings.CLOUDFLARE_ACCOUNT_ID = "acc"
     settings.DEFAULT_MODEL = ""
-    catalog.enter([LOCAL])
+    catalog.register_models([LOCAL])
 
 
 def now() -> Catalogue:
-    return catalog.read([LOCAL])
+    return catalog.load_catalog([LOCAL])
 
 
 def change(key: str, **columns: Any) -> Catalogue:
@@ -39,19 +39,19 @@ def change(key: str, **columns: Any) -> Catalogue:
 
 def declare(key: str, **facts: Any) -> Catalogue:
     model = replace(bundled()[0], id=key, **facts)
-    rows.update_or_create(pk=key, defaults={"source": "search", "declared": record_of(model)})
+    rows.update_or_create(pk=key, defaults={"source": "search", "declared": to_record(model)})
     return now()
 
 
 def test_before_anything_is_known_the_bundled_models_are_offered_and_those_of_the_site() -> None:
     assert list(now()) == [*bundled(), LOCAL]
-    assert now().default.id == catalogue.DEFAULT
+    assert now().default.id == catalogue.DEFAULT_MODEL
 
 
 def test_they_are_entered_once(django_assert_num_queries: Any) -> None:
     before = rows.count()
     with django_assert_num_queries(2):
-        catalog.enter([LOCAL])
+        catalog.register_models([LOCAL])
     assert rows.count() == before == len(bundled()) + 1
 
 
@@ -66,14 +66,14 @@ def test_without_an_account_only_the_sites_own_are_there(settings: Any) -> None:
     settings.CLOUDFLARE_ACCOUNT_ID = ""
     assert list(now()) == [LOCAL]
     assert now().default == LOCAL
-    assert now().answering("@cf/meta/llama-2-7b-chat-int8") == LOCAL
+    assert now().resolve("@cf/meta/llama-2-7b-chat-int8") == LOCAL
     with pytest.raises(UnknownModel):
-        now().answering(GEMMA)
+        now().resolve(GEMMA)
 
 
 def test_a_model_of_the_site_that_is_no_longer_given_is_not_offered() -> None:
     with pytest.raises(UnknownModel):
-        catalog.read([]).get(LOCAL.id)
+        catalog.load_catalog([]).get(LOCAL.id)
 
 
 def test_a_model_of_the_site_can_be_hidden() -> None:
@@ -88,7 +88,7 @@ def test_the_administrators_order_and_names_hold() -> None:
 def test_a_hidden_model_is_unknown_but_keeps_its_name() -> None:
     offered = change(GEMMA, shown=False)
     with pytest.raises(UnknownModel):
-        offered.answering(GEMMA)
+        offered.resolve(GEMMA)
     assert offered.name_of(GEMMA) == "Gemma 4 26B A4B"
 
 
@@ -97,7 +97,7 @@ def test_the_default_is_the_administrators_else_the_settings_else_ours(settings:
     assert now().default.id == LOCAL.id
     assert change(GEMMA, is_default=True).default.id == GEMMA
     settings.DEFAULT_MODEL = "@cf/of/nobody"
-    assert change(GEMMA, is_default=False).default.id == catalogue.DEFAULT
+    assert change(GEMMA, is_default=False).default.id == catalogue.DEFAULT_MODEL
 
 
 def test_a_default_that_has_retired_is_replaced(settings: Any) -> None:
@@ -130,18 +130,18 @@ def test_a_model_for_a_group_is_theirs_alone(django_assert_num_queries: Any) -> 
     alice, bob = User.objects.create(username="alice"), User.objects.create(username="bob")
     alice.groups.add(few)
     with django_assert_num_queries(0):
-        catalog.theirs(Catalogue([LOCAL], LOCAL.id), alice)
+        catalog.catalog_for_user(Catalogue([LOCAL], LOCAL.id), alice)
     rows.get(pk=GEMMA).groups.add(few)
-    assert catalog.theirs(now(), alice).get(GEMMA)
+    assert catalog.catalog_for_user(now(), alice).get(GEMMA)
     with pytest.raises(UnknownModel):
-        catalog.theirs(now(), bob).get(GEMMA)
+        catalog.catalog_for_user(now(), bob).get(GEMMA)
 
 
 @pytest.mark.parametrize("together", [False, True])
 def test_a_model_whose_last_group_goes_is_hidden_not_everybodys(together: bool) -> None:
     few, others = Group.objects.create(name="few"), Group.objects.create(name="others")
     rows.get(pk=GEMMA).groups.add(few, others)
-    before = ModelList.objects.standing().version
+    before = ModelList.objects.status().version
     if together:
         Group.objects.filter(name__in=("few", "others")).delete()
     else:
@@ -149,7 +149,7 @@ def test_a_model_whose_last_group_goes_is_hidden_not_everybodys(together: bool) 
         assert rows.get(pk=GEMMA).shown
         others.delete()
     assert not rows.get(pk=GEMMA).shown
-    assert ModelList.objects.standing().version > before
+    assert ModelList.objects.status().version > before
 
 
 def test_a_model_is_gone_from_its_day_on() -> None:
@@ -157,7 +157,7 @@ def test_a_model_is_gone_from_its_day_on() -> None:
     assert declare(GEMMA, retires=today + timedelta(days=1)).get(GEMMA).retires
     offered = declare(GEMMA, retires=today)
     assert offered.retired(GEMMA)
-    assert offered.answering(GEMMA).id == catalogue.DEFAULT
+    assert offered.resolve(GEMMA).id == catalogue.DEFAULT_MODEL
 
 
 def test_one_that_cloudflare_does_not_list_any_more_is_gone() -> None:
@@ -167,39 +167,39 @@ def test_one_that_cloudflare_does_not_list_any_more_is_gone() -> None:
 def test_a_finetune_that_is_gone_is_replaced_by_its_base() -> None:
     key = f"{GEMMA}+1"
     declare(key, base=GEMMA, finetune="1")
-    assert change(key, gone=datetime.now(UTC)).answering(key).id == GEMMA
+    assert change(key, gone=datetime.now(UTC)).resolve(key).id == GEMMA
 
 
 def test_what_a_model_says_of_itself_wins_over_what_is_declared() -> None:
     declare(GEMMA, window=90_000, retires=date(2030, 1, 1))
-    before = ModelList.objects.standing().version
-    catalog.teach(GEMMA, from_payload(error(3030)[1]))
+    before = ModelList.objects.status().version
+    catalog.record_rejection(GEMMA, from_payload(error(3030)[1]))
     assert now().get(GEMMA).window == 60_000
-    assert ModelList.objects.standing().version == before + 1
-    catalog.teach(GEMMA, from_payload(error(3030)[1]))  # nothing new
-    assert ModelList.objects.standing().version == before + 1
+    assert ModelList.objects.status().version == before + 1
+    catalog.record_rejection(GEMMA, from_payload(error(3030)[1]))  # nothing new
+    assert ModelList.objects.status().version == before + 1
 
 
 def test_a_limit_of_its_output_is_learnt_too() -> None:
     words = "max_completion_tokens is too large: 9. This model supports at most 8192 completion tokens."
-    catalog.teach(GEMMA, from_payload({"error": {"message": words}}))
+    catalog.record_rejection(GEMMA, from_payload({"error": {"message": words}}))
     assert now().get(GEMMA).max_output == 8_192
 
 
 def test_one_refusal_ends_no_model_and_three_end_it_for_a_day() -> None:
     ended = from_payload(error(5028)[1])
-    assert catalog.teaches(ended)
+    assert catalog.is_informative(ended)
     for _ in range(2):
-        catalog.teach(GEMMA, ended)
+        catalog.record_rejection(GEMMA, ended)
         assert now().get(GEMMA)
-    catalog.teach(GEMMA, ended)
+    catalog.record_rejection(GEMMA, ended)
     assert now().retired(GEMMA)
     yesterday = datetime.now(UTC) - timedelta(days=1, minutes=1)
     assert change(GEMMA, refused=yesterday).get(GEMMA)
-    catalog.teach(GEMMA, ended)  # what was said yesterday does not count
+    catalog.record_rejection(GEMMA, ended)  # what was said yesterday does not count
     assert now().get(GEMMA)
 
 
 @pytest.mark.parametrize("code", [3040, 3036, 5035, 10000, 5007])
 def test_other_refusals_teach_nothing(code: int) -> None:
-    assert not catalog.teaches(from_payload(error(code)[1]))
+    assert not catalog.is_informative(from_payload(error(code)[1]))

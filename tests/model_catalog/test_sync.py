@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from chat.model_catalog import catalog, sync
-from chat.model_catalog.sync import Changes, Found
+from chat.model_catalog.sync import CatalogDiff, FetchedModels
 from chat.models import ModelList, OfferedModel
 from chat.upstream.catalogue import Catalogue, bundled
 from chat.upstream.errors import from_payload
@@ -32,23 +32,23 @@ def account(settings: Any, fake: Fake) -> None:
     settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = "acc", TOKEN
     settings.CLOUDFLARE_API_BASE_URL = fake.base_url
     settings.DEFAULT_MODEL = ""
-    catalog.enter([])
+    catalog.register_models([])
 
 
-def fetched(fake: Fake) -> Found:
-    async def fetch() -> Found:
+def fetched(fake: Fake) -> FetchedModels:
+    async def fetch() -> FetchedModels:
         async with client(fake) as made:
             return await sync.fetch(made)
 
     return asyncio.run(fetch())
 
 
-def refreshed(fake: Fake) -> Changes:
+def refreshed(fake: Fake) -> CatalogDiff:
     return sync.store(fetched(fake))
 
 
 def now() -> Catalogue:
-    return catalog.read([])
+    return catalog.load_catalog([])
 
 
 def without(fake: Fake, name: str) -> None:
@@ -60,7 +60,7 @@ def test_the_list_of_what_was_known_changes_nothing_that_is_offered(fake: Fake) 
     assert not refreshed(fake)
     assert list(now()) == before == list(bundled())
     assert ModelList.objects.get().fetched
-    assert not ModelList.objects.standing().late
+    assert not ModelList.objects.status().late
 
 
 def test_what_is_new_comes_after_the_others_and_what_is_no_chat_model_is_hidden(fake: Fake) -> None:
@@ -122,7 +122,7 @@ def test_what_the_administrator_decided_stays(fake: Fake) -> None:
 
 def test_what_was_learnt_holds_until_something_else_is_declared(fake: Fake) -> None:
     refreshed(fake)
-    catalog.teach(GEMMA, from_payload(error(3030)[1]))
+    catalog.record_rejection(GEMMA, from_payload(error(3030)[1]))
     refreshed(fake)
     assert now().get(GEMMA).window == 60_000
     without(fake, GEMMA)
@@ -149,7 +149,7 @@ def test_finetunes_that_cannot_be_listed_stay_and_the_models_are_renewed(fake: F
     fake.lists.fails.clear()
     fake.lists.finetunes = []
     assert refreshed(fake).gone == [key]
-    assert now().answering(key).id == LLAMA
+    assert now().resolve(key).id == LLAMA
 
 
 def command() -> str:

@@ -12,8 +12,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from chat.engine.streaming.run_info import About
-from chat.engine.streaming.run_state import Live
+from chat.engine.streaming.run_info import RunInfo
+from chat.engine.streaming.run_state import RunState
 from chat.models import Message, Run, RunChunk, Worker
 from chat.ownership import journal, recovery
 from chat.ownership.journal import Entry, Journal
@@ -255,10 +255,10 @@ def test_the_queries_of_every_tick_look_at_live_runs_only(worker: Worker, reply:
 
 
 def test_a_finished_run_is_freed_without_a_garbage_collection() -> None:
-    async def finished() -> "weakref.ref[Live]":
-        live = Live(About(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
-        live.plain.join()
-        live.page.join()
+    async def finished() -> "weakref.ref[RunState]":
+        live = RunState(RunInfo(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
+        live.plain_feed.subscribe()
+        live.html_feed.subscribe()
         live.append("text")
         await asyncio.sleep(0.2)
         live.close()

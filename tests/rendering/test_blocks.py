@@ -58,7 +58,7 @@ def test_a_reader_at_any_position_is_brought_to_the_last_flush(data, text):
     blocks, page = flushed(text, data.draw(cuts_of(text)))
 
     position = data.draw(st.integers(0, len(text)))
-    assert patched(render(text[:position], "m"), blocks.since(position)) == page
+    assert patched(render(text[:position], "m"), blocks.patches_since(position)) == page
 
 
 @MANY
@@ -68,7 +68,7 @@ def test_a_reader_at_any_position_is_brought_to_the_end(data, text):
     blocks.finish()
 
     for position in data.draw(st.lists(st.integers(0, len(text)), min_size=1, max_size=4)):
-        assert patched(render(text[:position], "m"), blocks.since(position)) == render(text, "m")
+        assert patched(render(text[:position], "m"), blocks.patches_since(position)) == render(text, "m")
 
 
 @MANY
@@ -80,7 +80,7 @@ def test_portions_bring_a_reader_to_the_end_step_by_step(data, text, size):
     position = data.draw(st.integers(0, len(text)))
     page, reached = render(text[:position], "m"), -1
     while reached != len(text):
-        patches, reached = blocks.portion(position, size)
+        patches, reached = blocks.patches_page(position, size)
         page = patched(page, patches)
         assert reached > position or reached == len(text)
         position = reached
@@ -177,7 +177,7 @@ def test_blocks_that_vanish_are_said_to_from_the_end_on():
 
     blocks.feed("/url\n")
     assert blocks.flush() == [(1, "")]
-    assert blocks.since(len("a\n\n[b]:\n")) == [(0, '<p dir="auto">a</p>'), (1, "")]
+    assert blocks.patches_since(len("a\n\n[b]:\n")) == [(0, '<p dir="auto">a</p>'), (1, "")]
 
 
 def test_offsets_are_code_points_of_the_text_that_was_fed():
@@ -202,7 +202,7 @@ def test_what_once_went_wrong_goes_right_for_every_piece_and_every_reader(text):
         blocks, page = flushed(text, [cut, len(text)])
         assert patched(page, blocks.finish()) == render(text, "m")
         for position in range(len(text) + 1):
-            assert patched(render(text[:position], "m"), blocks.since(position)) == render(text, "m")
+            assert patched(render(text[:position], "m"), blocks.patches_since(position)) == render(text, "m")
 
 
 def test_what_may_have_code_to_colour_is_known_beforehand():
@@ -210,7 +210,7 @@ def test_what_may_have_code_to_colour_is_known_beforehand():
 
     def fed(text: str) -> bool:
         blocks.feed(text)
-        may = blocks.may_colour(whole=False)
+        may = blocks.may_highlight(whole=False)
         blocks.flush()
         return may
 
@@ -219,4 +219,4 @@ def test_what_may_have_code_to_colour_is_known_beforehand():
     ]
     assert fed("\nmore\n\n")  # the fence was the last block until now
     assert not fed("and more\n\n")
-    assert blocks.may_colour(whole=True)
+    assert blocks.may_highlight(whole=True)

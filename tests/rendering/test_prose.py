@@ -39,7 +39,7 @@ def test_added_words_leave_the_blocks_that_parsing_them_gives(pieces):
             each.feed(piece)
         page, expected = patched(page, blocks.flush()), patched(expected, parsed.flush())
         assert page == expected
-        assert patched([], blocks.since(0)) == patched([], parsed.since(0))
+        assert patched([], blocks.patches_since(0)) == patched([], parsed.patches_since(0))
     assert patched(page, blocks.finish()) == render(blocks.text, "m")
 
 
@@ -100,4 +100,4 @@ def test_the_end_of_a_reply_of_plain_words_parses_nothing_again():
 def test_who_comes_later_is_shown_the_added_words():
     blocks, _ = flushed("Some *words* of & more", [10, 15, 22])
 
-    assert patched([], blocks.since(0)) == render("Some *words* of & more", "m")
+    assert patched([], blocks.patches_since(0)) == render("Some *words* of & more", "m")

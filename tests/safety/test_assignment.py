@@ -115,7 +115,7 @@ def test_a_link_makes_the_account_that_it_is_for_and_no_other(client: Client, li
         boss = User.objects.create_superuser("boss", password="a long enough phrase")
         _, token = Invite.objects.issue(boss)
     else:
-        token = str(SetupLink.objects.owed().token)
+        token = str(SetupLink.objects.pending().token)
     fields = {"username": "new", "password1": "quite another phrase", "password2": "quite another phrase"}
     answer = client.post(f"/accounts/{link}/{token}/", {**dict.fromkeys(FOREIGN, "1"), **fields, "email": ""})
     assert answer.status_code == 302

@@ -2,17 +2,17 @@
 
 import pytest
 
-from chat.exceptions import TooLong
+from chat.exceptions import PayloadTooLarge
 from chat.models import Message
 from chat.turns import prompt
 from chat.upstream import token_budget
-from chat.upstream.catalogue import Model
-from chat.upstream.chat_request import Ask
+from chat.upstream.catalogue import LlmModel
+from chat.upstream.chat_request import ChatRequest
 from tests.trees import Tree, conversation
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
-HOSTED = Model("@cf/a/b", "B", window=3_000)
-LOCAL = Model("local/a", "A", window=3_000, local=True)
+HOSTED = LlmModel("@cf/a/b", "B", window=3_000)
+LOCAL = LlmModel("local/a", "A", window=3_000, local=True)
 
 
 @pytest.fixture
@@ -30,24 +30,24 @@ def reply(tree: Tree, text: str, question: str = "Why?") -> Message:
     return written
 
 
-def told(made: Ask) -> list[tuple[str, str]]:
+def told(made: ChatRequest) -> list[tuple[str, str]]:
     return [(message["role"], message["content"]) for message in made.messages]
 
 
 def test_a_hosted_model_is_asked_to_go_on_behind_what_it_wrote(tree: Tree) -> None:
-    made = prompt.go_on("Be kind.", reply(tree, "Because of "), HOSTED)
+    made = prompt.build_continuation("Be kind.", reply(tree, "Because of "), HOSTED)
     assert told(made) == [
         ("system", "Be kind."),
         ("user", "user"),
         ("assistant", "assistant"),
         ("user", "Why?"),
         ("assistant", "Because of "),
-        ("user", prompt.GO_ON),
+        ("user", prompt.CONTINUE_INSTRUCTION),
     ]
 
 
 def test_a_local_model_finds_its_own_words_last(tree: Tree) -> None:
-    assert told(prompt.go_on("", reply(tree, "Because of "), LOCAL))[-2:] == [
+    assert told(prompt.build_continuation("", reply(tree, "Because of "), LOCAL))[-2:] == [
         ("user", "Why?"),
         ("assistant", "Because of "),
     ]
@@ -55,43 +55,45 @@ def test_a_local_model_finds_its_own_words_last(tree: Tree) -> None:
 
 @pytest.mark.parametrize("model", [HOSTED, LOCAL], ids=["hosted", "local"])
 @pytest.mark.parametrize("text", ["", " \n"])
-def test_where_nothing_was_written_the_question_is_asked_again(tree: Tree, model: Model, text: str) -> None:
-    assert told(prompt.go_on("", reply(tree, text), model))[-1] == ("user", "Why?")
+def test_where_nothing_was_written_the_question_is_asked_again(
+    tree: Tree, model: LlmModel, text: str
+) -> None:
+    assert told(prompt.build_continuation("", reply(tree, text), model))[-1] == ("user", "Why?")
 
 
 @pytest.mark.parametrize("model", [HOSTED, LOCAL], ids=["hosted", "local"])
 @pytest.mark.parametrize("piece", ["word ", "1234567890 ", "世界", "\n"])
 def test_of_a_reply_longer_than_the_window_its_end_is_told_behind_the_question(
-    tree: Tree, model: Model, piece: str
+    tree: Tree, model: LlmModel, piece: str
 ) -> None:
     text = piece * 4_000 + "the end"
-    made = prompt.go_on("", reply(tree, text), model)
+    made = prompt.build_continuation("", reply(tree, text), model)
     question, partial = told(made)[-2:] if model.local else told(made)[-3:-1]
     assert question == ("user", "Why?")
     assert partial[0] == "assistant"
     assert text.endswith(partial[1])
-    assert token_budget.tokens({"content": partial[1]}, model) > model.window // 3
+    assert token_budget.estimate_tokens({"content": partial[1]}, model) > model.window // 3
     assert (
-        sum(token_budget.tokens(message, model) for message in made.messages) + made.max_tokens
+        sum(token_budget.estimate_tokens(message, model) for message in made.messages) + made.max_tokens
         <= model.window
     )
 
 
 def test_a_question_that_leaves_no_room_for_its_reply_is_refused(tree: Tree) -> None:
-    with pytest.raises(TooLong):
-        prompt.go_on("", reply(tree, "word " * 2_000, question="why " * 2_000), HOSTED)
+    with pytest.raises(PayloadTooLarge):
+        prompt.build_continuation("", reply(tree, "word " * 2_000, question="why " * 2_000), HOSTED)
 
 
 def test_an_empty_reply_on_the_way_is_left_out_and_its_question_joined_to_the_next(tree: Tree) -> None:
     failed = reply(tree, "")
-    made = prompt.ask("", failed.pk, "Really, why?", HOSTED)
+    made = prompt.build_prompt("", failed.pk, "Really, why?", HOSTED)
     assert told(made)[-1] == ("user", "Why?\n\nReally, why?")
-    assert told(prompt.ask_again("", failed.parent_id, HOSTED))[-1] == ("user", "Why?")
+    assert told(prompt.rebuild_prompt("", failed.parent_id, HOSTED))[-1] == ("user", "Why?")
 
 
 def test_of_a_deep_tree_only_what_can_fit_is_read(tree: Tree, django_assert_max_num_queries) -> None:
     leaf = tree.grow(None, 10_000)[-1]
     with django_assert_max_num_queries(6):
-        made = prompt.ask("", leaf.pk, "And now?", HOSTED)
+        made = prompt.build_prompt("", leaf.pk, "And now?", HOSTED)
     assert len(made.messages) <= prompt.MAX_MESSAGES + 1
     assert made.messages[-1]["content"] == "And now?"

@@ -9,21 +9,21 @@ from django.test.utils import CaptureQueriesContext
 from chat.model_catalog.catalog import CurrentCatalogue
 from chat.models import Run, User, Worker
 from chat.ownership.protocol import Lease
-from chat.turns.commands import Continuation, Edit, Question, Regeneration, Turn
+from chat.turns.commands import ContinueReply, EditMessage, RegenerateReply, SendMessage, Turn
 from chat.turns.planner import Plan, Planner
 from chat.turns.prompt import MAX_MESSAGES
-from chat.turns.store import Opener
-from chat.upstream.catalogue import Catalogue, Model
+from chat.turns.store import TurnStore
+from chat.upstream.catalogue import Catalogue, LlmModel
 from tests.trees import Tree, conversation, run
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
-MODEL = Model("@cf/a/b", "B", window=3_000)
+MODEL = LlmModel("@cf/a/b", "B", window=3_000)
 
 
 @pytest.fixture
-def opener() -> Opener:
+def opener() -> TurnStore:
     worker = Worker.objects.create(id=uuid.uuid4(), host="here", pid=1)
-    return Opener(Lease(worker.pk), CurrentCatalogue(Catalogue([MODEL], MODEL.id)))
+    return TurnStore(Lease(worker.pk), CurrentCatalogue(Catalogue([MODEL], MODEL.id)))
 
 
 @pytest.fixture
@@ -31,60 +31,62 @@ def tree() -> Tree:
     return Tree(conversation())
 
 
-def statements(opener: Opener, tree: Tree, turn: Turn) -> list[str]:
+def statements(opener: TurnStore, tree: Tree, turn: Turn) -> list[str]:
     """What opening this turn says to the database, but for the transaction around it."""
     with CaptureQueriesContext(connection) as asked:
-        opener.open(tree.conversation.user, turn, queued=False)
+        opener.store(tree.conversation.user, turn, queued=False)
     words = [query["sql"].split(" ", 1)[0].upper() for query in asked]
     return [word for word in words if word in ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "\nWITH")]
 
 
-def test_a_question_reads_its_branch_and_writes_each_row_once(opener: Opener, tree: Tree) -> None:
+def test_a_question_reads_its_branch_and_writes_each_row_once(opener: TurnStore, tree: Tree) -> None:
     branch = tree.grow(None, 60)
     tree.show(branch[-1])
-    question = Question("And now?", uuid.uuid4(), conversation=tree.conversation.pk)
+    question = SendMessage("And now?", uuid.uuid4(), conversation=tree.conversation.pk)
     assert statements(opener, tree, question) == ["SELECT", "SELECT", "\nWITH", "UPDATE", "INSERT", "INSERT"]
 
 
 @pytest.mark.parametrize(("kind", "most"), [("edit", 8), ("regenerate", 8), ("continue", 10)])
 def test_the_other_turns_look_a_little_longer_but_always_as_long(
-    opener: Opener, tree: Tree, kind: str, most: int
+    opener: TurnStore, tree: Tree, kind: str, most: int
 ) -> None:
     branch = tree.grow(None, 60)
     tree.versions(branch[-2], 500)
     tree.show(branch[-1])
     run(branch[-1], "stopped")
     turns = {
-        "edit": Edit(branch[-2].pk, "Else?", uuid.uuid4()),
-        "regenerate": Regeneration(branch[-1].pk, uuid.uuid4()),
-        "continue": Continuation(branch[-1].pk, uuid.uuid4()),
+        "edit": EditMessage(branch[-2].pk, "Else?", uuid.uuid4()),
+        "regenerate": RegenerateReply(branch[-1].pk, uuid.uuid4()),
+        "continue": ContinueReply(branch[-1].pk, uuid.uuid4()),
     }
     assert len(statements(opener, tree, turns[kind])) <= most
 
 
-def test_a_model_that_is_gone_is_followed_by_the_conversations(opener: Opener, tree: Tree) -> None:
+def test_a_model_that_is_gone_is_followed_by_the_conversations(opener: TurnStore, tree: Tree) -> None:
     branch = tree.grow(None, 2)
     branch[1].model = "@cf/gone/for-good"
     branch[1].save()
     run(branch[1], "interrupted")
-    opened = opener.open(tree.conversation.user, Continuation(branch[1].pk, uuid.uuid4()), queued=False)
+    opened = opener.store(tree.conversation.user, ContinueReply(branch[1].pk, uuid.uuid4()), queued=False)
     assert opened.run.model == MODEL.id
     assert opened.run.text_start == len(branch[1].text)
     assert Run.objects.live().count() == 1
 
 
-def test_a_branch_of_10_000_messages_is_read_in_one_query_of_bounded_size(opener: Opener, tree: Tree) -> None:
+def test_a_branch_of_10_000_messages_is_read_in_one_query_of_bounded_size(
+    opener: TurnStore, tree: Tree
+) -> None:
     """The branch is read before the write lock is taken, and never more of it than is sent."""
     branch = tree.grow(None, 10_000)
     tree.show(branch[-1])
-    question = Question("And now?", uuid.uuid4(), conversation=tree.conversation.pk)
-    opened = opener.open(tree.conversation.user, question, queued=False)
-    assert opened.ask is not None
-    assert 300 < len(opened.ask.messages) <= MAX_MESSAGES + 1
+    question = SendMessage("And now?", uuid.uuid4(), conversation=tree.conversation.pk)
+    opened = opener.store(tree.conversation.user, question, queued=False)
+    assert opened.request is not None
+    assert 300 < len(opened.request.messages) <= MAX_MESSAGES + 1
 
 
 def test_a_turn_stored_while_another_is_planned_is_planned_anew(
-    opener: Opener, tree: Tree, monkeypatch: pytest.MonkeyPatch
+    opener: TurnStore, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     branch = tree.grow(None, 2)
     tree.show(branch[-1])
@@ -99,8 +101,8 @@ def test_a_turn_stored_while_another_is_planned_is_planned_anew(
         return plan
 
     monkeypatch.setattr(Planner, "plan", plan_and_be_overtaken)
-    question = Question("And now?", uuid.uuid4(), conversation=tree.conversation.pk)
-    opened = opener.open(tree.conversation.user, question, queued=False)
+    question = SendMessage("And now?", uuid.uuid4(), conversation=tree.conversation.pk)
+    opened = opener.store(tree.conversation.user, question, queued=False)
     assert len(plans) == 2
-    assert opened.ask is not None
-    assert len(opened.ask.messages) == 5
+    assert opened.request is not None
+    assert len(opened.request.messages) == 5

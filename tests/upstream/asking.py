@@ -5,19 +5,19 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from chat.upstream.catalogue import Catalogue, Model
-from chat.upstream.chat_request import Ask
-from chat.upstream.client import Account, Client, Deadlines, Gateway
+from chat.upstream.catalogue import Catalogue, LlmModel
+from chat.upstream.chat_request import ChatRequest
+from chat.upstream.client import Account, Client, Gateway, Timeouts
 from chat.upstream.completion_stream import CompletionStream
-from chat.upstream.errors import Kind, UpstreamError
-from chat.upstream.routing.rate_limiter import Limiter
+from chat.upstream.errors import ErrorKind, UpstreamError
+from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 from chat.upstream.timeouts import RetryPolicy
 from tests.fake_workers_ai import TOKEN, Fake
 
-MODEL = Model("@cf/zai-org/glm-4.7-flash", "GLM", window=131_072)
-THINKER = Model("@cf/qwen/qwq-32b", "QwQ", window=24_000, inline_reasoning=True)
-PATIENT = Deadlines()
+MODEL = LlmModel("@cf/zai-org/glm-4.7-flash", "GLM", window=131_072)
+THINKER = LlmModel("@cf/qwen/qwq-32b", "QwQ", window=24_000, inline_reasoning=True)
+PATIENT = Timeouts()
 QUICK = RetryPolicy(base_delay=0.02)
 
 
@@ -30,7 +30,7 @@ class Answer:
     error: UpstreamError | None = None
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> ErrorKind | None:
         return self.error and self.error.kind
 
     def attempted(self, reply: CompletionStream) -> None:
@@ -45,7 +45,7 @@ def account(fake: Fake) -> Account:
 async def client(
     fake: Fake,
     *,
-    deadlines: Deadlines = PATIENT,
+    deadlines: Timeouts = PATIENT,
     bite: float = 0.01,
     gateway: Gateway | None = None,
 ) -> AsyncIterator[Client]:
@@ -59,7 +59,7 @@ async def client(
 async def ask(
     made: Client,
     question: str,
-    model: Model = MODEL,
+    model: LlmModel = MODEL,
     *,
     max_tokens: int = 500,
     retries: RetryPolicy = QUICK,
@@ -67,10 +67,12 @@ async def ask(
 ) -> Answer:
     """Through a router of its own, which retries. `more` are further fields of the `Ask`."""
     messages = [{"role": "user", "content": question}]
-    router = Router(made, lambda: Catalogue([model], model.id), Limiter(10_000, 10_000), retry_policy=retries)
+    router = Router(
+        made, lambda: Catalogue([model], model.id), RateLimiter(10_000, 10_000), retry_policy=retries
+    )
     answer = Answer()
     try:
-        asked = Ask(messages, model, max_tokens, **more)
+        asked = ChatRequest(messages, model, max_tokens, **more)
         async with router.stream(asked, on_attempt=answer.attempted) as reply:
             async for delta in reply:
                 answer.text += delta.text

@@ -5,10 +5,19 @@ from collections.abc import Callable
 
 import pytest
 
-from chat.upstream.catalogue import DEFAULT, ID, Catalogue, Model, Retired, UnknownModel, bundled, retired
+from chat.upstream.catalogue import (
+    DEFAULT_MODEL,
+    ID,
+    Catalogue,
+    LlmModel,
+    RetiredModel,
+    UnknownModel,
+    bundled,
+    retired,
+)
 
-FIRST = Model("@cf/a/first", "First", window=8_000)
-SECOND = Model("@cf/b/second", "Second", window=8_000)
+FIRST = LlmModel("@cf/a/first", "First", window=8_000)
+SECOND = LlmModel("@cf/b/second", "Second", window=8_000)
 
 
 def test_the_models_come_in_the_order_they_are_offered() -> None:
@@ -43,7 +52,7 @@ def test_any_other_name_is_unknown(name: str) -> None:
 def test_the_bundled_list_is_sound() -> None:
     models = bundled()
     assert len({model.id for model in models}) == len(models) >= 10
-    assert models[0].id == DEFAULT
+    assert models[0].id == DEFAULT_MODEL
     for model in models:
         assert re.fullmatch(r"@(cf|hf)/[a-z0-9._-]+/[a-z0-9._-]+", model.id), model.id
         assert model.name
@@ -53,11 +62,11 @@ def test_the_bundled_list_is_sound() -> None:
 
 
 def test_every_recommended_id_can_be_looked_up() -> None:
-    catalogue = Catalogue(bundled(), DEFAULT)
+    catalogue = Catalogue(bundled(), DEFAULT_MODEL)
     assert [catalogue.get(model.id) for model in catalogue] == list(bundled())
 
 
-GONE = Retired("@cf/a/gone", "Gone", FIRST.id)
+GONE = RetiredModel("@cf/a/gone", "Gone", FIRST.id)
 
 
 def some(*numbers: int) -> Callable[[], set[int]]:
@@ -70,45 +79,45 @@ def never() -> set[int]:
 
 def test_a_model_for_some_is_unknown_to_the_others() -> None:
     catalogue = Catalogue([FIRST, SECOND], FIRST.id, groups={SECOND.id: frozenset({3, 4})})
-    assert list(catalogue.of(some(4, 9))) == [FIRST, SECOND]
-    others = catalogue.of(some(9))
+    assert list(catalogue.for_groups(some(4, 9))) == [FIRST, SECOND]
+    others = catalogue.for_groups(some(9))
     assert list(others) == [FIRST]
     with pytest.raises(UnknownModel):
-        others.answering(SECOND.id)
+        others.resolve(SECOND.id)
     assert others.name_of(SECOND.id) == "Second"  # what it wrote before keeps its name
-    assert others.known(SECOND.id) is SECOND
+    assert others.get_known(SECOND.id) is SECOND
 
 
 def test_groups_are_asked_for_only_where_they_matter() -> None:
     catalogue = Catalogue([FIRST, SECOND], FIRST.id)
-    assert catalogue.of(never) is catalogue
+    assert catalogue.for_groups(never) is catalogue
 
 
 def test_a_retired_model_is_answered_for() -> None:
-    older = Retired("@cf/a/older", "Older", GONE.id)
-    nobody = Retired("@cf/a/nobody", "Nobody", "@cf/a/unheard-of")
-    circle = [Retired("@cf/a/x", "X", "@cf/a/y"), Retired("@cf/a/y", "Y", "@cf/a/x")]
+    older = RetiredModel("@cf/a/older", "Older", GONE.id)
+    nobody = RetiredModel("@cf/a/nobody", "Nobody", "@cf/a/unheard-of")
+    circle = [RetiredModel("@cf/a/x", "X", "@cf/a/y"), RetiredModel("@cf/a/y", "Y", "@cf/a/x")]
     catalogue = Catalogue([SECOND, FIRST], SECOND.id, retired=[GONE, older, nobody, *circle])
-    assert catalogue.answering(GONE.id) is FIRST
-    assert catalogue.answering(older.id) is FIRST
-    assert catalogue.answering(nobody.id) is catalogue.answering("@cf/a/x") is SECOND
-    assert catalogue.answering(SECOND.id) is SECOND
+    assert catalogue.resolve(GONE.id) is FIRST
+    assert catalogue.resolve(older.id) is FIRST
+    assert catalogue.resolve(nobody.id) is catalogue.resolve("@cf/a/x") is SECOND
+    assert catalogue.resolve(SECOND.id) is SECOND
     assert catalogue.name_of(GONE.id) == "Gone"
     with pytest.raises(UnknownModel):
         catalogue.get(GONE.id)
     with pytest.raises(UnknownModel):
-        catalogue.answering("@cf/a/unheard-of")
+        catalogue.resolve("@cf/a/unheard-of")
 
 
 def test_one_that_may_not_be_used_takes_nobodys_place() -> None:
-    gone = Retired("@cf/a/gone", "Gone", SECOND.id)
+    gone = RetiredModel("@cf/a/gone", "Gone", SECOND.id)
     catalogue = Catalogue([FIRST, SECOND], FIRST.id, groups={SECOND.id: frozenset({3})}, retired=[gone])
-    assert catalogue.of(some(3)).answering(gone.id) is SECOND
-    assert catalogue.of(some()).answering(gone.id) is FIRST
+    assert catalogue.for_groups(some(3)).resolve(gone.id) is SECOND
+    assert catalogue.for_groups(some()).resolve(gone.id) is FIRST
 
 
 def test_every_retired_model_names_one_that_is_there() -> None:
-    catalogue = Catalogue(bundled(), DEFAULT, retired=retired())
+    catalogue = Catalogue(bundled(), DEFAULT_MODEL, retired=retired())
     assert len({each.id for each in retired()}) == len(retired()) >= 35
     for each in retired():
         assert ID.fullmatch(each.id)
@@ -129,8 +138,8 @@ def test_every_retired_model_names_one_that_is_there() -> None:
     ],
 )
 def test_the_models_of_old_programs_have_a_successor_everywhere(name: str) -> None:
-    everything = Catalogue(bundled(), DEFAULT, retired=retired())
-    replacement = everything.answering(name)
+    everything = Catalogue(bundled(), DEFAULT_MODEL, retired=retired())
+    replacement = everything.resolve(name)
     assert replacement in bundled()
     alone = Catalogue([FIRST], FIRST.id, retired=retired())
-    assert alone.answering(name) is FIRST, "on a site with one model that one"
+    assert alone.resolve(name) is FIRST, "on a site with one model that one"

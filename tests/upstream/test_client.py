@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.chat_request import Ask
-from chat.upstream.client import Account, Client, Deadlines
-from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.chat_request import ChatRequest
+from chat.upstream.client import Account, Client, Timeouts
+from chat.upstream.errors import ErrorKind, UpstreamError
 from tests.fake_workers_ai import ACCOUNT_TOKEN, Fake
 from tests.upstream.asking import MODEL, THINKER, account, ask, client, runs
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("error::ResourceWarning")
 
 async def test_the_request_is_exactly_what_cloudflare_documents(fake: Fake) -> None:
     async with client(fake) as made:
-        await ask(made, "fake: words tokens=2", affinity="conversation-7", max_tokens=77)
+        await ask(made, "fake: words tokens=2", session_affinity="conversation-7", max_tokens=77)
     (call,) = fake.calls
     assert (call["method"], call["path"]) == ("POST", f"/client/v4/accounts/acc/ai/run/{MODEL.id}")
     assert call["path"].endswith("/@cf/zai-org/glm-4.7-flash")
@@ -103,7 +103,7 @@ async def test_an_answer_without_a_word_is_no_reply(fake: Fake, shape: str) -> N
     async with client(fake) as made:
         answer = await ask(made, f"fake: json shape={shape}")
     if shape == "error":
-        assert (answer.kind, len(runs(fake))) == (Kind.BUSY, 3)
+        assert (answer.kind, len(runs(fake))) == (ErrorKind.BUSY, 3)
     else:
         assert (answer.text, answer.error) == ("", None)
         # A whole answer may be there where a stream is not.
@@ -121,7 +121,7 @@ async def test_the_first_token_does_not_wait_for_a_bite(fake: Fake) -> None:
     async with client(fake, bite=60) as made:
         began = time.monotonic()
         async with made.stream(
-            Ask([{"role": "user", "content": "fake: words tokens=3 delay=0.3"}], MODEL, 9)
+            ChatRequest([{"role": "user", "content": "fake: words tokens=3 delay=0.3"}], MODEL, 9)
         ) as reply:
             await anext(reply)
             assert time.monotonic() - began < 30
@@ -139,7 +139,7 @@ async def test_a_long_queue_is_read_without_pauses(fake: Fake) -> None:
 async def test_a_redirect_is_never_followed(fake: Fake, http: int) -> None:
     async with client(fake) as made:
         answer = await ask(made, f"fake: redirect http={http}")
-    assert (answer.kind, len(fake.calls)) == (Kind.UNAVAILABLE, 1)
+    assert (answer.kind, len(fake.calls)) == (ErrorKind.UNAVAILABLE, 1)
 
 
 async def test_no_cookie_is_ever_sent_back(fake: Fake) -> None:
@@ -185,7 +185,7 @@ async def test_the_token_is_in_no_text(
     said = "a secret of the person"
     texts: list[Any] = []
     scenarios = ("words", "status code=10000", "cut how=abrupt", "endless_line mb=3", "malformed", "hang")
-    async with client(fake, deadlines=Deadlines(first_token=0.3)) as made:
+    async with client(fake, deadlines=Timeouts(first_token=0.3)) as made:
         for scenario in scenarios:
             answer = await ask(made, f"{said}\nfake: {scenario}")
             error: BaseException | None = answer.error
@@ -204,4 +204,4 @@ async def test_the_token_is_in_no_text(
 
 
 def test_an_error_is_told_by_its_name_alone() -> None:
-    assert str(UpstreamError(Kind.BUSY, code="3040", detail="words")) == "busy 3040"
+    assert str(UpstreamError(ErrorKind.BUSY, code="3040", detail="words")) == "busy 3040"

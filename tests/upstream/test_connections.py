@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from chat.upstream import completion_stream as replies
-from chat.upstream.chat_request import Ask
+from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import MODEL, ask, client, runs
@@ -22,7 +22,7 @@ def all_ended(calls: list[dict[str, object]]) -> bool:
 async def test_the_next_question_finds_the_connection_open(
     fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replies, "LAST_BYTES", PATIENCE)  # they come at once, but for a busy machine
+    monkeypatch.setattr(replies, "LAST_BYTES_SECONDS", PATIENCE)  # they come at once, but for a busy machine
     async with client(fake) as made:
         for _ in range(4):
             assert (await ask(made, "fake: words tokens=3 delay=0.002")).error is None
@@ -32,7 +32,7 @@ async def test_the_next_question_finds_the_connection_open(
 async def test_leaving_a_reply_stops_the_model_at_once(fake: Fake) -> None:
     async with client(fake) as made:
         reply = made.stream(
-            Ask([{"role": "user", "content": "fake: words tokens=1000 delay=0.02"}], MODEL, 9)
+            ChatRequest([{"role": "user", "content": "fake: words tokens=1000 delay=0.02"}], MODEL, 9)
         )
         async with reply:
             await anext(reply)
@@ -100,14 +100,19 @@ async def test_a_hundred_and_fifty_replies_stream_at_once(fake: Fake) -> None:
 
 
 async def test_nothing_is_sent_before_the_reply_is_iterated(fake: Fake) -> None:
-    async with client(fake) as made, made.stream(Ask([{"role": "user", "content": "hello"}], MODEL, 9)):
+    async with (
+        client(fake) as made,
+        made.stream(ChatRequest([{"role": "user", "content": "hello"}], MODEL, 9)),
+    ):
         await asyncio.sleep(0.05)
     assert fake.calls == []
 
 
 async def test_an_error_of_our_own_closes_the_reply_too(fake: Fake) -> None:
     async def fail(made: Client) -> None:
-        async with made.stream(Ask([{"role": "user", "content": "fake: hang after=1"}], MODEL, 9)) as reply:
+        async with made.stream(
+            ChatRequest([{"role": "user", "content": "fake: hang after=1"}], MODEL, 9)
+        ) as reply:
             async for _ in reply:
                 raise LookupError
 

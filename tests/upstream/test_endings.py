@@ -2,16 +2,16 @@
 
 import pytest
 
-from chat.upstream.errors import Kind
+from chat.upstream.errors import ErrorKind
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import ask, client, runs
 
 
 @pytest.mark.parametrize(
-    ("how", "kind"), [("clean", None), ("abrupt", Kind.INTERRUPTED), ("reset", Kind.INTERRUPTED)]
+    ("how", "kind"), [("clean", None), ("abrupt", ErrorKind.INTERRUPTED), ("reset", ErrorKind.INTERRUPTED)]
 )
 async def test_a_cut_reply_keeps_its_words_and_is_not_complete(
-    fake: Fake, how: str, kind: Kind | None
+    fake: Fake, how: str, kind: ErrorKind | None
 ) -> None:
     async with client(fake) as made:
         answer = await ask(made, f"fake: cut after=3 how={how} delay=0.03")
@@ -26,14 +26,14 @@ async def test_what_came_with_the_cut_is_kept(fake: Fake) -> None:
     async with client(fake, bite=0.3) as made:
         answer = await ask(made, "fake: cut after=9 how=abrupt delay=0.005")
     assert answer.text.count("word") == 9
-    assert answer.kind is Kind.INTERRUPTED
+    assert answer.kind is ErrorKind.INTERRUPTED
 
 
 @pytest.mark.parametrize("how", ["clean", "abrupt", "reset"])
 async def test_a_cut_before_the_first_token_is_asked_again(fake: Fake, how: str) -> None:
     async with client(fake) as made:
         answer = await ask(made, f"fake: cut after=0 how={how}")
-    assert answer.kind is Kind.INTERRUPTED
+    assert answer.kind is ErrorKind.INTERRUPTED
     assert len(runs(fake)) == 3
 
 
@@ -41,7 +41,7 @@ async def test_a_cut_before_the_first_token_is_asked_again(fake: Fake, how: str)
 async def test_an_error_inside_the_stream_comes_after_its_words(fake: Fake, shape: str) -> None:
     async with client(fake) as made:
         answer = await ask(made, f"fake: instream_error after=2 shape={shape} delay=0")
-    assert (answer.text, answer.kind) == ("word1 word2", Kind.BUSY)
+    assert (answer.text, answer.kind) == ("word1 word2", ErrorKind.BUSY)
     assert answer.error is not None
     assert answer.error.code == "3040"
     assert len(runs(fake)) == 1
@@ -50,38 +50,38 @@ async def test_an_error_inside_the_stream_comes_after_its_words(fake: Fake, shap
 async def test_an_error_before_the_first_token_is_asked_again(fake: Fake) -> None:
     async with client(fake) as made:
         answer = await ask(made, "fake: instream_error after=0")
-    assert (answer.text, answer.kind, len(runs(fake))) == ("", Kind.BUSY, 3)
+    assert (answer.text, answer.kind, len(runs(fake))) == ("", ErrorKind.BUSY, 3)
 
 
 async def test_a_permanent_error_inside_the_stream_is_final(fake: Fake) -> None:
     async with client(fake) as made:
         answer = await ask(made, "fake: instream_error after=0 code=3036")
-    assert (answer.kind, len(runs(fake))) == (Kind.QUOTA, 1)
+    assert (answer.kind, len(runs(fake))) == (ErrorKind.QUOTA, 1)
 
 
 async def test_a_broken_frame_ends_the_reply_with_an_error(fake: Fake) -> None:
     async with client(fake) as made:
         answer = await ask(made, "fake: malformed after=2 delay=0")
-    assert (answer.text, answer.kind) == ("word1 word2", Kind.UNAVAILABLE)
+    assert (answer.text, answer.kind) == ("word1 word2", ErrorKind.UNAVAILABLE)
 
 
 async def test_an_endless_line_is_refused_in_bounded_memory(fake: Fake) -> None:
     async with client(fake) as made:
         answer = await ask(made, "fake: endless_line mb=50")
-    assert (answer.kind, len(runs(fake))) == (Kind.UNAVAILABLE, 1)
+    assert (answer.kind, len(runs(fake))) == (ErrorKind.UNAVAILABLE, 1)
     fake.wait_for(lambda calls: calls[0]["closed_by_client"])
 
 
 async def test_a_page_in_place_of_a_stream_is_an_error(fake: Fake) -> None:
     async with client(fake) as made:
         answer = await ask(made, "fake: html http=200")
-    assert answer.kind in {Kind.INTERRUPTED, Kind.UNAVAILABLE}
+    assert answer.kind in {ErrorKind.INTERRUPTED, ErrorKind.UNAVAILABLE}
     assert answer.text == ""
 
 
 async def test_a_timeout_page_is_a_timeout(fake: Fake) -> None:
     async with client(fake) as made:
         answer = await ask(made, "fake: html")
-    assert (answer.kind, len(runs(fake))) == (Kind.TIMEOUT, 3)
+    assert (answer.kind, len(runs(fake))) == (ErrorKind.TIMEOUT, 3)
     assert answer.error is not None
     assert answer.error.request_id.endswith("-FRA")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.upstream.error_limits import Limits, limits_in
+from chat.upstream.error_limits import Limits, parse_limits
 from tests.fake_errors import ERRORS
 
 
@@ -30,7 +30,7 @@ from tests.fake_errors import ERRORS
     ],
 )
 def test_a_limit_that_is_said_is_read(said: str, limits: Limits) -> None:
-    assert limits_in(said) == limits
+    assert parse_limits(said) == limits
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_a_limit_that_is_said_is_read(said: str, limits: Limits) -> None:
     ],
 )
 def test_nothing_is_made_up(said: str) -> None:
-    assert limits_in(said) == Limits()
+    assert parse_limits(said) == Limits()

@@ -10,57 +10,57 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.upstream import errors
-from chat.upstream.errors import Kind, UpstreamError, from_payload, from_response
+from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
 
 ID = "de3fabb0-569c-4e72-bec9-fedd0de629b3"
 SECRET = "v1Qz" + "aB3_" * 9  # 40 characters, as Cloudflare's tokens are
 
 # The tables of Workers AI and AI Gateway: code, status, what it is, whether trying again is of any use.
 CODES = [
-    (3003, 400, Kind.INVALID, True),
-    (3006, 413, Kind.TOO_LONG, True),
-    (3007, 408, Kind.TIMEOUT, False),
-    (3008, 408, Kind.TIMEOUT, False),
-    (3021, 429, Kind.THROTTLED, False),
-    (3023, 403, Kind.NOT_PERMITTED, True),
-    (3030, 400, Kind.BLOCKED, True),
-    (3036, 429, Kind.QUOTA, True),
-    (3039, 400, Kind.INVALID, True),
-    (3040, 429, Kind.BUSY, False),
-    (3041, 403, Kind.NOT_PERMITTED, True),
-    (3042, 404, Kind.UNKNOWN_MODEL, True),
-    (3046, 408, Kind.TIMEOUT, False),
-    (4006, 429, Kind.QUOTA, True),
-    (5004, 400, Kind.INVALID, True),
-    (5005, 405, Kind.NOT_PERMITTED, True),
-    (5006, 400, Kind.INVALID, True),
-    (5007, 400, Kind.UNKNOWN_MODEL, True),
-    (5012, 422, Kind.INVALID, True),
-    (5016, 403, Kind.NOT_PERMITTED, True),
-    (5018, 403, Kind.NOT_PERMITTED, True),
-    (5019, 405, Kind.INVALID, True),
-    (5021, 413, Kind.TOO_LONG, True),
-    (3010, 413, Kind.TOO_LONG, True),
-    (5028, 400, Kind.UNKNOWN_MODEL, True),
-    (5035, 403, Kind.NOT_PERMITTED, True),
-    (7000, 404, Kind.AUTH, True),
-    (7003, 400, Kind.AUTH, True),
-    (7009, 503, Kind.UNAVAILABLE, False),
-    (8001, 400, Kind.INVALID, True),
-    (8006, 400, Kind.INVALID, True),
-    (9109, 403, Kind.AUTH, True),
-    (10000, 401, Kind.AUTH, True),
-    (10000, 403, Kind.AUTH, True),
-    (2001, 400, Kind.INVALID, True),
-    (2003, 429, Kind.THROTTLED, False),
-    (2009, 401, Kind.AUTH, True),
-    (2009, 503, Kind.AUTH, True),
-    (2016, 424, Kind.BLOCKED, True),
-    (2017, 424, Kind.BLOCKED, True),
-    (2017, 422, Kind.BLOCKED, True),
-    (2021, 402, Kind.CREDITS, True),
-    (2040, 400, Kind.INVALID, True),
-    (7013, 503, Kind.UNAVAILABLE, False),
+    (3003, 400, ErrorKind.INVALID, True),
+    (3006, 413, ErrorKind.TOO_LONG, True),
+    (3007, 408, ErrorKind.TIMEOUT, False),
+    (3008, 408, ErrorKind.TIMEOUT, False),
+    (3021, 429, ErrorKind.THROTTLED, False),
+    (3023, 403, ErrorKind.NOT_PERMITTED, True),
+    (3030, 400, ErrorKind.BLOCKED, True),
+    (3036, 429, ErrorKind.QUOTA, True),
+    (3039, 400, ErrorKind.INVALID, True),
+    (3040, 429, ErrorKind.BUSY, False),
+    (3041, 403, ErrorKind.NOT_PERMITTED, True),
+    (3042, 404, ErrorKind.UNKNOWN_MODEL, True),
+    (3046, 408, ErrorKind.TIMEOUT, False),
+    (4006, 429, ErrorKind.QUOTA, True),
+    (5004, 400, ErrorKind.INVALID, True),
+    (5005, 405, ErrorKind.NOT_PERMITTED, True),
+    (5006, 400, ErrorKind.INVALID, True),
+    (5007, 400, ErrorKind.UNKNOWN_MODEL, True),
+    (5012, 422, ErrorKind.INVALID, True),
+    (5016, 403, ErrorKind.NOT_PERMITTED, True),
+    (5018, 403, ErrorKind.NOT_PERMITTED, True),
+    (5019, 405, ErrorKind.INVALID, True),
+    (5021, 413, ErrorKind.TOO_LONG, True),
+    (3010, 413, ErrorKind.TOO_LONG, True),
+    (5028, 400, ErrorKind.UNKNOWN_MODEL, True),
+    (5035, 403, ErrorKind.NOT_PERMITTED, True),
+    (7000, 404, ErrorKind.AUTH, True),
+    (7003, 400, ErrorKind.AUTH, True),
+    (7009, 503, ErrorKind.UNAVAILABLE, False),
+    (8001, 400, ErrorKind.INVALID, True),
+    (8006, 400, ErrorKind.INVALID, True),
+    (9109, 403, ErrorKind.AUTH, True),
+    (10000, 401, ErrorKind.AUTH, True),
+    (10000, 403, ErrorKind.AUTH, True),
+    (2001, 400, ErrorKind.INVALID, True),
+    (2003, 429, ErrorKind.THROTTLED, False),
+    (2009, 401, ErrorKind.AUTH, True),
+    (2009, 503, ErrorKind.AUTH, True),
+    (2016, 424, ErrorKind.BLOCKED, True),
+    (2017, 424, ErrorKind.BLOCKED, True),
+    (2017, 422, ErrorKind.BLOCKED, True),
+    (2021, 402, ErrorKind.CREDITS, True),
+    (2040, 400, ErrorKind.INVALID, True),
+    (7013, 503, ErrorKind.UNAVAILABLE, False),
 ]
 
 
@@ -74,7 +74,9 @@ def envelope(code: int, message: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("code", "status", "kind", "permanent"), CODES)
-def test_each_code_of_the_tables_is_told_apart(code: int, status: int, kind: Kind, permanent: bool) -> None:
+def test_each_code_of_the_tables_is_told_apart(
+    code: int, status: int, kind: ErrorKind, permanent: bool
+) -> None:
     error = told(status, envelope(code, "something"))
     assert (error.kind, error.permanent, error.code) == (kind, permanent, str(code))
     assert (error.status, error.request_id) == (status, ID)
@@ -82,7 +84,9 @@ def test_each_code_of_the_tables_is_told_apart(code: int, status: int, kind: Kin
 
 
 @pytest.mark.parametrize(("code", "status", "kind", "permanent"), CODES)
-def test_a_code_says_the_same_inside_a_stream(code: int, status: int, kind: Kind, permanent: bool) -> None:
+def test_a_code_says_the_same_inside_a_stream(
+    code: int, status: int, kind: ErrorKind, permanent: bool
+) -> None:
     error = from_payload(envelope(code, "something"))
     assert (error.kind, error.permanent, error.code, error.status) == (kind, permanent, str(code), None)
 
@@ -90,25 +94,25 @@ def test_a_code_says_the_same_inside_a_stream(code: int, status: int, kind: Kind
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (400, Kind.INVALID),
-        (401, Kind.AUTH),
-        (402, Kind.CREDITS),
-        (403, Kind.NOT_PERMITTED),
-        (404, Kind.UNKNOWN_MODEL),
-        (405, Kind.INVALID),
-        (408, Kind.TIMEOUT),
-        (409, Kind.BUSY),
-        (413, Kind.TOO_LONG),
-        (422, Kind.INVALID),
-        (424, Kind.BLOCKED),
-        (429, Kind.THROTTLED),
-        (500, Kind.UNAVAILABLE),
-        (502, Kind.UNAVAILABLE),
-        (503, Kind.UNAVAILABLE),
-        (504, Kind.TIMEOUT),
-        (520, Kind.UNAVAILABLE),
-        (524, Kind.TIMEOUT),
-        (530, Kind.UNAVAILABLE),
+        (400, ErrorKind.INVALID),
+        (401, ErrorKind.AUTH),
+        (402, ErrorKind.CREDITS),
+        (403, ErrorKind.NOT_PERMITTED),
+        (404, ErrorKind.UNKNOWN_MODEL),
+        (405, ErrorKind.INVALID),
+        (408, ErrorKind.TIMEOUT),
+        (409, ErrorKind.BUSY),
+        (413, ErrorKind.TOO_LONG),
+        (422, ErrorKind.INVALID),
+        (424, ErrorKind.BLOCKED),
+        (429, ErrorKind.THROTTLED),
+        (500, ErrorKind.UNAVAILABLE),
+        (502, ErrorKind.UNAVAILABLE),
+        (503, ErrorKind.UNAVAILABLE),
+        (504, ErrorKind.TIMEOUT),
+        (520, ErrorKind.UNAVAILABLE),
+        (524, ErrorKind.TIMEOUT),
+        (530, ErrorKind.UNAVAILABLE),
     ],
 )
 @pytest.mark.parametrize(
@@ -126,7 +130,7 @@ def test_a_code_says_the_same_inside_a_stream(code: int, status: int, kind: Kind
         b"9" * 5_000,
     ],
 )
-def test_without_a_code_the_status_decides(status: int, kind: Kind, body: bytes) -> None:
+def test_without_a_code_the_status_decides(status: int, kind: ErrorKind, body: bytes) -> None:
     error = from_response(status, {}, body)
     assert (error.kind, error.code, error.status) == (kind, "", status)
 
@@ -156,41 +160,43 @@ BUSY = "AiError: 3040: Capacity temporarily exceeded, please try again."
 )
 def test_every_envelope_is_read(payload: object) -> None:
     for error in (told(429, payload), from_payload(payload)):
-        assert (error.kind, error.code) == (Kind.BUSY, "3040")
+        assert (error.kind, error.code) == (ErrorKind.BUSY, "3040")
 
 
 @pytest.mark.parametrize(
     ("status", "code", "message", "kind"),
     [
-        (429, 4006, "you have used up your daily free allocation of 10,000 neurons", Kind.QUOTA),
-        (429, 9999, "you have used up your daily free allocation of 10,000 neurons", Kind.QUOTA),
-        (400, 3030, "Max context reached 80030 tokens but model supports only 60000", Kind.TOO_LONG),
-        (400, 3030, "Sequence too long", Kind.TOO_LONG),
-        (400, 3030, "Input prompt contains NSFW content", Kind.BLOCKED),
-        (400, 5006, "exceeds the model's maximum context length of 256000 tokens.", Kind.TOO_LONG),
-        (400, 0, "max_completion_tokens is too large: 262144. This model supports", Kind.TOO_LONG),
-        (400, 0, "This model's maximum context length is 131072 tokens. However", Kind.TOO_LONG),
-        (413, 5021, "exceeded this model context window limit (32000).", Kind.TOO_LONG),
-        (400, 400, "the request exceeds the available context size, try increasing it", Kind.TOO_LONG),
-        (400, 0, "This model was deprecated on 2026-05-30. Please use", Kind.UNKNOWN_MODEL),
-        (405, 5019, "deprecated SDK", Kind.INVALID),
-        (429, 3040, "Capacity temporarily exceeded", Kind.BUSY),
+        (429, 4006, "you have used up your daily free allocation of 10,000 neurons", ErrorKind.QUOTA),
+        (429, 9999, "you have used up your daily free allocation of 10,000 neurons", ErrorKind.QUOTA),
+        (400, 3030, "Max context reached 80030 tokens but model supports only 60000", ErrorKind.TOO_LONG),
+        (400, 3030, "Sequence too long", ErrorKind.TOO_LONG),
+        (400, 3030, "Input prompt contains NSFW content", ErrorKind.BLOCKED),
+        (400, 5006, "exceeds the model's maximum context length of 256000 tokens.", ErrorKind.TOO_LONG),
+        (400, 0, "max_completion_tokens is too large: 262144. This model supports", ErrorKind.TOO_LONG),
+        (400, 0, "This model's maximum context length is 131072 tokens. However", ErrorKind.TOO_LONG),
+        (413, 5021, "exceeded this model context window limit (32000).", ErrorKind.TOO_LONG),
+        (400, 400, "the request exceeds the available context size, try increasing it", ErrorKind.TOO_LONG),
+        (400, 0, "This model was deprecated on 2026-05-30. Please use", ErrorKind.UNKNOWN_MODEL),
+        (405, 5019, "deprecated SDK", ErrorKind.INVALID),
+        (429, 3040, "Capacity temporarily exceeded", ErrorKind.BUSY),
     ],
 )  # fmt: skip
-def test_words_mean_more_than_an_ambiguous_code(status: int, code: int, message: str, kind: Kind) -> None:
+def test_words_mean_more_than_an_ambiguous_code(
+    status: int, code: int, message: str, kind: ErrorKind
+) -> None:
     error = told(status, envelope(code, message))
     assert error.kind is kind
 
 
 def test_a_status_named_inside_a_stream_counts_as_one() -> None:
-    assert from_payload({"error": {"code": 503, "message": "Loading model"}}).kind is Kind.UNAVAILABLE
-    assert from_payload({"error": {"code": 401, "message": "Invalid API Key"}}).kind is Kind.AUTH
+    assert from_payload({"error": {"code": 503, "message": "Loading model"}}).kind is ErrorKind.UNAVAILABLE
+    assert from_payload({"error": {"code": 401, "message": "Invalid API Key"}}).kind is ErrorKind.AUTH
 
 
 def test_an_error_that_says_nothing_is_worth_another_try() -> None:
     for payload in (None, {}, [], "", "boom", 7, True, {"error": True}, {"errors": [{"code": True}]}):
         error = from_payload(payload)
-        assert (error.kind, error.permanent, error.code) == (Kind.UNAVAILABLE, False, "")
+        assert (error.kind, error.permanent, error.code) == (ErrorKind.UNAVAILABLE, False, "")
 
 
 def test_the_request_id_is_kept_for_support_and_not_shown() -> None:
@@ -264,11 +270,11 @@ def test_upstreams_words_are_for_the_administrator_only_and_short() -> None:
     said = "what the person asked " * 100
     error = told(400, {"errors": [{"code": 5006, "message": f"Bad input: {said}"}]})
     assert "what the person asked" not in error.message + str(error) + repr(error)
-    assert 0 < len(error.detail) <= errors.LONGEST_DETAIL
+    assert 0 < len(error.detail) <= errors.MAX_DETAIL_CHARS
 
 
 def test_every_kind_has_a_sentence_and_every_code_one_kind() -> None:
-    assert set(errors.SENTENCES) == set(Kind)
+    assert set(errors.SENTENCES) == set(ErrorKind)
     named = [code for codes in errors.CODES.values() for code in codes.split()]
     assert len(named) == len(set(named))
     assert all(sentence.endswith(".") for sentence in errors.SENTENCES.values())
@@ -292,12 +298,12 @@ json_values = st.recursive(
 @given(json_values)
 def test_whatever_the_payload_it_becomes_one_error(payload: object) -> None:
     error = from_payload(payload)
-    assert isinstance(error.kind, Kind)
+    assert isinstance(error.kind, ErrorKind)
     assert len(error.code) <= 10
 
 
 @given(st.integers(300, 599), st.binary(max_size=200), st.text(max_size=20))
 def test_whatever_the_answer_it_becomes_one_error(status: int, body: bytes, header: str) -> None:
     error = from_response(status, {"retry-after": header}, body)
-    assert isinstance(error.kind, Kind)
+    assert isinstance(error.kind, ErrorKind)
     assert error.retry_after is None or error.retry_after >= 0

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalogue import Model
-from chat.upstream.chat_request import Ask
-from chat.upstream.errors import Kind, UpstreamError
-from chat.upstream.providers.workers_ai import to_local
+from chat.upstream.catalogue import LlmModel
+from chat.upstream.chat_request import ChatRequest
+from chat.upstream.errors import ErrorKind, UpstreamError
+from chat.upstream.providers.workers_ai import build_local_request
 
 QUESTION = [{"role": "user", "content": "hello"}]
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": {}}}
@@ -15,16 +15,18 @@ NAMED = {"type": "function", "function": {"name": "weather"}}
 
 
 def asked(choice: Any, *, tools: bool) -> dict[str, Any]:
-    model = Model("local/a", "A", window=4_096, local=True, tools=tools)
+    model = LlmModel("local/a", "A", window=4_096, local=True, tools=tools)
     sent = {"tools": [TOOL], "tool_choice": choice}
-    return to_local("http://127.0.0.1:1", "key", Ask(QUESTION, model, 100, sent=sent)).body
+    return build_local_request(
+        "http://127.0.0.1:1", "key", ChatRequest(QUESTION, model, 100, raw_parameters=sent)
+    ).body
 
 
 @pytest.mark.parametrize("choice", ["required", NAMED])
 def test_it_is_refused_by_name(choice: Any) -> None:
     with pytest.raises(UpstreamError) as raised:
         asked(choice, tools=False)
-    assert (raised.value.kind, raised.value.permanent) == (Kind.INVALID, True)
+    assert (raised.value.kind, raised.value.permanent) == (ErrorKind.INVALID, True)
     assert "“tool_choice”" in raised.value.message
 
 

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from chat.upstream import json_mode
-from chat.upstream.catalogue import Model
-from chat.upstream.chat_request import Ask
-from chat.upstream.client import Deadlines
-from chat.upstream.errors import Kind
-from chat.upstream.provider import Host
+from chat.upstream.catalogue import LlmModel
+from chat.upstream.chat_request import ChatRequest
+from chat.upstream.client import Timeouts
+from chat.upstream.errors import ErrorKind
+from chat.upstream.provider import Provider
 from tests.fake_says import says_line
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import MODEL, Answer, ask, client, runs
 from tests.waiting import becomes
 
-LLAMA = Model("@cf/meta/llama-3.3-70b-instruct-fp8-fast", "Llama", window=24_000)
-GEMMA_LORA = Model("@cf/google/gemma-2b-it-lora", "Gemma", window=8_192)
+LLAMA = LlmModel("@cf/meta/llama-3.3-70b-instruct-fp8-fast", "Llama", window=24_000)
+GEMMA_LORA = LlmModel("@cf/google/gemma-2b-it-lora", "Gemma", window=8_192)
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
 ENVELOPE = {"name": "City", "schema": SCHEMA, "strict": True}
 SAID = '{"city": "Oslo"}'
@@ -31,10 +31,10 @@ def wanted(schema: dict[str, Any] = ENVELOPE) -> dict[str, Any]:
 @pytest.mark.parametrize("schema", [SCHEMA, ENVELOPE])
 @pytest.mark.parametrize("model", [MODEL, LLAMA])
 async def test_an_answer_in_json_is_asked_for_whole_with_the_bare_schema(
-    fake: Fake, model: Model, schema: dict[str, Any]
+    fake: Fake, model: LlmModel, schema: dict[str, Any]
 ) -> None:
     async with client(fake) as made:
-        answer = await ask(made, says_line(SAID), model, sent=wanted(schema))
+        answer = await ask(made, says_line(SAID), model, raw_parameters=wanted(schema))
     assert (answer.error, answer.text, answer.reply.complete) == (None, SAID, True)
     [call] = runs(fake)
     assert call["body"]["stream"] is False
@@ -43,13 +43,13 @@ async def test_an_answer_in_json_is_asked_for_whole_with_the_bare_schema(
 
 async def test_without_a_schema_too(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, says_line(SAID), sent={"response_format": {"type": "json_object"}})
+        answer = await ask(made, says_line(SAID), raw_parameters={"response_format": {"type": "json_object"}})
     assert json.loads(answer.text) == {"city": "Oslo"}
 
 
 async def test_what_it_thought_and_what_it_cost_come_with_it(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, "fake: reasoning think=2 tokens=1 delay=0", sent=wanted())
+        answer = await ask(made, "fake: reasoning think=2 tokens=1 delay=0", raw_parameters=wanted())
     assert (answer.reasoning, answer.text) == ("thought1 thought2 ", "word1")
     assert answer.reply.usage
     assert answer.reply.finish_reason == "stop"
@@ -57,17 +57,17 @@ async def test_what_it_thought_and_what_it_cost_come_with_it(fake: Fake) -> None
 
 async def test_text_is_no_format_that_is_asked_for(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, "hello", LLAMA, sent={"response_format": {"type": "text"}})
+        answer = await ask(made, "hello", LLAMA, raw_parameters={"response_format": {"type": "text"}})
     assert answer.error is None
     assert runs(fake)[0]["body"]["stream"] is True
     assert "response_format" not in runs(fake)[0]["body"]
 
 
-@pytest.mark.parametrize("host", [Host.GATEWAY, Host.ENDPOINT])
+@pytest.mark.parametrize("host", [Provider.GATEWAY, Provider.ENDPOINT])
 @pytest.mark.parametrize("schema", [SCHEMA, ENVELOPE])
-def test_others_stream_it_and_get_the_envelope(host: Host, schema: dict[str, Any]) -> None:
-    model = Model("openai/gpt-5", "GPT", window=100_000, host=host)
-    told = Ask([], model, 100, sent=wanted(schema))
+def test_others_stream_it_and_get_the_envelope(host: Provider, schema: dict[str, Any]) -> None:
+    model = LlmModel("openai/gpt-5", "GPT", window=100_000, host=host)
+    told = ChatRequest([], model, 100, raw_parameters=wanted(schema))
     assert not told.unstreamed
     envelope = told.parameters["response_format"]["json_schema"]
     assert (envelope["schema"], bool(envelope["name"])) == (SCHEMA, True)
@@ -84,16 +84,16 @@ def test_a_schema_with_a_property_called_schema_is_no_envelope() -> None:
 )
 async def test_a_refusal_says_what_it_is_about(fake: Fake, scenario: str, words: str) -> None:
     async with client(fake) as made:
-        answer = await ask(made, f"fake: {scenario}", sent=wanted())
+        answer = await ask(made, f"fake: {scenario}", raw_parameters=wanted())
     assert answer.error
-    assert answer.error.kind is Kind.INVALID
+    assert answer.error.kind is ErrorKind.INVALID
     assert answer.error.permanent
     assert words in answer.error.message
 
 
 async def test_a_model_without_json_schema_is_named(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, "hello", GEMMA_LORA, sent=wanted())
+        answer = await ask(made, "hello", GEMMA_LORA, raw_parameters=wanted())
     assert answer.error
     assert (answer.error.code, answer.error.status) == ("5025", 400)
 
@@ -101,30 +101,30 @@ async def test_a_model_without_json_schema_is_named(fake: Fake) -> None:
 async def test_json_that_could_not_be_written_is_told(fake: Fake) -> None:
     denied = says_line("JSON Mode couldn't be met").replace("says", "denies", 1)
     async with client(fake) as made:
-        answer = await ask(made, denied, sent=wanted())
+        answer = await ask(made, denied, raw_parameters=wanted())
     assert answer.error
     assert "fits the schema" in answer.error.message
 
 
 async def test_a_whole_answer_may_take_longer_than_a_first_token(fake: Fake) -> None:
-    async with client(fake, deadlines=Deadlines(first_token=0.2)) as made:
+    async with client(fake, deadlines=Timeouts(first_token=0.2)) as made:
         streamed = await ask(made, "fake: words tokens=2 first=0.6")
-        whole = await ask(made, "fake: words tokens=2 first=0.6", sent=wanted())
-    assert streamed.kind is Kind.TIMEOUT
+        whole = await ask(made, "fake: words tokens=2 first=0.6", raw_parameters=wanted())
+    assert streamed.kind is ErrorKind.TIMEOUT
     assert (whole.error, whole.text) == (None, "word1 word2")
 
 
 async def test_but_not_for_ever_and_is_not_asked_for_again(fake: Fake) -> None:
-    async with client(fake, deadlines=Deadlines(unstreamed=0.3)) as made:
-        hung = await ask(made, "fake: hang before=headers", sent=wanted())
-        late = await ask(made, "fake: status code=3046", sent=wanted())
-    assert (hung.kind, late.kind) == (Kind.TIMEOUT, Kind.TIMEOUT)
+    async with client(fake, deadlines=Timeouts(unstreamed=0.3)) as made:
+        hung = await ask(made, "fake: hang before=headers", raw_parameters=wanted())
+        late = await ask(made, "fake: status code=3046", raw_parameters=wanted())
+    assert (hung.kind, late.kind) == (ErrorKind.TIMEOUT, ErrorKind.TIMEOUT)
     assert len(runs(fake)) == 2
 
 
 async def test_who_leaves_stops_the_model(fake: Fake) -> None:
     async with client(fake) as made:
-        waiting = asyncio.create_task(ask(made, "fake: hang before=headers", sent=wanted()))
+        waiting = asyncio.create_task(ask(made, "fake: hang before=headers", raw_parameters=wanted()))
         await becomes(lambda: runs(fake))
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -135,5 +135,5 @@ async def test_who_leaves_stops_the_model(fake: Fake) -> None:
 
 async def test_a_passing_failure_is_asked_again(fake: Fake) -> None:
     async with client(fake) as made:
-        answer: Answer = await ask(made, "fake: flaky fails=1 key=json code=3040", sent=wanted())
+        answer: Answer = await ask(made, "fake: flaky fails=1 key=json code=3040", raw_parameters=wanted())
     assert (answer.error, len(runs(fake))) == (None, 2)

@@ -8,9 +8,9 @@ from contextlib import suppress
 import pytest
 
 from chat.upstream import completion_stream
-from chat.upstream.client import Account, Client, Deadlines
-from chat.upstream.errors import Kind
-from chat.upstream.gateway_log import NOWHERE
+from chat.upstream.client import Account, Client, Timeouts
+from chat.upstream.errors import ErrorKind
+from chat.upstream.gateway_log import NO_GATEWAY
 from tests.upstream.asking import Answer, ask
 from tests.waiting import PATIENCE
 
@@ -18,7 +18,7 @@ STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 SAID = b'data: {"response":"one "}\n\ndata: {"response":"two"}\n\n'
 FINISHED = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
 DONE = b"data: [DONE]\n\n"
-LONG = Deadlines(PATIENCE, PATIENCE, 3 * PATIENCE)
+LONG = Timeouts(PATIENCE, PATIENCE, 3 * PATIENCE)
 AT_ONCE = PATIENCE / 2  # seconds: less than anything else would be waited for, on machines that are busy
 
 
@@ -96,7 +96,7 @@ async def test_compression_that_nobody_asked_for_is_undone() -> None:
 async def test_garbage_in_place_of_compression_is_an_error() -> None:
     answer, calls = await answered(STREAM + b"Content-Encoding: gzip\r\n\r\nno gzip at all")
     assert (answer.text, calls) == ("", 3)
-    assert answer.kind in {Kind.INTERRUPTED, Kind.UNAVAILABLE}
+    assert answer.kind in {ErrorKind.INTERRUPTED, ErrorKind.UNAVAILABLE}
 
 
 @pytest.mark.parametrize(
@@ -111,19 +111,19 @@ async def test_garbage_in_place_of_compression_is_an_error() -> None:
 )
 async def test_what_is_no_http_is_unavailable(garbage: bytes) -> None:
     answer, calls = await answered(garbage)
-    assert (answer.kind, calls) == (Kind.UNAVAILABLE, 3)
+    assert (answer.kind, calls) == (ErrorKind.UNAVAILABLE, 3)
 
 
 async def test_an_error_whose_body_is_cut_keeps_its_status() -> None:
     answer, calls = await answered(b'HTTP/1.1 401 No\r\nContent-Length: 999\r\n\r\n{"errors":[{"co')
-    assert (answer.kind, calls) == (Kind.AUTH, 1)
+    assert (answer.kind, calls) == (ErrorKind.AUTH, 1)
 
 
 async def test_an_error_that_never_comes_whole_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completion_stream, "SLOWEST_ERROR", 0.1)
+    monkeypatch.setattr(completion_stream, "ERROR_READ_SECONDS", 0.1)
     began = time.monotonic()
     answer, calls = await answered(b'HTTP/1.1 403 No\r\nContent-Length: 99\r\n\r\n{"err', stay=True)
-    assert (answer.kind, calls) == (Kind.NOT_PERMITTED, 1)
+    assert (answer.kind, calls) == (ErrorKind.NOT_PERMITTED, 1)
     assert time.monotonic() - began < AT_ONCE
 
 
@@ -135,19 +135,19 @@ async def test_a_streams_empty_answer_is_asked_for_whole() -> None:
 
 async def test_nobodys_word_is_taken_for_a_gateways() -> None:
     answer, _ = await answered(STREAM + b"cf-ray: ray\r\ncf-aig-log-id: log\r\n\r\n" + SAID + DONE)
-    assert (answer.reply.request_id, answer.reply.passage) == ("ray", NOWHERE)
+    assert (answer.reply.request_id, answer.reply.gateway_log_ref) == ("ray", NO_GATEWAY)
 
 
 async def test_an_error_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completion_stream, "SLOWEST_ERROR", PATIENCE)
+    monkeypatch.setattr(completion_stream, "ERROR_READ_SECONDS", PATIENCE)
     began = time.monotonic()
     answer, _ = await answered(b"HTTP/1.1 403 No\r\n\r\n" + b"x" * 200_000, stay=True)
-    assert answer.kind is Kind.NOT_PERMITTED
+    assert answer.kind is ErrorKind.NOT_PERMITTED
     assert time.monotonic() - began < AT_ONCE
 
 
 async def test_a_connection_that_stays_open_behind_done_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completion_stream, "LAST_FRAMES", PATIENCE)
+    monkeypatch.setattr(completion_stream, "LAST_FRAMES_SECONDS", PATIENCE)
     began = time.monotonic()
     answer, _ = await answered(STREAM + b"\r\n" + SAID + DONE, stay=True)
     assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
@@ -158,7 +158,7 @@ async def test_a_connection_that_stays_open_behind_done_is_left(monkeypatch: pyt
 async def test_behind_the_finish_reason_nothing_is_waited_for_long(
     pause: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completion_stream, "LAST_FRAMES", 0.3)
+    monkeypatch.setattr(completion_stream, "LAST_FRAMES_SECONDS", 0.3)
     began = time.monotonic()
     answer, _ = await answered(STREAM + b"\r\n", SAID, FINISHED, pause=pause, stay=True)
     assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
@@ -179,7 +179,7 @@ async def test_the_last_event_may_lack_its_blank_line() -> None:
 
 async def test_headers_of_any_size_are_not_kept() -> None:
     answer, _ = await answered(STREAM + b"X-Big: " + b"x" * 1_000_000 + b"\r\n\r\n" + SAID + DONE)
-    assert answer.kind is Kind.UNAVAILABLE
+    assert answer.kind is ErrorKind.UNAVAILABLE
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.upstream import parameters, token_budget
-from chat.upstream.catalogue import Model, bundled
+from chat.upstream.catalogue import LlmModel, bundled
 from chat.upstream.providers.workers_ai import LOCAL_SAMPLING
 from tests.upstream.asking import ask, client, runs
 
-LOCAL = Model("local/a", "A", window=8_192, local=True)
-THINKING_LOCAL = Model("local/b", "B", window=8_192, local=True, reasoning=True)
-UNKNOWN = Model("@cf/somebody/new", "New", window=32_000, reasoning=True)
+LOCAL = LlmModel("local/a", "A", window=8_192, local=True)
+THINKING_LOCAL = LlmModel("local/b", "B", window=8_192, local=True, reasoning=True)
+UNKNOWN = LlmModel("@cf/somebody/new", "New", window=32_000, reasoning=True)
 MODELS = {model.id: model for model in (*bundled(), LOCAL, THINKING_LOCAL, UNKNOWN)}
 # All there is to choose, each beyond what most models take.
 EVERYTHING: dict[str, parameters.Value] = {
@@ -63,14 +63,14 @@ BODIES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("model", BODIES)
 def test_the_body_holds_what_the_model_knows_and_nothing_else(model: str) -> None:
-    assert parameters.body(MODELS[model], EVERYTHING) == BODIES[model]
+    assert parameters.to_request_body(MODELS[model], EVERYTHING) == BODIES[model]
 
 
 @pytest.mark.parametrize("model", [name for name in BODIES if not name.startswith("local/")])
 async def test_what_stands_in_the_body_is_what_is_sent(fake, model: str) -> None:
     asked = MODELS[model]
     async with client(fake) as made:
-        await ask(made, "Hello", asked, max_tokens=70, chosen=EVERYTHING)
+        await ask(made, "Hello", asked, max_tokens=70, user_parameters=EVERYTHING)
     [call] = runs(fake)
     messages = [{"role": "user", "content": "Hello"}]
     assert call["body"] == {"messages": messages, "max_tokens": 70, "stream": True} | BODIES[model]
@@ -78,7 +78,7 @@ async def test_what_stands_in_the_body_is_what_is_sent(fake, model: str) -> None
 
 @pytest.mark.parametrize("model", MODELS)
 def test_nothing_chosen_is_nothing_sent(model: str) -> None:
-    assert parameters.body(MODELS[model], {}) == {}
+    assert parameters.to_request_body(MODELS[model], {}) == {}
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,13 @@ def test_nothing_chosen_is_nothing_sent(model: str) -> None:
     ],
 )
 def test_thinking_is_told_as_the_model_understands_it(model: str, chosen, made) -> None:
-    assert parameters.body(MODELS[model], chosen) == made
+    assert parameters.to_request_body(MODELS[model], chosen) == made
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_default_is_within_its_range(model: str) -> None:
-    for parameter in parameters.known(MODELS[model]):
-        assert parameter.default is None or parameter.takes(parameter.default), parameter
+    for parameter in parameters.supported_parameters(MODELS[model]):
+        assert parameter.default is None or parameter.is_valid(parameter.default), parameter
         assert parameter.name in parameters.CHOICES
 
 
@@ -124,11 +124,11 @@ values = st.one_of(st.booleans(), st.integers(), st.floats(), st.sampled_from(pa
 
 @given(st.sampled_from(sorted(MODELS)), st.dictionaries(st.sampled_from(sorted(parameters.CHOICES)), values))
 def test_whatever_may_be_chosen_fits_each_model(model: str, wild: dict[str, Any]) -> None:
-    chosen = {name: value for name, value in wild.items() if parameters.CHOICES[name].takes(value)}
-    parameters.body(MODELS[model], chosen)
-    for parameter in parameters.known(MODELS[model]):
+    chosen = {name: value for name, value in wild.items() if parameters.CHOICES[name].is_valid(value)}
+    parameters.to_request_body(MODELS[model], chosen)
+    for parameter in parameters.supported_parameters(MODELS[model]):
         if parameter.name in chosen:
-            assert parameter.takes(parameter.fitted(chosen[parameter.name]))
+            assert parameter.is_valid(parameter.clamp(chosen[parameter.name]))
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def test_whatever_may_be_chosen_fits_each_model(model: str, wild: dict[str, Any]
     ],
 )  # fmt: skip
 def test_what_is_no_value_of_a_parameter_is_not_taken(name: str, value: object) -> None:
-    assert not parameters.CHOICES[name].takes(value)
+    assert not parameters.CHOICES[name].is_valid(value)
 
 
 def test_what_is_sent_anew_replaces_and_nothing_forgets() -> None:
     chosen: dict[str, parameters.Value] = {"temperature": 0.5, "seed": 3}
-    assert parameters.merged(chosen, {"seed": None, "top_k": 4}) == {"temperature": 0.5, "top_k": 4}
+    assert parameters.merge(chosen, {"seed": None, "top_k": 4}) == {"temperature": 0.5, "top_k": 4}
     assert chosen == {"temperature": 0.5, "seed": 3}
 
 
@@ -154,19 +154,25 @@ def test_a_chosen_budget_may_be_larger_than_the_usual_one(model: str) -> None:
     asked, question = MODELS[model], [{"role": "user", "content": "Hello"}]
     assert (
         token_budget.fit(question, asked).max_tokens
-        == token_budget.usual(asked)
-        <= token_budget.longest(asked)
+        == token_budget.default_max_tokens(asked)
+        <= token_budget.max_max_tokens(asked)
     )
     assert token_budget.fit(question, asked, 10).max_tokens == 10
-    assert token_budget.fit(question, asked, parameters.MOST_TOKENS).max_tokens == token_budget.longest(asked)
+    assert token_budget.fit(question, asked, parameters.MAX_TOKENS).max_tokens == token_budget.max_max_tokens(
+        asked
+    )
 
 
 def test_what_a_program_sends_goes_under_the_models_own_names() -> None:
     sent = {"repetition_penalty": 1.2, "top_k": 5, "stop": "x"}
-    assert parameters.named(MODELS["local/a"], sent) == {"repeat_penalty": 1.2, "top_k": 5, "stop": "x"}
-    assert parameters.named(MODELS["@cf/zai-org/glm-4.7-flash"], sent) == sent
+    assert parameters.to_provider_names(MODELS["local/a"], sent) == {
+        "repeat_penalty": 1.2,
+        "top_k": 5,
+        "stop": "x",
+    }
+    assert parameters.to_provider_names(MODELS["@cf/zai-org/glm-4.7-flash"], sent) == sent
 
 
 def test_the_form_shows_what_the_local_model_is_sent_by_itself() -> None:
-    shown = {parameter.path: parameter.default for parameter in parameters.LOCAL}
+    shown = {parameter.path: parameter.default for parameter in parameters.LOCAL_PARAMETERS}
     assert LOCAL_SAMPLING.items() == {(name, shown[(name,)]) for name in LOCAL_SAMPLING}

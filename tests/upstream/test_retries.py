@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from chat.upstream.client import Deadlines
-from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.client import Timeouts
+from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.timeouts import Backoff, RetryPolicy
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import ask, client, runs
@@ -14,28 +14,28 @@ from tests.upstream.asking import ask, client, runs
 @pytest.mark.parametrize(
     ("scenario", "kind", "calls"),
     [
-        ("status code=3040", Kind.BUSY, 3),
-        ("status code=3007", Kind.TIMEOUT, 3),
-        ("status code=7009", Kind.UNAVAILABLE, 3),
-        ("status code=1 http=500", Kind.UNAVAILABLE, 3),
-        ("status code=1 http=502", Kind.UNAVAILABLE, 3),
-        ("status code=3036", Kind.QUOTA, 1),
-        ("status code=4006", Kind.QUOTA, 1),
-        ("status code=3021", Kind.THROTTLED, 1),
-        ("status code=2003", Kind.THROTTLED, 1),
-        ("status code=10000", Kind.AUTH, 1),
-        ("status code=7003", Kind.AUTH, 1),
-        ("status code=5021", Kind.TOO_LONG, 1),
-        ("status code=3006", Kind.TOO_LONG, 1),
-        ("status code=5006", Kind.INVALID, 1),
-        ("status code=5007", Kind.UNKNOWN_MODEL, 1),
-        ("status code=5035", Kind.NOT_PERMITTED, 1),
-        ("status code=2016", Kind.BLOCKED, 1),
-        ("status code=2021", Kind.CREDITS, 1),
+        ("status code=3040", ErrorKind.BUSY, 3),
+        ("status code=3007", ErrorKind.TIMEOUT, 3),
+        ("status code=7009", ErrorKind.UNAVAILABLE, 3),
+        ("status code=1 http=500", ErrorKind.UNAVAILABLE, 3),
+        ("status code=1 http=502", ErrorKind.UNAVAILABLE, 3),
+        ("status code=3036", ErrorKind.QUOTA, 1),
+        ("status code=4006", ErrorKind.QUOTA, 1),
+        ("status code=3021", ErrorKind.THROTTLED, 1),
+        ("status code=2003", ErrorKind.THROTTLED, 1),
+        ("status code=10000", ErrorKind.AUTH, 1),
+        ("status code=7003", ErrorKind.AUTH, 1),
+        ("status code=5021", ErrorKind.TOO_LONG, 1),
+        ("status code=3006", ErrorKind.TOO_LONG, 1),
+        ("status code=5006", ErrorKind.INVALID, 1),
+        ("status code=5007", ErrorKind.UNKNOWN_MODEL, 1),
+        ("status code=5035", ErrorKind.NOT_PERMITTED, 1),
+        ("status code=2016", ErrorKind.BLOCKED, 1),
+        ("status code=2021", ErrorKind.CREDITS, 1),
     ],
 )
 async def test_only_what_may_pass_is_asked_again_and_twice_at_most(
-    fake: Fake, scenario: str, kind: Kind, calls: int
+    fake: Fake, scenario: str, kind: ErrorKind, calls: int
 ) -> None:
     async with client(fake) as made:
         answer = await ask(made, f"fake: {scenario}")
@@ -54,7 +54,7 @@ async def test_a_passing_failure_is_never_seen(fake: Fake, fails: int, how: str)
 async def test_the_third_failure_is_told(fake: Fake) -> None:
     async with client(fake) as made:
         answer = await ask(made, "fake: flaky fails=3 key=b")
-    assert (answer.kind, len(runs(fake))) == (Kind.BUSY, 3)
+    assert (answer.kind, len(runs(fake))) == (ErrorKind.BUSY, 3)
 
 
 async def test_the_wait_that_upstream_names_is_kept(fake: Fake) -> None:
@@ -70,13 +70,13 @@ async def test_a_wait_beyond_fifteen_seconds_is_left_to_the_person(fake: Fake) -
         began = time.monotonic()
         answer = await ask(made, "fake: status code=3040 retry_after=16", retries=RetryPolicy())
     assert time.monotonic() - began < 10
-    assert (answer.kind, len(runs(fake))) == (Kind.BUSY, 1)
+    assert (answer.kind, len(runs(fake))) == (ErrorKind.BUSY, 1)
     assert answer.error is not None
     assert answer.error.retry_after == 16
 
 
 def test_pauses_grow_and_differ() -> None:
-    busy = UpstreamError(Kind.BUSY)
+    busy = UpstreamError(ErrorKind.BUSY)
     pauses = []
     for _ in range(5):
         backoff = Backoff(RetryPolicy(base_delay=0.2))
@@ -98,9 +98,9 @@ async def test_a_pause_is_kept_before_it_is_asked_again(fake: Fake) -> None:
 
 async def test_no_pause_begins_that_the_deadline_would_cut(fake: Fake) -> None:
     retries = RetryPolicy(max_total_delay=3_600)
-    async with client(fake, deadlines=Deadlines(first_token=60)) as made:
+    async with client(fake, deadlines=Timeouts(first_token=60)) as made:
         answer = await ask(made, "fake: status code=3040 retry_after=60", retries=retries)
-    assert (answer.kind, len(runs(fake))) == (Kind.BUSY, 1)
+    assert (answer.kind, len(runs(fake))) == (ErrorKind.BUSY, 1)
 
 
 async def test_nobody_there_is_unavailable_after_two_more_tries() -> None:
@@ -108,7 +108,7 @@ async def test_nobody_there_is_unavailable_after_two_more_tries() -> None:
     fake.close()
     async with client(fake) as made:
         answer = await ask(made, "hello")
-    assert answer.kind is Kind.UNAVAILABLE
+    assert answer.kind is ErrorKind.UNAVAILABLE
     assert not answer.reply.request_id
 
 
@@ -116,7 +116,7 @@ async def test_a_closed_client_says_so(fake: Fake) -> None:
     async with client(fake) as made:
         await ask(made, "fake: words tokens=1")
     answer = await ask(made, "fake: words tokens=1")
-    assert (answer.kind, len(runs(fake))) == (Kind.UNAVAILABLE, 1)
+    assert (answer.kind, len(runs(fake))) == (ErrorKind.UNAVAILABLE, 1)
 
 
 # Deadlines.
@@ -126,27 +126,27 @@ async def test_a_closed_client_says_so(fake: Fake) -> None:
     ("scenario", "deadlines"),
     [
         # Long enough for the question to arrive at all on a busy machine.
-        ("hang before=headers", Deadlines(first_token=1.5)),
-        ("hang", Deadlines(first_token=1.5)),
-        ("comments_only delay=0.02", Deadlines(first_token=1.5)),
-        ("hang after=2", Deadlines(between_tokens=0.3)),
-        ("words tokens=10000 delay=0.05", Deadlines(whole=1.5)),
-        ("status code=3040 retry_after=0", Deadlines(first_token=20)),
+        ("hang before=headers", Timeouts(first_token=1.5)),
+        ("hang", Timeouts(first_token=1.5)),
+        ("comments_only delay=0.02", Timeouts(first_token=1.5)),
+        ("hang after=2", Timeouts(between_tokens=0.3)),
+        ("words tokens=10000 delay=0.05", Timeouts(whole=1.5)),
+        ("status code=3040 retry_after=0", Timeouts(first_token=20)),
     ],
 )
-async def test_no_reply_outlives_its_deadlines(fake: Fake, scenario: str, deadlines: Deadlines) -> None:
+async def test_no_reply_outlives_its_deadlines(fake: Fake, scenario: str, deadlines: Timeouts) -> None:
     async with client(fake, deadlines=deadlines) as made:
         began = time.monotonic()
         answer = await ask(made, f"fake: {scenario}")
     assert time.monotonic() - began < 30
-    assert answer.kind is (Kind.BUSY if "3040" in scenario else Kind.TIMEOUT)
-    if answer.kind is Kind.TIMEOUT:
+    assert answer.kind is (ErrorKind.BUSY if "3040" in scenario else ErrorKind.TIMEOUT)
+    if answer.kind is ErrorKind.TIMEOUT:
         assert len(runs(fake)) == 1
         fake.wait_for(lambda calls: calls[0]["closed_by_client"])
 
 
 async def test_a_steady_reply_outlives_the_deadline_between_tokens(fake: Fake) -> None:
-    deadlines = Deadlines(first_token=2, between_tokens=2)
+    deadlines = Timeouts(first_token=2, between_tokens=2)
     async with client(fake, deadlines=deadlines) as made:
         answer = await ask(made, "fake: words tokens=30 delay=0.1")
     assert (answer.text.count("word"), answer.error) == (30, None)

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.upstream import token_budget
-from chat.upstream.catalogue import Model, bundled
-from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.catalogue import LlmModel, bundled
+from chat.upstream.errors import ErrorKind, UpstreamError
 
 Message = dict[str, str]
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 models = st.builds(
-    Model,
+    LlmModel,
     id=st.just("@cf/a/b"),
     name=st.just("B"),
     window=st.integers(64, 4_000),
@@ -35,7 +35,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
     return [*messages, {"role": "user", "content": draw(texts)}]
 
 
-def fit(messages: list[Message], model: Model, reply: int | None) -> token_budget.Fit | None:
+def fit(messages: list[Message], model: LlmModel, reply: int | None) -> token_budget.Fit | None:
     """None where it is refused."""
     try:
         return token_budget.fit(messages, model, reply)
@@ -43,21 +43,21 @@ def fit(messages: list[Message], model: Model, reply: int | None) -> token_budge
         return None
 
 
-def cost(messages: list[Message], model: Model) -> int:
-    return sum(token_budget.tokens(message, model) for message in messages)
+def cost(messages: list[Message], model: LlmModel) -> int:
+    return sum(token_budget.estimate_tokens(message, model) for message in messages)
 
 
 @given(conversations(), models, st.none() | st.integers(1, 5_000))
-def test_what_is_sent_always_fits(messages: list[Message], model: Model, reply: int | None) -> None:
+def test_what_is_sent_always_fits(messages: list[Message], model: LlmModel, reply: int | None) -> None:
     if fitted := fit(messages, model, reply):
         assert cost(fitted.messages, model) + fitted.max_tokens <= model.window
-        assert 1 <= fitted.max_tokens <= (model.max_output or token_budget.REPLY)
+        assert 1 <= fitted.max_tokens <= (model.max_output or token_budget.DEFAULT_MAX_TOKENS)
         assert reply is None or fitted.max_tokens <= reply
 
 
 @given(conversations(), models, st.none() | st.integers(1, 5_000))
 def test_the_system_prompt_and_the_new_message_are_never_left_out(
-    messages: list[Message], model: Model, reply: int | None
+    messages: list[Message], model: LlmModel, reply: int | None
 ) -> None:
     if fitted := fit(messages, model, reply):
         system = [message for message in messages if message["role"] == "system"]
@@ -67,7 +67,7 @@ def test_the_system_prompt_and_the_new_message_are_never_left_out(
 
 @given(conversations(), models)
 def test_the_oldest_turns_go_first_and_what_is_left_begins_with_a_question(
-    messages: list[Message], model: Model
+    messages: list[Message], model: LlmModel
 ) -> None:
     if fitted := fit(messages, model, None):
         system = [message for message in messages if message["role"] == "system"]
@@ -77,7 +77,7 @@ def test_the_oldest_turns_go_first_and_what_is_left_begins_with_a_question(
 
 
 @given(conversations(), models)
-def test_no_turn_is_left_out_that_would_have_fitted(messages: list[Message], model: Model) -> None:
+def test_no_turn_is_left_out_that_would_have_fitted(messages: list[Message], model: LlmModel) -> None:
     if (fitted := fit(messages, model, None)) and fitted.dropped:
         system = [message for message in messages if message["role"] == "system"]
         turns = messages[len(system) :]
@@ -88,11 +88,11 @@ def test_no_turn_is_left_out_that_would_have_fitted(messages: list[Message], mod
 
 @given(conversations(), models, st.none() | st.integers(1, 5_000))
 def test_it_is_refused_only_where_those_two_leave_no_room_for_a_reply(
-    messages: list[Message], model: Model, reply: int | None
+    messages: list[Message], model: LlmModel, reply: int | None
 ) -> None:
     if fit(messages, model, reply) is None:
         needed = [message for message in messages if message["role"] == "system"] + messages[-1:]
-        smallest = min(token_budget.SMALLEST_REPLY, reply or token_budget.SMALLEST_REPLY)
+        smallest = min(token_budget.MIN_REPLY_TOKENS, reply or token_budget.MIN_REPLY_TOKENS)
         assert cost(needed, model) + smallest > model.window
 
 
@@ -105,7 +105,7 @@ def answer(text: str) -> Message:
 
 
 def test_a_reply_that_is_to_be_continued_is_kept_at_the_end() -> None:
-    model = Model("@cf/a/b", "B", window=400)
+    model = LlmModel("@cf/a/b", "B", window=400)
     messages = [question("x" * 900), answer("half a reply")]
     fitted = token_budget.fit(messages, model)
     assert fitted.messages[-1] == messages[-1]
@@ -117,20 +117,21 @@ def test_text_that_no_encoding_holds_is_measured_all_the_same() -> None:
 
 def test_too_long_a_question_is_refused_for_good() -> None:
     with pytest.raises(UpstreamError) as refused:
-        token_budget.fit([question("x" * 10_000)], Model("@cf/a/b", "B", window=1_000))
-    assert (refused.value.kind, refused.value.permanent) == (Kind.TOO_LONG, True)
+        token_budget.fit([question("x" * 10_000)], LlmModel("@cf/a/b", "B", window=1_000))
+    assert (refused.value.kind, refused.value.permanent) == (ErrorKind.TOO_LONG, True)
 
 
 def test_a_short_reply_that_was_asked_for_needs_no_more_room_than_that() -> None:
-    model = Model("@cf/a/b", "B", window=120)
+    model = LlmModel("@cf/a/b", "B", window=120)
     assert token_budget.fit([question("x" * 300)], model, 10).max_tokens == 10
 
 
 @pytest.mark.parametrize("model", bundled(), ids=lambda model: model.id)
-def test_a_short_question_gets_the_whole_budget(model: Model) -> None:
+def test_a_short_question_gets_the_whole_budget(model: LlmModel) -> None:
     fitted = token_budget.fit([question("Hello")], model)
     assert fitted.max_tokens == min(
-        model.max_output or token_budget.REPLY, model.window // token_budget.SHARE
+        model.max_output or token_budget.DEFAULT_MAX_TOKENS,
+        model.window // token_budget.DEFAULT_REPLY_DIVISOR,
     )
     assert fitted.dropped == 0
 

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from chat.message_rendering import render_page_sync
 from chat.models import Conversation, Message, Run, User, Worker
-from chat.timezones import zone as zone_of
-from chat.upstream.catalogue import DEFAULT, Catalogue, bundled
+from chat.timezones import timezone_of as zone_of
+from chat.upstream.catalogue import DEFAULT_MODEL, Catalogue, bundled
 from chat.views import conversation_list, pages, thread
 from tests.server import Person, Server
 
@@ -136,7 +136,7 @@ def test_one_query_lists_any_number(user: User) -> None:
 
 
 def test_the_page_asks_as_often_for_many_conversations_as_for_few(user: User) -> None:
-    here: Any = SimpleNamespace(catalogue=Catalogue(bundled(), DEFAULT))
+    here: Any = SimpleNamespace(catalogue=Catalogue(bundled(), DEFAULT_MODEL))
     request = RequestFactory().get("/")
     request.user = user
     counts = []

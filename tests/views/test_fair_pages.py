@@ -62,7 +62,7 @@ def test_more_pages_at_once_than_are_worked_on_for_one_person_are_refused(server
 @pytest.mark.django_db(transaction=True)
 def test_a_refused_page_says_when_to_come_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.force_login(User.objects.create_user("alice"))
-    monkeypatch.setattr(pages.rendering, "waiting", lambda person: pages.MAX_WAITING_PAGES)
+    monkeypatch.setattr(pages.RENDER_POOL, "waiting", lambda person: pages.MAX_WAITING_PAGES)
     answer = client.get("/")
     assert answer.status_code == 429
     assert answer["Retry-After"] == "5"
@@ -76,6 +76,6 @@ def test_a_refused_page_is_not_loaded(client: Client, monkeypatch: pytest.Monkey
     client.force_login(tree.conversation.user)
     loaded: list[object] = []
     monkeypatch.setattr(pages.thread, "read", lambda *args, **options: loaded.append(args))
-    monkeypatch.setattr(pages.rendering, "waiting", lambda person: pages.MAX_WAITING_PAGES)
+    monkeypatch.setattr(pages.RENDER_POOL, "waiting", lambda person: pages.MAX_WAITING_PAGES)
     assert client.get(f"/c/{tree.conversation.pk}/").status_code == 429
     assert not loaded

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.upstream.catalogue import Model
+from chat.upstream.catalogue import LlmModel
 from chat.views import model_picker
 from tests.server import Server
 
@@ -31,10 +31,10 @@ def test_a_price_has_the_digits_that_say_something(price: float | None, said: st
 
 
 def test_what_costs_nothing_is_free_and_what_nobody_knows_is_not() -> None:
-    assert model_picker.facts(Model("local/x", "X", 8192, local=True))["free"]
-    assert model_picker.facts(Model("@cf/a/x", "X", 8192, price_in=0, price_out=0))["free"]
-    assert not model_picker.facts(Model("@cf/a/x", "X", 8192))["free"]
-    assert not model_picker.facts(Model("@cf/a/x", "X", 8192, price_in=0.1, price_out=0.2))["free"]
+    assert model_picker.facts(LlmModel("local/x", "X", 8192, local=True))["free"]
+    assert model_picker.facts(LlmModel("@cf/a/x", "X", 8192, price_in=0, price_out=0))["free"]
+    assert not model_picker.facts(LlmModel("@cf/a/x", "X", 8192))["free"]
+    assert not model_picker.facts(LlmModel("@cf/a/x", "X", 8192, price_in=0.1, price_out=0.2))["free"]
 
 
 @pytest.mark.database

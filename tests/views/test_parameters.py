@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from chat.turns.commands import Continuation, Edit, Question, Regeneration, Turn
+from chat.turns.commands import ContinueReply, EditMessage, RegenerateReply, SendMessage, Turn
 from tests.databases import Database
 from tests.people import CSRF
 from tests.server import Person
@@ -212,10 +212,10 @@ KEY = uuid.UUID("6d4e1b83-cc54-4db4-a7d3-59b0e7a3b7d1")
 @pytest.mark.parametrize(
     ("turn", "fingerprint"),
     [
-        (Question("Hello", KEY, KEY, None, "m", "s"), "63d08175d10f5105"),
-        (Edit(KEY, "Hello", KEY, "m", "s"), "6410bec02b770004"),
-        (Regeneration(KEY, KEY, "m"), "e0130433c212d370"),
-        (Continuation(KEY, KEY), "524b7306eceb3370"),
+        (SendMessage("Hello", KEY, KEY, None, "m", "s"), "63d08175d10f5105"),
+        (EditMessage(KEY, "Hello", KEY, "m", "s"), "6410bec02b770004"),
+        (RegenerateReply(KEY, KEY, "m"), "e0130433c212d370"),
+        (ContinueReply(KEY, KEY), "524b7306eceb3370"),
     ],
 )
 def test_a_send_without_parameters_has_the_fingerprint_it_always_had(turn: Turn, fingerprint: str) -> None:

@@ -31,7 +31,7 @@ def marked_database_threads(monkeypatch: pytest.MonkeyPatch) -> None:
         finally:
             database_thread.busy = False
 
-    monkeypatch.setattr("chat.views.keys.in_database", lambda *args: sync_to_async(marked)(*args))
+    monkeypatch.setattr("chat.views.keys.run_in_db", lambda *args: sync_to_async(marked)(*args))
 
 
 def signed_in() -> Client:
@@ -77,7 +77,7 @@ def test_whoever_has_all_their_keys_is_told_so_before_the_password_is_hashed(
     client = signed_in()
     keys = [ApiKey(user=User.objects.get(), name="one of many") for _ in range(50)]
     for key in keys:
-        key.draw()
+        key.generate_secret()
     ApiKey.objects.bulk_create(keys)
     monkeypatch.setattr(backends, "check_password", lambda *_: pytest.fail("hashed"))
     assert client.post(KEYS, WANTED).status_code == 409

@@ -37,7 +37,7 @@ def secret(alice: User) -> str:
 
 def key_of(user: User, name: str = "a program") -> str:
     key = ApiKey(user=user, name=name)
-    secret = key.draw()
+    secret = key.generate_secret()
     key.save()
     return secret
 
@@ -157,7 +157,7 @@ class TestMakingAKey:
     def in_this_thread(self, monkeypatch: Any) -> None:
         """Where the test's own transaction is."""
         monkeypatch.setattr(
-            "chat.views.keys.in_database", lambda function, *args: sync_to_async(function)(*args)
+            "chat.views.keys.run_in_db", lambda function, *args: sync_to_async(function)(*args)
         )
         monkeypatch.setattr("chat.views.keys.confirm_in_turn", sync_to_async(confirm))
 

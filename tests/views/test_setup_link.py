@@ -96,7 +96,7 @@ def test_without_any_account_the_login_page_says_where_the_link_is(client: Clien
     page = client.get("/accounts/login/?next=/").content.decode()
     assert "prints a one-time link" in page
     assert "Password forgotten" not in page
-    link = SetupLink.objects.owed()
+    link = SetupLink.objects.pending()
     assert link
     assert link.token not in page
     User.objects.create_user("alice")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalogue import Model, bundled
+from chat.upstream.catalogue import LlmModel, bundled
 from chat.views.retry_offers import offers
 from tests.people import CSRF
 from tests.server import Person, Stream
@@ -114,5 +114,5 @@ def test_only_what_would_change_something_is_offered(model: str, chosen, had: in
 
 
 def test_of_a_model_that_nobody_knows_more_can_be_had() -> None:
-    [offer] = offers(Model("@cf/a/b", "B", 32_000), {}, 4_000)
+    [offer] = offers(LlmModel("@cf/a/b", "B", 32_000), {}, 4_000)
     assert (offer["name"], offer["words"]) == ("max_tokens", "Try again with 8,000 tokens")

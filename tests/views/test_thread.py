@@ -163,9 +163,9 @@ def test_a_tree_of_any_shape_is_read_and_walked_within_its_time(tree: Tree) -> N
         "next": wide[2_500].pk,
     }
     assert timed(lambda: thread.read(tree.conversation, deep[30])).items[-1]["id"] == deep[29].pk
-    assert timed(lambda: Message.objects.leaf_below(deep[0].pk)) == wide[-1].pk
-    assert timed(lambda: Message.objects.leaf_below(deep[1].pk)) == deep[-1].pk
-    assert timed(lambda: Message.objects.leaf_below(roots[-1].pk)) == roots[-1].pk
+    assert timed(lambda: Message.objects.active_leaf_below(deep[0].pk)) == wide[-1].pk
+    assert timed(lambda: Message.objects.active_leaf_below(deep[1].pk)) == deep[-1].pk
+    assert timed(lambda: Message.objects.active_leaf_below(roots[-1].pk)) == roots[-1].pk
 
 
 def test_the_database_refuses_a_message_that_is_its_own_parent(tree: Tree) -> None:
@@ -181,4 +181,4 @@ def test_a_circle_that_somebody_else_wrote_ends_nothing(tree: Tree, monkeypatch:
     Message.objects.filter(pk=one.pk).update(parent=two.pk)
     tree.show(two)
     assert len(timed(lambda: thread.read(tree.conversation)).items) <= thread.PAGE
-    assert timed(lambda: Message.objects.leaf_below(one.pk)) in (one.pk, two.pk)
+    assert timed(lambda: Message.objects.active_leaf_below(one.pk)) in (one.pk, two.pk)

@@ -22,7 +22,7 @@ KEY = {"name": SENT, "run": "1", "list": "1"}
 @pytest.fixture(autouse=True)
 def in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the test's own transaction is."""
-    monkeypatch.setattr("chat.views.keys.in_database", lambda function, *args: sync_to_async(function)(*args))
+    monkeypatch.setattr("chat.views.keys.run_in_db", lambda function, *args: sync_to_async(function)(*args))
     monkeypatch.setattr("chat.views.keys.confirm_in_turn", sync_to_async(confirm))
 
 

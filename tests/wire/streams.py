@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from chat.wire.frames import Delta, Reader, Usage
+from chat.wire.frames import Delta, FrameReader, Usage
 from chat.wire.sse import Decoder
 
 
@@ -21,10 +21,10 @@ class Reply:
 
 
 def read(*chunks: bytes, **options: bool) -> Reply:
-    decoder, reader = Decoder(), Reader(**options)
+    decoder, reader = Decoder(), FrameReader(**options)
     events = [event for chunk in chunks for event in decoder.feed(chunk)] + decoder.close()
     deltas = [delta for event in events if (delta := reader.read(event))]
-    deltas.append(reader.close() or Delta())
+    deltas.append(reader.flush() or Delta())
     said = [delta.finish_reason for delta in deltas if delta.finish_reason]
     assert reader.finish_reason == (said[-1] if said else "")
     text = "".join(delta.text for delta in deltas)

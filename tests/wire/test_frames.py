@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.wire.frames import Delta, FrameError, Reader, Usage
+from chat.wire.frames import Delta, FrameError, FrameReader, Usage
 from chat.wire.sse import Event
 from tests.wire.streams import Reply, chunk, frames, read
 
@@ -84,41 +84,41 @@ class TestErrorsInTheStream:
     )
     def test_are_raised_with_what_was_said(self, payload):
         with pytest.raises(FrameError) as caught:
-            Reader().read(Event(json.dumps(payload)))
+            FrameReader().read(Event(json.dumps(payload)))
         assert caught.value.payload == payload
         with pytest.raises(FrameError):
-            Reader().read_json(payload)
+            FrameReader().read_json(payload)
 
     @pytest.mark.parametrize("data", ['{"message": "gone"}', "gone"])
     def test_may_be_an_event_named_error(self, data):
         with pytest.raises(FrameError) as caught:
-            Reader().read(Event(data, "error"))
+            FrameReader().read(Event(data, "error"))
         assert caught.value.payload in ({"message": "gone"}, "gone")
 
     @pytest.mark.parametrize("broken", ["{", '{"response":"a"} x', "5", '"text"', "[" * 100_000, "9" * 5_000])
     def test_are_also_frames_that_cannot_be_read(self, broken):
         with pytest.raises(FrameError) as caught:
-            Reader().read(Event(broken))
+            FrameReader().read(Event(broken))
         assert caught.value.payload is None
 
     def test_are_not_seen_in_a_frame_that_the_end_of_the_stream_cut(self):
-        assert Reader().read(Event('{"response":"a', unfinished=True)) is None
+        assert FrameReader().read(Event('{"response":"a', unfinished=True)) is None
 
     def test_never_show_the_chat_in_the_text_of_the_exception(self):
         with pytest.raises(FrameError) as caught:
-            Reader().read(Event('{"error": "bad input: my secret"}'))
+            FrameReader().read(Event('{"error": "bad input: my secret"}'))
         assert "secret" not in str(caught.value)
 
     def test_leave_what_was_held_back_to_be_read(self):
-        reader = Reader()
+        reader = FrameReader()
         reader.read(Event('{"response": "\\ud83d"}'))
         with pytest.raises(FrameError):
             reader.read(Event('{"error": "x"}'))
-        assert reader.close() == Delta("\ufffd")
+        assert reader.flush() == Delta("\ufffd")
 
     def test_are_not_the_empty_fields_of_a_good_frame(self):
         frame = {"response": "a", "error": None, "errors": [], "success": True}
-        assert Reader().read(Event(json.dumps(frame))) == Delta("a")
+        assert FrameReader().read(Event(json.dumps(frame))) == Delta("a")
 
     @given(st.recursive(
         st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
@@ -130,9 +130,9 @@ class TestErrorsInTheStream:
     ))  # fmt: skip
     def test_are_all_that_any_json_can_raise(self, value):
         for inline in (False, True):
-            reader = Reader(inline_reasoning=inline)
+            reader = FrameReader(inline_reasoning=inline)
             try:
-                deltas = [reader.read(Event(json.dumps(value))), reader.read_json(value), reader.close()]
+                deltas = [reader.read(Event(json.dumps(value))), reader.read_json(value), reader.flush()]
             except FrameError:
                 continue
             for delta in filter(None, deltas):
@@ -164,14 +164,14 @@ class TestWholeAnswers:
         ],
     )
     def test_are_read_in_every_envelope(self, body, delta):
-        reader = Reader()
+        reader = FrameReader()
         assert reader.read_json(body) == delta
         assert reader.done
         assert reader.read(Event('{"response": "more"}')) is None
 
     def test_bring_reasoning_and_usage(self):
         message = {"content": None, "reasoning_content": "Hm.", "reasoning": "Hm."}
-        reader = Reader()
+        reader = FrameReader()
         body = {
             "choices": [{"message": message, "finish_reason": "length"}],
             "usage": {"prompt_tokens": 779, "completion_tokens": 187, "neurons": 1.5},

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from chat.wire import strict_json
-from chat.wire.strict_json import DEEPEST, InvalidJSON, loads
+from chat.wire.strict_json import MAX_DEPTH, InvalidJSON, loads
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,6 @@ def test_what_is_refused(body: bytes, why: str) -> None:
 
 
 def test_brackets_go_so_deep() -> None:
-    loads(b"[" * DEEPEST + b"1" + b"]" * DEEPEST)
+    loads(b"[" * MAX_DEPTH + b"1" + b"]" * MAX_DEPTH)
     with pytest.raises(InvalidJSON):
-        loads(b"[" * (DEEPEST + 1) + b"1" + b"]" * (DEEPEST + 1))
+        loads(b"[" * (MAX_DEPTH + 1) + b"1" + b"]" * (MAX_DEPTH + 1))

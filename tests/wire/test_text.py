@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.wire.frames import Delta, Reader
+from chat.wire.frames import Delta, FrameReader
 from tests.wire.streams import chunk, frames, read
 
 
@@ -56,5 +56,5 @@ class TestInlineReasoning:
         assert read(frames({"response": "a</think>b"})).text == "a</think>b"
 
     def test_is_found_in_a_whole_answer(self):
-        delta = Reader(inline_reasoning=True).read_json({"result": {"response": "Hm</think>Yes"}})
+        delta = FrameReader(inline_reasoning=True).read_json({"result": {"response": "Hm</think>Yes"}})
         assert delta == Delta("Yes", "Hm")

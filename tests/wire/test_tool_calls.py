@@ -1,6 +1,6 @@
 """Tool calls, put together from fragments."""
 
-from chat.wire.frames import Reader
+from chat.wire.frames import FrameReader
 from tests.wire.streams import chunk, frames, read
 
 
@@ -30,7 +30,7 @@ class TestToolCalls:
         ]
 
     def test_of_a_whole_answer_may_have_arguments_that_are_an_object(self):
-        reader = Reader()
+        reader = FrameReader()
         reader.read_json(
             {"result": {"response": None, "tool_calls": [{"name": "f", "arguments": {"a": "é"}}]}}
         )

@@ -7,25 +7,25 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from chat.background import BackgroundTasks
-from chat.db import in_database
-from chat.engine.generation.api_calls import REVOKED, Calls
+from chat.db import run_in_db
+from chat.engine.generation.api_calls import REVOKED, ApiCalls
 from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.models import ApiKey
 from chatsite.sessions import stored
 
-EVERY = 4.0  # seconds; one query for all who watch
+CHECK_INTERVAL_SECONDS = 4.0  # seconds; one query for all who watch
 
 
-class Revocation:
+class AccessMonitor:
     """Asks again, for all open streams of this process at once, whether they may go on."""
 
-    def __init__(self, viewers: Viewers, calls: Calls) -> None:
+    def __init__(self, viewers: Viewers, calls: ApiCalls) -> None:
         self._viewers = viewers
-        self._calls = calls
+        self._api_calls = calls
         self._tasks = BackgroundTasks()
 
     def start(self) -> None:
-        self._tasks.repeat(self._check_all, EVERY, "the check of rights")
+        self._tasks.repeat(self._check_all, CHECK_INTERVAL_SECONDS, "the check of rights")
 
     async def stop(self) -> None:
         await self._tasks.cancel()
@@ -33,31 +33,31 @@ class Revocation:
     async def _check_all(self) -> None:
         if self._viewers.open:
             await self._check(list(self._viewers.open))
-        if self._calls.open:
+        if self._api_calls.open:
             await self._check_keys()
 
     async def _check(self, viewers: list[Viewer]) -> None:
-        sessions, passwords = await in_database(
-            still_valid, {viewer.session for viewer in viewers}, {viewer.user for viewer in viewers}
+        sessions, passwords = await run_in_db(
+            valid_sessions, {viewer.session for viewer in viewers}, {viewer.user for viewer in viewers}
         )
         for viewer in viewers:
             if viewer.session not in sessions or passwords.get(viewer.user) != viewer.password:
                 viewer.revoke()
 
     async def _check_keys(self) -> None:
-        calls = list(self._calls.open)
-        valid = await in_database(still_open, {exchange.call.key_id for exchange in calls})
+        calls = list(self._api_calls.open)
+        valid = await run_in_db(valid_keys, {exchange.call.key_id for exchange in calls})
         for exchange in calls:
             if exchange.call.key_id not in valid:
-                exchange.cut(REVOKED)
+                exchange.abort(REVOKED)
 
 
-def still_open(keys: set[Any]) -> set[Any]:
+def valid_keys(keys: set[Any]) -> set[Any]:
     """Those of the API keys that stand, have time left, and whose people are active."""
     return set(ApiKey.objects.valid().filter(pk__in=keys).values_list("pk", flat=True))
 
 
-def still_valid(sessions: set[str], users: set[int]) -> tuple[set[str], dict[int, str]]:
+def valid_sessions(sessions: set[str], users: set[int]) -> tuple[set[str], dict[int, str]]:
     """Those of the sessions that stand and have time left, and the (hashed) passwords of active users.
 
     A password that was changed ends every session that began with the old one, as Django's own check does.

@@ -7,32 +7,32 @@ from typing import Any
 
 from django.utils import timezone
 
-from chat.engine.outcome import Ending
-from chat.engine.streaming.run_state import Live
+from chat.engine.outcome import RunOutcome
+from chat.engine.streaming.run_state import RunState
 from chat.models import Run
 from chat.upstream.completion_stream import CompletionStream
-from chat.upstream.gateway_log import NOWHERE, Passage
+from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef
 
-from .overlap import Seam
+from .overlap import OverlapFilter
 
 
 @dataclass(slots=True)
-class Draft:
+class ActiveRun:
     """A live run of this process and how much of it is stored."""
 
-    live: Live
+    state: RunState
     run: Run
-    seam: Seam
+    overlap_filter: OverlapFilter
     reply: CompletionStream | None = None  # of the latest request for it
     saved_text: int = 0
     saved_reasoning: int = 0
     stored: tuple[int, int] = (0, 0)  # of the text and the reasoning, as the database has confirmed
-    began: datetime | None = None  # when it left the queue, as long as the row does not say so
+    started: datetime | None = None  # when it left the queue, as long as the row does not say so
     first_token: datetime | None = None
     first_text: datetime | None = None
     answered_by: str = ""  # where it is not the model that was asked
-    because: str = ""
-    ending: Ending | None = None
+    fallback_reason: str = ""
+    ending: RunOutcome | None = None
     finished: datetime | None = None
 
     @property
@@ -41,23 +41,23 @@ class Draft:
 
     @property
     def text(self) -> str:
-        return self.live.text
+        return self.state.text
 
     @property
     def reasoning(self) -> str:
-        return self.live.reasoning
+        return self.state.reasoning
 
     @property
     def has_ended(self) -> bool:
         return self.ending is not None
 
-    def wait_at(self, place: int) -> None:
+    def set_queue_position(self, place: int) -> None:
         """Note when the wait is over, and have the viewers told of it."""
-        self.live.wait_at(place)
+        self.state.set_queue_position(place)
         if place == 0 and self.run.status == Run.Status.QUEUED:
-            self.began = timezone.now()
+            self.started = timezone.now()
 
-    def hear(self, text: str) -> None:
+    def mark_first_token(self, text: str) -> None:
         """Note when the first token came, and when the first that is no reasoning."""
         if self.first_text is None:
             now = timezone.now()
@@ -68,37 +68,37 @@ class Draft:
         self.reply = reply
 
     @property
-    def passage(self) -> Passage:
+    def gateway_log_ref(self) -> GatewayLogRef:
         """Also of a reply that was stopped or cut: its log has an entry as well."""
-        return self.reply.passage if self.reply else NOWHERE
+        return self.reply.gateway_log_ref if self.reply else NO_GATEWAY
 
-    def thought_for(self, now: datetime) -> float | None:
+    def thinking_seconds(self, now: datetime) -> float | None:
         """Seconds of reasoning, None where there was none."""
-        if not self.live.reasoning or self.first_token is None:
+        if not self.state.reasoning or self.first_token is None:
             return None
         return ((self.first_text or now) - self.first_token).total_seconds()
 
-    def begun(self) -> None:
+    def mark_started(self) -> None:
         """The row says that it left the queue."""
-        self.run.status, self.began = Run.Status.RUNNING, None
+        self.run.status, self.started = Run.Status.RUNNING, None
 
-    def end(self, ending: Ending) -> None:
+    def end(self, ending: RunOutcome) -> None:
         self.finished = now = timezone.now()
         seconds = max(0.0, (now - self.run.created).total_seconds())  # the clock may have been set back
         self.ending = replace(
             ending,
             seconds=seconds,
-            thinking_seconds=self.thought_for(now),
-            passage=self.passage,
+            thinking_seconds=self.thinking_seconds(now),
+            gateway_log_ref=self.gateway_log_ref,
             answered_by=self.answered_by,
-            because=self.because,
+            fallback_reason=self.fallback_reason,
         )
 
-    def outcome(self) -> dict[str, Any]:
+    def outcome_columns(self) -> dict[str, Any]:
         """The columns of its ending; none while it goes on."""
         if self.ending is None:
             return {}
         times = {"first_token": self.first_token, "first_text": self.first_text, "finished": self.finished}
-        if self.began:
-            times["started"] = self.began
-        return self.ending.columns_of_run() | times
+        if self.started:
+            times["started"] = self.started
+        return self.ending.to_run_columns() | times

@@ -14,16 +14,16 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from chat.background import BackgroundTasks
-from chat.db import THREADS, in_database
-from chat.engine.outcome import BROKEN, Ending, failure
+from chat.db import THREADS, run_in_db
+from chat.engine.outcome import INTERNAL_ERROR, RunOutcome, outcome_of_error
 from chat.fair_executor import Turns
-from chat.limits import LIVE_RUNS, LONGEST_REPLY
+from chat.limits import MAX_LIVE_RUNS, MAX_REPLY_CHARS
 from chat.models import Call
-from chat.turns.call_transcript import Kept, store
-from chat.upstream.chat_request import Ask
+from chat.turns.call_transcript import CallTranscript, save_call
+from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream
-from chat.upstream.errors import Kind, UpstreamError
-from chat.upstream.gateway_log import NOWHERE, Passage
+from chat.upstream.errors import ErrorKind, UpstreamError
+from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef
 from chat.upstream.routing.router import Router
 from chat.wire.frames import Delta
 from chat.wire.usage import Usage
@@ -35,7 +35,7 @@ REVOKED, DRAINED = "revoked", "draining"
 logger = logging.getLogger(__name__)
 
 
-class Cut(Exception):
+class CallAborted(Exception):
     """The server ends a call: `code` says why."""
 
     def __init__(self, code: str) -> None:
@@ -43,11 +43,11 @@ class Cut(Exception):
         self.code = code
 
 
-class Calls:
+class ApiCalls:
     """Those that are being answered. Everything here happens on the event loop."""
 
     def __init__(self, router: Router) -> None:
-        self.open: set[Exchange] = set()
+        self.open: set[ActiveCall] = set()
         self.router = router
         self.tasks = BackgroundTasks()  # the server's end waits for them
         self.beginnings = Turns(SHARE)  # by key
@@ -55,15 +55,15 @@ class Calls:
 
     @property
     def is_full(self) -> bool:
-        return len(self.open) >= LIVE_RUNS
+        return len(self.open) >= MAX_LIVE_RUNS
 
-    def answer(self, call: Call, ask: Ask, kept: Kept | None) -> "Exchange":
+    def start(self, call: Call, ask: ChatRequest, kept: CallTranscript | None) -> "ActiveCall":
         """Begin to ask for a call whose row is committed.
 
         A program gets the model that it named, or none, and no place in a line: its client knows what to do
         with 429 and `Retry-After`, and would take a long wait for a server that hangs.
         """
-        return Exchange(self, call, ask, kept)
+        return ActiveCall(self, call, ask, kept)
 
     async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
         """Let the calls end by themselves for `timeout` seconds, or until `hurry` is set."""
@@ -72,25 +72,25 @@ class Calls:
             with suppress(TimeoutError):
                 await asyncio.wait_for(hurry.wait(), 0.1)
 
-    async def cut_all(self, within: float) -> None:
+    async def abort_all(self, within: float) -> None:
         """End what is left, and have all endings stored."""
         for exchange in list(self.open):
-            exchange.cut(DRAINED)
+            exchange.abort(DRAINED)
         await self.wait(within, asyncio.Event())
         await self.tasks.wait(within)  # what a database that hangs keeps waiting is left to recovery
 
-    def conclude(self, exchange: "Exchange", ending: Ending) -> asyncio.Task[None]:
+    def conclude(self, exchange: "ActiveCall", ending: RunOutcome) -> asyncio.Task[None]:
         """Store an ending, also of a call whose own task is being cancelled."""
         self.open.discard(exchange)
         return self.tasks.start(_conclude(exchange, ending), f"call {exchange.call.pk}")
 
 
-class Exchange:
+class ActiveCall:
     """One call while it is answered. `requested` is the model it named, where that one has a successor."""
 
-    def __init__(self, calls: Calls, call: Call, ask: Ask, kept: Kept | None) -> None:
+    def __init__(self, calls: ApiCalls, call: Call, ask: ChatRequest, kept: CallTranscript | None) -> None:
         self.call = call
-        self.kept = kept
+        self.transcript = kept
         self.requested = ""
         self.truncated = False
         self.stored: asyncio.Future[None] | None = None
@@ -98,8 +98,8 @@ class Exchange:
         self._ask = ask
         self._stream: CompletionStream | None = None  # of the latest request for the reply
         self._length = 0
-        self._cut = ""
-        self._cutoff: asyncio.Timeout | None = None
+        self._abort_code = ""
+        self._timeout: asyncio.Timeout | None = None
         calls.open.add(self)
 
     @property
@@ -115,8 +115,8 @@ class Exchange:
         return self._stream.request_id if self._stream else ""
 
     @property
-    def passage(self) -> Passage:
-        return self._stream.passage if self._stream else NOWHERE
+    def passage(self) -> GatewayLogRef:
+        return self._stream.gateway_log_ref if self._stream else NO_GATEWAY
 
     @property
     def finish_reason(self) -> str:
@@ -127,13 +127,13 @@ class Exchange:
             return "tool_calls"
         return (self._stream.finish_reason if self._stream else "") or "stop"
 
-    def cut(self, code: str) -> None:
+    def abort(self, code: str) -> None:
         """End it from outside: what iterates gets Cut. One timer for the whole call, so no token pays."""
-        if self._cut:
+        if self._abort_code:
             return
-        self._cut = code
-        if self._cutoff is not None:
-            self._cutoff.reschedule(asyncio.get_running_loop().time())
+        self._abort_code = code
+        if self._timeout is not None:
+            self._timeout.reschedule(asyncio.get_running_loop().time())
 
     async def deltas(self) -> AsyncGenerator[Delta, None]:
         """What the model says. Raises UpstreamError and Cut.
@@ -142,29 +142,32 @@ class Exchange:
         """
         ending = None
         try:
-            async with asyncio.timeout(0 if self._cut else None) as self._cutoff, self._open() as reply:
+            async with (
+                asyncio.timeout(0 if self._abort_code else None) as self._timeout,
+                self._open() as reply,
+            ):
                 async for delta in reply:
-                    self._hear(delta)
+                    self._on_delta(delta)
                     yield delta
                     if self.truncated:
                         break
                 if not (self.truncated or reply.complete):
-                    raise UpstreamError(Kind.INTERRUPTED)
+                    raise UpstreamError(ErrorKind.INTERRUPTED)
             cut = self.finish_reason == "length"
-            ending = Ending(Call.Status.TRUNCATED if cut else Call.Status.COMPLETE, self.finish_reason)
+            ending = RunOutcome(Call.Status.TRUNCATED if cut else Call.Status.COMPLETE, self.finish_reason)
         except TimeoutError:
-            status = Call.Status.STOPPED if self._cut == REVOKED else Call.Status.INTERRUPTED
-            ending = Ending(status, code=self._cut)
-            raise Cut(self._cut) from None
+            status = Call.Status.STOPPED if self._abort_code == REVOKED else Call.Status.INTERRUPTED
+            ending = RunOutcome(status, code=self._abort_code)
+            raise CallAborted(self._abort_code) from None
         except UpstreamError as error:
-            ending = failure(error)
+            ending = outcome_of_error(error)
             raise
         except Exception:
-            ending = Ending(Call.Status.FAILED, code="server", message=BROKEN)
+            ending = RunOutcome(Call.Status.FAILED, code="server", message=INTERNAL_ERROR)
             raise
         finally:
             # Without an ending whoever asked has gone, and waits for nothing.
-            self.stored = self.calls.conclude(self, ending or Ending(Call.Status.STOPPED))
+            self.stored = self.calls.conclude(self, ending or RunOutcome(Call.Status.STOPPED))
             if ending:
                 await asyncio.shield(self.stored)
 
@@ -175,47 +178,47 @@ class Exchange:
     def _note_attempt(self, stream: CompletionStream) -> None:
         self._stream = stream
 
-    def leave(self, deltas: AsyncGenerator[Delta, None]) -> None:
+    def abandon(self, deltas: AsyncGenerator[Delta, None]) -> None:
         """Whoever asked went away before the rest of `deltas` was iterated."""
         self.calls.tasks.start(_close(deltas))
 
-    def _hear(self, delta: Delta) -> None:
+    def _on_delta(self, delta: Delta) -> None:
         if self.call.first_token is None:
             self.call.first_token = timezone.now()
         self._length += len(delta.text) + len(delta.reasoning)
-        self.truncated = self._length >= LONGEST_REPLY
-        if self.kept:
-            self.kept.hear(delta)
+        self.truncated = self._length >= MAX_REPLY_CHARS
+        if self.transcript:
+            self.transcript.add_delta(delta)
 
 
 async def _close(deltas: AsyncGenerator[Delta, None]) -> None:
     await deltas.aclose()
 
 
-async def _conclude(exchange: Exchange, ending: Ending) -> None:
+async def _conclude(exchange: ActiveCall, ending: RunOutcome) -> None:
     """Store an ending, later where the database is away. What its process takes with it, recovery ends."""
     ending = replace(
         ending,
         usage=exchange.usage,
         request_id=ending.request_id or exchange.request_id,
-        passage=exchange.passage,
+        gateway_log_ref=exchange.passage,
     )
-    outcome = ending.columns() | {"first_token": exchange.call.first_token}
+    outcome = ending.to_columns() | {"first_token": exchange.call.first_token}
     if not await _store(exchange, outcome):
         exchange.calls.tasks.start(_keep_storing(exchange, outcome))
 
 
-async def _store(exchange: Exchange, outcome: dict[str, Any]) -> bool:
+async def _store(exchange: ActiveCall, outcome: dict[str, Any]) -> bool:
     try:
         async with exchange.calls.endings.of(exchange.call.user_id):
-            await in_database(store, exchange.call, outcome, exchange.kept, exchange.tool_calls)
+            await run_in_db(save_call, exchange.call, outcome, exchange.transcript, exchange.tool_calls)
     except DatabaseError as error:
         logger.error("the end of a call could not be written, trying again: %s", type(error).__name__)
         return False
     return True
 
 
-async def _keep_storing(exchange: Exchange, outcome: dict[str, Any]) -> None:
+async def _keep_storing(exchange: ActiveCall, outcome: dict[str, Any]) -> None:
     """The program is not kept waiting for a database that is away."""
     while True:
         await asyncio.sleep(STORE_AGAIN_SECONDS)

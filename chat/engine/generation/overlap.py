@@ -4,7 +4,7 @@ LONGEST = 400  # code points of the old text's end that may be repeated
 SHORTEST = 8  # visible code points; less is repeated by good texts as well: "ha ha", a closing brace
 
 
-class Seam:
+class OverlapFilter:
     """Holds back the beginning of the new text for as long as it may still be a repetition."""
 
     def __init__(self, earlier: str) -> None:

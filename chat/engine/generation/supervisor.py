@@ -7,23 +7,23 @@ from collections.abc import Collection
 from typing import Any
 
 from chat.background import spawn
-from chat.engine.outcome import BROKEN, Ending, failure, fallback_sentence
-from chat.engine.streaming.run_state import Live
-from chat.limits import LIVE_RUNS, LONGEST_REPLY
+from chat.engine.outcome import INTERNAL_ERROR, RunOutcome, fallback_sentence, outcome_of_error
+from chat.engine.streaming.run_state import RunState
+from chat.limits import MAX_LIVE_RUNS, MAX_REPLY_CHARS
 from chat.models import Run
 from chat.ownership.journal import Journal
-from chat.turns.request_metadata import signed
-from chat.upstream.chat_request import Ask
+from chat.turns.request_metadata import with_metadata
+from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import UpstreamError
 from chat.upstream.routing.router import Router
-from chat.upstream.routing.wait_queue import Line
+from chat.upstream.routing.wait_queue import WaitQueue
 
-from .active_run import Draft
-from .overlap import Seam
-from .writer import Verdict, Writer
+from .active_run import ActiveRun
+from .overlap import OverlapFilter
+from .writer import Writer, WriteResult
 
-KEEP_FINISHED = 60.0  # seconds a finished run stays in memory for those who come back
+KEEP_FINISHED_SECONDS = 60.0  # seconds a finished run stays in memory for those who come back
 
 logger = logging.getLogger(__name__)
 
@@ -32,31 +32,31 @@ class Supervisor:
     """Launches, stops and drains runs. Everything here happens on the event loop."""
 
     def __init__(self, router: Router, worker: uuid.UUID, journal: Journal) -> None:
-        self.lives: dict[uuid.UUID, Live] = {}
+        self.states: dict[uuid.UUID, RunState] = {}
         self._router = router
-        self.writer = Writer(worker, journal, self.obey)
-        self._tasks: dict[uuid.UUID, asyncio.Task[Ending]] = {}
+        self.writer = Writer(worker, journal, self.apply_write_result)
+        self._tasks: dict[uuid.UUID, asyncio.Task[RunOutcome]] = {}
         self._reasons: dict[uuid.UUID, str] = {}
-        self._slots = asyncio.Semaphore(LIVE_RUNS)
-        self._line = Line()
+        self._slots = asyncio.Semaphore(MAX_LIVE_RUNS)
+        self._queue = WaitQueue()
 
     @property
     def is_full(self) -> bool:
         """The next run has to queue."""
-        return len(self._tasks) >= LIVE_RUNS or self._router.limiter.has_line
+        return len(self._tasks) >= MAX_LIVE_RUNS or self._router.limiter.has_waiters
 
-    def has_ended(self, run: uuid.UUID) -> bool:
+    def is_finished(self, run: uuid.UUID) -> bool:
         """It ran here and is over, stored or about to be."""
-        return run in self.lives and run not in self._tasks
+        return run in self.states and run not in self._tasks
 
-    def launch(self, run: Run, live: Live, ask: Ask) -> None:
+    def launch(self, run: Run, live: RunState, ask: ChatRequest) -> None:
         """Start a run whose row is committed."""
-        draft = Draft(live, run, Seam(live.about.earlier))
-        self.lives[run.pk] = live
+        draft = ActiveRun(live, run, OverlapFilter(live.info.earlier))
+        self.states[run.pk] = live
         self.writer.add(draft)
         task = self._tasks[run.pk] = spawn(self._generate(draft, ask), f"run {run.pk}")
         # Not a `finally` in the task: one cancelled before its first step never enters its body.
-        task.add_done_callback(lambda task: self._ended(draft, task))
+        task.add_done_callback(lambda task: self._on_task_done(draft, task))
 
     def stop(self, run: uuid.UUID, status: str = Run.Status.STOPPED) -> bool:
         """End a run of this process, keeping its text. Says whether it was here and still going."""
@@ -67,21 +67,21 @@ class Supervisor:
         task.cancel()
         return True
 
-    def obey(self, verdict: Verdict) -> None:
+    def apply_write_result(self, verdict: WriteResult) -> None:
         """Stop what somebody elsewhere asked to stop, and what another process took from us."""
         for run in verdict.stopped:
             self.stop(run)
         for run in verdict.lost:
             self.stop(run, Run.Status.INTERRUPTED)
-        for run in verdict.endings:
-            asyncio.get_running_loop().call_later(KEEP_FINISHED, self._forget, run)
+        for run in verdict.outcomes:
+            asyncio.get_running_loop().call_later(KEEP_FINISHED_SECONDS, self._forget, run)
 
     def running(self) -> Collection[uuid.UUID]:
         """The runs that are not stored as ended yet."""
-        return [run for run, live in self.lives.items() if live.ending is None]
+        return [run for run, live in self.states.items() if live.outcome is None]
 
     def _forget(self, run: uuid.UUID) -> None:
-        if live := self.lives.pop(run, None):
+        if live := self.states.pop(run, None):
             live.close()
 
     async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
@@ -100,24 +100,24 @@ class Supervisor:
             self.stop(run, Run.Status.INTERRUPTED)
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _ended(self, draft: Draft, task: asyncio.Task[Ending]) -> None:
+    def _on_task_done(self, draft: ActiveRun, task: asyncio.Task[RunOutcome]) -> None:
         run = draft.run.pk
         del self._tasks[run]
         reason = self._reasons.pop(run, Run.Status.INTERRUPTED)
         if task.cancelled():
-            ending = Ending(reason)
+            ending = RunOutcome(reason)
         elif error := task.exception():
             logger.error("run %s broke", run, exc_info=error)
-            ending = Ending(Run.Status.FAILED, code="server", message=BROKEN)
+            ending = RunOutcome(Run.Status.FAILED, code="server", message=INTERNAL_ERROR)
         else:
             ending = task.result()
-        draft.live.append(draft.seam.close())
+        draft.state.append(draft.overlap_filter.close())
         self.writer.conclude(draft, ending)
 
-    async def _generate(self, draft: Draft, ask: Ask) -> Ending:
-        ask = signed(ask, draft.run)
+    async def _generate(self, draft: ActiveRun, ask: ChatRequest) -> RunOutcome:
+        ask = with_metadata(ask, draft.run)
         if self._slots.locked():
-            await self._line.wait(self._slots.acquire, draft.live.wait_at)
+            await self._queue.wait(self._slots.acquire, draft.state.set_queue_position)
         else:
             await self._slots.acquire()
         try:
@@ -125,42 +125,42 @@ class Supervisor:
         finally:
             self._slots.release()
 
-    async def _write(self, draft: Draft, ask: Ask) -> Ending:
-        live = draft.live
-        room = LONGEST_REPLY - len(live.about.earlier)
+    async def _write(self, draft: ActiveRun, ask: ChatRequest) -> RunOutcome:
+        live = draft.state
+        room = MAX_REPLY_CHARS - len(live.info.earlier)
         attempt = self._router.stream(
-            ask, draft.wait_at, allow_fallback=not live.about.earlier, on_attempt=draft.note_attempt
+            ask, draft.set_queue_position, allow_fallback=not live.info.earlier, on_attempt=draft.note_attempt
         )
         try:
             async with attempt as reply:
-                self._meet(draft, ask, reply)
+                self._record_model(draft, ask, reply)
                 async for delta in reply:
                     if draft.first_text is None:
-                        draft.hear(delta.text)
+                        draft.mark_first_token(delta.text)
                     if self.writer.is_behind:
                         await self.writer.caught_up()
                     live.append(
-                        draft.seam.feed(delta.text)[: room - len(live.text)],
-                        delta.reasoning[: LONGEST_REPLY - len(live.reasoning)],
+                        draft.overlap_filter.feed(delta.text)[: room - len(live.text)],
+                        delta.reasoning[: MAX_REPLY_CHARS - len(live.reasoning)],
                     )
-                    if len(live.text) >= room or len(live.reasoning) >= LONGEST_REPLY:
-                        return _at_length(live, usage=reply.usage)
+                    if len(live.text) >= room or len(live.reasoning) >= MAX_REPLY_CHARS:
+                        return _truncated(live, usage=reply.usage)
         except UpstreamError as error:
-            return failure(error)
+            return outcome_of_error(error)
         if not reply.complete:
-            return Ending(Run.Status.INTERRUPTED, usage=reply.usage, request_id=reply.request_id)
+            return RunOutcome(Run.Status.INTERRUPTED, usage=reply.usage, request_id=reply.request_id)
         how: dict[str, Any] = {"request_id": reply.request_id, "usage": reply.usage}
         if reply.finish_reason == "length":
-            return _at_length(live, **how)
-        return Ending.at_end(live.about.earlier + live.text, reply.finish_reason, **how)
+            return _truncated(live, **how)
+        return RunOutcome.at_end(live.info.earlier + live.text, reply.finish_reason, **how)
 
-    def _meet(self, draft: Draft, ask: Ask, reply: CompletionStream) -> None:
+    def _record_model(self, draft: ActiveRun, ask: ChatRequest, reply: CompletionStream) -> None:
         """Note who answers, where it is not the model that was asked."""
         if because := reply.fallback_reason:
-            draft.answered_by, draft.because = reply.model.id, because
+            draft.answered_by, draft.fallback_reason = reply.model.id, because
             names = {"model": reply.model.name, "asked": ask.model.name}
-            draft.live.answered_by(reply.model.id, fallback_sentence(because), **names)
+            draft.state.set_fallback_model(reply.model.id, fallback_sentence(because), **names)
 
 
-def _at_length(live: Live, **more: Any) -> Ending:
-    return Ending.at_length(live.about.earlier + live.text, live.reasoning, **more)
+def _truncated(live: RunState, **more: Any) -> RunOutcome:
+    return RunOutcome.truncated(live.info.earlier + live.text, live.reasoning, **more)

@@ -14,17 +14,17 @@ from typing import Any
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from chat.db import CONNECTION_ERRORS, DatabaseThreads, writing
-from chat.engine.outcome import Ending
+from chat.db import CONNECTION_ERRORS, DatabaseExecutor, write_lock
+from chat.engine.outcome import RunOutcome
 from chat.models import Run, RunChunk
 from chat.ownership.journal import Entry, Journal
 from chat.ownership.protocol import Backlog, Batch, Texts
 from chat.ownership.recovery import keep_longer
 
-from .active_run import Draft
+from .active_run import ActiveRun
 
-TICK = 0.4  # seconds; with the commit, text is stored within 0.5
-RETRY_PAUSE = 0.4  # seconds
+FLUSH_INTERVAL_SECONDS = 0.4  # seconds; with the commit, text is stored within 0.5
+RETRY_SECONDS = 0.4  # seconds
 JOURNAL_WAIT_SECONDS = 1.0
 JOURNAL_SECONDS = 0.1  # that a transaction may take before its text is written to the journal as well
 LAST_SECONDS = 3.0  # for the database when the process ends; what is left then is in the journal
@@ -33,11 +33,11 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Verdict:
+class WriteResult:
     """What the database said: how runs ended (not always our word), which to stop, which are lost."""
 
-    endings: dict[uuid.UUID, Ending]
-    begun: list[uuid.UUID]
+    outcomes: dict[uuid.UUID, RunOutcome]
+    started: list[uuid.UUID]
     stopped: list[uuid.UUID]
     lost: list[uuid.UUID]
 
@@ -45,14 +45,16 @@ class Verdict:
 class Writer:
     """One task and one thread that write for all live runs of this process."""
 
-    def __init__(self, worker: uuid.UUID, journal: Journal, on_verdict: Callable[[Verdict], None]) -> None:
+    def __init__(
+        self, worker: uuid.UUID, journal: Journal, on_verdict: Callable[[WriteResult], None]
+    ) -> None:
         self.is_behind = False
         self._worker = worker
         self._journal = journal
-        self._on_verdict = on_verdict
-        self._thread = DatabaseThreads("db-writer")
-        self._backlog: Backlog[Draft] = Backlog()
-        self._kick = asyncio.Event()
+        self._on_result = on_verdict
+        self._thread = DatabaseExecutor("db-writer")
+        self._backlog: Backlog[ActiveRun] = Backlog()
+        self._wake = asyncio.Event()
         self._caught_up = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
@@ -62,13 +64,13 @@ class Writer:
     def start(self) -> None:
         self._task = asyncio.create_task(self._work(), name="writer")
 
-    def add(self, draft: Draft) -> None:
+    def add(self, draft: ActiveRun) -> None:
         self._backlog.add(draft)
 
-    def conclude(self, draft: Draft, ending: Ending) -> None:
+    def conclude(self, draft: ActiveRun, ending: RunOutcome) -> None:
         """Store this ending now, then announce it to the viewers."""
         draft.end(ending)
-        self._kick.set()
+        self._wake.set()
 
     async def caught_up(self) -> None:
         """Wait while replies may run no further ahead of what is stored."""
@@ -79,20 +81,20 @@ class Writer:
         """Write what is left, endings included, and end."""
         self._stop_by = asyncio.get_running_loop().time() + LAST_SECONDS
         self._stopping = True
-        self._kick.set()
+        self._wake.set()
         if self._task:
             await self._task
         await self._thread.aclose(LAST_SECONDS)
 
     async def _work(self) -> None:
         loop, failed = asyncio.get_running_loop(), False
-        due = loop.time() + TICK
+        due = loop.time() + FLUSH_INTERVAL_SECONDS
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._kick.wait(), due - loop.time())
-            self._kick.clear()
+                await asyncio.wait_for(self._wake.wait(), due - loop.time())
+            self._wake.clear()
             tick = loop.time() >= due
-            due = loop.time() + TICK if tick else due
+            due = loop.time() + FLUSH_INTERVAL_SECONDS if tick else due
             if await self._try_to_flush(tick=tick):
                 if self._stopping and not any(draft.has_ended for draft in self._drafts()):
                     return
@@ -103,7 +105,7 @@ class Writer:
                 return  # the next process finds these runs without an owner, and the journal
             else:
                 failed = True
-                await asyncio.sleep(RETRY_PAUSE)
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def _try_to_flush(self, *, tick: bool) -> bool:
         """The only task that stores must not end by one mistake."""
@@ -113,7 +115,7 @@ class Writer:
             logger.exception("the writer broke, trying again")
             return False
 
-    def _drafts(self) -> list[Draft]:
+    def _drafts(self) -> list[ActiveRun]:
         return list(self._backlog.runs.values())
 
     async def _flush(self, *, tick: bool) -> bool:
@@ -137,15 +139,15 @@ class Writer:
             )
             await self._fall_behind()
             return False
-        for run in verdict.begun:
-            self._backlog.runs[run].begun()
+        for run in verdict.started:
+            self._backlog.runs[run].mark_started()
         for draft in batch.going:
             if draft.id not in verdict.lost:
                 draft.stored = draft.saved_text, draft.saved_reasoning
         for draft in self._backlog.stored():
-            draft.live.finish(verdict.endings[draft.id])
+            draft.state.finish(verdict.outcomes[draft.id])
         self._catch_up()
-        self._on_verdict(verdict)
+        self._on_result(verdict)
         return True
 
     async def _fall_behind(self) -> None:
@@ -153,13 +155,14 @@ class Writer:
         now = asyncio.get_running_loop().time()
         drafts = self._drafts()
         entries = [
-            Entry(draft.id, draft.stored, draft.text, draft.reasoning, draft.outcome()) for draft in drafts
+            Entry(draft.id, draft.stored, draft.text, draft.reasoning, draft.outcome_columns())
+            for draft in drafts
         ]
         await self._write_journal(entries)
         self.is_behind = not self._backlog.may_grow(now)
         if self._backlog.is_late(now):
             for draft in drafts:
-                draft.live.tell_unsaved(paused=self.is_behind)
+                draft.state.tell_unsaved(paused=self.is_behind)
 
     async def _write_journal(self, entries: list[Entry]) -> None:
         """In a thread, and not for long: a disk that hangs must not keep the server from its end."""
@@ -186,7 +189,7 @@ class Writer:
             self._caught_up.set()
             self._caught_up.clear()
         for draft in self._drafts():
-            draft.live.tell_saved()
+            draft.state.tell_saved()
 
 
 def _log_failure(written: "asyncio.Future[None]") -> None:
@@ -194,7 +197,7 @@ def _log_failure(written: "asyncio.Future[None]") -> None:
         logger.error("the journal could not be written: %r", error)
 
 
-def conclude_apart(draft: Draft, worker: uuid.UUID) -> Ending:
+def conclude_apart(draft: ActiveRun, worker: uuid.UUID) -> RunOutcome:
     """Of an ending that is refused, what it says of its cost and of its way is left out."""
     try:
         with transaction.atomic():
@@ -204,24 +207,24 @@ def conclude_apart(draft: Draft, worker: uuid.UUID) -> Ending:
     except Exception:
         logger.exception("the ending of run %s is stored without its details", draft.id)
         assert draft.ending is not None
-        draft.ending = Ending(draft.ending.status, code=draft.ending.code, message=draft.ending.message)
+        draft.ending = RunOutcome(draft.ending.status, code=draft.ending.code, message=draft.ending.message)
         with transaction.atomic():
             return conclude_run(draft, worker)
 
 
-def conclude_run(draft: Draft, worker: uuid.UUID) -> Ending:
+def conclude_run(draft: ActiveRun, worker: uuid.UUID) -> RunOutcome:
     """The ending that holds: ours, or that of whoever was faster, which then gets our text."""
     assert draft.ending is not None
     has_chunks = bool(draft.saved_text or draft.saved_reasoning)
     text, reasoning = draft.text, draft.reasoning
-    if draft.run.conclude(text, reasoning, worker=worker, has_chunks=has_chunks, **draft.outcome()):
+    if draft.run.conclude(text, reasoning, worker=worker, has_chunks=has_chunks, **draft.outcome_columns()):
         return draft.ending
     keep_longer(draft.id, Texts(text, reasoning))
     theirs = Run.objects.filter(pk=draft.id).first()
-    return Ending.of(theirs) if theirs else Ending(Run.Status.INTERRUPTED)
+    return RunOutcome.from_run(theirs) if theirs else RunOutcome(Run.Status.INTERRUPTED)
 
 
-def save_carefully(batch: Batch[Draft], worker: uuid.UUID) -> Verdict:
+def save_carefully(batch: Batch[ActiveRun], worker: uuid.UUID) -> WriteResult:
     """`save`, where one row that the database refuses keeps the others from being stored: row by row."""
     try:
         return save(batch, worker)
@@ -233,15 +236,17 @@ def save_carefully(batch: Batch[Draft], worker: uuid.UUID) -> Verdict:
 
 
 def save(
-    batch: Batch[Draft], worker: uuid.UUID, conclude: Callable[[Draft, uuid.UUID], Ending] = conclude_run
-) -> Verdict:
+    batch: Batch[ActiveRun],
+    worker: uuid.UUID,
+    conclude: Callable[[ActiveRun, uuid.UUID], RunOutcome] = conclude_run,
+) -> WriteResult:
     """Write a batch in one transaction, and read how the process's own rows stand.
 
     Text of a run that is no longer ours (recovered, or deleted with its person) is left out.
     """
-    with writing(), transaction.atomic():
+    with write_lock(), transaction.atomic():
         rows = _live_rows(worker) if batch.going else {}
-        begun = [draft.id for draft in batch.going if draft.began and draft.id in rows]
+        begun = [draft.id for draft in batch.going if draft.started and draft.id in rows]
         if begun:
             queued = Run.objects.filter(pk__in=begun, status=Run.Status.QUEUED, worker_id=worker)
             queued.update(status=Run.Status.RUNNING, started=timezone.now())
@@ -253,7 +258,7 @@ def save(
         ]:
             RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
         endings = {draft.id: conclude(draft, worker) for draft in batch.endings}
-    return Verdict(
+    return WriteResult(
         endings,
         begun,
         stopped=[draft.id for draft in batch.going if rows.get(draft.id)],

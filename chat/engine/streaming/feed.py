@@ -13,9 +13,9 @@ from chat.wire import sse
 from .position import Position
 
 if TYPE_CHECKING:
-    from .run_state import Live
+    from .run_state import RunState
 
-PORTION = 16_384  # code points of text, and of reasoning, in one frame at most
+MAX_FRAME_CHARS = 16_384  # code points of text, and of reasoning, in one frame at most
 
 
 class Feed(ABC):
@@ -23,21 +23,21 @@ class Feed(ABC):
 
     interval: ClassVar[float]
 
-    def __init__(self, live: "Live") -> None:
-        self.live = live
+    def __init__(self, live: "RunState") -> None:
+        self.state = live
         self.viewers = 0
         self._loop = asyncio.get_running_loop()
-        self.last_pulse = self._loop.time() - self.interval
+        self.last_wake = self._loop.time() - self.interval
         self._changed = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     @abstractmethod
-    def over(self) -> bool:
+    def is_finished(self) -> bool:
         """The run has ended, and `last_frames` may be sent to who has everything before them."""
 
     @abstractmethod
-    def advance(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
+    def next_frame(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
         """The frame that follows `at`, and where it ends; None where there is none yet.
 
         `first`: nothing was sent to this viewer before.
@@ -48,50 +48,50 @@ class Feed(ABC):
 
         `resumed`: it had some text before it came here.
         """
-        assert self.live.ending is not None
-        payload = sse.dumps(self.live.ending.payload() | self._last_words(at, resumed=resumed))
-        return sse.encode(payload, event="done", id=str(self.live.end._replace(done=True))) + sse.DONE
+        assert self.state.outcome is not None
+        payload = sse.dumps(self.state.outcome.payload() | self._last_words(at, resumed=resumed))
+        return sse.encode(payload, event="done", id=str(self.state.end._replace(done=True))) + sse.DONE
 
     def _last_words(self, at: Position, *, resumed: bool) -> dict[str, object]:
         """What `done` says beside how the run ended."""
         return {}
 
-    def join(self) -> None:
+    def subscribe(self) -> None:
         self.viewers += 1
 
-    def leave(self) -> None:
+    def unsubscribe(self) -> None:
         self.viewers -= 1
 
-    def touch(self) -> None:
+    def schedule(self) -> None:
         """There is more."""
         if self._timer is not None or not self.viewers:
             return
-        wait = self.due() - self._loop.time()
+        wait = self.next_wake_at() - self._loop.time()
         if wait <= 0:
-            self._work()
+            self._flush()
         else:
-            self._timer = self._loop.call_later(wait, self._work)
+            self._timer = self._loop.call_later(wait, self._flush)
 
-    def due(self) -> float:
+    def next_wake_at(self) -> float:
         """When the viewers may be woken next, on the loop's clock."""
-        return self.last_pulse + self.interval
+        return self.last_wake + self.interval
 
     def end(self) -> None:
         """The run's ending is known."""
-        self.pulse()
+        self.wake()
 
     @abstractmethod
-    def forget(self) -> None:
+    def reset(self) -> None:
         """The text is another than before, not only more."""
 
-    def _work(self) -> None:
+    def _flush(self) -> None:
         """What is done before the viewers are woken."""
         self._timer = None
-        self.pulse()
+        self.wake()
 
-    def pulse(self) -> None:
+    def wake(self) -> None:
         """Wake every viewer. Each has a future of its own in the event, so cancelling one hurts no other."""
-        self.last_pulse = self._loop.time()
+        self.last_wake = self._loop.time()
         self._changed.set()
         self._changed.clear()
 
@@ -99,39 +99,40 @@ class Feed(ABC):
         await self._changed.wait()
 
 
-class Plain(Feed):
+class PlainFeed(Feed):
     """The text as the model writes it."""
 
     interval = 0.03
 
-    def __init__(self, live: "Live") -> None:
+    def __init__(self, live: "RunState") -> None:
         super().__init__(live)
         self._cached: tuple[Position, Position, bytes] | None = None
 
     @property
-    def over(self) -> bool:
-        return self.live.ending is not None
+    def is_finished(self) -> bool:
+        return self.state.outcome is not None
 
-    def advance(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
-        live = self.live
+    def next_frame(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
+        live = self.state
         end = Position(
-            min(len(live.text), at.text + PORTION), min(len(live.reasoning), at.reasoning + PORTION)
+            min(len(live.text), at.text + MAX_FRAME_CHARS),
+            min(len(live.reasoning), at.reasoning + MAX_FRAME_CHARS),
         )
         return None if end == at else (end, self._frame(at, end))
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         self._cached = None
 
     def _frame(self, start: Position, end: Position) -> bytes:
         """Encoded once for all who stand at `start`."""
         if self._cached and self._cached[:2] == (start, end):
             return self._cached[2]
-        frame = sse.encode(sse.dumps(said(self.live, start, end)), id=str(end))
+        frame = sse.encode(sse.dumps(text_payload(self.state, start, end)), id=str(end))
         self._cached = (start, end, frame)
         return frame
 
 
-def said(live: "Live", start: Position, end: Position) -> dict[str, object]:
+def text_payload(live: "RunState", start: Position, end: Position) -> dict[str, object]:
     """The texts of a frame from `start` to `end`."""
     payload: dict[str, object] = {"response": live.text[start.text : end.text]}
     if end.reasoning > start.reasoning:

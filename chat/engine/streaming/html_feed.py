@@ -11,27 +11,29 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from chat.fair_executor import rendering
+from chat.fair_executor import RENDER_POOL
 from chat.rendering.blocks import Blocks, Patch
 from chat.wire import sse
 
-from .feed import PORTION, Feed, said
+from .feed import MAX_FRAME_CHARS, Feed, text_payload
 from .position import Position
 
 if TYPE_CHECKING:
-    from .run_state import Live
+    from .run_state import RunState
 
-SHARE = 10  # after a rendering of 30 ms the next one waits for ten times as long
-AT_ONCE = 4_000  # code points of open text that are rendered on the event loop: a thread costs more
+BACKOFF_FACTOR = 10  # after a rendering of 30 ms the next one waits for ten times as long
+INLINE_RENDER_LIMIT = (
+    4_000  # code points of open text that are rendered on the event loop: a thread costs more
+)
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
-class Step:
+class RenderStep:
     """What the latest rendering brought to those who had the one before."""
 
-    live: "Live"
+    state: "RunState"
     start: Position
     end: Position
     patches: list[Patch]
@@ -39,146 +41,148 @@ class Step:
     @cached_property
     def frame(self) -> bytes:
         """Encoded once for all who stand at `start`."""
-        return frame(self.live, self.start, self.end, self.patches)
+        return frame(self.state, self.start, self.end, self.patches)
 
 
-def frame(live: "Live", start: Position, end: Position, patches: list[Patch]) -> bytes:
-    payload = said(live, start, end)
+def frame(live: "RunState", start: Position, end: Position, patches: list[Patch]) -> bytes:
+    payload = text_payload(live, start, end)
     if patches:
         payload["html"] = patches
     return sse.encode(sse.dumps(payload), id=str(end))
 
 
-class Page(Feed):
+class HtmlFeed(Feed):
     """`rendered` is how far the HTML reaches: viewers never get text beyond it."""
 
     interval = 0.1
 
-    def __init__(self, live: "Live") -> None:
+    def __init__(self, live: "RunState") -> None:
         super().__init__(live)
-        self._due = 0.0
-        self._over = False
-        self._late: list[Patch] = []  # what `done` corrects: definitions may stand at the end
+        self._next_wake_at = 0.0
+        self._is_finished = False
+        self._final_patches: list[Patch] = []  # what `done` corrects: definitions may stand at the end
         self._working = False
-        self._broken = False  # the renderer failed: the text goes on, without HTML
-        self.forget()
+        self._render_failed = False  # the renderer failed: the text goes on, without HTML
+        self.reset()
 
     @property
-    def over(self) -> bool:
-        return self._over
+    def is_finished(self) -> bool:
+        return self._is_finished
 
-    def due(self) -> float:
-        return self._due
+    def next_wake_at(self) -> float:
+        return self._next_wake_at
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Begin anew. A thread that works on the old blocks goes on with them in vain."""
-        self._blocks = Blocks(str(self.live.about.message))
-        self._blocks.feed(self.live.about.earlier)
-        self._step: Step | None = None
+        self._blocks = Blocks(str(self.state.info.message))
+        self._blocks.feed(self.state.info.earlier)
+        self._step: RenderStep | None = None
         self.rendered = Position()
 
-    def join(self) -> None:
-        super().join()
-        if self.live.ending is not None:
+    def subscribe(self) -> None:
+        super().subscribe()
+        if self.state.outcome is not None:
             self.end()
-        elif self.rendered != self.live.end:
-            self.touch()
+        elif self.rendered != self.state.end:
+            self.schedule()
 
-    def touch(self) -> None:
+    def schedule(self) -> None:
         if not self._working:
-            super().touch()
+            super().schedule()
 
     def end(self) -> None:
         """Render what is left; the ending is told when that is done."""
-        if self._over:
-            self.pulse()
+        if self._is_finished:
+            self.wake()
         elif self.viewers and not self._working:
-            self._work()
+            self._flush()
 
-    def advance(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
+    def next_frame(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
         if self._step is not None and at == self._step.start and not first:
             return self._step.end, self._step.frame
         if self._working or (at.text >= self.rendered.text and at.reasoning >= self.rendered.reasoning):
             return None
-        return self._portion(at)
+        return self._catch_up_frame(at)
 
-    def _portion(self, at: Position) -> tuple[Position, bytes]:
+    def _catch_up_frame(self, at: Position) -> tuple[Position, bytes]:
         """For who comes from elsewhere: every block that was open there, whole."""
         patches: list[Patch] = []
-        text, before = at.text, len(self.live.about.earlier)
-        if self._broken:
-            text = min(self.rendered.text, text + PORTION)
+        text, before = at.text, len(self.state.info.earlier)
+        if self._render_failed:
+            text = min(self.rendered.text, text + MAX_FRAME_CHARS)
         elif text < self.rendered.text:
-            patches, reached = self._blocks.portion(before + text, PORTION)
+            patches, reached = self._blocks.patches_page(before + text, MAX_FRAME_CHARS)
             text = reached - before
-        end = Position(text, min(self.rendered.reasoning, at.reasoning + PORTION))
-        return end, frame(self.live, at, end, patches)
+        end = Position(text, min(self.rendered.reasoning, at.reasoning + MAX_FRAME_CHARS))
+        return end, frame(self.state, at, end, patches)
 
     def _last_words(self, at: Position, *, resumed: bool) -> dict[str, object]:
-        html = self._late
-        if resumed and not self._broken:  # it has seen other renderings than those that `_late` corrects
-            html = self._blocks.since(len(self.live.about.earlier) + at.text)
+        html = self._final_patches
+        if (
+            resumed and not self._render_failed
+        ):  # it has seen other renderings than those that `_late` corrects
+            html = self._blocks.patches_since(len(self.state.info.earlier) + at.text)
         return {"html": html} if html else {}
 
-    def _work(self) -> None:
+    def _flush(self) -> None:
         """Render what has come since the last time, in a thread if that is much."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        live, blocks = self.live, self._blocks
-        job = Job(blocks, live.end, ends=live.ending is not None, broken=self._broken)
+        live, blocks = self.state, self._blocks
+        job = RenderJob(blocks, live.end, ends=live.outcome is not None, failed=self._render_failed)
         blocks.feed(live.text[self.rendered.text :])
         length = len(blocks.text) if job.ends else blocks.open_length
-        if length <= AT_ONCE and not blocks.may_colour(whole=job.ends):
-            job.do()
-            self._take(job)
+        if length <= INLINE_RENDER_LIMIT and not blocks.may_highlight(whole=job.ends):
+            job.run()
+            self._apply(job)
         else:
             self._working = True
-            done = asyncio.wrap_future(rendering.submit(live.about.user, job.do), loop=self._loop)
-            done.add_done_callback(lambda done: self._landed(job, done))
+            done = asyncio.wrap_future(RENDER_POOL.submit(live.info.user, job.run), loop=self._loop)
+            done.add_done_callback(lambda done: self._on_render_done(job, done))
 
-    def _landed(self, job: "Job", done: "asyncio.Future[None]") -> None:
+    def _on_render_done(self, job: "RenderJob", done: "asyncio.Future[None]") -> None:
         self._working = False
         done.result()
         if job.blocks is self._blocks:
-            self._take(job)
-        if self.live.ending is not None:
+            self._apply(job)
+        if self.state.outcome is not None:
             self.end()
         else:
-            self.touch()
+            self.schedule()
 
-    def _take(self, job: "Job") -> None:
-        self._broken = job.broken
-        if job.reach != self.rendered:
-            self._step = Step(self.live, self.rendered, job.reach, job.patches)
-            self.rendered = job.reach
-        self._due = self._loop.time() + max(self.interval, SHARE * job.seconds)
+    def _apply(self, job: "RenderJob") -> None:
+        self._render_failed = job.failed
+        if job.end != self.rendered:
+            self._step = RenderStep(self.state, self.rendered, job.end, job.patches)
+            self.rendered = job.end
+        self._next_wake_at = self._loop.time() + max(self.interval, BACKOFF_FACTOR * job.seconds)
         if job.ends:
-            self._over, self._late = True, job.late
-        self.pulse()
+            self._is_finished, self._final_patches = True, job.final_patches
+        self.wake()
 
 
 @dataclass
-class Job:
+class RenderJob:
     """One rendering, of all text up to `reach`; of the run's last text where it `ends`."""
 
     blocks: Blocks
-    reach: Position
+    end: Position
     ends: bool
-    broken: bool
+    failed: bool
     seconds: float = 0.0
     patches: list[Patch] = field(default_factory=list)
-    late: list[Patch] = field(default_factory=list)
+    final_patches: list[Patch] = field(default_factory=list)
 
-    def do(self) -> None:
+    def run(self) -> None:
         """A renderer that fails costs the reply its looks, never its words."""
-        if self.broken:
+        if self.failed:
             return
         began = time.perf_counter()
         try:
             self.patches = self.blocks.flush()
-            self.late = self.blocks.finish() if self.ends else []
+            self.final_patches = self.blocks.finish() if self.ends else []
         except BaseException:  # the parser is Rust, whose panics are no Exception
             logger.exception("a reply could not be rendered")
-            self.broken = True
+            self.failed = True
         self.seconds = time.perf_counter() - began

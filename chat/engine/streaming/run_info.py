@@ -8,7 +8,7 @@ from chat.wire import sse
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class RunInfo:
     """What `event: meta` says of a run. `earlier` is the message's text before it, where it continues one."""
 
     run: uuid.UUID
@@ -32,11 +32,11 @@ class About:
         return sse.encode(sse.dumps(payload), event="meta")
 
 
-def about(run: Run) -> About:
+def run_info_of(run: Run) -> RunInfo:
     """`run` with its message loaded."""
     message: Message = run.message
     assert message.parent_id is not None
     earlier = message.text[: run.text_start]
-    return About(
+    return RunInfo(
         run.pk, run.conversation_id, run.message_id, message.parent_id, run.model, earlier, run.user_id
     )

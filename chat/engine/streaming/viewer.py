@@ -15,7 +15,7 @@ from .position import Position
 
 RESET = sse.encode('{"response":""}', event="reset")
 RECONNECT = sse.encode('{"response":""}', event="reconnect")
-RETRY = (700, 2700)  # milliseconds; spread, so that a restart is not met by everybody at once
+RETRY_MILLISECONDS = (700, 2700)  # milliseconds; spread, so that a restart is not met by everybody at once
 
 
 class Viewers:
@@ -31,14 +31,14 @@ class Viewers:
         if not self.open:
             self._last_left.set()
 
-    def dismiss(self, has_ended: Callable[[uuid.UUID], bool]) -> None:
+    def close_for_shutdown(self, has_ended: Callable[[uuid.UUID], bool]) -> None:
         """Tell everybody to reconnect, but for those whose run has ended: they see that first."""
         self.closing = True
         for viewer in list(self.open):
-            if not has_ended(viewer.feed.live.about.run):
-                viewer.dismiss()
+            if not has_ended(viewer.feed.state.info.run):
+                viewer.close_for_shutdown()
 
-    async def gone(self, timeout: float) -> None:
+    async def wait_closed(self, timeout: float) -> None:
         """Let the open streams take their last frames, for `timeout` seconds."""
         self._last_left.clear()
         if self.open:
@@ -59,38 +59,38 @@ class Viewer:
         self._viewers = viewers
         self._position = position._replace(done=False)
         self._first = True
-        self._resumed = position > Position() or bool(feed.live.about.earlier)
+        self._resumed = position > Position() or bool(feed.state.info.earlier)
         self._revoked = False
-        self._dismissed = viewers.closing
+        self._closing = viewers.closing
 
     def revoke(self) -> None:
         """The right to watch is gone: say so and end, without `[DONE]`."""
         self._revoked = True
-        self.feed.pulse()
+        self.feed.wake()
 
-    def dismiss(self) -> None:
+    def close_for_shutdown(self) -> None:
         """The server is going away: say so and end; the run is kept."""
-        self._dismissed = True
-        self.feed.pulse()
+        self._closing = True
+        self.feed.wake()
 
     async def frames(self) -> AsyncGenerator[bytes, None]:
-        feed, live = self.feed, self.feed.live
-        feed.join()
+        feed, live = self.feed, self.feed.state
+        feed.subscribe()
         self._viewers.open.add(self)
         pings, problems = live.pings, live.problems - live.has_standing_problem
         try:
-            yield sse.retry(random.randint(*RETRY)) + live.about.frame()
+            yield sse.retry(random.randint(*RETRY_MILLISECONDS)) + live.info.frame()
             while True:
                 if self._revoked:
-                    yield _signed_out()
+                    yield _signed_out_frame()
                     return
                 if frame := self._advance():
                     yield frame
                     continue
-                if feed.over:
+                if feed.is_finished:
                     yield feed.last_frames(self._position, resumed=self._resumed)
                     return
-                if self._dismissed:
+                if self._closing:
                     yield RECONNECT
                     return
                 if live.problems > problems:
@@ -102,18 +102,18 @@ class Viewer:
                 else:
                     await feed.changed()
         finally:
-            feed.leave()
+            feed.unsubscribe()
             self._viewers.leave(self)
 
     def _advance(self) -> bytes:
         """The next frame of text, or b"" where there is none yet."""
-        live, start = self.feed.live, self._position
+        live, start = self.feed.state, self._position
         if start.text > len(live.text) or start.reasoning > len(live.reasoning):
-            if live.ending is None:
+            if live.outcome is None:
                 return b""  # ahead of what this process knows: wait
             self._position, self._first = Position(), True
             return RESET
-        step = self.feed.advance(start, first=self._first)
+        step = self.feed.next_frame(start, first=self._first)
         if step is None:
             return b""
         self._first = False
@@ -121,7 +121,7 @@ class Viewer:
         return frame
 
 
-def _signed_out() -> bytes:
+def _signed_out_frame() -> bytes:
     message = gettext("You are signed out. Sign in to go on.")
     payload = {"response": "", "code": "signed_out", "message": message, "retryable": False}
     return sse.encode(sse.dumps(payload), event="problem")

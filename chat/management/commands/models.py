@@ -42,7 +42,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{word}: {names[key]}")
 
 
-async def _fetch() -> sync.Found:
+async def _fetch() -> sync.FetchedModels:
     client = Client(account(), None)
     try:
         return await sync.fetch(client)
@@ -51,11 +51,11 @@ async def _fetch() -> sync.Found:
 
 
 def _called(row: OfferedModel) -> str:
-    model = catalog.known(row)
+    model = catalog.declared_model(row)
     return model.name if model else row.pk
 
 
-def _total(found: sync.Found) -> str:
+def _total(found: sync.FetchedModels) -> str:
     if found.finetunes is None:
         return f"Cloudflare lists {len(found.models)} text models; its list of finetunes could not be had."
     return f"Cloudflare lists {len(found.models)} text models and {len(found.finetunes)} finetunes."

@@ -103,19 +103,19 @@ def _serve(say: Callable[[str], None]) -> bool:
     """Listen until told to stop. False where it could not listen."""
     from daphne.server import twisted_loop
 
-    from chat.engine.engine import engine, shut_down
+    from chat.engine.engine import get_engine, shut_down
     from chatsite.asgi import application
     from chatsite.server.daphne_server import BACKLOG, ChatServer
 
     loop = twisted_loop
     asyncio.set_event_loop(loop)
-    here = loop.run_until_complete(engine())
+    here = loop.run_until_complete(get_engine())
     host = settings.HOST.replace(":", r"\:")
     server = ChatServer(
         application,
         endpoints=[f"tcp:port={settings.PORT}:interface={host}:backlog={BACKLOG}"],
         on_stop=lambda: shut_down(settings.DRAIN_SECONDS),
-        on_force=here.hurry.set,
+        on_force=here.force_shutdown.set,
         on_listen=lambda: _listening(loop, say),
     )
     # What is loaded stays: the collector need not look at it with every send, which was a tenth of its cost.
@@ -138,13 +138,13 @@ def _listening(loop: asyncio.AbstractEventLoop, say: Callable[[str], None]) -> N
 
 async def _greet(say: Callable[[str], None]) -> None:
     """The address, the set-up link while it is owed, who answers, and whether the token is good."""
-    from chat.db import in_database
-    from chat.engine.engine import engine
+    from chat.db import run_in_db
+    from chat.engine.engine import get_engine
     from chat.views.accounts import setup_url
 
-    here = await engine()
+    here = await get_engine()
     say(f"The chat is at {settings.SITE_URL}/")
-    if link := await in_database(setup_url):
+    if link := await run_in_db(setup_url):
         say(f"Make the administrator's account, once: {link}")
     say(f"Answers come from {here.catalogue.default.name} ({here.catalogue.default.id}).")
     if settings.CLOUDFLARE_API_TOKEN:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from chat.upstream.chat_request import Ask
+from chat.upstream.chat_request import ChatRequest
 from chat.wire import sse
 
 ID, SKIP_CACHE, CACHE_TTL = "cf-aig-gateway-id", "cf-aig-skip-cache", "cf-aig-cache-ttl"
@@ -40,29 +40,29 @@ class Gateway:
     cost: tuple[float, float] | None = None
 
     @property
-    def tries_again(self) -> bool:
+    def retries(self) -> bool:
         """It asks again by itself, so that nobody else needs to."""
         return (self.max_attempts or 1) > 1
 
 
-def headers(gateway: Gateway, ask: Ask, body: dict[str, Any]) -> dict[str, str]:
+def headers(gateway: Gateway, ask: ChatRequest, body: dict[str, Any]) -> dict[str, str]:
     """What goes with a question through this gateway.
 
     Nothing that somebody typed is among it but the options of a call whose key may set the gateway:
     those were validated where they were read.
     """
     sent = dict(_fixed(gateway))
-    if ask.fresh:
+    if ask.skip_cache:
         sent[SKIP_CACHE] = "true"
-    if gateway.metadata and ask.labels:
+    if gateway.metadata and ask.metadata:
         # Escaped to ASCII, as a header has to be.
-        sent[METADATA] = json.dumps(dict(islice(ask.labels.items(), LABELS)))
-    if gateway.cache_per_person and gateway.cache_ttl and not ask.fresh:
+        sent[METADATA] = json.dumps(dict(islice(ask.metadata.items(), LABELS)))
+    if gateway.cache_per_person and gateway.cache_ttl and not ask.skip_cache:
         sent[CACHE_KEY] = _cache_key(ask, body)
     return _with_options_of_call(sent, ask) if ask.gateway else sent
 
 
-def _with_options_of_call(sent: dict[str, str], ask: Ask) -> dict[str, str]:
+def _with_options_of_call(sent: dict[str, str], ask: ChatRequest) -> dict[str, str]:
     """What the call itself sets wins, but for whose call it is; a cache key is its person's own."""
     options = dict(ask.gateway)
     if CACHE_TTL in options or options.get(SKIP_CACHE) == "false":
@@ -70,7 +70,7 @@ def _with_options_of_call(sent: dict[str, str], ask: Ask) -> dict[str, str]:
     if METADATA in options:
         options[METADATA] = json.dumps(json.loads(options[METADATA]) | json.loads(sent.get(METADATA, "{}")))
     if CACHE_KEY in options:
-        named = sse.dumps([ask.labels.get("person", ""), options[CACHE_KEY]])
+        named = sse.dumps([ask.metadata.get("person", ""), options[CACHE_KEY]])
         options[CACHE_KEY] = hashlib.sha256(named.encode()).hexdigest()
     return sent | options
 
@@ -100,10 +100,10 @@ def _fixed(gateway: Gateway) -> dict[str, str]:
     return sent
 
 
-def _cache_key(ask: Ask, body: dict[str, Any]) -> str:
+def _cache_key(ask: ChatRequest, body: dict[str, Any]) -> str:
     """The same question, of the same model, by the same person: a digest, from which none can be read back.
 
     Who is nobody we know shares with all others of that kind.
     """
-    asked = sse.dumps([ask.labels.get("person", ""), ask.model.id, body])
+    asked = sse.dumps([ask.metadata.get("person", ""), ask.model.id, body])
     return hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()

@@ -7,15 +7,15 @@ from typing import Any
 import aiohttp
 import httpx
 
-from chat.upstream.errors import Kind, UpstreamError, from_response
-from chat.upstream.gateway_log import Passage
+from chat.upstream.errors import ErrorKind, UpstreamError, from_response
+from chat.upstream.gateway_log import GatewayLogRef
 
 from .workers_ai import Account
 
-VERIFY = 5.0  # seconds for both addresses together
-PATIENCE = 10.0  # seconds for any other call
+VERIFY_SECONDS = 5.0  # seconds for both addresses together
+TIMEOUT_SECONDS = 10.0  # seconds for any other call
 REFUSED = {400, 401, 403, 404}  # what a token that is not accepted gets
-BROKEN = (httpx.HTTPError, aiohttp.ClientError, OSError)  # a deadline's TimeoutError is an OSError
+CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)  # a deadline's TimeoutError is an OSError
 
 
 class Cloudflare:
@@ -29,16 +29,16 @@ class Cloudflare:
         """Whether the token is accepted, a person's or an account's; None where it cannot be asked."""
         accepted: bool | None = False
         try:
-            async with asyncio.timeout(VERIFY):
+            async with asyncio.timeout(VERIFY_SECONDS):
                 for path in ("/user/tokens/verify", f"{self._here}/tokens/verify"):
                     accepted = await self._verify_at(path)
                     if accepted is not False:
                         break
-        except BROKEN:
+        except CONNECTION_ERRORS:
             return None
         return accepted
 
-    async def rate(self, passage: Passage, up: bool | None) -> None:
+    async def send_feedback(self, passage: GatewayLogRef, up: bool | None) -> None:
         """Note in a gateway's log what a person thought of a reply. Raises UpstreamError.
 
         https://developers.cloudflare.com/ai-gateway/evaluations/add-human-feedback-api/
@@ -69,21 +69,21 @@ class Cloudflare:
             return None  # somebody else answers here
 
     async def _call(self, method: str, path: str, body: Any = None) -> httpx.Response:
-        return await answered(self._send(method, path, body))
+        return await checked_response(self._send(method, path, body))
 
     async def _send(self, method: str, path: str, body: Any = None) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self._account.token}"}
         return await self._http.request(method, self._account.base_url + path, headers=headers, json=body)
 
 
-async def answered(call: Awaitable[httpx.Response]) -> httpx.Response:
+async def checked_response(call: Awaitable[httpx.Response]) -> httpx.Response:
     """The answer, if it is a good one. Raises UpstreamError."""
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             answer = await call
-    except BROKEN as error:
+    except CONNECTION_ERRORS as error:
         # Its text can hold the address; its name says enough.
-        raise UpstreamError(Kind.UNAVAILABLE, detail=type(error).__name__) from None
+        raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from None
     if not answer.is_success:
         raise from_response(answer.status_code, answer.headers, answer.content)
     return answer

@@ -7,7 +7,7 @@ https://developers.cloudflare.com/ai-gateway/features/dynamic-routing/usage/
 https://developers.cloudflare.com/ai-gateway/features/auto-router/
 """
 
-from chat.upstream.chat_request import Ask
+from chat.upstream.chat_request import ChatRequest
 
 from . import ai_gateway
 from .ai_gateway import Gateway
@@ -15,7 +15,9 @@ from .openai_compatible import DEFAULT_GATEWAY, body_of
 from .workers_ai import Account, Request
 
 
-def to_route(account: Account, through: Gateway | None, ask: Ask, *, stream: bool = True) -> Request:
+def route_request(
+    account: Account, through: Gateway | None, ask: ChatRequest, *, stream: bool = True
+) -> Request:
     """`POST /v1/<account>/<gateway>/compat/chat/completions`, with `dynamic/<route>` as the model."""
     through = through or DEFAULT_GATEWAY
     body = body_of(ask, "max_completion_tokens", stream=stream)

@@ -20,7 +20,7 @@ STRING, ARRAY = 8, 9
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
 
-class NotGguf(ValueError):
+class InvalidGguf(ValueError):
     """The file is something else, or it is cut off."""
 
 
@@ -41,17 +41,17 @@ class Header:
 
 
 def read_header(path: Path) -> Header:
-    """Raises NotGguf and OSError."""
+    """Raises InvalidGguf and OSError."""
     with path.open("rb") as file:
         magic = file.read(4)
         if not magic:
-            raise NotGguf("it is empty")
+            raise InvalidGguf("it is empty")
         if magic != MAGIC:
-            raise NotGguf("it does not begin with GGUF")
+            raise InvalidGguf("it does not begin with GGUF")
         version, _, keys = _unpack(file, "<IQQ")
         if not OLDEST <= version <= NEWEST:
-            raise NotGguf("its version is not supported")
-        said = _said(file, min(keys, MOST_KEYS))
+            raise InvalidGguf("its version is not supported")
+        said = _metadata(file, min(keys, MOST_KEYS))
     architecture = str(said.get("general.architecture", ""))
     length = said.get(f"{architecture}.context_length")
     return Header(
@@ -79,7 +79,7 @@ def _mentions(path: Path, word: bytes) -> bool:
         return whole.find(word, 0, HEAD) != -1
 
 
-def _said(file: BinaryIO, keys: int) -> dict[str, Any]:
+def _metadata(file: BinaryIO, keys: int) -> dict[str, Any]:
     """The keys before the vocabulary, which stands last and is long."""
     said: dict[str, Any] = {}
     for _ in range(keys):
@@ -93,7 +93,7 @@ def _said(file: BinaryIO, keys: int) -> dict[str, Any]:
 def _unpack(file: BinaryIO, form: str) -> tuple[Any, ...]:
     data = file.read(struct.calcsize(form))
     if len(data) < struct.calcsize(form):
-        raise NotGguf("it is cut off")
+        raise InvalidGguf("it is cut off")
     return struct.unpack(form, data)
 
 
@@ -111,7 +111,7 @@ def _value(file: BinaryIO, kind: int) -> Any:
     if kind in NUMBERS:
         return _unpack(file, "<" + NUMBERS[kind])[0]
     if kind != ARRAY:
-        raise NotGguf("its header is damaged")
+        raise InvalidGguf("its header is damaged")
     inner, count = _unpack(file, "<IQ")
     if inner in NUMBERS:
         _skip(file, count * struct.calcsize(NUMBERS[inner]))
@@ -119,12 +119,12 @@ def _value(file: BinaryIO, kind: int) -> Any:
         for _ in range(count):
             _string(file)
     else:
-        raise NotGguf("its header is damaged")
+        raise InvalidGguf("its header is damaged")
     return None
 
 
 def _skip(file: BinaryIO, length: int) -> None:
     """What lies beyond the end is met by the next read."""
     if length >= 2**40:  # bytes; far beyond, seeking itself fails
-        raise NotGguf("its header is damaged")
+        raise InvalidGguf("its header is damaged")
     file.seek(length, 1)

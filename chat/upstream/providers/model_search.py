@@ -18,8 +18,8 @@ from typing import Any, TypeGuard
 import aiohttp
 import httpx
 
-from chat.upstream.catalogue import ID, LONGEST_ID, Model, bundled, refined
-from chat.upstream.errors import Kind, UpstreamError, from_payload, from_response
+from chat.upstream.catalogue import ID, MAX_ID_CHARS, LlmModel, bundled, merge_bundled
+from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
 from chat.upstream.parameters import LEVELS
 
 from .input_schema import is_for_chat
@@ -55,13 +55,13 @@ NOISE = re.compile(r"-(instruct|it|chat|hf|fp8|fp16|int8|awq)(?=-|$)")
 logger = logging.getLogger(__name__)
 
 
-async def models(http: httpx.AsyncClient, account: Account) -> list[Model]:
+async def models(http: httpx.AsyncClient, account: Account) -> list[LlmModel]:
     """All text models that can be asked like a chat, those that are to end soon or ended lately too."""
     query = {"task": TASK, "include_deprecated": "true", "per_page": PER_PAGE}
     found = (_model(record) for record in await _pages(http, account, "/ai/models/search", query))
     unique = {model.id: model for model in found if model}
     if not unique:
-        raise UpstreamError(Kind.UNAVAILABLE, detail="The list of models is empty.")
+        raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list of models is empty.")
     known = {model.id for model in bundled()}
     others = await _not_for_chat(http, account, [name for name in unique if name not in known])
     return [model for name, model in unique.items() if name not in others]
@@ -88,7 +88,7 @@ async def _not_for_chat(http: httpx.AsyncClient, account: Account, names: list[s
     return found
 
 
-async def finetunes(http: httpx.AsyncClient, account: Account, bases: Iterable[Model]) -> list[Model]:
+async def finetunes(http: httpx.AsyncClient, account: Account, bases: Iterable[LlmModel]) -> list[LlmModel]:
     """The account's own finetunes of these models, each a model of its own."""
     known = {model.id: model for model in bases}
     records = await _pages(http, account, "/ai/finetunes", {})
@@ -111,8 +111,8 @@ async def _pages(
                 if not records or not query or _is_last(payload, page, len(records)):
                     return found
     except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:  # the deadline's TimeoutError is one
-        raise UpstreamError(Kind.UNAVAILABLE, detail=type(error).__name__) from error
-    raise UpstreamError(Kind.UNAVAILABLE, detail="The list does not end.")
+        raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from error
+    raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list does not end.")
 
 
 async def _get(http: httpx.AsyncClient, account: Account, url: str, query: dict[str, Any]) -> Any:
@@ -122,13 +122,13 @@ async def _get(http: httpx.AsyncClient, account: Account, url: str, query: dict[
         async for piece in answer.aiter_bytes():
             body += piece
             if len(body) > LARGEST_PAGE:
-                raise UpstreamError(Kind.UNAVAILABLE, detail="The list is too long.")
+                raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list is too long.")
     if not answer.is_success:
         raise from_response(answer.status_code, answer.headers, bytes(body))
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError):
-        raise UpstreamError(Kind.UNAVAILABLE, detail="The list is not JSON.") from None
+        raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list is not JSON.") from None
     if isinstance(payload, dict) and payload.get("success") is False:
         raise from_payload(payload)
     return payload
@@ -140,7 +140,7 @@ def _records(payload: Any) -> list[Any]:
         if isinstance(payload, dict):
             payload = payload.get(name, payload)
     if not isinstance(payload, list):
-        raise UpstreamError(Kind.UNAVAILABLE, detail="This is no list.")
+        raise UpstreamError(ErrorKind.UNAVAILABLE, detail="This is no list.")
     return payload
 
 
@@ -153,13 +153,13 @@ def _is_last(payload: Any, page: int, records: int) -> bool:
     return records < (_whole(info.get("per_page")) or PER_PAGE)
 
 
-def _model(record: dict[str, Any]) -> Model | None:
+def _model(record: dict[str, Any]) -> LlmModel | None:
     """The id is in `name`, and every value is a string but the price's and the efforts'."""
     name = record.get("name")
     if not _is_id(name) or _task(record) not in (TASK, ""):
         return None
     given = dict(_properties(record))
-    model = Model(
+    model = LlmModel(
         id=name,
         name=_spoken(name),
         window=_tokens(given.get("context_window")) or USUAL_WINDOW,
@@ -169,10 +169,10 @@ def _model(record: dict[str, Any]) -> Model | None:
     )
     more: dict[str, Any] = {ours: _true(given.get(theirs)) for theirs, ours in FLAGS.items()}
     more["reasoning"] = more["reasoning"] or bool(model.efforts)
-    return refined(replace(model, **more | _prices(given.get("price"))))
+    return merge_bundled(replace(model, **more | _prices(given.get("price"))))
 
 
-def _finetune(record: dict[str, Any], bases: dict[str, Model]) -> Model | None:
+def _finetune(record: dict[str, Any], bases: dict[str, LlmModel]) -> LlmModel | None:
     """Its id is a UUID, so it cannot lead anywhere, and what joins it to the base's stands in no id."""
     base, name = bases.get(str(record.get("model"))), record.get("name")
     try:
@@ -194,7 +194,7 @@ def _finetune(record: dict[str, Any], bases: dict[str, Model]) -> Model | None:
 
 
 def _is_id(name: Any) -> TypeGuard[str]:
-    return isinstance(name, str) and len(name) <= LONGEST_ID and bool(ID.fullmatch(name))
+    return isinstance(name, str) and len(name) <= MAX_ID_CHARS and bool(ID.fullmatch(name))
 
 
 def _task(record: dict[str, Any]) -> str:

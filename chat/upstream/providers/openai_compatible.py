@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from chat.upstream.chat_request import Ask
-from chat.upstream.errors import Kind, gettext_noop
+from chat.upstream.chat_request import ChatRequest
+from chat.upstream.errors import ErrorKind, gettext_noop
 
 from . import ai_gateway
 from .ai_gateway import Gateway
@@ -22,16 +22,16 @@ DEFAULT_GATEWAY = Gateway("default")  # each account has it; other providers are
 OPENAI = "api.openai.com"
 # In place of the sentences that name Cloudflare.
 SENTENCES = {
-    Kind.AUTH: gettext_noop(
+    ErrorKind.AUTH: gettext_noop(
         "The model’s server does not accept this site’s key. Tell whoever runs the site."
     ),
-    Kind.NOT_PERMITTED: gettext_noop("This site may not use this model. Choose another one."),
-    Kind.UNKNOWN_MODEL: gettext_noop(
+    ErrorKind.NOT_PERMITTED: gettext_noop("This site may not use this model. Choose another one."),
+    ErrorKind.UNKNOWN_MODEL: gettext_noop(
         "The model’s server does not have this model, or no longer. Choose another one."
     ),
-    Kind.QUOTA: gettext_noop("This site’s allowance at the model’s server is used up. Try again later."),
-    Kind.BLOCKED: gettext_noop("A filter of the model’s server stopped this. Say it in other words."),
-    Kind.CREDITS: gettext_noop(
+    ErrorKind.QUOTA: gettext_noop("This site’s allowance at the model’s server is used up. Try again later."),
+    ErrorKind.BLOCKED: gettext_noop("A filter of the model’s server stopped this. Say it in other words."),
+    ErrorKind.CREDITS: gettext_noop(
         "This site has no credit left at the model’s server. Tell whoever runs the site."
     ),
 }
@@ -55,7 +55,9 @@ class Endpoint:
         return {"Authorization": f"Bearer {self.key}"} if self.key else {}
 
 
-def to_provider(account: Account, through: Gateway | None, ask: Ask, *, stream: bool = True) -> Request:
+def gateway_request(
+    account: Account, through: Gateway | None, ask: ChatRequest, *, stream: bool = True
+) -> Request:
     """`POST /accounts/<id>/ai/v1/chat/completions`, with a model such as `openai/gpt-5` in the body."""
     body = body_of(ask, "max_completion_tokens", stream=stream)
     headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
@@ -63,14 +65,14 @@ def to_provider(account: Account, through: Gateway | None, ask: Ask, *, stream: 
     return Request(f"{account.base_url}/accounts/{account.account_id}/ai/v1/chat/completions", headers, body)
 
 
-def to_endpoint(endpoint: Endpoint, ask: Ask, *, stream: bool = True) -> Request:
+def endpoint_request(endpoint: Endpoint, ask: ChatRequest, *, stream: bool = True) -> Request:
     """Nothing of the account is in it, nor of who asks."""
     limit = "max_completion_tokens" if endpoint.host == OPENAI else "max_tokens"
     headers = {"Accept": "text/event-stream", **endpoint.headers()}
     return Request(f"{endpoint.base_url}/chat/completions", headers, body_of(ask, limit, stream=stream))
 
 
-def body_of(ask: Ask, limit: str, *, stream: bool) -> dict[str, Any]:
+def body_of(ask: ChatRequest, limit: str, *, stream: bool) -> dict[str, Any]:
     """`limit` is the name under which the server knows `max_tokens`."""
     body = {"model": ask.model.id, "messages": ask.messages, limit: ask.max_tokens, **ask.parameters}
     if stream:  # else it must not stand there
@@ -78,7 +80,7 @@ def body_of(ask: Ask, limit: str, *, stream: bool) -> dict[str, Any]:
     return body | {"stream": stream}
 
 
-def served(answer: httpx.Response) -> set[str]:
+def parse_model_ids(answer: httpx.Response) -> set[str]:
     """The names in a list of models; nothing, where it is none."""
     try:
         return {str(model["id"]) for model in answer.json()["data"]}

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from chat.upstream.chat_request import Ask
-from chat.upstream.errors import Kind, UpstreamError, gettext_noop
+from chat.upstream.chat_request import ChatRequest
+from chat.upstream.errors import ErrorKind, UpstreamError, gettext_noop
 
 from . import ai_gateway
 from .ai_gateway import Gateway
@@ -39,15 +39,17 @@ class Request:
     body: dict[str, Any]
 
 
-def to_workers_ai(account: Account, through: Gateway | None, ask: Ask, *, stream: bool = True) -> Request:
+def build_request(
+    account: Account, through: Gateway | None, ask: ChatRequest, *, stream: bool = True
+) -> Request:
     """`POST /accounts/<id>/ai/run/<model>`. The default of `max_tokens` is 256, so it is always written.
 
     The call is the same with a gateway on the way; without its header none is.
     """
     body = {**_asked(ask), "max_tokens": ask.max_tokens, **ask.parameters, "stream": stream}
     headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
-    if ask.affinity:
-        headers["x-session-affinity"] = ask.affinity
+    if ask.session_affinity:
+        headers["x-session-affinity"] = ask.session_affinity
     if through or ask.gateway:
         through = through or Gateway(ask.gateway[ai_gateway.ID])
         headers |= ai_gateway.headers(through, ask, body)
@@ -55,11 +57,11 @@ def to_workers_ai(account: Account, through: Gateway | None, ask: Ask, *, stream
     return Request(url, headers, body)
 
 
-def _asked(ask: Ask) -> dict[str, Any]:
+def _asked(ask: ChatRequest) -> dict[str, Any]:
     return {"prompt": ask.messages[0]["content"], "raw": True} if ask.raw else {"messages": ask.messages}
 
 
-def to_local(url: str, key: str, ask: Ask, *, stream: bool = True) -> Request:
+def build_local_request(url: str, key: str, ask: ChatRequest, *, stream: bool = True) -> Request:
     """llama.cpp's server speaks OpenAI's API. Its prompt cache makes a conversation's next turn quick.
 
     It goes on with a last message that is the model's own, and refuses that to a model which may think first:
@@ -83,10 +85,10 @@ def to_local(url: str, key: str, ask: Ask, *, stream: bool = True) -> Request:
     return Request(f"{url}/v1/chat/completions", {"Authorization": f"Bearer {key}"}, body)
 
 
-def _refuse_forced_tools(ask: Ask) -> None:
+def _refuse_forced_tools(ask: ChatRequest) -> None:
     """llama.cpp ignores without a word what a model's template has no place for. Raises UpstreamError."""
-    choice = ask.sent.get("tool_choice")
+    choice = ask.raw_parameters.get("tool_choice")
     if not ask.model.tools and (choice == "required" or isinstance(choice, dict)):
-        error = UpstreamError(Kind.INVALID, status=400)
+        error = UpstreamError(ErrorKind.INVALID, status=400)
         error.message = CANNOT_CALL_TOOLS
         raise error

@@ -14,27 +14,31 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
-from chat.upstream.catalogue import Model
+from chat.upstream.catalogue import LlmModel
 
 from .circuit_breaker import Clock
-from .wait_queue import Line, Tell
+from .wait_queue import PositionCallback, WaitQueue
 
 if TYPE_CHECKING:
-    from .redis_rate_limiter import SharedMinutes
+    from .redis_rate_limiter import RedisRateLimiter
 
-WINDOW = 60.0  # seconds
-LEARNED = 600.0  # seconds that a limit holds which Cloudflare's refusal showed to be lower than documented
-REFUSALS = 3  # questions in a row, after which a limit is believed to be reached: one may be meant for others
+WINDOW_SECONDS = 60.0  # seconds
+LEARNED_LIMIT_SECONDS = (
+    600.0  # seconds that a limit holds which Cloudflare's refusal showed to be lower than documented
+)
+RATE_LIMITED_THRESHOLD = (
+    3  # questions in a row, after which a limit is believed to be reached: one may be meant for others
+)
 # Of the configured limit: no less is ever learned. Refusals also come from what others ask of the account,
 # and say nothing of this site's share then; one that is too many costs a few milliseconds.
 FLOOR_SHARE = 0.1
 HOLD_SECONDS = 10.0  # that a model is left alone which refused so often and did not say for how long
-INSTANT_SECONDS = 0.001  # a timer may fire that much before its time
-LOOK = 1.0  # seconds between two looks of whoever is next: a limit may have changed meanwhile
-ACCOUNT = ""  # where a model's id stands, the limit of all models together
+TIMER_TOLERANCE_SECONDS = 0.001  # a timer may fire that much before its time
+RECHECK_SECONDS = 1.0  # seconds between two looks of whoever is next: a limit may have changed meanwhile
+ACCOUNT_KEY = ""  # where a model's id stands, the limit of all models together
 
 
-class Minute:
+class SlidingWindow:
     """What one process asked in the last `window` seconds."""
 
     def __init__(self, window: float, clock: Clock) -> None:
@@ -52,7 +56,7 @@ class Minute:
         """`most`, or what was learned."""
         return min(most, self._learned) if self.has_learned else most
 
-    def left(self, most: int) -> float:
+    def retry_after(self, most: int) -> float:
         """Seconds until one more may be asked; 0.0 where it may be now."""
         now = self._clock()
         while self._times and self._times[0] <= now - self._window:
@@ -60,17 +64,17 @@ class Minute:
         over = len(self._times) - self.limit(most)
         free = self._times[over] + self._window if over >= 0 else 0.0
         wait = max(free, self._held) - now
-        return wait if wait > INSTANT_SECONDS else 0.0
+        return wait if wait > TIMER_TOLERANCE_SECONDS else 0.0
 
-    def take(self) -> None:
+    def record(self) -> None:
         self._times.append(self._clock())
 
-    def answered(self) -> None:
+    def on_success(self) -> None:
         """What was learned is raised by each call that is taken, so that it doubles in a minute."""
         self._refusals = 0
         self._learned += 1
 
-    def refuse(self, seconds: float | None, most: int) -> None:
+    def on_rate_limited(self, seconds: float | None, most: int) -> None:
         """Cloudflare refused a question although the limit, `most`, was kept.
 
         It is left alone for as long as Cloudflare says. After several such questions in a row the limit is
@@ -78,16 +82,16 @@ class Minute:
         """
         now = self._clock()
         self._refusals += 1
-        has_learned = self._refusals >= REFUSALS
+        has_learned = self._refusals >= RATE_LIMITED_THRESHOLD
         if seconds is None and has_learned:
             seconds = HOLD_SECONDS
         self._held = max(self._held, now + min(seconds or 0.0, self._window))
         if has_learned:
             self._learned = max(1, ceil(most * FLOOR_SHARE), len(self._times) - self._refusals)
-            self._learned_until = now + LEARNED
+            self._learned_until = now + LEARNED_LIMIT_SECONDS
 
 
-class Limiter:
+class RateLimiter:
     """`account` and `paid` are requests a `window`: of all models together, of each one of the paid plan.
 
     `processes` returns how many processes are alive, this one included.
@@ -99,8 +103,8 @@ class Limiter:
         paid: int,
         *,
         processes: Callable[[], int] = lambda: 1,
-        shared: "SharedMinutes | None" = None,
-        window: float = WINDOW,
+        shared: "RedisRateLimiter | None" = None,
+        window: float = WINDOW_SECONDS,
         clock: Clock = time.monotonic,
     ) -> None:
         self._account = account
@@ -109,82 +113,82 @@ class Limiter:
         self._shared = shared
         self._window = window
         self._clock = clock
-        self._minutes: dict[str, Minute] = {}
-        self._lines: dict[str, Line] = {}
+        self._windows: dict[str, SlidingWindow] = {}
+        self._queues: dict[str, WaitQueue] = {}
         self._wait = 0.0  # seconds, as whoever is next in a line was told last
 
     @property
-    def has_line(self) -> bool:
+    def has_waiters(self) -> bool:
         """Somebody waits."""
-        return any(self._lines.values())
+        return any(self._queues.values())
 
-    async def enter(self, model: Model, tell: Tell) -> None:
+    async def acquire(self, model: LlmModel, tell: PositionCallback) -> None:
         """Wait until this model may be asked once more."""
-        line = self._line(model)
-        if line or await self._take(model):
+        line = self._queue(model)
+        if line or await self._try_take(model):
             await line.wait(partial(self._turn, model), tell)
 
-    async def enter_at_once(self, model: Model) -> bool:
+    async def try_acquire(self, model: LlmModel) -> bool:
         """Whether it may be asked once more now; nobody waits."""
-        return not self.has_line and not await self._take(model)
+        return not self.has_waiters and not await self._try_take(model)
 
-    async def claim(self, model: Model) -> float:
+    async def acquire_or_delay(self, model: LlmModel) -> float:
         """Take a place where one is free: 0.0, else the seconds until there may be one. Nobody waits."""
-        if self._line(model):
-            return max(self._wait, LOOK)
-        return await self._take(model)
+        if self._queue(model):
+            return max(self._wait, RECHECK_SECONDS)
+        return await self._try_take(model)
 
-    def refused(self, model: Model, seconds: float | None) -> None:
+    def on_rate_limited(self, model: LlmModel, seconds: float | None) -> None:
         """Cloudflare said that it was too much for a minute, and perhaps when to come back.
 
         To be told once for each question, however often that was asked again.
         """
-        most = self._most(model)
+        most = self._configured_limit(model)
         if self._shared is None:
             most = max(1, most // self._processes())
-        self._minute(model.id).refuse(seconds, most)
+        self._sliding_window(model.id).on_rate_limited(seconds, most)
 
-    def answered(self, model: Model) -> None:
+    def on_success(self, model: LlmModel) -> None:
         """It was not too much."""
-        self._minute(model.id).answered()
+        self._sliding_window(model.id).on_success()
 
-    async def _turn(self, model: Model) -> None:
-        while wait := await self._take(model):
+    async def _turn(self, model: LlmModel) -> None:
+        while wait := await self._try_take(model):
             self._wait = wait
-            await asyncio.sleep(min(wait, LOOK))
+            await asyncio.sleep(min(wait, RECHECK_SECONDS))
 
-    async def _take(self, model: Model) -> float:
+    async def _try_take(self, model: LlmModel) -> float:
         """Take a place, or say how many seconds there will be none."""
-        minutes = {name: self._minute(name) for name in (ACCOUNT, model.id)}
-        limits = {ACCOUNT: self._account, model.id: self._most(model)}
+        minutes = {name: self._sliding_window(name) for name in (ACCOUNT_KEY, model.id)}
+        limits = {ACCOUNT_KEY: self._account, model.id: self._configured_limit(model)}
         if self._shared is not None:
             # What is learned is this process's own: the others see the same refusals.
-            if learned := minutes[model.id].left(self._account):
+            if learned := minutes[model.id].retry_after(self._account):
                 return learned
-            together = await self._shared.take(limits, self._window)
+            together = await self._shared.acquire(limits, self._window)
             if together is not None:
                 return together or self._count(minutes.values())
         shares = {name: max(1, most // self._processes()) for name, most in limits.items()}
-        wait = max(minute.left(shares[name]) for name, minute in minutes.items())
+        wait = max(minute.retry_after(shares[name]) for name, minute in minutes.items())
         return wait or self._count(minutes.values())
 
-    def _count(self, minutes: Iterable[Minute]) -> float:
+    def _count(self, minutes: Iterable[SlidingWindow]) -> float:
         for minute in minutes:
-            minute.take()
+            minute.record()
         return 0.0
 
-    def _most(self, model: Model) -> int:
+    def _configured_limit(self, model: LlmModel) -> int:
         """The configured limit of one model."""
         return self._paid if model.paid else self._account
 
-    def _line(self, model: Model) -> Line:
-        return self._lines.setdefault(model.id if self._is_slow(model) else ACCOUNT, Line())
+    def _queue(self, model: LlmModel) -> WaitQueue:
+        return self._queues.setdefault(model.id if self._is_slow(model) else ACCOUNT_KEY, WaitQueue())
 
-    def _is_slow(self, model: Model) -> bool:
+    def _is_slow(self, model: LlmModel) -> bool:
         """It has a limit of its own, and those who wait for it hold up nobody else."""
-        return model.paid or self._minute(model.id).limit(self._account) < self._account
+        return model.paid or self._sliding_window(model.id).limit(self._account) < self._account
 
-    def _minute(self, name: str) -> Minute:
-        if name not in self._minutes:
-            self._minutes[name] = Minute(self._window, self._clock)
-        return self._minutes[name]
+    def _sliding_window(self, name: str) -> SlidingWindow:
+        if name not in self._windows:
+            self._windows[name] = SlidingWindow(self._window, self._clock)
+        return self._windows[name]

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
-TIMEOUT = 0.25  # seconds
+TIMEOUT_SECONDS = 0.25  # seconds
 # uvloop says RuntimeError where a kept connection has been reset since.
 FAILURES = (RedisError, OSError, RuntimeError)
-SHUNNED = 5.0  # seconds that a Redis is not asked again which did not answer
+REDIS_RETRY_SECONDS = 5.0  # seconds that a Redis is not asked again which did not answer
 CONNECTIONS = 8
 
 # Each name's requests of the last window as a sorted set of times, by Redis's clock. All are taken or none.
-TAKE = """
+ACQUIRE_SCRIPT = """
 local now = redis.call('TIME')
 local at, window, wait = now[1] * 1000 + math.floor(now[2] / 1000), tonumber(ARGV[1]), 0
 for i, key in ipairs(KEYS) do
@@ -36,32 +36,32 @@ return 0
 logger = logging.getLogger(__name__)
 
 
-class SharedMinutes:
+class RedisRateLimiter:
     """`account` parts the counts of sites that share a Redis but not an account."""
 
     def __init__(self, url: str, account: str) -> None:
         pool = BlockingConnectionPool.from_url(
-            url, max_connections=CONNECTIONS, timeout=TIMEOUT, socket_timeout=TIMEOUT,
-            socket_connect_timeout=TIMEOUT,
+            url, max_connections=CONNECTIONS, timeout=TIMEOUT_SECONDS, socket_timeout=TIMEOUT_SECONDS,
+            socket_connect_timeout=TIMEOUT_SECONDS,
         )  # fmt: skip
         self._redis = Redis(connection_pool=pool)
-        self._script = self._redis.register_script(TAKE)
+        self._script = self._redis.register_script(ACQUIRE_SCRIPT)
         self._prefix = f"chat:minute:{account}:"
-        self._shunned_until = 0.0
+        self._retry_at = 0.0
 
-    async def take(self, limits: Mapping[str, int], window: float) -> float | None:
+    async def acquire(self, limits: Mapping[str, int], window: float) -> float | None:
         """Count one request under each name: 0.0, or the seconds until there is a place under all of them.
 
         None where Redis does not answer: whoever asks then counts for themselves.
         """
-        if time.monotonic() < self._shunned_until:
+        if time.monotonic() < self._retry_at:
             return None
         keys = [self._prefix + name for name in limits]
         try:
             wait = await self._script(keys, [int(window * 1_000), uuid.uuid4().hex, *limits.values()])
         except FAILURES as error:
             logger.warning("the minute's requests are not counted together: %s", type(error).__name__)
-            self._shunned_until = time.monotonic() + SHUNNED
+            self._retry_at = time.monotonic() + REDIS_RETRY_SECONDS
             return None
         return int(wait) / 1_000
 

@@ -9,21 +9,21 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from chat.upstream import token_budget
-from chat.upstream.catalogue import Catalogue, Model, UnknownModel
-from chat.upstream.chat_request import Ask
+from chat.upstream.catalogue import Catalogue, LlmModel, UnknownModel
+from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
 from chat.upstream.completion_stream import CompletionStream, NotStreamed
-from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.timeouts import Backoff, RetryPolicy
 
-from .circuit_breaker import Allowance, Breaker
-from .rate_limiter import Limiter
-from .wait_queue import Tell, tell_nobody
+from .circuit_breaker import CircuitBreaker, QuotaBreaker
+from .rate_limiter import RateLimiter
+from .wait_queue import PositionCallback, ignore_position
 
 # Errors that open a circuit breaker; an error of any other kind shows that the model answers.
-BREAKER_FAILURES = {Kind.BUSY, Kind.TIMEOUT, Kind.UNAVAILABLE, Kind.INTERRUPTED}
+BREAKER_FAILURES = {ErrorKind.BUSY, ErrorKind.TIMEOUT, ErrorKind.UNAVAILABLE, ErrorKind.INTERRUPTED}
 # Errors that another model may not have.
-FALLBACK_ERRORS = BREAKER_FAILURES | {Kind.THROTTLED, Kind.QUOTA, Kind.UNKNOWN_MODEL}
+FALLBACK_ERRORS = BREAKER_FAILURES | {ErrorKind.THROTTLED, ErrorKind.QUOTA, ErrorKind.UNKNOWN_MODEL}
 RETRY_POLICY = RetryPolicy()
 
 
@@ -31,7 +31,7 @@ def ignore_attempt(stream: CompletionStream) -> None:
     pass
 
 
-def ignore_error(model: Model, error: UpstreamError) -> None:
+def ignore_error(model: LlmModel, error: UpstreamError) -> None:
     pass
 
 
@@ -42,30 +42,30 @@ class Router:
         self,
         client: Client,
         catalogue: Callable[[], Catalogue],
-        limiter: Limiter,
+        limiter: RateLimiter,
         fallbacks: Sequence[str] = (),
         *,
-        breaker: Callable[[], Breaker] = Breaker,
-        allowance: Allowance | None = None,
+        breaker: Callable[[], CircuitBreaker] = CircuitBreaker,
+        allowance: QuotaBreaker | None = None,
         retry_policy: RetryPolicy = RETRY_POLICY,
-        on_error: Callable[[Model, UpstreamError], None] = ignore_error,
+        on_error: Callable[[LlmModel, UpstreamError], None] = ignore_error,
     ) -> None:
         """`on_error` gets each error of a model that is not on this machine."""
         self.limiter = limiter
-        self.allowance = allowance or Allowance()
+        self.quota_breaker = allowance or QuotaBreaker()
         self.client = client
         self.retry_policy = retry_policy
         self._catalogue = catalogue
         self._fallbacks = fallbacks
         self._make_breaker = breaker
-        self._breakers: dict[str, Breaker] = {}
+        self._breakers: dict[str, CircuitBreaker] = {}
         self.on_error = on_error
 
     @asynccontextmanager
     async def stream(
         self,
-        ask: Ask,
-        on_position: Tell = tell_nobody,
+        ask: ChatRequest,
+        on_position: PositionCallback = ignore_position,
         *,
         allow_fallback: bool = True,
         wait: bool = True,
@@ -85,23 +85,23 @@ class Router:
         async with AsyncExitStack() as stack:
             yield await routing.open(stack)
 
-    def breaker(self, model: Model) -> Breaker:
+    def breaker(self, model: LlmModel) -> CircuitBreaker:
         if model.id not in self._breakers:
             self._breakers[model.id] = self._make_breaker()
         return self._breakers[model.id]
 
-    def fallbacks_for(self, model: Model) -> list[Model]:
+    def fallbacks_for(self, model: LlmModel) -> list[LlmModel]:
         """The models that may answer instead. A prompt for the model on this machine does not leave it."""
         return [] if model.local else [other for other in self._available() if other.id != model.id]
 
-    def _available(self) -> Iterator[Model]:
+    def _available(self) -> Iterator[LlmModel]:
         catalogue = self._catalogue()
         for name in self._fallbacks:
             try:
                 model = catalogue.get(name)
             except UnknownModel:
                 continue  # retired since the start
-            if not catalogue.for_some(model):  # the person may not be among those who may use it
+            if not catalogue.is_restricted(model):  # the person may not be among those who may use it
                 yield model
 
 
@@ -110,10 +110,10 @@ class _Routing:
     """The way of one request to the model that answers it."""
 
     router: Router
-    ask: Ask
-    others: list[Model]
+    ask: ChatRequest
+    others: list[LlmModel]
     wait: bool
-    on_position: Tell
+    on_position: PositionCallback
     on_attempt: Callable[[CompletionStream], None]
     rate_limited: set[str] = field(default_factory=set)  # ids of models that refused this request already
 
@@ -133,7 +133,7 @@ class _Routing:
         assert failure is not None
         raise failure
 
-    def _requests(self) -> Iterator[Ask]:
+    def _requests(self) -> Iterator[ChatRequest]:
         yield self.ask
         for model in self.others:
             try:
@@ -142,13 +142,13 @@ class _Routing:
                 continue  # the prompt does not fit into its context window
             yield replace(self.ask, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
 
-    async def _open(self, stack: AsyncExitStack, ask: Ask) -> CompletionStream:
+    async def _open(self, stack: AsyncExitStack, ask: ChatRequest) -> CompletionStream:
         """Request a reply from one model, with retries."""
         model = ask.model
         is_last = model in self.others[-1:] or not self.others
         await self._check_admission(model)
         self.on_position(0)
-        if not is_last and model.metered:
+        if not is_last and model.counts_against_quota:
             ask = _reject_if_busy(ask)
         started = asyncio.get_running_loop().time()
         backoff = Backoff(self.router.retry_policy, self.router.client.is_retried_by_gateway(model))
@@ -175,75 +175,75 @@ class _Routing:
                 self._record_success(model)
                 return stream
 
-    async def _check_admission(self, model: Model) -> None:
+    async def _check_admission(self, model: LlmModel) -> None:
         """Raises UpstreamError where no request is to be made."""
         if model.local:
             return
         self._check_breakers(model, claim=False)  # nobody waits in vain
-        if model.metered:
+        if model.counts_against_quota:
             if self.wait:
-                await self.router.limiter.enter(model, self.on_position)
-            elif seconds := await self.router.limiter.claim(model):
-                raise UpstreamError(Kind.THROTTLED, retry_after=seconds, detail="not asked")
+                await self.router.limiter.acquire(model, self.on_position)
+            elif seconds := await self.router.limiter.acquire_or_delay(model):
+                raise UpstreamError(ErrorKind.THROTTLED, retry_after=seconds, detail="not asked")
         self._check_breakers(model, claim=True)
 
-    def _check_breakers(self, model: Model, *, claim: bool) -> None:
+    def _check_breakers(self, model: LlmModel, *, claim: bool) -> None:
         """Raises UpstreamError where the quota is spent or a breaker is open. `claim`: a request follows."""
-        allowance, breaker = self.router.allowance, self.router.breaker(model)
-        if model.metered and not (allowance.admits() if claim else allowance.may_admit()):
-            raise UpstreamError(Kind.QUOTA, retry_after=allowance.left(), detail="not asked")
-        if not (breaker.admits() if claim else breaker.left() == 0):
-            raise UpstreamError(breaker.kind, retry_after=breaker.left(), detail="not asked")
+        allowance, breaker = self.router.quota_breaker, self.router.breaker(model)
+        if model.counts_against_quota and not (allowance.try_acquire() if claim else allowance.may_acquire()):
+            raise UpstreamError(ErrorKind.QUOTA, retry_after=allowance.retry_after(), detail="not asked")
+        if not (breaker.try_acquire() if claim else breaker.retry_after() == 0):
+            raise UpstreamError(breaker.kind, retry_after=breaker.retry_after(), detail="not asked")
 
-    def _should_retry(self, ask: Ask, error: UpstreamError, *, is_last: bool) -> bool:
+    def _should_retry(self, ask: ChatRequest, error: UpstreamError, *, is_last: bool) -> bool:
         """Whether the same model is asked again.
 
         Not a busy one, where another model can answer or the request says `rejectIfBusy`.
         """
-        rejects_if_busy = not is_last or "options" in ask.sent
-        if self.router.breaker(ask.model).is_open or (error.kind is Kind.BUSY and rejects_if_busy):
+        rejects_if_busy = not is_last or "options" in ask.raw_parameters
+        if self.router.breaker(ask.model).is_open or (error.kind is ErrorKind.BUSY and rejects_if_busy):
             return False
-        return self.wait or error.kind is not Kind.THROTTLED
+        return self.wait or error.kind is not ErrorKind.THROTTLED
 
-    async def _may_retry(self, model: Model) -> bool:
+    async def _may_retry(self, model: LlmModel) -> bool:
         """After the delay: the breaker may have opened, and a retry takes no place of those who wait."""
         if self.router.breaker(model).is_open:
             return False
-        return not model.metered or await self.router.limiter.enter_at_once(model)
+        return not model.counts_against_quota or await self.router.limiter.try_acquire(model)
 
-    def _record_success(self, model: Model) -> None:
+    def _record_success(self, model: LlmModel) -> None:
         if not model.local:
-            self.router.breaker(model).succeeded()
-        if model.metered:
-            self.router.allowance.succeeded()
-            self.router.limiter.answered(model)
+            self.router.breaker(model).record_success()
+        if model.counts_against_quota:
+            self.router.quota_breaker.record_success()
+            self.router.limiter.on_success(model)
 
-    def _record_failure(self, model: Model, error: UpstreamError) -> None:
+    def _record_failure(self, model: LlmModel, error: UpstreamError) -> None:
         """Tell the limiter, the breakers and the catalogue, for the requests that come next."""
         if model.local:
             return
         router = self.router
         router.on_error(model, error)
-        if model.metered:
-            if error.kind is Kind.THROTTLED:
+        if model.counts_against_quota:
+            if error.kind is ErrorKind.THROTTLED:
                 self._record_rate_limit(model, error)
                 return
-            router.limiter.answered(model)
-            if error.kind is Kind.QUOTA:
-                router.allowance.refused(error.retry_after or 0.0)
+            router.limiter.on_success(model)
+            if error.kind is ErrorKind.QUOTA:
+                router.quota_breaker.record_refusal(error.retry_after or 0.0)
                 return
         if error.kind in BREAKER_FAILURES:
-            router.breaker(model).failed(error.kind)
+            router.breaker(model).record_failure(error.kind)
         else:
-            router.breaker(model).succeeded()
+            router.breaker(model).record_success()
 
-    def _record_rate_limit(self, model: Model, error: UpstreamError) -> None:
+    def _record_rate_limit(self, model: LlmModel, error: UpstreamError) -> None:
         """A request counts once, however often it was retried."""
         if model.id not in self.rate_limited:
             self.rate_limited.add(model.id)
-            self.router.limiter.refused(model, error.retry_after_header)
+            self.router.limiter.on_rate_limited(model, error.retry_after_header)
 
 
-def _reject_if_busy(ask: Ask) -> Ask:
+def _reject_if_busy(ask: ChatRequest) -> ChatRequest:
     """Have a busy model of Workers AI refuse the request instead of queueing it: another model can answer."""
-    return replace(ask, sent={**ask.sent, "options": {"rejectIfBusy": True}})
+    return replace(ask, raw_parameters={**ask.raw_parameters, "options": {"rejectIfBusy": True}})

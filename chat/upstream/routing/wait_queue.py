@@ -3,27 +3,29 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-TELL = 1.0  # seconds between two times that all are told: a line that moves fast is told of seldom
+NOTIFY_INTERVAL_SECONDS = (
+    1.0  # seconds between two times that all are told: a line that moves fast is told of seldom
+)
 
-Tell = Callable[[int], None]
+PositionCallback = Callable[[int], None]
 
 
-def tell_nobody(place: int) -> None:
+def ignore_position(place: int) -> None:
     """For who does not want to know."""
 
 
-class Line:
+class WaitQueue:
     """`place` 1 is next; 0 says that the wait is over."""
 
     def __init__(self) -> None:
-        self._waiting: list[Tell] = []
+        self._waiting: list[PositionCallback] = []
         self._first = asyncio.Lock()
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    async def wait(self, turn: Callable[[], Awaitable[object]], tell: Tell) -> None:
+    async def wait(self, turn: Callable[[], Awaitable[object]], tell: PositionCallback) -> None:
         """Come to the head of the line, then await `turn`."""
 
         def told(place: int) -> None:  # two may bring the same function
@@ -36,14 +38,14 @@ class Line:
                 await turn()
         finally:
             self._waiting.remove(told)
-            self._move()
+            self._schedule_notify()
         tell(0)
 
-    def _move(self) -> None:
+    def _schedule_notify(self) -> None:
         if self._waiting and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(TELL, self._tell_all)
+            self._timer = asyncio.get_running_loop().call_later(NOTIFY_INTERVAL_SECONDS, self._notify_all)
 
-    def _tell_all(self) -> None:
+    def _notify_all(self) -> None:
         self._timer = None
         for place, told in enumerate(self._waiting, 1):
             told(place)

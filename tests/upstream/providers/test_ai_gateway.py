@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chat.upstream.client import Gateway
-from chat.upstream.errors import Kind
+from chat.upstream.errors import ErrorKind
 from tests.fake_workers_ai import Fake
 from tests.upstream.asking import MODEL, ask, client, runs
 
@@ -32,7 +32,7 @@ async def ask_through(
 
 
 async def test_without_a_gateway_none_is_told_anything(fake: Fake) -> None:
-    assert await ask_through(None, fake, labels=LABELS, fresh=True) == {}
+    assert await ask_through(None, fake, metadata=LABELS, skip_cache=True) == {}
 
 
 async def test_what_is_not_set_is_left_to_the_gateway(fake: Fake) -> None:
@@ -45,7 +45,7 @@ async def test_what_is_not_set_is_left_to_the_gateway(fake: Fake) -> None:
 async def test_the_call_is_the_same_but_for_the_headers(fake: Fake) -> None:
     for gateway in (None, Gateway("default", cache_ttl=60, max_attempts=3)):
         async with client(fake, gateway=gateway) as made:
-            await ask(made, WORDS, affinity="a")
+            await ask(made, WORDS, session_affinity="a")
     plain, through = runs(fake)
     assert (plain["path"], plain["body"]) == (through["path"], through["body"])
     rest = {name: value for name, value in through["headers"].items() if not name.startswith("cf-aig-")}
@@ -78,20 +78,20 @@ async def test_a_price_of_ones_own_is_told_a_token(fake: Fake) -> None:
 
 
 async def test_who_asks_is_said_in_five_entries_at_most(fake: Fake) -> None:
-    sent = await ask_through(Gateway("g"), fake, labels=LABELS | {"site": "bücher.example"})
+    sent = await ask_through(Gateway("g"), fake, metadata=LABELS | {"site": "bücher.example"})
     assert sent["metadata"].isascii()
     assert json.loads(sent["metadata"]) == LABELS | {"site": "bücher.example"}
     many = {f"n{n}": "x" for n in range(9)}
-    assert len(json.loads((await ask_through(Gateway("g"), fake, labels=many))["metadata"])) == 5
+    assert len(json.loads((await ask_through(Gateway("g"), fake, metadata=many))["metadata"])) == 5
 
 
 async def test_who_asks_is_said_only_where_that_is_wanted(fake: Fake) -> None:
-    assert "metadata" not in await ask_through(Gateway("g", metadata=False), fake, labels=LABELS)
+    assert "metadata" not in await ask_through(Gateway("g", metadata=False), fake, metadata=LABELS)
 
 
 async def test_another_version_never_comes_from_the_cache(fake: Fake) -> None:
     gateway = Gateway("g", cache_ttl=600, cache_per_person=True)
-    sent = await ask_through(gateway, fake, labels=LABELS, fresh=True)
+    sent = await ask_through(gateway, fake, metadata=LABELS, skip_cache=True)
     assert sent["skip-cache"] == "true"
     assert "cache-key" not in sent
 
@@ -100,7 +100,7 @@ async def test_each_person_has_a_cache_of_their_own_where_that_is_wanted(fake: F
     own, shared = Gateway("g", cache_ttl=600, cache_per_person=True), Gateway("g", cache_ttl=600)
 
     async def key(gateway: Gateway, person: str = "p7", question: str = WORDS, **more: Any) -> str | None:
-        sent = await ask_through(gateway, fake, question, labels={"person": person}, **more)
+        sent = await ask_through(gateway, fake, question, metadata={"person": person}, **more)
         return sent.get("cache-key")
 
     first = await key(own)
@@ -111,7 +111,7 @@ async def test_each_person_has_a_cache_of_their_own_where_that_is_wanted(fake: F
         await key(own, person="p8"),
         await key(own, question=f"more\n{WORDS}"),
         await key(own, max_tokens=9),
-        await key(own, chosen={"seed": 5}),
+        await key(own, user_parameters={"seed": 5}),
     ]
     assert len({first, *others}) == 5
     assert await key(shared) is None
@@ -120,7 +120,7 @@ async def test_each_person_has_a_cache_of_their_own_where_that_is_wanted(fake: F
 async def test_a_header_carries_nothing_of_what_was_typed(fake: Fake) -> None:
     gateway = Gateway("g", cache_ttl=600, cache_per_person=True, log_payloads=True, cost=(1, 1))
     said = "a secret of the person\r\nx-evil: 1"
-    await ask_through(gateway, fake, f"{said}\n{WORDS}", labels=LABELS, affinity="a")
+    await ask_through(gateway, fake, f"{said}\n{WORDS}", metadata=LABELS, session_affinity="a")
     (call,) = runs(fake)
     assert said in call["body"]["messages"][0]["content"]
     assert not [text for text in [*call["headers"].values(), call["path"]] if "secret" in text]
@@ -135,7 +135,7 @@ async def test_where_the_gateway_tries_again_we_do_not(
 ) -> None:
     async with client(fake, gateway=Gateway("g", max_attempts=attempts)) as made:
         answer = await ask(made, f"fake: {refusal}")
-    assert answer.kind in (Kind.BUSY, Kind.UNAVAILABLE)
+    assert answer.kind in (ErrorKind.BUSY, ErrorKind.UNAVAILABLE)
     assert len(runs(fake)) == calls
 
 
@@ -149,7 +149,7 @@ async def test_what_never_reached_the_gateway_is_still_sent_again(fake: Fake) ->
 async def test_an_empty_answer_is_still_asked_for_without_a_stream(fake: Fake) -> None:
     own = Gateway("g", cache_ttl=600, cache_per_person=True, max_attempts=5)
     async with client(fake, gateway=own) as made:
-        await ask(made, "fake: json shape=empty", labels=LABELS)
+        await ask(made, "fake: json shape=empty", metadata=LABELS)
     first, second = runs(fake)
     assert [first["body"]["stream"], second["body"]["stream"]] == [True, False]
     assert told(first)["cache-key"] != told(second)["cache-key"]

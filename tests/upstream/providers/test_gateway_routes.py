@@ -2,23 +2,23 @@
 
 import pytest
 
-from chat.upstream.catalogue import Model
+from chat.upstream.catalogue import LlmModel
 from chat.upstream.client import Gateway
-from chat.upstream.errors import Kind
-from chat.upstream.provider import Host
+from chat.upstream.errors import ErrorKind
+from chat.upstream.provider import Provider
 from tests.fake_says import says_line
 from tests.fake_workers_ai import NO_ROUTE, TOKEN, Fake
 from tests.upstream.asking import ask, client, runs
 
 WORDS = "fake: words tokens=2 delay=0"
-ROUTE = Model("dynamic/cheap", "dynamic/cheap", window=128_000, host=Host.GATEWAY)
-AUTO = Model("cloudflare/auto", "cloudflare/auto", window=128_000, host=Host.GATEWAY)
+ROUTE = LlmModel("dynamic/cheap", "dynamic/cheap", window=128_000, host=Provider.GATEWAY)
+AUTO = LlmModel("cloudflare/auto", "cloudflare/auto", window=128_000, host=Provider.GATEWAY)
 
 
 @pytest.mark.parametrize(
     ("model", "served_by"), [(ROUTE, "openai/gpt-5-mini"), (AUTO, "@cf/zai-org/glm-4.7-flash")]
 )
-async def test_a_route_is_asked_of_the_gateways_own_host(fake: Fake, model: Model, served_by: str) -> None:
+async def test_a_route_is_asked_of_the_gateways_own_host(fake: Fake, model: LlmModel, served_by: str) -> None:
     async with client(fake, gateway=Gateway("team", cache_ttl=60)) as made:
         answer = await ask(made, WORDS, model, max_tokens=77)
     assert (answer.error, answer.text) == (None, "word1 word2")
@@ -28,7 +28,7 @@ async def test_a_route_is_asked_of_the_gateways_own_host(fake: Fake, model: Mode
     assert call["headers"]["cf-aig-authorization"] == f"Bearer {TOKEN}"
     assert "authorization" not in call["headers"], "it would be handed on to the provider"
     assert call["headers"]["cf-aig-cache-ttl"] == "60"
-    passage = answer.reply.passage
+    passage = answer.reply.gateway_log_ref
     assert (passage.gateway, bool(passage.log_id), passage.served_by) == ("team", True, served_by)
 
 
@@ -39,16 +39,16 @@ async def test_without_a_gateway_of_ones_own_it_is_the_default_one(fake: Fake) -
 
 
 async def test_a_route_that_is_not_there_is_refused(fake: Fake) -> None:
-    missing = Model(f"dynamic/{NO_ROUTE}", "x", window=128_000, host=Host.GATEWAY)
+    missing = LlmModel(f"dynamic/{NO_ROUTE}", "x", window=128_000, host=Provider.GATEWAY)
     async with client(fake) as made:
-        assert (await ask(made, WORDS, missing)).kind is Kind.INVALID
+        assert (await ask(made, WORDS, missing)).kind is ErrorKind.INVALID
 
 
 async def test_json_is_asked_for_whole_for_a_route_may_lead_to_workers_ai(fake: Fake) -> None:
     schema = {"type": "object", "properties": {}}
     wanted = {"response_format": {"type": "json_schema", "json_schema": schema}}
     async with client(fake) as made:
-        answer = await ask(made, says_line('{"a": 1}'), ROUTE, sent=wanted)
+        answer = await ask(made, says_line('{"a": 1}'), ROUTE, raw_parameters=wanted)
     assert answer.text == '{"a": 1}'
     body = runs(fake)[0]["body"]
     assert body["stream"] is False

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from chat.upstream import parameters
-from chat.upstream.providers.gguf import Header, NotGguf, can_call_tools, can_think, read_header
+from chat.upstream.providers.gguf import Header, InvalidGguf, can_call_tools, can_think, read_header
 from chat.upstream.providers.llama_cpp import LocalModel
 from tests.upstream.providers.gguf_files import ARRAY, STRING, UINT32, UINT64, gguf, string
 
@@ -85,7 +85,7 @@ def test_a_file_without_keys_says_nothing(file: Path) -> None:
 def test_cut_off_anywhere_it_is_no_model(file: Path) -> None:
     whole = gguf([LLAMA, ("general.tags", ARRAY, (STRING, ["one", "two"])), WINDOW])
     for length in range(len(whole)):
-        with pytest.raises(NotGguf):
+        with pytest.raises(InvalidGguf):
             header(file, whole[:length])
 
 
@@ -107,7 +107,7 @@ def test_cut_off_anywhere_it_is_no_model(file: Path) -> None:
     ],
 )
 def test_a_damaged_header_is_refused_at_once(file: Path, damaged: bytes) -> None:
-    with pytest.raises(NotGguf):
+    with pytest.raises(InvalidGguf):
         header(file, damaged)
 
 
@@ -115,7 +115,7 @@ def test_a_damaged_header_is_refused_at_once(file: Path, damaged: bytes) -> None
 @given(st.binary(max_size=300), st.booleans())
 @example(struct.pack("<IQQ", 3, 0, 1) + string("a") + struct.pack("<IIQ", ARRAY, ARRAY, 7), True)
 def test_whatever_the_bytes_nothing_worse_happens(file: Path, data: bytes, begun: bool) -> None:
-    with suppress(NotGguf):
+    with suppress(InvalidGguf):
         assert isinstance(header(file, b"GGUF" + data if begun else data), Header)
 
 
@@ -131,7 +131,7 @@ def test_a_model_with_a_switch_for_thinking_has_it_among_its_parameters(
     assert can_think(file) is thinks
     model = LocalModel(file).model
     off = {"chat_template_kwargs": {"enable_thinking": False}}
-    assert parameters.body(model, {"thinking": False}) == (off if thinks else {})
+    assert parameters.to_request_body(model, {"thinking": False}) == (off if thinks else {})
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from chat.upstream import parameters, token_budget
-from chat.upstream.chat_request import Ask
+from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
 from chat.upstream.completion_stream import CompletionStream
-from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers import llama_cpp
 from chat.upstream.providers.llama_cpp import LocalModel
 from tests.upstream.asking import ask
@@ -92,7 +92,7 @@ async def test_it_obeys_its_parameters(model: LocalModel) -> None:
     made = Client(None, model)
 
     async def said(**chosen: parameters.Value) -> str:
-        answer = await ask(made, "Name three animals.", model.model, max_tokens=20, chosen=chosen)
+        answer = await ask(made, "Name three animals.", model.model, max_tokens=20, user_parameters=chosen)
         assert answer.error is None
         return answer.text
 
@@ -101,7 +101,9 @@ async def test_it_obeys_its_parameters(model: LocalModel) -> None:
     assert await said(temperature=2, seed=8) != seven
     assert await said(temperature=2, top_k=1) == await said(temperature=0)
     for side in ("least", "most"):
-        assert await said(**{each.name: getattr(each, side) for each in parameters.known(model.model)})
+        assert await said(
+            **{each.name: getattr(each, side) for each in parameters.supported_parameters(model.model)}
+        )
     await made.aclose()
 
 
@@ -118,9 +120,9 @@ async def test_two_are_answered_at_once(model: LocalModel) -> None:
 @pytest.mark.local
 async def test_leaving_a_reply_frees_its_place_at_once(model: LocalModel) -> None:
     made = Client(None, model)
-    for _ in range(llama_cpp.CONVERSATIONS + 2):
+    for _ in range(llama_cpp.PARALLEL_SLOTS + 2):
         messages = [{"role": "user", "content": "Count to one thousand, slowly."}]
-        async with made.stream(Ask(messages, model.model, 3_000)) as reply:
+        async with made.stream(ChatRequest(messages, model.model, 3_000)) as reply:
             await anext(reply)
     began = time.monotonic()
     answer = await ask(made, "Say hello.", model.model, max_tokens=5)
@@ -149,7 +151,9 @@ async def test_no_text_has_more_tokens_than_are_counted_for_it(model: LocalModel
     headers = {"Authorization": f"Bearer {model.key}"}
     async with httpx.AsyncClient(headers=headers, trust_env=False) as http:
         answer = await http.post(f"{model.base_url}/tokenize", json={"content": text})
-    assert len(answer.json()["tokens"]) <= token_budget.tokens({"role": "user", "content": text}, model.model)
+    assert len(answer.json()["tokens"]) <= token_budget.estimate_tokens(
+        {"role": "user", "content": text}, model.model
+    )
 
 
 @pytest.mark.local
@@ -157,7 +161,7 @@ async def test_too_long_a_question_is_told_as_such(model: LocalModel) -> None:
     made = Client(None, model)
     answer = await ask(made, "0123456789 " * 3_000, model.model, max_tokens=5)
     await made.aclose()
-    assert answer.kind is Kind.TOO_LONG
+    assert answer.kind is ErrorKind.TOO_LONG
 
 
 @pytest.mark.local
@@ -170,7 +174,7 @@ async def test_nobody_without_its_key_is_answered(model: LocalModel) -> None:
     answer = await ask(made, "hello", model.model, max_tokens=5)
     await made.aclose()
     model.key = key
-    assert answer.kind is Kind.AUTH
+    assert answer.kind is ErrorKind.AUTH
     assert model.base_url.startswith("http://127.0.0.1:")
 
 
@@ -197,7 +201,7 @@ async def test_a_start_that_is_cancelled_serves_the_next_one(model: LocalModel) 
 async def test_closing_it_ends_what_it_writes(model: LocalModel) -> None:
     made = Client(None, model)
     messages = [{"role": "user", "content": "Write a long story about the sea."}]
-    async with made.stream(Ask(messages, model.model, 3_000)) as reply:
+    async with made.stream(ChatRequest(messages, model.model, 3_000)) as reply:
         await anext(reply)
         began = time.monotonic()
         await asyncio.to_thread(model.close)
@@ -205,7 +209,7 @@ async def test_closing_it_ends_what_it_writes(model: LocalModel) -> None:
             await read_on(reply)
     await made.aclose()
     assert time.monotonic() - began < 20
-    assert cut.value.kind is Kind.INTERRUPTED
+    assert cut.value.kind is ErrorKind.INTERRUPTED
 
 
 async def read_on(reply: CompletionStream) -> None:
@@ -257,7 +261,7 @@ async def test_a_file_that_cannot_be_loaded_is_told_in_a_sentence(cut: Path) -> 
     answer = await ask(made, "hello", model.model, max_tokens=5)
     await made.aclose()
     model.close()
-    assert answer.kind is Kind.UNAVAILABLE
+    assert answer.kind is ErrorKind.UNAVAILABLE
     assert answer.error is not None
     assert answer.error.message.endswith(".")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from chat.upstream.chat_request import Ask
+from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
 from chat.upstream.completion_stream import CompletionStream
-from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers.llama_cpp import LocalModel
 from tests.upstream.asking import ask
 
@@ -111,13 +111,13 @@ async def test_when_it_dies_the_replies_that_it_wrote_are_interrupted(
     client: Client, model: LocalModel
 ) -> None:
     messages = [{"role": "user", "content": "Count to one thousand."}]
-    async with client.stream(Ask(messages, model.model, 1_300)) as reply:
+    async with client.stream(ChatRequest(messages, model.model, 1_300)) as reply:
         assert await anext(reply)
         assert model._process is not None
         model._process.kill()
         with pytest.raises(UpstreamError) as cut:
             await read_on(reply)
-    assert cut.value.kind is Kind.INTERRUPTED
+    assert cut.value.kind is ErrorKind.INTERRUPTED
 
 
 async def test_closed_while_it_starts_it_is_gone(bundled: Path) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalogue import Model, bundled, model_from, record_of
-from chat.upstream.errors import Kind, UpstreamError
+from chat.upstream.catalogue import LlmModel, bundled, from_record, to_record
+from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers import model_search
 from tests.fake_models import envelope, finetune, price, record
 from tests.fake_workers_ai import Fake
@@ -22,7 +22,7 @@ EFFORT = {
 }
 
 
-async def found(fake: Fake) -> dict[str, Model]:
+async def found(fake: Fake) -> dict[str, LlmModel]:
     async with client(fake) as made:
         return {model.id: model for model in await made.models()}
 
@@ -58,7 +58,7 @@ async def test_everything_that_is_declared_is_read(fake: Fake) -> None:
             price=price(0.15, 0.5, 0.03),
         )
     ]
-    assert (await found(fake))[NEW] == Model(
+    assert (await found(fake))[NEW] == LlmModel(
         NEW,
         "New 9B A3B",
         window=131_072,
@@ -118,7 +118,7 @@ async def test_records_without_use_are_skipped_and_the_others_stay(fake: Fake) -
     fake.lists.models = odd
     models = await found(fake)
     assert set(models) == {GLM, NEW, LLAMA}
-    assert models[NEW] == Model(NEW, "New 9B A3B", window=model_search.USUAL_WINDOW)
+    assert models[NEW] == LlmModel(NEW, "New 9B A3B", window=model_search.USUAL_WINDOW)
 
 
 @pytest.mark.parametrize("window", ["0", "-5", "1e6", "12", "9" * 30, True, 1.5, [], "١٢٣٤٥"])
@@ -152,16 +152,16 @@ async def test_an_id_that_could_lead_elsewhere_is_never_taken(fake: Fake, name: 
 @pytest.mark.parametrize(
     ("how", "kind", "detail"),
     [
-        ("10000", Kind.AUTH, "Authentication error"),
-        ("500", Kind.UNAVAILABLE, ""),
-        ("html", Kind.UNAVAILABLE, "The list is not JSON."),
-        ("endless", Kind.UNAVAILABLE, "The list is too long."),
-        ("pages", Kind.UNAVAILABLE, "The list does not end."),
-        ("far", Kind.UNAVAILABLE, ""),
+        ("10000", ErrorKind.AUTH, "Authentication error"),
+        ("500", ErrorKind.UNAVAILABLE, ""),
+        ("html", ErrorKind.UNAVAILABLE, "The list is not JSON."),
+        ("endless", ErrorKind.UNAVAILABLE, "The list is too long."),
+        ("pages", ErrorKind.UNAVAILABLE, "The list does not end."),
+        ("far", ErrorKind.UNAVAILABLE, ""),
     ],
 )
 async def test_a_list_that_cannot_be_had_whole_is_an_error(
-    fake: Fake, how: str, kind: Kind, detail: str
+    fake: Fake, how: str, kind: ErrorKind, detail: str
 ) -> None:
     fake.lists.fails["search"] = how
     error = await refused(fake)
@@ -173,7 +173,7 @@ async def test_a_list_that_cannot_be_had_whole_is_an_error(
 async def test_a_list_that_never_comes_is_given_up(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_search, "PATIENCE", 0.2)
     fake.lists.fails["search"] = "hang"
-    assert (await refused(fake)).kind is Kind.UNAVAILABLE
+    assert (await refused(fake)).kind is ErrorKind.UNAVAILABLE
 
 
 @pytest.mark.parametrize("result", [envelope([]), envelope(None), envelope(5), {"success": False}, 7, "x"])
@@ -182,7 +182,7 @@ async def test_no_list_and_an_empty_one_are_errors(fake: Fake, result: Any) -> N
     await refused(fake)
 
 
-async def finetuned(fake: Fake) -> list[Model]:
+async def finetuned(fake: Fake) -> list[LlmModel]:
     async with client(fake) as made:
         return await made.finetunes(await made.models())
 
@@ -192,7 +192,7 @@ async def test_a_finetune_is_asked_of_its_base(fake: Fake) -> None:
     fake.lists.finetunes = [finetune("cats", LLAMA, key)]
     (cats,) = await finetuned(fake)
     assert (cats.id, cats.name) == (f"{LLAMA}+{key}", "cats (Llama 3.3 70B Fast)")
-    assert (cats.address, cats.adapter, cats.window) == (LLAMA, {"lora": key}, 24_000)
+    assert (cats.address, cats.lora_parameters, cats.window) == (LLAMA, {"lora": key}, 24_000)
 
 
 async def test_a_finetune_that_is_of_no_use_is_skipped(fake: Fake) -> None:
@@ -211,9 +211,9 @@ async def test_a_finetune_that_is_of_no_use_is_skipped(fake: Fake) -> None:
 
 
 def test_a_model_comes_back_from_json_as_it_was() -> None:
-    whole = Model(NEW, "New", 9_000, efforts=("low",), retires=date(2027, 1, 2), base=GLM, finetune="x")
+    whole = LlmModel(NEW, "New", 9_000, efforts=("low",), retires=date(2027, 1, 2), base=GLM, finetune="x")
     for model in (*bundled(), whole):
-        assert model_from(record_of(model) | {"of_a_later_version": 1}) == model
+        assert from_record(to_record(model) | {"of_a_later_version": 1}) == model
 
 
 @pytest.mark.parametrize(

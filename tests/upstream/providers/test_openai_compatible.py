@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalogue import Model
-from chat.upstream.chat_request import Ask
+from chat.upstream.catalogue import LlmModel
+from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Account, Client, Endpoint, Gateway
-from chat.upstream.errors import Kind
-from chat.upstream.provider import Host
-from chat.upstream.providers.openai_compatible import to_endpoint
+from chat.upstream.errors import ErrorKind
+from chat.upstream.provider import Provider
+from chat.upstream.providers.openai_compatible import endpoint_request
 from tests.fake_workers_ai import ENDPOINT_KEY, TOKEN, Fake
 from tests.upstream.asking import MODEL, Answer, ask, runs
 
 WORDS = "fake: openai tokens=2"
-THIRD = Model("openai/gpt-5", "openai/gpt-5", window=400_000, host=Host.GATEWAY)
-SMALL = Model("small-1", "small-1", window=32_000, host=Host.ENDPOINT)
+THIRD = LlmModel("openai/gpt-5", "openai/gpt-5", window=400_000, host=Provider.GATEWAY)
+SMALL = LlmModel("small-1", "small-1", window=32_000, host=Provider.ENDPOINT)
 LABELS = {"person": "p7"}
 
 
@@ -50,8 +50,8 @@ async def both(
         await made.aclose()
 
 
-async def asked(made: Client, model: Model, question: str = WORDS) -> Answer:
-    return await ask(made, question, model, affinity="a", labels=LABELS, max_tokens=77)
+async def asked(made: Client, model: LlmModel, question: str = WORDS) -> Answer:
+    return await ask(made, question, model, session_affinity="a", metadata=LABELS, max_tokens=77)
 
 
 async def test_another_providers_model_is_asked_through_the_gateway(fake: Fake, other: Fake) -> None:
@@ -74,7 +74,7 @@ async def test_another_providers_model_is_asked_through_the_gateway(fake: Fake, 
     assert (answer.text, answer.error) == ("word1 word2", None)
     assert answer.reply.usage is not None
     assert answer.reply.usage.completion_tokens == 2
-    assert answer.reply.passage.gateway == "team"
+    assert answer.reply.gateway_log_ref.gateway == "team"
     assert other.calls == []
 
 
@@ -104,12 +104,12 @@ async def test_the_operators_server_is_asked_as_openai_documents(fake: Fake, oth
         "host", "accept", "accept-encoding", "user-agent", "content-type", "content-length", "authorization"
     }  # fmt: skip
     assert call["headers"]["authorization"] == f"Bearer {ENDPOINT_KEY}"
-    assert (answer.text, answer.error, answer.reply.passage.gateway) == ("word1 word2", None, "")
+    assert (answer.text, answer.error, answer.reply.gateway_log_ref.gateway) == ("word1 word2", None, "")
     assert fake.calls == []
 
 
 async def test_openais_own_server_is_told_the_limit_by_its_newer_name() -> None:
-    body = to_endpoint(Endpoint("https://api.openai.com/v1", "k"), Ask([], SMALL, 77)).body
+    body = endpoint_request(Endpoint("https://api.openai.com/v1", "k"), ChatRequest([], SMALL, 77)).body
     assert body["max_completion_tokens"] == 77
     assert "max_tokens" not in body
 
@@ -136,7 +136,7 @@ async def test_no_key_ever_reaches_the_other_server(fake: Fake, other: Fake) -> 
             for model in (MODEL, THIRD, SMALL):
                 await asked(made, model, f"fake: {way.format(model=model.name.replace('/', '-'))}")
         await made.verify()
-        await made.rate((await asked(made, THIRD)).reply.passage, True)
+        await made.send_feedback((await asked(made, THIRD)).reply.gateway_log_ref, True)
     for server, own, foreign in ((fake, TOKEN, ENDPOINT_KEY), (other, ENDPOINT_KEY, TOKEN)):
         assert len(server.calls) > len(WAYS)
         for call in server.calls:
@@ -149,11 +149,11 @@ async def test_no_key_ever_reaches_the_other_server(fake: Fake, other: Fake) -> 
 
 @pytest.mark.parametrize("http", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("model", [THIRD, SMALL], ids=["gateway", "endpoint"])
-async def test_a_redirect_is_never_followed(fake: Fake, other: Fake, model: Model, http: int) -> None:
+async def test_a_redirect_is_never_followed(fake: Fake, other: Fake, model: LlmModel, http: int) -> None:
     served, stranger = (fake, other) if model is THIRD else (other, fake)
     async with both(fake, other) as made:
         answer = await asked(made, model, f"fake: redirect http={http} to={stranger.url}/v1/chat/completions")
-    assert (answer.kind, len(served.calls), stranger.calls) == (Kind.UNAVAILABLE, 1, [])
+    assert (answer.kind, len(served.calls), stranger.calls) == (ErrorKind.UNAVAILABLE, 1, [])
 
 
 async def test_what_is_wrong_there_is_not_said_of_cloudflare(fake: Fake, other: Fake) -> None:
@@ -165,7 +165,7 @@ async def test_what_is_wrong_there_is_not_said_of_cloudflare(fake: Fake, other: 
     assert refused is not None
     assert blocked is not None
     assert at_cloudflare is not None
-    assert (refused.kind, blocked.kind) == (Kind.AUTH, Kind.BLOCKED)
+    assert (refused.kind, blocked.kind) == (ErrorKind.AUTH, ErrorKind.BLOCKED)
     assert "Cloudflare" not in refused.message + blocked.message
     assert "Cloudflare" in at_cloudflare.message
 

@@ -6,31 +6,31 @@ import uuid
 
 import pytest
 
-from chat.upstream.catalogue import Model
+from chat.upstream.catalogue import LlmModel
 from chat.upstream.routing import rate_limiter as limits
 from chat.upstream.routing import redis_rate_limiter
-from chat.upstream.routing.rate_limiter import Limiter
-from chat.upstream.routing.redis_rate_limiter import SharedMinutes
-from chat.upstream.routing.wait_queue import tell_nobody
+from chat.upstream.routing.rate_limiter import RateLimiter
+from chat.upstream.routing.redis_rate_limiter import RedisRateLimiter
+from chat.upstream.routing.wait_queue import ignore_position
 from tests.server import free_port
 from tests.upstream.routing.test_circuit_breaker import Clock
 from tests.waiting import PATIENCE, becomes
 
-FREE = Model("@cf/a/free", "Free", window=8_000)
-OTHER = Model("@cf/a/other", "Other", window=8_000)
-PAID = Model("@cf/a/paid", "Paid", window=8_000, paid=True)
+FREE = LlmModel("@cf/a/free", "Free", window=8_000)
+OTHER = LlmModel("@cf/a/other", "Other", window=8_000)
+PAID = LlmModel("@cf/a/paid", "Paid", window=8_000, paid=True)
 
 
-async def entered(limiter: Limiter, model: Model = FREE) -> int:
+async def entered(limiter: RateLimiter, model: LlmModel = FREE) -> int:
     """How many get in at once."""
     count = 0
-    while await limiter.enter_at_once(model):
+    while await limiter.try_acquire(model):
         count += 1
     return count
 
 
 async def test_the_limit_holds_for_all_models_together() -> None:
-    limiter = Limiter(5, 2)
+    limiter = RateLimiter(5, 2)
     assert await entered(limiter, PAID) == 2
     assert await entered(limiter, FREE) == 3
     assert await entered(limiter, OTHER) == 0
@@ -38,12 +38,12 @@ async def test_the_limit_holds_for_all_models_together() -> None:
 
 @pytest.mark.parametrize(("processes", "places"), [(1, 10), (4, 2), (100, 1)])
 async def test_each_process_keeps_to_its_share(processes: int, places: int) -> None:
-    assert await entered(Limiter(10, 2, processes=lambda: processes)) == places
+    assert await entered(RateLimiter(10, 2, processes=lambda: processes)) == places
 
 
 async def test_places_come_back_when_the_window_has_passed() -> None:
     clock = Clock()
-    limiter = Limiter(2, 1, clock=clock)
+    limiter = RateLimiter(2, 1, clock=clock)
     assert await entered(limiter) == 2
     clock.now += 59
     assert await entered(limiter) == 0
@@ -52,15 +52,15 @@ async def test_places_come_back_when_the_window_has_passed() -> None:
 
 
 async def test_who_waits_goes_in_order_and_knows_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "LOOK", 0.01)
+    monkeypatch.setattr(limits, "RECHECK_SECONDS", 0.01)
     clock = Clock()
-    limiter = Limiter(1, 1, clock=clock)
-    assert await limiter.enter_at_once(FREE)
+    limiter = RateLimiter(1, 1, clock=clock)
+    assert await limiter.try_acquire(FREE)
     order: list[str] = []
     places: dict[str, list[int]] = {"first": [], "second": []}
 
     async def wait(name: str) -> None:
-        await limiter.enter(FREE, places[name].append)
+        await limiter.acquire(FREE, places[name].append)
         order.append(name)
 
     waiting = asyncio.gather(wait("first"), wait("second"))
@@ -72,37 +72,39 @@ async def test_who_waits_goes_in_order_and_knows_the_place(monkeypatch: pytest.M
     await waiting
     assert [places["first"][0], places["second"][0]] == [1, 2]
     assert places["first"][-1] == places["second"][-1] == 0
-    assert not limiter.has_line
+    assert not limiter.has_waiters
 
 
 async def test_who_leaves_the_line_holds_nobody_up() -> None:
-    limiter = Limiter(1, 1, window=0.3)
-    await limiter.enter(FREE, tell_nobody)
-    waiting = [asyncio.create_task(limiter.enter(FREE, tell_nobody)) for _ in range(3)]
+    limiter = RateLimiter(1, 1, window=0.3)
+    await limiter.acquire(FREE, ignore_position)
+    waiting = [asyncio.create_task(limiter.acquire(FREE, ignore_position)) for _ in range(3)]
     await asyncio.sleep(0.05)
     for task in waiting[:2]:
         task.cancel()
     await asyncio.wait_for(waiting[2], PATIENCE)
-    assert not limiter.has_line
+    assert not limiter.has_waiters
 
 
 async def test_the_line_of_a_paid_model_holds_up_no_other() -> None:
-    limiter = Limiter(10, 1)
-    await limiter.enter(PAID, tell_nobody)
-    waiting = asyncio.create_task(limiter.enter(PAID, tell_nobody))
+    limiter = RateLimiter(10, 1)
+    await limiter.acquire(PAID, ignore_position)
+    waiting = asyncio.create_task(limiter.acquire(PAID, ignore_position))
     await asyncio.sleep(0.05)
-    await asyncio.wait_for(limiter.enter(FREE, tell_nobody), PATIENCE / 2)  # less than the line's minute
+    await asyncio.wait_for(
+        limiter.acquire(FREE, ignore_position), PATIENCE / 2
+    )  # less than the line's minute
     waiting.cancel()
 
 
 async def test_a_refusal_of_cloudflare_teaches_the_limit_of_that_model() -> None:
     clock = Clock()
-    limiter = Limiter(100, 10, clock=clock)
+    limiter = RateLimiter(100, 10, clock=clock)
     for _ in range(20):
-        await limiter.enter(FREE, tell_nobody)
+        await limiter.acquire(FREE, ignore_position)
     for _ in range(3):
-        assert await limiter.enter_at_once(FREE)
-        limiter.refused(FREE, None)
+        assert await limiter.try_acquire(FREE)
+        limiter.on_rate_limited(FREE, None)
     assert await entered(limiter) == 0
     assert await entered(limiter, OTHER) == 77
     clock.now += 60
@@ -111,66 +113,66 @@ async def test_a_refusal_of_cloudflare_teaches_the_limit_of_that_model() -> None
 
 async def test_three_refusals_do_not_cut_a_model_to_next_to_nothing() -> None:
     clock = Clock()
-    limiter = Limiter(300, 20, clock=clock)
+    limiter = RateLimiter(300, 20, clock=clock)
     for _ in range(3):
-        assert await limiter.enter_at_once(FREE)
-        limiter.refused(FREE, None)
+        assert await limiter.try_acquire(FREE)
+        limiter.on_rate_limited(FREE, None)
     assert await entered(limiter) == 0, "it is left alone for a moment"
     clock.now += limits.HOLD_SECONDS
     assert await entered(limiter) == 27, "a tenth of the limit, with those that were refused"
-    limiter = Limiter(300, 20, clock=clock)
+    limiter = RateLimiter(300, 20, clock=clock)
     for _ in range(3):
-        assert await limiter.enter_at_once(PAID)
-        limiter.refused(PAID, 0)
+        assert await limiter.try_acquire(PAID)
+        limiter.on_rate_limited(PAID, 0)
     clock.now += 60
     assert await entered(limiter, PAID) == 2
 
 
 async def test_what_was_learned_grows_with_each_call_that_is_taken() -> None:
     clock = Clock()
-    limiter = Limiter(100, 10, clock=clock)
+    limiter = RateLimiter(100, 10, clock=clock)
     for _ in range(3):
-        limiter.refused(FREE, 0)
+        limiter.on_rate_limited(FREE, 0)
     taken = []
     for _ in range(5):
         clock.now += 60
         taken.append(await entered(limiter))
         for _ in range(taken[-1]):
-            limiter.answered(FREE)
+            limiter.on_success(FREE)
     assert taken == [10, 20, 40, 80, 100]
 
 
 async def test_the_time_that_cloudflare_names_is_kept() -> None:
     clock = Clock()
-    limiter = Limiter(100, 10, clock=clock)
-    assert await limiter.enter_at_once(FREE)
-    limiter.refused(FREE, 7)
-    assert await limiter.claim(FREE) == 7
-    assert await limiter.claim(OTHER) == 0
+    limiter = RateLimiter(100, 10, clock=clock)
+    assert await limiter.try_acquire(FREE)
+    limiter.on_rate_limited(FREE, 7)
+    assert await limiter.acquire_or_delay(FREE) == 7
+    assert await limiter.acquire_or_delay(OTHER) == 0
     clock.now += 7
-    assert await limiter.claim(FREE) == 0
+    assert await limiter.acquire_or_delay(FREE) == 0
 
 
 async def test_who_does_not_wait_is_told_when_to_come_again() -> None:
     clock = Clock()
-    limiter = Limiter(1, 1, clock=clock)
-    assert await limiter.claim(FREE) == 0
+    limiter = RateLimiter(1, 1, clock=clock)
+    assert await limiter.acquire_or_delay(FREE) == 0
     clock.now += 20
-    assert await limiter.claim(FREE) == 40
-    waiting = asyncio.create_task(limiter.enter(FREE, tell_nobody))
-    await becomes(lambda: limiter.has_line)
+    assert await limiter.acquire_or_delay(FREE) == 40
+    waiting = asyncio.create_task(limiter.acquire(FREE, ignore_position))
+    await becomes(lambda: limiter.has_waiters)
     clock.now += 40
-    assert await limiter.claim(FREE) >= 1, "nobody goes before those who wait"
+    assert await limiter.acquire_or_delay(FREE) >= 1, "nobody goes before those who wait"
     waiting.cancel()
 
 
 async def test_a_refusal_now_and_then_teaches_nothing() -> None:
-    limiter = Limiter(100, 10)
+    limiter = RateLimiter(100, 10)
     for _ in range(3):
         for _ in range(2):
-            assert await limiter.enter_at_once(FREE)
-            limiter.refused(FREE, None)
-        limiter.answered(FREE)
+            assert await limiter.try_acquire(FREE)
+            limiter.on_rate_limited(FREE, None)
+        limiter.on_success(FREE)
     assert await entered(limiter) == 94
 
 
@@ -185,14 +187,14 @@ def account() -> str:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Redis that answers late on a busy machine is waited for."""
-    monkeypatch.setattr(redis_rate_limiter, "TIMEOUT", PATIENCE)
+    monkeypatch.setattr(redis_rate_limiter, "TIMEOUT_SECONDS", PATIENCE)
 
 
 @pytest.mark.redis
 @pytest.mark.usefixtures("patient")
 async def test_processes_count_together_in_redis(redis_url: str, account: str) -> None:
-    stores = [SharedMinutes(redis_url, account) for _ in range(2)]
-    one, two = (Limiter(5, 2, shared=store, window=3) for store in stores)
+    stores = [RedisRateLimiter(redis_url, account) for _ in range(2)]
+    one, two = (RateLimiter(5, 2, shared=store, window=3) for store in stores)
     assert await entered(one, PAID) == 2
     assert await entered(two, PAID) == 0
     assert await entered(two) == 3
@@ -206,27 +208,27 @@ async def test_processes_count_together_in_redis(redis_url: str, account: str) -
 @pytest.mark.redis
 @pytest.mark.usefixtures("patient")
 async def test_another_account_has_limits_of_its_own(redis_url: str, account: str) -> None:
-    stores = [SharedMinutes(redis_url, f"{account}{n}") for n in range(2)]
+    stores = [RedisRateLimiter(redis_url, f"{account}{n}") for n in range(2)]
     for store in stores:
-        assert await entered(Limiter(3, 1, shared=store)) == 3
+        assert await entered(RateLimiter(3, 1, shared=store)) == 3
         await store.aclose()
 
 
 @pytest.mark.redis
 @pytest.mark.usefixtures("patient")
 async def test_who_waits_for_redis_gets_in_when_a_place_is_free(redis_url: str, account: str) -> None:
-    store = SharedMinutes(redis_url, account)
-    limiter = Limiter(1, 1, shared=store, window=2)
+    store = RedisRateLimiter(redis_url, account)
+    limiter = RateLimiter(1, 1, shared=store, window=2)
     places: list[int] = []
     for _ in range(2):
-        await asyncio.wait_for(limiter.enter(FREE, places.append), PATIENCE)
+        await asyncio.wait_for(limiter.acquire(FREE, places.append), PATIENCE)
     assert places == [1, 0]
     await store.aclose()
 
 
 async def test_without_redis_each_counts_for_itself_and_nobody_waits_for_it() -> None:
-    store = SharedMinutes(f"redis://127.0.0.1:{free_port()}/0", "nobody")
-    limiter = Limiter(5, 2, shared=store)
+    store = RedisRateLimiter(f"redis://127.0.0.1:{free_port()}/0", "nobody")
+    limiter = RateLimiter(5, 2, shared=store)
     began = time.monotonic()
     assert await entered(limiter) == 5
     assert time.monotonic() - began < 5
@@ -237,11 +239,11 @@ async def test_an_error_of_the_event_loop_is_a_redis_that_does_not_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """uvloop's own, of a kept connection that Redis has reset since."""
-    store = SharedMinutes(f"redis://127.0.0.1:{free_port()}/0", "nobody")
+    store = RedisRateLimiter(f"redis://127.0.0.1:{free_port()}/0", "nobody")
 
     async def closed(*_: object) -> None:
         raise RuntimeError("unable to perform operation on <TCPTransport closed=True>; the handler is closed")
 
     monkeypatch.setattr(store, "_script", closed)
-    assert await store.take({"account": 5}, 60.0) is None
+    assert await store.acquire({"account": 5}, 60.0) is None
     await store.aclose()

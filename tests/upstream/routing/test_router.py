@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalogue import Catalogue, Model
-from chat.upstream.chat_request import Ask
-from chat.upstream.client import Client, Deadlines
-from chat.upstream.errors import Kind, UpstreamError
-from chat.upstream.provider import Host
+from chat.upstream.catalogue import Catalogue, LlmModel
+from chat.upstream.chat_request import ChatRequest
+from chat.upstream.client import Client, Timeouts
+from chat.upstream.errors import ErrorKind, UpstreamError
+from chat.upstream.provider import Provider
 from chat.upstream.routing import rate_limiter as limits
-from chat.upstream.routing.circuit_breaker import Allowance, Breaker
-from chat.upstream.routing.rate_limiter import Limiter
+from chat.upstream.routing.circuit_breaker import CircuitBreaker, QuotaBreaker
+from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
-from chat.upstream.routing.wait_queue import Tell, tell_nobody
+from chat.upstream.routing.wait_queue import PositionCallback, ignore_position
 from chat.upstream.timeouts import RetryPolicy
 from tests.fake_run import Run
 from tests.fake_scenarios import status, words
@@ -27,20 +27,20 @@ from tests.upstream.asking import account, runs
 from tests.upstream.routing.test_circuit_breaker import Clock
 from tests.waiting import becomes
 
-FIRST = Model("@cf/a/first", "First", window=32_000)
-SECOND = Model("@cf/b/second", "Second", window=8_000)
-THIRD = Model("@cf/c/third", "Third", window=8_000)
-KNOWING = Model("@cf/meta/llama-3.2-3b-instruct", "Knowing", window=8_000)
-ABROAD = Model("openai/abroad", "Abroad", window=8_000, host=Host.GATEWAY)
-HERE = Model("local/here", "Here", window=8_000, local=True)
+FIRST = LlmModel("@cf/a/first", "First", window=32_000)
+SECOND = LlmModel("@cf/b/second", "Second", window=8_000)
+THIRD = LlmModel("@cf/c/third", "Third", window=8_000)
+KNOWING = LlmModel("@cf/meta/llama-3.2-3b-instruct", "Knowing", window=8_000)
+ABROAD = LlmModel("openai/abroad", "Abroad", window=8_000, host=Provider.GATEWAY)
+HERE = LlmModel("local/here", "Here", window=8_000, local=True)
 CATALOGUE = Catalogue([FIRST, SECOND, THIRD, KNOWING, HERE], FIRST.id)
 QUICK = RetryPolicy(base_delay=0.02)
-PATIENT = Deadlines()
+PATIENT = Timeouts()
 
 
 @dataclass
 class Said:
-    model: Model  # that answered, else the one that was asked
+    model: LlmModel  # that answered, else the one that was asked
     because: str = ""
     complete: bool = False
     request_id: str = ""
@@ -48,7 +48,7 @@ class Said:
     error: UpstreamError | None = None
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> ErrorKind | None:
         return self.error and self.error.kind
 
 
@@ -56,9 +56,9 @@ class Said:
 async def asker(
     fake: Fake,
     *fallbacks: str,
-    limiter: Limiter | None = None,
-    breaker: Any = Breaker,
-    deadlines: Deadlines = PATIENT,
+    limiter: RateLimiter | None = None,
+    breaker: Any = CircuitBreaker,
+    deadlines: Timeouts = PATIENT,
     catalogue: Catalogue = CATALOGUE,
 ) -> AsyncIterator[Router]:
     client = Client(account(fake), None, deadlines=deadlines, bite=0.01)
@@ -66,23 +66,27 @@ async def asker(
         yield Router(
             client,
             lambda: catalogue,
-            limiter or Limiter(10_000, 10_000),
+            limiter or RateLimiter(10_000, 10_000),
             fallbacks,
             breaker=breaker,
             retry_policy=QUICK,
-            allowance=Allowance(clock=Clock()),  # else one that is spent would begin anew at midnight
+            allowance=QuotaBreaker(clock=Clock()),  # else one that is spent would begin anew at midnight
         )
     finally:
         await client.aclose()
 
 
 async def ask(
-    made: Router, question: str, model: Model = FIRST, tell: Tell = tell_nobody, **options: Any
+    made: Router,
+    question: str,
+    model: LlmModel = FIRST,
+    tell: PositionCallback = ignore_position,
+    **options: Any,
 ) -> Said:
     said = Said(model)
     try:
         async with made.stream(
-            Ask([{"role": "user", "content": question}], model, 500, **options), tell
+            ChatRequest([{"role": "user", "content": question}], model, 500, **options), tell
         ) as reply:
             said.model, said.because = reply.model, reply.fallback_reason
             async for delta in reply:
@@ -137,10 +141,10 @@ async def test_five_minutes_of_a_dead_upstream_and_fifty_people_cost_few_calls(
     async def person(made: Router) -> None:
         began = time.monotonic()
         said = await ask(made, "hello")
-        assert said.kind is Kind.UNAVAILABLE
+        assert said.kind is ErrorKind.UNAVAILABLE
         waits.append(time.monotonic() - began)
 
-    async with asker(mortal, breaker=lambda: Breaker(pause=21, clock=clock)) as made:
+    async with asker(mortal, breaker=lambda: CircuitBreaker(pause=21, clock=clock)) as made:
         assert (await ask(made, "hello")).text
         upstream.dead = True
         while not made.breaker(FIRST).is_open:
@@ -163,36 +167,38 @@ async def test_five_minutes_of_a_dead_upstream_and_fifty_people_cost_few_calls(
 
 async def test_a_trial_that_hangs_is_not_waited_for(fake: Fake) -> None:
     clock = Clock()
-    async with asker(fake, breaker=lambda: Breaker(failures=1, pause=20, clock=clock)) as made:
-        assert (await ask(made, by_model(first="status code=7009"))).kind is Kind.UNAVAILABLE
+    async with asker(fake, breaker=lambda: CircuitBreaker(failures=1, pause=20, clock=clock)) as made:
+        assert (await ask(made, by_model(first="status code=7009"))).kind is ErrorKind.UNAVAILABLE
         clock.now += 20
         trial = asyncio.create_task(ask(made, by_model(first="hang before=headers")))
         await becomes(lambda: len(runs(fake)) == 2)
-        assert (await ask(made, "hello")).kind is Kind.UNAVAILABLE
+        assert (await ask(made, "hello")).kind is ErrorKind.UNAVAILABLE
         clock.now += 20
         assert (await ask(made, "hello")).text
         trial.cancel()
 
 
 async def test_each_model_has_a_breaker_of_its_own(fake: Fake) -> None:
-    async with asker(fake, breaker=lambda: Breaker(failures=1, clock=Clock())) as made:
+    async with asker(fake, breaker=lambda: CircuitBreaker(failures=1, clock=Clock())) as made:
         await ask(made, by_model(first="status code=3040"))
         again = await ask(made, "hello")
-        assert (again.kind, again.error and again.error.retry_after) == (Kind.BUSY, 21)
+        assert (again.kind, again.error and again.error.retry_after) == (ErrorKind.BUSY, 21)
         assert (await ask(made, "hello", SECOND)).text
     assert models(fake) == ["first", "second"], "and none is asked again while it is left alone"
 
 
 @pytest.mark.parametrize("code", [5006, 5021, 10000, 3021])
 async def test_a_refusal_that_is_not_the_models_fault_opens_nothing(fake: Fake, code: int) -> None:
-    async with asker(fake, breaker=lambda: Breaker(failures=1), limiter=Limiter(99, 99, window=0.01)) as made:
+    async with asker(
+        fake, breaker=lambda: CircuitBreaker(failures=1), limiter=RateLimiter(99, 99, window=0.01)
+    ) as made:
         await ask(made, by_model(first=f"status code={code}"))
         await asyncio.sleep(0.05)
         assert (await ask(made, "hello")).text
 
 
 async def test_an_empty_answer_that_is_asked_for_again_is_no_failure(fake: Fake) -> None:
-    async with asker(fake, breaker=lambda: Breaker(failures=1)) as made:
+    async with asker(fake, breaker=lambda: CircuitBreaker(failures=1)) as made:
         for _ in range(2):
             assert (await ask(made, by_model(first="json shape=empty"))).error is None
     assert len(runs(fake)) == 4
@@ -203,11 +209,11 @@ async def test_a_spent_allowance_is_asked_of_three_times(fake: Fake, code: int) 
     async with asker(fake) as made:
         for model in (FIRST, SECOND, FIRST, FIRST, SECOND):
             said = await ask(made, by_model(first=f"status code={code}", second="status code=4006"), model)
-            assert said.kind is Kind.QUOTA
+            assert said.kind is ErrorKind.QUOTA
             assert said.error is not None
             assert 0 < (said.error.retry_after or 0) <= 86_400
         assert models(fake) == ["first", "second", "first"]
-        made.allowance.succeeded()
+        made.quota_breaker.record_success()
         assert (await ask(made, "hello")).text
 
 
@@ -217,10 +223,10 @@ async def test_a_spent_allowance_is_asked_of_three_times(fake: Fake, code: int) 
 async def test_what_is_too_much_for_a_minute_waits_and_is_told_where_it_stands(
     fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "LOOK", 0.01)
+    monkeypatch.setattr(limits, "RECHECK_SECONDS", 0.01)
     clock = Clock()
     places: list[list[int]] = [[] for _ in range(4)]
-    async with asker(fake, limiter=Limiter(2, 2, clock=clock)) as made:
+    async with asker(fake, limiter=RateLimiter(2, 2, clock=clock)) as made:
         asking = [asyncio.create_task(ask(made, "hello", tell=places[n].append)) for n in range(4)]
         assert all(said.text for said in await asyncio.gather(*asking[:2]))
         clock.now += 59
@@ -233,44 +239,46 @@ async def test_what_is_too_much_for_a_minute_waits_and_is_told_where_it_stands(
 
 
 async def test_who_stops_waiting_calls_nobody(fake: Fake) -> None:
-    async with asker(fake, limiter=Limiter(1, 1)) as made:
+    async with asker(fake, limiter=RateLimiter(1, 1)) as made:
         await ask(made, "hello")
         waiting = asyncio.create_task(ask(made, "hello"))
         await asyncio.sleep(0.05)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        assert not made.limiter.has_line
+        assert not made.limiter.has_waiters
     assert len(runs(fake)) == 1
 
 
 async def test_a_question_that_is_asked_again_is_refused_once(fake: Fake) -> None:
-    async with asker(fake, limiter=Limiter(100, 100)) as made:
+    async with asker(fake, limiter=RateLimiter(100, 100)) as made:
         for _ in range(2):
             said = await ask(made, by_model(first="status code=3021 retry_after=0"))
-            assert said.kind is Kind.THROTTLED
+            assert said.kind is ErrorKind.THROTTLED
         assert len(runs(fake)) == 6
         assert (await ask(made, "hello")).text
-        assert await made.limiter.claim(FIRST) == 0
+        assert await made.limiter.acquire_or_delay(FIRST) == 0
 
 
 async def test_a_program_is_told_at_once_that_it_was_too_much(fake: Fake) -> None:
-    question = Ask([{"role": "user", "content": "hello"}], FIRST, 500)
-    refused = Ask([{"role": "user", "content": by_model(first="status code=3021 retry_after=7")}], FIRST, 500)
-    async with asker(fake, limiter=Limiter(2, 2)) as made:
+    question = ChatRequest([{"role": "user", "content": "hello"}], FIRST, 500)
+    refused = ChatRequest(
+        [{"role": "user", "content": by_model(first="status code=3021 retry_after=7")}], FIRST, 500
+    )
+    async with asker(fake, limiter=RateLimiter(2, 2)) as made:
         for asked, least, most, calls in ((refused, 7, 7, 1), (question, 6, 7, 1)):
             began = time.monotonic()
             with pytest.raises(UpstreamError) as raised:
                 async with made.stream(asked, wait=False) as reply:
                     await anext(reply)
-            assert raised.value.kind is Kind.THROTTLED
+            assert raised.value.kind is ErrorKind.THROTTLED
             assert least <= (raised.value.retry_after or 0) <= most
             assert time.monotonic() - began < 6, "not after the seconds that were named"
             assert len(runs(fake)) == calls
 
 
 async def test_no_second_call_takes_the_place_of_who_waits(fake: Fake) -> None:
-    async with asker(fake, limiter=Limiter(2, 2)) as made:
-        assert (await ask(made, by_model(first="status code=3040"))).kind is Kind.BUSY
+    async with asker(fake, limiter=RateLimiter(2, 2)) as made:
+        assert (await ask(made, by_model(first="status code=3040"))).kind is ErrorKind.BUSY
     assert len(runs(fake)) == 2, "of three that it would have been"
 
 
@@ -303,12 +311,12 @@ async def test_the_models_are_tried_in_order_and_the_first_ones_trouble_is_told(
     question = by_model(first="status code=3040", second="status code=3021", third="status code=7009")
     async with asker(fake, FIRST.id, SECOND.id, "@cf/gone/gone", THIRD.id) as made:
         said = await ask(made, question)
-    assert (said.kind, said.model, said.because) == (Kind.BUSY, FIRST, "")
+    assert (said.kind, said.model, said.because) == (ErrorKind.BUSY, FIRST, "")
     assert models(fake) == ["first", "second", "third", "third", "third"]
 
 
 async def test_a_model_that_is_left_alone_is_replaced_at_once(fake: Fake) -> None:
-    async with asker(fake, SECOND.id, breaker=lambda: Breaker(failures=1)) as made:
+    async with asker(fake, SECOND.id, breaker=lambda: CircuitBreaker(failures=1)) as made:
         for _ in range(3):
             said = await ask(made, by_model(first="status code=3040"))
             assert (said.model, said.because) == (SECOND, "busy")
@@ -325,7 +333,7 @@ async def test_the_last_in_the_row_may_wait_in_the_models_own_queue(fake: Fake) 
 
 async def test_another_model_is_told_what_it_knows_of_what_was_chosen(fake: Fake) -> None:
     async with asker(fake, KNOWING.id) as made:
-        await ask(made, by_model(first="status code=3040"), chosen={"top_p": 0.5, "top_k": 7})
+        await ask(made, by_model(first="status code=3040"), user_parameters={"top_p": 0.5, "top_k": 7})
     first, second = (call["body"] for call in runs(fake))
     assert [(body["top_p"], body.get("top_k")) for body in (first, second)] == [(0.5, None), (0.5, 7)]
 
@@ -351,7 +359,9 @@ async def test_another_providers_model_knows_nothing_of_cloudflares_queue(fake: 
 
 async def test_what_is_sent_fits_into_the_other_models_window(fake: Fake) -> None:
     turns = [{"role": role, "content": "word " * 2_000} for role in ("user", "assistant") * 3]
-    asked = Ask([*turns, {"role": "user", "content": by_model(first="status code=3040")}], FIRST, 6_000)
+    asked = ChatRequest(
+        [*turns, {"role": "user", "content": by_model(first="status code=3040")}], FIRST, 6_000
+    )
     async with asker(fake, SECOND.id) as made, made.stream(asked) as reply:
         async for _ in reply:
             pass
@@ -364,25 +374,25 @@ async def test_what_is_sent_fits_into_the_other_models_window(fake: Fake) -> Non
 async def test_a_question_too_long_for_the_other_model_is_not_sent_to_it(fake: Fake) -> None:
     question = f"{by_model(first='status code=3040')}\n{'word ' * 8_000}"
     async with asker(fake, SECOND.id) as made:
-        assert (await ask(made, question)).kind is Kind.BUSY
+        assert (await ask(made, question)).kind is ErrorKind.BUSY
     assert models(fake) == ["first"]
 
 
 @pytest.mark.parametrize(
     ("scenario", "kind"),
     [
-        ("status code=5006", Kind.INVALID),
-        ("status code=5021", Kind.TOO_LONG),
-        ("status code=2016", Kind.BLOCKED),
-        ("status code=10000", Kind.AUTH),
-        ("status code=5035", Kind.NOT_PERMITTED),
-        ("status code=2021", Kind.CREDITS),
-        ("instream_error after=2", Kind.BUSY),
-        ("cut after=2 how=reset", Kind.INTERRUPTED),
+        ("status code=5006", ErrorKind.INVALID),
+        ("status code=5021", ErrorKind.TOO_LONG),
+        ("status code=2016", ErrorKind.BLOCKED),
+        ("status code=10000", ErrorKind.AUTH),
+        ("status code=5035", ErrorKind.NOT_PERMITTED),
+        ("status code=2021", ErrorKind.CREDITS),
+        ("instream_error after=2", ErrorKind.BUSY),
+        ("cut after=2 how=reset", ErrorKind.INTERRUPTED),
     ],
 )
 async def test_no_other_model_answers_what_it_could_not_help_or_has_begun(
-    fake: Fake, scenario: str, kind: Kind
+    fake: Fake, scenario: str, kind: ErrorKind
 ) -> None:
     async with asker(fake, SECOND.id) as made:
         said = await ask(made, by_model(first=scenario))
@@ -392,23 +402,23 @@ async def test_no_other_model_answers_what_it_could_not_help_or_has_begun(
 
 async def test_a_model_that_says_nothing_in_time_is_replaced(fake: Fake) -> None:
     # As long as the other one needs on a busy machine.
-    async with asker(fake, SECOND.id, deadlines=Deadlines(first_token=2)) as made:
+    async with asker(fake, SECOND.id, deadlines=Timeouts(first_token=2)) as made:
         said = await ask(made, by_model(first="hang before=headers"))
     assert (said.model, said.because) == (SECOND, "timeout")
     fake.wait_for(lambda calls: calls[0]["closed_by_client"])
 
 
 async def test_a_deadline_between_tokens_is_the_answers_own_end(fake: Fake) -> None:
-    async with asker(fake, SECOND.id, deadlines=Deadlines(between_tokens=0.3)) as made:
+    async with asker(fake, SECOND.id, deadlines=Timeouts(between_tokens=0.3)) as made:
         said = await ask(made, by_model(first="hang after=2 delay=0"))
-    assert (said.kind, said.text.split()) == (Kind.TIMEOUT, ["word1", "word2"])
+    assert (said.kind, said.text.split()) == (ErrorKind.TIMEOUT, ["word1", "word2"])
     assert models(fake) == ["first"]
 
 
 async def test_a_reply_that_goes_on_has_one_author(fake: Fake) -> None:
     question = [{"role": "user", "content": by_model(first="status code=7009")}]
     async with asker(fake, SECOND.id) as made:
-        reply = made.stream(Ask(question, FIRST, 500), allow_fallback=False)
+        reply = made.stream(ChatRequest(question, FIRST, 500), allow_fallback=False)
         with pytest.raises(UpstreamError):
             async with reply:
                 await anext(reply)

@@ -240,4 +240,4 @@ def _select() -> None:
 
 def _beat(here: Engine) -> None:
     with write_lock(), transaction.atomic():
-        Worker.objects.filter(pk=here.worker.pk).update(beat=Now())
+        Worker.objects.filter(pk=here.worker.pk).update(heartbeat_at=Now())

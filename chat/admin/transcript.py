@@ -95,7 +95,7 @@ def read(conversation: Conversation, leaf: uuid.UUID | None, before: uuid.UUID |
     there.
     """
     shape = Message.objects.filter(conversation=conversation).order_by("created", "pk")
-    tree = Tree(shape.values_list("pk", "parent_id", "created", "picked"))
+    tree = Tree(shape.values_list("pk", "parent_id", "created", "selected_at"))
     active = _active(conversation, tree)
     branch = tree.through(leaf) if leaf else active
     if (leaf and leaf not in tree) or (before and before not in branch):

@@ -21,7 +21,7 @@ LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().values("
 class WorkerAdmin(ReadOnlyListAdmin):
     list_display = ["name", "alive", "replying", "begun", "heard"]
     list_display_links = None
-    ordering = ["-beat"]
+    ordering = ["-heartbeat_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         """Whether a heart beats is for the database's clock to say: hosts' clocks may differ."""
@@ -29,7 +29,9 @@ class WorkerAdmin(ReadOnlyListAdmin):
             super()
             .get_queryset(request)
             .annotate(
-                beats=Case(When(beat__gte=Now() - DEAD_AFTER, then=Value(True)), default=Value(False)),
+                beats=Case(
+                    When(heartbeat_at__gte=Now() - DEAD_AFTER, then=Value(True)), default=Value(False)
+                ),
                 live=Coalesce(Subquery(LIVE_RUNS.annotate(number=Count("*")).values("number")), 0),
             )
         )
@@ -50,6 +52,6 @@ class WorkerAdmin(ReadOnlyListAdmin):
     def begun(self, obj: Worker) -> str:
         return moment(obj.started)
 
-    @admin.display(description=_("last heard of"), ordering="beat")
+    @admin.display(description=_("last heard of"), ordering="heartbeat_at")
     def heard(self, obj: Worker) -> str:
-        return moment(obj.beat)
+        return moment(obj.heartbeat_at)

@@ -25,7 +25,7 @@ def running(folder: Path) -> str:
 def heard() -> str:
     """The same of servers that wrote into this database a moment ago, wherever they run."""
     try:
-        worker = Worker.objects.filter(beat__gte=Now() - DEAD_AFTER).first()
+        worker = Worker.objects.filter(heartbeat_at__gte=Now() - DEAD_AFTER).first()
     except DatabaseError:
         return ""  # no such table, or a damaged one
     if worker is None:

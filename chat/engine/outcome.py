@@ -84,7 +84,7 @@ class RunOutcome:
                 run.gateway, run.gateway_log, run.gateway_cached, run.gateway_step, served_by=run.served_by
             ),
             run.answered_by,
-            run.because,
+            run.fallback_reason,
             run.retry_at,
         )
 
@@ -132,7 +132,11 @@ class RunOutcome:
 
     def to_run_columns(self) -> dict[str, Any]:
         """What `Run.conclude` stores beside the text: also what its person is to be told."""
-        told = {"answered_by": self.answered_by, "because": self.fallback_reason, "retry_at": self.retry_at}
+        told = {
+            "answered_by": self.answered_by,
+            "fallback_reason": self.fallback_reason,
+            "retry_at": self.retry_at,
+        }
         return self.to_columns() | told
 
     def payload(self) -> dict[str, Any]:

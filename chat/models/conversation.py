@@ -84,7 +84,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
 
 class Conversation(models.Model):
-    """`active_leaf` ends the branch that is shown; `seen` is when the owner last saw its reply.
+    """`active_leaf` ends the branch that is shown; `last_seen` is when the owner last saw its reply.
 
     `parameters` are those that its owner chose, whether or not the model of now knows them.
     """
@@ -98,7 +98,7 @@ class Conversation(models.Model):
     active_leaf = models.ForeignKey("Message", models.SET_NULL, null=True, blank=True, related_name="+")
     created = models.DateTimeField(default=timezone.now, editable=False)
     updated = models.DateTimeField(_("updated"), default=timezone.now)
-    seen = models.DateTimeField(default=timezone.now)
+    last_seen = models.DateTimeField(default=timezone.now)
     deleted = models.DateTimeField(null=True, blank=True)
 
     objects = ConversationQuerySet.as_manager()

@@ -80,7 +80,7 @@ WITH RECURSIVE down(id, depth) AS (
     UNION ALL
     SELECT (
         SELECT c.id FROM chat_message c WHERE c.parent_id = down.id
-        ORDER BY COALESCE(c.picked, c.created) DESC, c.id DESC LIMIT 1
+        ORDER BY COALESCE(c.selected_at, c.created) DESC, c.id DESC LIMIT 1
     ), depth + 1 FROM down WHERE down.id IS NOT NULL AND depth < %s
 )
 SELECT id FROM down WHERE id IS NOT NULL ORDER BY depth DESC LIMIT 1
@@ -129,7 +129,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
 
 
 class Message(models.Model):
-    """`picked` is when its author last chose it among its versions."""
+    """`selected_at` is when its author last chose it among its versions."""
 
     class Role(models.TextChoices):
         USER = "user"
@@ -148,7 +148,7 @@ class Message(models.Model):
     reasoning = models.TextField(default="", blank=True)
     model = models.CharField(max_length=200, default="", blank=True)
     created = models.DateTimeField(default=timezone.now, editable=False)
-    picked = models.DateTimeField(null=True, blank=True)
+    selected_at = models.DateTimeField(null=True, blank=True)
 
     objects = MessageQuerySet.as_manager()
 

@@ -34,13 +34,13 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(Attempt):
-    """`text_start` and `reasoning_start` say where in the message's texts this run's own begin (code points).
-    `parameters` is what the request said beside the messages and `max_tokens`.
+    """`text_offset` and `reasoning_offset` say where in the message's texts this run's own begin (code
+    points). `parameters` is what the request said beside the messages and `max_tokens`.
 
     `context_start` is the oldest message that was sent: those above it did not fit into the model's window.
 
-    Where another model answered than the one that was asked, `answered_by` names it, and `because` is the
-    code of what was wrong with the first.
+    Where another model answered than the one that was asked, `answered_by` names it, and `fallback_reason` is
+    the code of what was wrong with the first.
 
     A live run's text stands in its chunks; when it ends, `conclude` moves it into the message. Until then
     `worker` owns it, in the `epoch` that the worker had when it began (`chat/ownership/protocol.py`).
@@ -72,16 +72,16 @@ class Run(Attempt):
     client_key = models.UUIDField(default=uuid.uuid4)
     fingerprint = models.CharField(max_length=64)
     answered_by = models.CharField(_("answered by"), max_length=200, default="", blank=True)
-    because = models.CharField(max_length=40, default="", blank=True)
+    fallback_reason = models.CharField(max_length=40, default="", blank=True)
     max_tokens = models.PositiveIntegerField()
     context_start = models.UUIDField(null=True, blank=True, editable=False)
     parameters = models.JSONField(default=dict, db_default={}, blank=True)
     status = models.CharField(_("status"), max_length=11, choices=Status.choices)
     stop_requested = models.BooleanField(default=False)
 
-    text_start = models.PositiveIntegerField(default=0)
+    text_offset = models.PositiveIntegerField(default=0)
     text_length = models.PositiveIntegerField(default=0)
-    reasoning_start = models.PositiveIntegerField(default=0)
+    reasoning_offset = models.PositiveIntegerField(default=0)
     reasoning_length = models.PositiveIntegerField(default=0)
 
     retry_at = models.DateTimeField(null=True, blank=True)  # before which trying again is of no use
@@ -149,11 +149,11 @@ class Run(Attempt):
         """This run's own text and reasoning: from its chunks while it lives, then from the message."""
         if self.is_live:
             return RunChunk.objects.texts(self.pk)
-        text, start = self.message.text, self.text_start
-        reasoning, reasoning_start = self.message.reasoning, self.reasoning_start
+        text, start = self.message.text, self.text_offset
+        reasoning, reasoning_offset = self.message.reasoning, self.reasoning_offset
         return (
             text[start : start + self.text_length],
-            reasoning[reasoning_start : reasoning_start + self.reasoning_length],
+            reasoning[reasoning_offset : reasoning_offset + self.reasoning_length],
         )
 
     def conclude(
@@ -184,7 +184,7 @@ class Run(Attempt):
         if not update(Run, outcome, id=self.pk, worker_id=worker, status=LIVE):
             return False
         by = {"model": answered_by} if answered_by else {}
-        if self.text_start or self.reasoning_start:
+        if self.text_offset or self.reasoning_offset:
             Message.objects.filter(pk=self.message_id).update(
                 text=Concat(F("text"), Value(text)), reasoning=Concat(F("reasoning"), Value(reasoning))
             )

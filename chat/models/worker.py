@@ -13,7 +13,8 @@ DEAD_AFTER = timedelta(seconds=12)
 class Worker(models.Model):
     """The lease of a process: `heartbeats` counts its renewals, and a higher `epoch` takes its runs from it.
 
-    Whether a process is dead is told by `heartbeats` (`chat/ownership/protocol.py`). `beat` is for people.
+    Whether a process is dead is told by `heartbeats` (`chat/ownership/protocol.py`). `heartbeat_at` is for
+    people.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -21,7 +22,7 @@ class Worker(models.Model):
     host = models.CharField(max_length=255)
     pid = models.PositiveIntegerField()
     started = models.DateTimeField(db_default=Now(), editable=False)
-    beat = models.DateTimeField(db_default=Now(), db_index=True)
+    heartbeat_at = models.DateTimeField(db_default=Now(), db_index=True)
     epoch = models.PositiveBigIntegerField(default=1, db_default=1)
     heartbeats = models.PositiveBigIntegerField(default=0, db_default=0)
 

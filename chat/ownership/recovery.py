@@ -40,7 +40,7 @@ class Leases:
 def heartbeat(worker: Worker, epoch: int) -> Leases:
     """Count one heartbeat and read all of them. A row that somebody removed is made again, one epoch on."""
     with write_lock(), transaction.atomic():
-        changes = {"heartbeats": F("heartbeats") + 1, "beat": Now(), "channel": worker.channel}
+        changes = {"heartbeats": F("heartbeats") + 1, "heartbeat_at": Now(), "channel": worker.channel}
         if not Worker.objects.filter(pk=worker.pk).update(**changes):
             started = worker._state.adding
             Worker.objects.create(
@@ -123,8 +123,8 @@ def keep_longer(run: uuid.UUID, ours: Texts) -> None:
     RunChunk.objects.filter(run_id=run).delete()  # of a write that came after the end
     match merge(Texts(*found.texts()), ours, is_last=_is_last(found)):
         case Merge.EXTEND:
-            message.text = message.text[: found.text_start] + ours.text
-            message.reasoning = message.reasoning[: found.reasoning_start] + ours.reasoning
+            message.text = message.text[: found.text_offset] + ours.text
+            message.reasoning = message.reasoning[: found.reasoning_offset] + ours.reasoning
             message.save(update_fields=["text", "reasoning"])
             found.text_length, found.reasoning_length = map(len, ours)
             found.save(update_fields=["text_length", "reasoning_length"])
@@ -135,16 +135,16 @@ def keep_longer(run: uuid.UUID, ours: Texts) -> None:
 def _is_last(run: Run) -> bool:
     """No other run has begun to continue the message behind this one's text."""
     behind = {
-        "text_start__gte": run.text_start + run.text_length,
-        "reasoning_start__gte": run.reasoning_start + run.reasoning_length,
+        "text_offset__gte": run.text_offset + run.text_length,
+        "reasoning_offset__gte": run.reasoning_offset + run.reasoning_length,
     }
     return not Run.objects.filter(message=run.message_id, **behind).exclude(pk=run.pk).exists()
 
 
 def _store_version(run: Run, message: Message, ours: Texts) -> None:
     """Another version of the reply, which ends where the owner's text does. Made once."""
-    text = message.text[: run.text_start] + ours.text
-    reasoning = message.reasoning[: run.reasoning_start] + ours.reasoning
+    text = message.text[: run.text_offset] + ours.text
+    reasoning = message.reasoning[: run.reasoning_offset] + ours.reasoning
     versions = Message.objects.filter(parent=message.parent_id, role=message.role)
     if any(theirs.text.startswith(text) and theirs.reasoning.startswith(reasoning) for theirs in versions):
         return
@@ -198,7 +198,7 @@ def _store_remains(run: uuid.UUID, worker: uuid.UUID, remains: journal.Remains) 
 
 
 def _forget_old_workers(folder: Path, worker: uuid.UUID) -> None:
-    old = Worker.objects.filter(beat__lt=Now() - KEEP_WORKERS).exclude(pk=worker)
+    old = Worker.objects.filter(heartbeat_at__lt=Now() - KEEP_WORKERS).exclude(pk=worker)
     for dead in list(old.values_list("pk", flat=True)):
         process_lock.remove(folder, dead)
         unregister(dead)

@@ -110,8 +110,8 @@ class TurnStore:
             max_tokens=ask.max_tokens,
             context_start=ask.context_start or reply.parent_id,
             parameters=ask.parameters,
-            text_start=len(reply.text),
-            reasoning_start=len(reply.reasoning),
+            text_offset=len(reply.text),
+            reasoning_offset=len(reply.reasoning),
             status=Run.Status.QUEUED if queued else Run.Status.RUNNING,
             started=None if queued else now,
         )

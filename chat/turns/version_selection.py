@@ -19,7 +19,7 @@ def select_version(user: User, message: uuid.UUID) -> Conversation:
     with write_lock(), transaction.atomic():
         conversation = lock_conversation(user, message)
         check_not_busy(conversation.pk)
-        Message.objects.filter(pk=message).update(picked=timezone.now())
+        Message.objects.filter(pk=message).update(selected_at=timezone.now())
         conversation.active_leaf_id = Message.objects.active_leaf_below(message)
         conversation.save(update_fields=["active_leaf"])
         return conversation

@@ -76,9 +76,9 @@ def _seen(request: HttpRequest, conversation: uuid.UUID) -> None:
     """As of the moment the reply ended, so that no other server's clock matters. Never goes back."""
     found = access.get_conversation_or_404(request, conversation)
     ended = Run.objects.filter(message=found.active_leaf_id).aggregate(ended=Max("finished"))["ended"]
-    if ended and ended > found.seen:
+    if ended and ended > found.last_seen:
         with write_lock():
-            Conversation.objects.filter(pk=found.pk, seen__lt=ended).update(seen=ended)
+            Conversation.objects.filter(pk=found.pk, last_seen__lt=ended).update(last_seen=ended)
 
 
 @access.require_methods("POST")

@@ -85,7 +85,7 @@ def outcome_context(run: Run) -> dict[str, Any]:
         "asked": run.model,
         "max_tokens": run.max_tokens,
         "answered_by": run.answered_by,
-        "because": run.because,
+        "because": run.fallback_reason,
     }
 
 

@@ -65,7 +65,7 @@ def more(root: Client, number: int) -> None:
 
 def test_a_worker_says_whether_it_lives_and_what_it_writes(root: Client) -> None:
     alive = Worker.objects.create(host="alive", pid=7)
-    Worker.objects.create(host="dead", pid=8, beat=timezone.now() - timedelta(minutes=1))
+    Worker.objects.create(host="dead", pid=8, heartbeat_at=timezone.now() - timedelta(minutes=1))
     for n in range(2):
         talk = seed.talk(title=f"talk {n}")
         Run.objects.filter(conversation=talk).update(worker=alive, status="running", finished=None)

@@ -31,7 +31,7 @@ def test_runs_are_counted_by_model_and_code(root: Client) -> None:
     ran(status="failed", error_code="busy")
     ran(status="failed", error_code="busy")
     ran(status="interrupted", error_code="timeout")
-    ran(waited=9.0, answered_by=OTHER, because="busy")
+    ran(waited=9.0, answered_by=OTHER, fallback_reason="busy")
     ran(waited=2.0, model=OTHER)
     first, second = rates(timezone.now() - timedelta(hours=1))
     assert (first.model, first.runs, first.failed, first.instead) == (seed.MODEL, 7, 3, 1)

@@ -133,7 +133,7 @@ def test_a_version_leads_on_to_what_its_author_chose_last(reviewer: Client) -> N
     talk = seed.talk()
     question, old = seed.messages_of(talk)
     newer = seed.branch(question, talk)[0]
-    Message.objects.filter(pk=old.pk).update(picked=newer.created + timedelta(days=1))
+    Message.objects.filter(pk=old.pk).update(selected_at=newer.created + timedelta(days=1))
     assert shown(read(reviewer, talk, f"leaf={question.pk}")) == [question.pk, old.pk]
 
 

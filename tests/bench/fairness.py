@@ -81,7 +81,7 @@ def fill(server: Server, name: str, key: uuid.UUID, replies: list[str]) -> None:
     owner = database.value(f"SELECT id FROM chat_user WHERE username = '{name}'")
     database.rows(
         "INSERT INTO chat_conversation (id, user_id, title, model, system, parameters, created, updated, "
-        f"seen) VALUES ('{key.hex}', {owner}, 'Filled', 'local/model', '', '{{}}', CURRENT_TIMESTAMP, "
+        f"last_seen) VALUES ('{key.hex}', {owner}, 'Filled', 'local/model', '', '{{}}', CURRENT_TIMESTAMP, "
         "CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)"
     )
     parent = "NULL"

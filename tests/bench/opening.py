@@ -43,7 +43,8 @@ def opened(stage: Stage) -> list[Line]:
 def _fill(server: Server) -> None:
     alice = server.database.value("SELECT id FROM chat_user WHERE username = 'alice'")
     server.database.rows(
-        "INSERT INTO chat_conversation (id, user_id, title, model, system, created, updated, seen) VALUES "
+        "INSERT INTO chat_conversation "
+        "(id, user_id, title, model, system, created, updated, last_seen) VALUES "
         f"('{CONVERSATION.hex}', {alice}, 'Long', 'local/model', '', datetime('now'), datetime('now'), "
         "datetime('now'))"
     )

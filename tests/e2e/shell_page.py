@@ -110,7 +110,8 @@ def conversations(
         key = uuid.uuid4()
         at = (datetime.now(UTC) - number * apart).strftime("%Y-%m-%d %H:%M:%S.%f")
         database.rows(
-            "INSERT INTO chat_conversation (id, user_id, title, model, system, created, updated, seen) VALUES"
+            "INSERT INTO chat_conversation "
+            "(id, user_id, title, model, system, created, updated, last_seen) VALUES"
             f" ('{key.hex}', {user}, '{title}', '@cf/openai/gpt-oss-20b', '', '{at}', '{at}', '{at}')"
         )
         made.append(str(key))

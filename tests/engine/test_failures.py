@@ -62,7 +62,7 @@ async def test_each_error_of_cloudflare_fails_the_run_in_its_own_words(
     run = await ended(fake, question(code, http, kind))
     assert (run.status, run.error_code, run.error_message) == ("failed", kind.value, SENTENCES[kind])
     assert len(runs(fake)) == (3 if kind in TWICE_MORE else 1)
-    assert (run.answered_by, run.because, run.message.text) == ("", "", "")
+    assert (run.answered_by, run.fallback_reason, run.message.text) == ("", "", "")
     assert run.request_id
     assert (run.retry_at is not None) == (kind in {ErrorKind.THROTTLED, ErrorKind.QUOTA})
 
@@ -77,7 +77,7 @@ async def test_another_model_answers_where_that_helps_and_nowhere_else(
         tries = 3 if kind in TWICE_MORE - {ErrorKind.BUSY} else 1
         assert asked == [FIRST] * tries + [SECOND]
         assert (run.status, run.error_code, run.message.text.split()) == ("complete", "", ["word1", "word2"])
-        assert (run.model, run.answered_by, run.because) == (FIRST, SECOND, kind.value)
+        assert (run.model, run.answered_by, run.fallback_reason) == (FIRST, SECOND, kind.value)
         assert run.message.model == SECOND
     else:
         assert (run.status, run.error_code, asked) == ("failed", kind.value, [FIRST])

@@ -35,7 +35,7 @@ def test_after_kill_9_a_reply_is_continued_where_it_was_stored_and_again_after_a
         assert run.position == str(len(run.text))
     server.start()
     whole = server.database.value(TEXT)
-    starts = "SELECT text_start, status FROM chat_run ORDER BY created"
+    starts = "SELECT text_offset, status FROM chat_run ORDER BY created"
     assert server.database.rows(starts) == [(length, "interrupted") for length in lengths]
     assert lengths == sorted(set(lengths))
     assert whole.startswith("word1 word2 ")

@@ -40,7 +40,7 @@ def reply() -> Message:
 
 
 def live_run(reply: Message, worker: Worker, *pieces: str, epoch: int = 1) -> Run:
-    made = run(reply, "running", worker=worker, epoch=epoch, text_start=len(reply.text))
+    made = run(reply, "running", worker=worker, epoch=epoch, text_offset=len(reply.text))
     start = 0
     for piece in pieces:
         RunChunk.objects.create(run=made, kind="t", start=start, text=piece)
@@ -273,7 +273,7 @@ def test_a_finished_run_is_freed_without_a_garbage_collection() -> None:
 
 def test_old_workers_are_forgotten_with_their_locks(worker: Worker, tmp_path: Path) -> None:
     ProcessLock(tmp_path, worker.pk)
-    Worker.objects.update(beat=timezone.now() - timedelta(days=2))
+    Worker.objects.update(heartbeat_at=timezone.now() - timedelta(days=2))
     recover(tmp_path)
     assert not Worker.objects.exists()
     assert list(tmp_path.iterdir()) == []

@@ -69,7 +69,7 @@ def test_a_model_that_is_gone_is_followed_by_the_conversations(opener: TurnStore
     run(branch[1], "interrupted")
     opened = opener.store(tree.conversation.user, ContinueReply(branch[1].pk, uuid.uuid4()), queued=False)
     assert opened.run.model == MODEL.id
-    assert opened.run.text_start == len(branch[1].text)
+    assert opened.run.text_offset == len(branch[1].text)
     assert Run.objects.live().count() == 1
 
 

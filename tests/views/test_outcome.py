@@ -44,7 +44,7 @@ def test_who_answered_instead_is_told_and_stored(site: Server) -> None:
     assert (stream.done["answered_by"], stream.done["because"]) == (SECOND, "busy")
     (told,) = stream.problems
     assert (told["code"], told["answered_by"], told["message"]) == ("fallback", SECOND, INSTEAD)
-    stored = "SELECT r.model, r.answered_by, r.because, m.model FROM chat_run r JOIN chat_message m"
+    stored = "SELECT r.model, r.answered_by, r.fallback_reason, m.model FROM chat_run r JOIN chat_message m"
     latest = site.database.rows(f"{stored} ON m.id = r.message_id ORDER BY r.created DESC LIMIT 1")
     assert latest == [(FIRST, SECOND, "busy", SECOND)]
     page = alice.get(f"/c/{stream.conversation}/").text

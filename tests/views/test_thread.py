@@ -110,7 +110,7 @@ def test_a_live_continuation_shows_all_of_the_message_and_its_own_position(tree:
     reply.save()
     tree.show(reply)
     run(reply, "stopped", text_length=10, reasoning_length=13)
-    live = run(reply, "running", text_start=10, reasoning_start=13)
+    live = run(reply, "running", text_offset=10, reasoning_offset=13)
     for kind, text in ((TEXT, "new text"), (REASONING, "new")):
         RunChunk.objects.create(run=live, kind=kind, start=0, text=text)
     shown = thread.read(tree.conversation)

@@ -37,7 +37,7 @@ def stored(server: Server, message: str) -> str:
 def run_rows(server: Server, message: str) -> list[tuple]:
     key = uuid.UUID(message)
     written = key.hex if server.database.url.startswith("sqlite") else str(key)
-    columns = "text_start, text_length, reasoning_start, reasoning_length, status"
+    columns = "text_offset, text_length, reasoning_offset, reasoning_length, status"
     return server.database.rows(
         f"SELECT {columns} FROM chat_run WHERE message_id = '{written}' ORDER BY created"
     )

@@ -82,7 +82,7 @@ def test_a_field_of_another_type_is_refused(alice: Person, hers, unchanged, call
         "created",
         "role",
         "parent",
-        "picked",
+        "selected_at",
         "active_leaf",
         "text",
     ],

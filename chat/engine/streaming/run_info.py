@@ -36,7 +36,7 @@ def run_info_of(run: Run) -> RunInfo:
     """`run` with its message loaded."""
     message: Message = run.message
     assert message.parent_id is not None
-    earlier = message.text[: run.text_start]
+    earlier = message.text[: run.text_offset]
     return RunInfo(
         run.pk, run.conversation_id, run.message_id, message.parent_id, run.model, earlier, run.user_id
     )

@@ -112,7 +112,7 @@ class Blocks:
         """The first block that may look otherwise to a reader at this position: the last one that has begun
         there for sure."""
         line = self.text.rfind("\n", 0, position) + 1
-        begun = bisect_right(self._blocks, line, key=attrgetter("sure"))
+        begun = bisect_right(self._blocks, line, key=attrgetter("decided_at"))
         if line == position and begun < len(self._blocks) and self._blocks[begun].start == position:
             begun += 1
         return self._apart(max(0, begun - 1))

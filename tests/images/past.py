@@ -55,5 +55,5 @@ def talk(owner: str, title: str, model: str, begun: datetime, turns: list[tuple[
         used = {"prompt_tokens": 40 + 90 * number, "completion_tokens": words * 4 // 3}
         run_of(last, at, finished=at + timedelta(seconds=0.4 + words * 0.02), **used).save()
     seen = begun if title == UNREAD else timezone.now()
-    Conversation.objects.filter(pk=made.pk).update(active_leaf=last, updated=at, seen=seen)
+    Conversation.objects.filter(pk=made.pk).update(active_leaf=last, updated=at, last_seen=seen)
     return made

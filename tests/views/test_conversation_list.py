@@ -98,7 +98,7 @@ def test_a_zone_that_is_none_is_utc(cookie: str) -> None:
 
 def test_marks_say_what_is_replying_and_what_was_not_seen(user: User) -> None:
     seen = NOON
-    quiet, live, unseen, known = [conversation(user, NOON - n * DAY, seen=seen) for n in range(4)]
+    quiet, live, unseen, known = [conversation(user, NOON - n * DAY, last_seen=seen) for n in range(4)]
     reply(live, "running")
     reply(unseen, "failed", seen + DAY)
     reply(known, "complete", seen)
@@ -142,7 +142,7 @@ def test_the_page_asks_as_often_for_many_conversations_as_for_few(user: User) ->
     counts = []
     for _ in range(2):
         for _ in range(10):
-            shown = conversation(user, seen=NOON - DAY)
+            shown = conversation(user, last_seen=NOON - DAY)
             reply(shown, finished=NOON)
         shown.refresh_from_db()
         with CaptureQueriesContext(connection) as asked:

@@ -24,7 +24,7 @@ def column(database: Database, name: str, conversation: str) -> Any:
 
 def others(database: Database, conversation: str, *but: str) -> list[Any]:
     """All of it that should have stayed as it was."""
-    names = {"title", "model", "system", "active_leaf_id", "updated", "seen", "deleted"} - set(but)
+    names = {"title", "model", "system", "active_leaf_id", "updated", "last_seen", "deleted"} - set(but)
     return [column(database, name, conversation) for name in sorted(names)]
 
 

@@ -28,14 +28,14 @@ EMPTY_MODEL = gguf([("general.architecture", STRING, "llama"), ("llama.context_l
 ENDS_WHILE_WRITING = """
 import asyncio, sys
 from chat.upstream.providers import llama_cpp as local
-from chat.upstream.chat_request import Ask
+from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
 
 async def main():
     model = local.LocalModel(local.find(""))
     client = Client(None, model)
     messages = [{"role": "user", "content": "Count to one thousand."}]
-    async with client.stream(Ask(messages, model.model, 2000)) as reply:
+    async with client.stream(ChatRequest(messages, model.model, 2000)) as reply:
         async for delta in reply:
             print("writing", flush=True)
             if sys.argv[1] == "wait":
@@ -100,7 +100,7 @@ async def test_it_obeys_its_parameters(model: LocalModel) -> None:
     assert await said(temperature=2, seed=7) == seven
     assert await said(temperature=2, seed=8) != seven
     assert await said(temperature=2, top_k=1) == await said(temperature=0)
-    for side in ("least", "most"):
+    for side in ("minimum", "maximum"):
         assert await said(
             **{each.name: getattr(each, side) for each in parameters.supported_parameters(model.model)}
         )

@@ -33,9 +33,16 @@ def alice(server: Server) -> Person:
 
 
 def test_there_are_fields_to_try() -> None:
-    assert {"user", "user_id", "is_staff", "is_superuser", "status", "deleted", "created", "last_seen"} <= set(
-        FOREIGN
-    )
+    assert {
+        "user",
+        "user_id",
+        "is_staff",
+        "is_superuser",
+        "status",
+        "deleted",
+        "created",
+        "last_seen",
+    } <= set(FOREIGN)
     assert {Conversation, Message, Run} <= set(apps.get_app_config("chat").get_models())
 
 

@@ -1,0 +1,24 @@
+"""CONTRIBUTING.md names files and rooms that are there."""
+
+import re
+
+import pytest
+
+from tests.databases import ROOT
+
+NAMED = sorted(
+    set(
+        re.findall(
+            r"`((?:chat|chatsite|static|templates|tests)/[\w./]*)`", (ROOT / "CONTRIBUTING.md").read_text()
+        )
+    )
+)
+
+
+def test_it_names_files() -> None:
+    assert len(NAMED) > 30
+
+
+@pytest.mark.parametrize("path", NAMED)
+def test_what_it_names_is_there(path: str) -> None:
+    assert (ROOT / path).exists()

@@ -1,4 +1,4 @@
-"""The chat as a Django application."""
+"""Django application configuration of the chat."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,10 @@ from chat.redaction import conceal
 
 
 def secrets_of(settings: Any) -> Iterator[str]:
-    """The site's own secrets, as the settings have them; passwords in addresses also as written there."""
+    """Yield the site's own secrets from the settings.
+
+    Passwords in DATABASE_URL and REDIS_URL come twice: as written there (percent-encoded) and decoded.
+    """
     yield from (settings.CLOUDFLARE_API_TOKEN, settings.OPENAI_API_KEY, settings.SECRET_KEY)
     yield from settings.SECRET_KEY_FALLBACKS
     yield from (str(database.get("PASSWORD") or "") for database in settings.DATABASES.values())
@@ -22,13 +25,13 @@ def secrets_of(settings: Any) -> Iterator[str]:
 
 
 class ChatConfig(AppConfig):
-    """Registers the start's checks beside what Django finds by itself, and the site's secrets."""
+    """Register the system checks and the secrets to redact when the application starts."""
 
     name = "chat"
     verbose_name = _("Chat")
 
     def ready(self) -> None:
-        """Import the checks: they register themselves, and they need the settings to be complete."""
+        """Import the checks, which register themselves on import and need the complete settings."""
         from chatsite import checks  # noqa: F401
 
         conceal(*secrets_of(settings))

@@ -1,4 +1,4 @@
-"""Who may log in, and how often somebody may try."""
+"""Authentication backend and login throttle."""
 
 import hashlib
 import ipaddress
@@ -22,15 +22,15 @@ from django.utils import timezone
 from chat.models.user import User
 from chatsite.proxies import forwarded_for, without_port
 
-ADDRESS_LIMIT = 300  # failed log-ins of all names together from one address, within AXES_COOLOFF_TIME
-LONGEST_NAME = 255  # characters; the column of the throttle's table
-LOG_IN, CONFIRMATION = "name:", "session:"  # what a failure counts under begins with, by its kind
+ADDRESS_LIMIT = 300  # failed logins from one address, of all names together, within AXES_COOLOFF_TIME
+LONGEST_NAME = 255  # characters; width of the `username` column of AccessAttempt
+LOG_IN, CONFIRMATION = "name:", "session:"  # prefixes of the names that failures are counted under
 
 logger = logging.getLogger(__name__)
 
 
 class AccountBackend(AxesStandaloneBackend, ModelBackend):
-    """Logs in by name or e-mail address, unless there were too many failures."""
+    """Authenticate by username or e-mail address, unless the throttle refuses the attempt."""
 
     def authenticate(
         self,
@@ -39,10 +39,12 @@ class AccountBackend(AxesStandaloneBackend, ModelBackend):
         password: str | None = None,
         **kwargs: Any,
     ) -> User | None:
-        """Return the account, or None. With `account`, a person who is signed in confirms their password.
+        """Return the account, or None. With `account`, check the password of that signed-in user instead.
 
-        :raises PermissionDenied: from the throttle; Django's `authenticate` turns it into None, and
-            `request.axes_locked_out` says so. A call without a request comes from our own code: no throttle.
+        A call without a request comes from our own code and is not throttled.
+
+        Raises PermissionDenied when the throttle refuses the attempt. Django's `authenticate` turns that into
+        None, and `request.axes_locked_out` is set.
         """
         account: User | None = kwargs.get("account")
         if not (username or account) or not password:
@@ -50,7 +52,7 @@ class AccountBackend(AxesStandaloneBackend, ModelBackend):
         if request is not None:
             super().authenticate(request, username, password, **kwargs)
         if account is not None:
-            # Not by the method of the account: it renews an outdated hash, and that would end this session.
+            # Not `account.check_password`: it upgrades an outdated hash, and that would end this session.
             return account if check_password(password, account.password) else None
         return self._logged_in(username or "", password)
 
@@ -60,12 +62,15 @@ class AccountBackend(AxesStandaloneBackend, ModelBackend):
             if account.check_password(password) and self.user_can_authenticate(account):
                 return account
         if not accounts:
-            User().set_password(password)  # an unknown name must cost the time of a known one
+            User().set_password(password)  # hash anyway: an unknown name must take as long as a known one
         return None
 
     def get_user(self, user_id: Any) -> User | None:
-        """The account of a session, None where it is disabled. Raw: each request asks, and the query compiler
-        takes longer than the database."""
+        """Return the account of a session, or None if it is disabled or gone.
+
+        Raw SQL, because every request runs this query and Django's query compiler takes longer than the
+        database.
+        """
         account = next(iter(User.objects.raw("SELECT * FROM chat_user WHERE id = %s", [user_id])), None)
         return account if account is not None and self.user_can_authenticate(account) else None
 
@@ -76,20 +81,20 @@ class AccountBackend(AxesStandaloneBackend, ModelBackend):
         password: str | None = None,
         **kwargs: Any,
     ) -> User | None:
-        """The same in a thread: hashing takes 30 ms and the throttle asks the database."""
+        """Run `authenticate` in a thread: hashing takes 30 ms and the throttle queries the database."""
         return await sync_to_async(self.authenticate)(request, username, password, **kwargs)
 
 
 class LoginThrottle(AxesDatabaseHandler):
-    """Ten failures of one name from one address, or ADDRESS_LIMIT log-ins of all names from that address.
+    """Lock a name after ten failures from one address, and an address after ADDRESS_LIMIT failed logins.
 
-    What is refused without a look at the password counts for nothing, so whoever hammers at one name brings
-    the address ten failures and no more. An office behind one address can mistype three hundred times in a
-    quarter of an hour; a list of a thousand names with one password each does not get through.
+    Attempts that are refused without checking the password are not counted, so hammering one name adds ten
+    failures to the address and no more. An office behind one address can mistype 300 times in 15 minutes; a
+    list of 1,000 names with one password each does not get through.
     """
 
     def is_locked(self, request: Any, credentials: dict[str, Any] | None = None) -> bool:
-        """Whether this attempt is refused without a look at the password."""
+        """Return whether this attempt is refused without checking the password."""
         if super().is_locked(request, credentials):
             return True
         return not _is_confirmation(credentials) and self._address_is_locked(request)
@@ -104,10 +109,10 @@ class LoginThrottle(AxesDatabaseHandler):
 
 @receiver(pre_save, sender=AccessAttempt)
 def keep_nothing_sent(sender: Any, instance: AccessAttempt, **_: Any) -> None:
-    """Store of a failed attempt who, from where and when, and no field of the request, whatever its name.
+    """Store of a failed attempt its name, address and time, but no field of the request, whatever its name.
 
-    axes appends all fields to the row but those on a list of names. The fields of a form that changes a
-    password hold the new one, in clear text.
+    axes stores every GET and POST field except those on a list of names. The fields of a password change form
+    hold the new password in clear text.
     """
     instance.get_data = instance.post_data = ""
 
@@ -117,17 +122,20 @@ def _is_confirmation(credentials: dict[str, Any] | None) -> bool:
 
 
 def lockout_parameters(request: Any, credentials: dict[str, Any] | None = None) -> list[Any]:
-    """A session wherever it is used from; a name only from one address, else anybody could lock it out."""
+    """Return the columns that axes counts failures by.
+
+    Confirmations count per session, from any address. Logins count per (name, address): counted by the name
+    alone, anybody could lock an account out.
+    """
     return ["username"] if _is_confirmation(credentials) else [["username", "ip_address"]]
 
 
 def throttled_name(request: HttpRequest | None, credentials: dict[str, Any] | None) -> str:
-    """Under which name a failure counts: an account's own, whichever of its names was typed.
+    """Return the name that a failure is counted under.
 
-    It begins with the kind of the attempt, so no name that is typed passes for another kind.
-
-    Otherwise every spelling of an e-mail address would bring ten more tries. A confirmation counts for its
-    session, of which only a hash is kept.
+    A login counts under the account's username, also where the e-mail address was typed: otherwise every
+    spelling of an address would allow ten more attempts. A confirmation counts under a hash of its session
+    key. The result begins with LOG_IN or CONFIRMATION, so no typed name can be taken for a session.
     """
     if request is not None and _is_confirmation(credentials):
         key = request.session.session_key or ""
@@ -138,16 +146,16 @@ def throttled_name(request: HttpRequest | None, credentials: dict[str, Any] | No
 
 
 def forget_failures(request: HttpRequest, account: User) -> None:
-    """What this session failed before its person confirmed the right password."""
+    """Delete the failed confirmations of this session, after the right password was confirmed."""
     AccessAttempt.objects.filter(username=throttled_name(request, {"account": account})).delete()
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """The address that failures count for.
+    """Return the address that failures are counted under, or None if there is none.
 
-    Behind TRUSTED_PROXY proxies of our own it is what the outermost of them saw. Without a proxy the header
-    is the client's invention, and only the socket counts. Of an IPv6 address the first 64 bits count, because
-    a household owns all the rest of them.
+    Behind TRUSTED_PROXY proxies of the site it is the address that the outermost of them saw. Without a proxy
+    X-Forwarded-For can be forged by the client, so only the socket's address counts. IPv6 addresses are cut
+    to their first 64 bits, because one household controls all the rest.
     """
     forwarded = forwarded_for(request.META.get("HTTP_X_FORWARDED_FOR", ""), settings.TRUSTED_PROXY)
     for text in (without_port(forwarded), request.META.get("REMOTE_ADDR", "")):
@@ -155,13 +163,16 @@ def client_address(request: HttpRequest) -> str | None:
             return _counted(ipaddress.ip_address(text))
         except ValueError:
             if settings.TRUSTED_PROXY > 0:
-                _warn_unread()  # else a Unix socket, or a header nobody wrote
+                _warn_unread()  # without a proxy: a Unix socket or an empty header, which is normal
     return None
 
 
 @cache
 def _warn_unread() -> None:
-    """Once in a process: everybody counts as the proxy, so few failures of one lock out all."""
+    """Log a warning, once per process.
+
+    All clients then count as the proxy's address, so the failures of one client can lock out all.
+    """
     logger.warning("TRUSTED_PROXY is set, but X-Forwarded-For names no address of a client")
 
 

@@ -1,4 +1,4 @@
-"""The forms in which people give themselves a name and a password; the admin's use the same rules."""
+"""Account and password forms; those of the admin apply the same rules."""
 
 from typing import Any
 
@@ -19,14 +19,14 @@ from django.utils.translation import gettext_lazy as _
 from chat.models.api_key import ApiKey
 from chat.models.user import User
 
-LONGEST_PASSWORD = 1024  # characters; the hash costs the same, the request does not
+LONGEST_PASSWORD = 1024  # characters; limits the request, because the hash costs the same for any length
 TAKEN = _("Another account has this e-mail address.")
 GONE = _("One of these keys is not valid any more. Choose again.")
 LAST_ADMINISTRATOR = _("This is the last administrator who can sign in. Make another one first.")
 
 
 class PasswordRules(SetPasswordMixin):
-    """A new password, twice. What is wrong with it is said at the first field, where the rules stand."""
+    """Two fields for a new password. Errors appear at the field `first`, beside the password rules."""
 
     first = "password1"
     fields: dict[str, forms.Field]
@@ -40,7 +40,7 @@ class PasswordRules(SetPasswordMixin):
 
 
 class UniqueEmailMixin(forms.BaseModelForm):
-    """Says at its field that an address is taken; the constraint of the table belongs to no field."""
+    """Report a duplicate e-mail address at its field; the table's constraint error belongs to no field."""
 
     def clean_email(self) -> str:
         email: str = self.cleaned_data["email"]
@@ -51,7 +51,7 @@ class UniqueEmailMixin(forms.BaseModelForm):
 
 
 class AccountForm(PasswordRules, UniqueEmailMixin, BaseUserCreationForm):
-    """An account of one's own: a name, an address if there is one, and a password."""
+    """Creation of one's own account: username, optional e-mail address and password."""
 
     class Meta(BaseUserCreationForm.Meta):
         model = User
@@ -59,15 +59,15 @@ class AccountForm(PasswordRules, UniqueEmailMixin, BaseUserCreationForm):
 
 
 class NewPasswordForm(PasswordRules, SetPasswordForm):
-    """A password for somebody who proved in another way who they are."""
+    """A new password for a user who is authenticated otherwise, such as by a reset link."""
 
     first = "new_password1"
 
 
 class ChangePasswordForm(NewPasswordForm):
-    """One's own password; whether `current` is right is for the throttle to say, not for this form.
+    """Change of one's own password. The view checks `current`, so that the throttle counts failures.
 
-    `keep` holds the API keys that are not revoked with the old password: none unless they are chosen.
+    `keep` holds the API keys that stay valid; all others are revoked with the old password.
     """
 
     current = forms.CharField(max_length=LONGEST_PASSWORD, strip=False)
@@ -85,26 +85,29 @@ class ChangePasswordForm(NewPasswordForm):
 
 
 class SetUserPasswordForm(PasswordRules, AdminPasswordChangeForm):
-    """A password that the administrator makes up. It cannot be none: there is no other way to sign in."""
+    """A password set by an administrator.
+
+    The option for an unusable password is removed, because there is no other way to sign in.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields.pop("usable_password", None)
 
     def save(self, commit: bool = True) -> Any:
-        """Only the password is written: whoever was disabled meanwhile stays disabled."""
+        """Save only the password column, so that a user who was disabled meanwhile stays disabled."""
         user = super().save(commit=False)
         user.save(update_fields=["password"])
         return user
 
 
 class PersonForm(UniqueEmailMixin, UserChangeForm):
-    """What the administrator changes about somebody; the password has pages of its own."""
+    """The admin's form for a user's account; the password has its own pages."""
 
     password = None  # type: ignore[assignment]
 
     def clean(self) -> dict[str, Any] | None:
-        """Somebody must be left who can open the admin."""
+        """Reject a change that would leave nobody who can open the admin."""
         data = super().clean() or {}
         lost = [name for name in User.ADMINISTRATOR if not data.get(name, getattr(self.instance, name))]
         if lost and User.objects.is_last_administrator(self.instance):

@@ -1,4 +1,4 @@
-"""Messages rendered for pages, off the event loop and off the database's threads, in turns that are fair."""
+"""Rendering of messages for pages in `RENDER_POOL`: not on the event loop, nor in the database threads."""
 
 import asyncio
 import threading
@@ -11,13 +11,16 @@ from chat.rendering.message_html import MessageHtml, PageRenderer
 
 from .fair_executor import RENDER_POOL
 
-STRETCH_SECONDS = 0.01  # of processor time, after which a rendering gives way
-PAUSES = 2  # times as long as it has worked
-SLICE_SECONDS = 0.05  # that one page renders at a stretch, before it is the turn of somebody else's
+STRETCH_SECONDS = 0.01  # of CPU time, after which a rendering sleeps
+PAUSES = 2  # length of the sleep, in multiples of the CPU time since the last one
+SLICE_SECONDS = 0.05  # wall time for which one page renders before the next user's turn
 
 
 class Text(NamedTuple):
-    """A message's Markdown. `anchors`: see `render`; `final`: it does not change any more."""
+    """A message's Markdown.
+
+    `anchors`: see `rendering.markdown.render`; `final`: the text will not change any more.
+    """
 
     markdown: str
     anchors: str
@@ -25,7 +28,7 @@ class Text(NamedTuple):
 
 
 async def render_page(person: int, texts: Iterable[Text]) -> list[MessageHtml]:
-    """The HTML of each text, for a page of this person's."""
+    """Return the HTML of each text, for a page of the user with the id `person`."""
     page = _Page(texts)
     while not await asyncio.wrap_future(page.turn(person)):
         pass
@@ -33,7 +36,7 @@ async def render_page(person: int, texts: Iterable[Text]) -> list[MessageHtml]:
 
 
 def render_page_sync(person: int, texts: Iterable[Text]) -> list[MessageHtml]:
-    """The same for a view that has a thread of its own, which waits meanwhile."""
+    """Do the same for a synchronous view, blocking its thread."""
     page = _Page(texts)
     while not page.turn(person).result():
         pass
@@ -41,14 +44,17 @@ def render_page_sync(person: int, texts: Iterable[Text]) -> list[MessageHtml]:
 
 
 class GiveWay:
-    """Sleeps now and then in a rendering that takes long. A thread that computes without a pause takes every
-    second turn of the interpreter from all other requests; this way it is every fourth or fifth."""
+    """Callback that makes a long rendering sleep between blocks.
+
+    A thread that computes without a pause takes every second turn of the interpreter lock from all other
+    requests; with the sleeps it takes every fourth or fifth.
+    """
 
     def __init__(self) -> None:
         self._thread = self._began = 0.0
 
     def __call__(self) -> None:
-        if self._thread != threading.get_ident():  # each thread has a clock of its own
+        if self._thread != threading.get_ident():  # `thread_time` is per thread
             self._thread, self._began = threading.get_ident(), time.thread_time()
         worked = time.thread_time() - self._began
         if worked > STRETCH_SECONDS:
@@ -66,7 +72,7 @@ class _Page:
         return RENDER_POOL.submit(person, self._go_on)
 
     def _go_on(self) -> bool:
-        """Render for one turn. Returns whether all is done."""
+        """Render for one turn of SLICE_SECONDS. Return whether all texts are done."""
         until = time.monotonic() + SLICE_SECONDS
         for text in self._texts:
             self.html.append(self._renderer.html(text.markdown, text.anchors, final=text.final))

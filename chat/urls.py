@@ -1,4 +1,4 @@
-"""The addresses of the chat: design of the HTTP contract in one screen."""
+"""URLs of the chat: the whole HTTP contract on one screen."""
 
 from django.urls import path, register_converter
 from django.urls.converters import PathConverter
@@ -25,14 +25,14 @@ from .views import (
 
 
 class NameConverter(PathConverter):
-    """Whatever a program takes for a model's name, lines and all: that it is none, the API says itself."""
+    """Match any model name, even with line breaks: the API itself reports an unknown model."""
 
     regex = "(?s:.+)"
 
 
 register_converter(NameConverter, "name")
 app_name = "chat"
-ACCOUNT = "client/v4/accounts/<str:account>/ai/"  # any: a key says whose it is
+ACCOUNT = "client/v4/accounts/<str:account>/ai/"  # any account id: the API key identifies the user
 urlpatterns = [
     path("", pages.home, name="home"),
     path("c/", messages.new_conversation, name="new"),

@@ -1,1 +1,1 @@
-"""Filters of our templates."""
+"""Template filters of the chat."""

@@ -1,4 +1,4 @@
-"""Markdown in templates: the only place where text is declared to be safe HTML."""
+"""Rendered Markdown in templates: the only place that marks a string as safe HTML."""
 
 from django import template
 from django.utils.safestring import SafeString, mark_safe
@@ -10,9 +10,9 @@ register = template.Library()
 
 @register.filter
 def rendered(html: MessageHtml) -> SafeString:
-    """A message's sanitised top-level blocks, with nothing between them: child i is block i.
+    """Mark a message's HTML as safe: its sanitised top-level blocks, unseparated, so child i is block i.
 
-    Raises TypeError for any other string, which may be anybody's.
+    Raises TypeError for any other type, because any other string may be unsanitised.
     """
     if not isinstance(html, MessageHtml):
         raise TypeError(f"{type(html).__name__} is not rendered HTML")

@@ -109,7 +109,7 @@ class LoginThrottle(AxesDatabaseHandler):
 
 @receiver(pre_save, sender=AccessAttempt)
 def keep_nothing_sent(sender: Any, instance: AccessAttempt, **_: Any) -> None:
-    """Store of a failed attempt its name, address and time, but no field of the request, whatever its name.
+    """Clear the request's fields, whatever their names; the name, address and time of the failure stay.
 
     axes stores every GET and POST field except those on a list of names. The fields of a password change form
     hold the new password in clear text.

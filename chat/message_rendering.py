@@ -1,4 +1,4 @@
-"""Rendering of messages for pages in `RENDER_POOL`: not on the event loop, nor in the database threads."""
+"""Rendering of messages for pages: in fair turns, off the event loop and off the database threads."""
 
 import asyncio
 import threading

@@ -1,4 +1,7 @@
-"""The gatekeepers: who is asking, and may they have this? Each runs in a database thread."""
+"""Access control of views: look up the user and the objects they own, and turn refusals into responses.
+
+The look-ups query the database, so they run in a database thread.
+"""
 
 import re
 import uuid
@@ -26,7 +29,7 @@ ON_A_CONVERSATION = re.compile(r"/c/[0-9a-f-]{36}/(?!undelete/)")
 
 
 def get_user(request: HttpRequest) -> User:
-    """The person who asks. Raises NotAuthenticated, also for a disabled account."""
+    """Return the signed-in user. Raises NotAuthenticated, also for a disabled account."""
     user = request.user
     if not isinstance(user, User) or not user.is_active:
         raise NotAuthenticated(_("You are signed out. Sign in to go on."))
@@ -34,7 +37,7 @@ def get_user(request: HttpRequest) -> User:
 
 
 def get_conversation_or_404(request: HttpRequest, conversation: uuid.UUID) -> Conversation:
-    """Raises NotAuthenticated and NotFound."""
+    """Return the user's own conversation. Raises NotAuthenticated and NotFound."""
     found = Conversation.objects.owned_by(get_user(request)).filter(pk=conversation).first()
     if found is None:
         raise NotFound(_("There is no such conversation."))
@@ -42,7 +45,7 @@ def get_conversation_or_404(request: HttpRequest, conversation: uuid.UUID) -> Co
 
 
 def get_message_or_404(request: HttpRequest, message: uuid.UUID) -> Message:
-    """Raises NotAuthenticated and NotFound."""
+    """Return a message of the user's own conversations. Raises NotAuthenticated and NotFound."""
     found = Message.objects.of(get_user(request)).filter(pk=message).first()
     if found is None:
         raise NotFound(_("There is no such message."))
@@ -50,7 +53,7 @@ def get_message_or_404(request: HttpRequest, message: uuid.UUID) -> Message:
 
 
 def get_run_or_404(request: HttpRequest, run: uuid.UUID) -> Run:
-    """The run with its message and its worker. Raises NotAuthenticated and NotFound."""
+    """Return the run with its message and its worker loaded. Raises NotAuthenticated and NotFound."""
     runs = Run.objects.owned_by(get_user(request)).select_related("message", "worker")
     found = runs.filter(pk=run).first()
     if found is None:
@@ -59,13 +62,18 @@ def get_run_or_404(request: HttpRequest, run: uuid.UUID) -> Run:
 
 
 def page_cursor(request: HttpRequest, among: QuerySet[Row]) -> Row | None:
-    """The one of these that the page asked for ends just before: `?before=`. Raises BadRequest and
-    NotFound."""
+    """Return the row of `among` that `?before=` names: the requested page of a list ends just before it.
+
+    None without the parameter. Raises BadRequest and NotFound.
+    """
     return row_from_query(request, "before", among)
 
 
 def row_from_query(request: HttpRequest, parameter: str, among: QuerySet[Row]) -> Row | None:
-    """The one of these whose id the query names, if it names one. Raises BadRequest and NotFound."""
+    """Return the row of `among` whose UUID the query parameter holds; None without it.
+
+    Raises BadRequest when it is no UUID, NotFound when no row has it.
+    """
     key = request_fields.parse_uuid(request.GET, parameter)
     if key is None:
         return None
@@ -76,7 +84,7 @@ def row_from_query(request: HttpRequest, parameter: str, among: QuerySet[Row]) -
 
 
 def require_methods(*methods: str) -> Callable[[View], View]:
-    """Only these methods; refusals become answers: JSON for programs, pages for people."""
+    """Allow only these methods, and turn RequestError and database outages into JSON or HTML responses."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -110,12 +118,12 @@ def _answer(request: HttpRequest, refusal: RequestError) -> HttpResponse:
 
 
 def login_redirect(request: HttpRequest) -> HttpResponseRedirect:
-    """To the login page and back."""
+    """Redirect to the login page, which leads back to `return_url`."""
     return redirect_to_login(return_url(request))
 
 
 def return_url(request: HttpRequest) -> str:
-    """Where to go on after signing in; a send comes back to the page it was typed on."""
+    """Return the URL to go on to after signing in; for a POST, the page that its form was on."""
     if request.method != "POST":
         return request.get_full_path()
     written_on = ON_A_CONVERSATION.match(request.path)

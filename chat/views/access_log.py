@@ -1,4 +1,4 @@
-"""Who of the staff looked into one's conversations: told to the one who wrote them."""
+"""Access log: shows users which members of staff read their conversations."""
 
 import uuid
 from typing import Any
@@ -17,12 +17,12 @@ from chat.timezones import timezone_of
 from . import access
 
 PAGE = 50  # readings shown at once
-LONGEST_KEY = 18  # digits; what every database takes
+LONGEST_KEY = 18  # digits; fits every database's 64-bit integer
 
 
 @access.require_methods("GET", "HEAD")
 async def readings(request: HttpRequest) -> HttpResponseBase:
-    """The newest readings of one's own conversations, or with `?before=<number>` those before that one."""
+    """List the newest readings of the user's conversations; with `?before=<number>` those before that one."""
     return await run_in_db(_readings, request)
 
 
@@ -50,9 +50,9 @@ def _readings(request: HttpRequest) -> HttpResponse:
 
 
 def _newest(user: User, before: int | None) -> list[int]:
-    """The keys of the newest readings of this person's conversations, and one more than a page holds.
+    """Return the keys of the newest readings of this user's conversations, at most one more than PAGE.
 
-    Two short looks into an index each, for openings and for lists.
+    Two short index scans: one for opened conversations, one for lists that showed them.
     """
     opened = Reading.objects.filter(owner_key=user.pk)
     listed = ReadingOwner.objects.filter(owner_key=user.pk)

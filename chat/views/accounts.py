@@ -1,4 +1,4 @@
-"""An account by a one-time link: the administrator's at the start, everybody else's by invitation."""
+"""Account creation by one-time links: the set-up link for the administrator, invitations for the rest."""
 
 from django.conf import settings
 from django.contrib import auth
@@ -25,7 +25,7 @@ TAKEN = _("Somebody took this name or this address a moment ago. Choose another 
 @sensitive_post_parameters("password1", "password2")
 @require_http_methods(["GET", "HEAD", "POST"])
 def setup(request: HttpRequest, token: str) -> HttpResponse:
-    """Make the administrator's account with the one-time link, and log in; any other token is a 404."""
+    """Create the administrator's account with the one-time link, and log in; any other token is a 404."""
     if not SetupLink.objects.is_open(token):
         raise Http404
     form = AccountForm(request.POST or None)
@@ -33,14 +33,14 @@ def setup(request: HttpRequest, token: str) -> HttpResponse:
         data = form.cleaned_data
         user = SetupLink.objects.claim(token, data["username"], data["email"], data["password1"])
         if user is None:
-            raise Http404  # somebody was quicker
+            raise Http404  # another request claimed the link first
         auth.login(request, user)
         return redirect(settings.LOGIN_REDIRECT_URL)
     return render(request, "accounts/setup.html", {"form": form})
 
 
 def setup_url() -> str:
-    """The whole address of the set-up link while it is owed, else an empty text. Reads the database."""
+    """Return the absolute URL of the set-up link while no user exists, otherwise "". Uses the database."""
     link = SetupLink.objects.pending()
     return settings.SITE_URL + reverse("setup", args=[link.token]) if link else ""
 
@@ -49,10 +49,10 @@ def setup_url() -> str:
 @sensitive_post_parameters("password1", "password2")
 @require_http_methods(["GET", "HEAD", "POST"])
 def invite(request: HttpRequest, token: str) -> HttpResponse:
-    """Make one's own account with an invitation, and log in.
+    """Create an account with an invitation, and log in.
 
-    A wrong token, a used and an old one get the same 404. Whoever has an account gets a page that says so,
-    and the invitation stays open.
+    Wrong, used and expired tokens get the same 404. A user who is signed in already gets a page that says so
+    (409 for a POST), and the invitation stays open.
     """
     if not Invite.objects.open(token).exists():
         return dead_link(request)
@@ -66,7 +66,7 @@ def invite(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _claim(request: HttpRequest, token: str, form: AccountForm) -> HttpResponse:
-    user = form.save(commit=False)  # hashed before the database is held
+    user = form.save(commit=False)  # hashes the password, before the write lock is taken
     try:
         with write_lock():
             claimed = Invite.objects.claim(token, user)
@@ -74,11 +74,11 @@ def _claim(request: HttpRequest, token: str, form: AccountForm) -> HttpResponse:
         form.add_error("username", TAKEN)
         return render(request, "accounts/invite.html", {"form": form})
     if not claimed:
-        return dead_link(request)  # somebody was quicker
+        return dead_link(request)  # another request claimed it first
     auth.login(request, user)
     return redirect(settings.LOGIN_REDIRECT_URL)
 
 
 def dead_link(request: HttpRequest) -> HttpResponse:
-    """404, the same for a link that never was and for one that is over."""
+    """Return 404, the same for a link that never existed and for a used or expired one."""
     return refuse(request, 404, DEAD_LINK, code="dead_link")

@@ -1,4 +1,4 @@
-"""A person's conversations as the sidebar lists them: newest first, in groups of days and months."""
+"""The user's conversations as the sidebar lists them: newest first, grouped by day and month."""
 
 import uuid
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ REPLYING, UNSEEN = "replying", "unseen"
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`older` names the last conversation listed where there are more; `model` is the newest one's."""
+    """`older`: the last listed conversation's id, None if no more follow; `model`: that of the newest one."""
 
     groups: list[dict[str, Any]]
     older: uuid.UUID | None
@@ -39,13 +39,13 @@ class Listing:
 
 @access.require_methods("GET", "HEAD")
 async def conversations(request: HttpRequest) -> HttpResponseBase:
-    """The list as a page, and its mere items for the page that has the rest already."""
+    """Return the list as a page, or only its items to a page's own script."""
     return await run_in_db(_conversations, request)
 
 
 def _conversations(request: HttpRequest) -> HttpResponse:
     user = access.get_user(request)
-    # One's own, deleted or not: it may have been deleted since it ended the list.
+    # Deleted ones too: the last conversation of the client's list may have been deleted since.
     before = access.page_cursor(request, Conversation.objects.filter(user=user))
     listing = read(user, timezone_of(request), before=before)
     page = "chat/_conversations.html" if is_part(request) else "chat/conversations.html"
@@ -55,7 +55,10 @@ def _conversations(request: HttpRequest) -> HttpResponse:
 def read(
     user: User, zone: tzinfo, *, current: Conversation | None = None, before: Conversation | None = None
 ) -> Listing:
-    """One query, whatever the number of conversations; another where the open one is not among the newest."""
+    """Return the newest LISTED conversations, or those before `before`, grouped by days in `zone`.
+
+    One query, whatever their number; one more if `current`, the open conversation, is not among them.
+    """
     found = Conversation.objects.owned_by(user).order_by("-updated", "-pk")
     if before:
         found = found.filter(Q(updated__lt=before.updated) | Q(updated=before.updated, pk__lt=before.pk))
@@ -73,15 +76,15 @@ def read(
 
 
 def _apart(found: Any, zone: tzinfo, current: uuid.UUID | None) -> list[dict[str, Any]]:
-    """The open conversation in a group of its own, behind those that are listed: others lie between."""
+    """Return the open conversation as a group to append to the list; others between them are left out."""
     rows = _marked(found).values("pk", "title", "updated", "model", REPLYING, UNSEEN)
     return [group | {"apart": True} for group in _grouped(rows, zone, current)]
 
 
 def _marked(found: Any) -> Any:
-    """Whether a reply is being written, and whether one ended since its owner last looked."""
-    # Written out, for SQLite uses the index of live runs only where it reads the very words of its condition:
-    # 200 conversations of 30 replies each took 47 ms without it, and 15 with it.
+    """Annotate whether a reply is being written, and whether one ended since the owner last looked."""
+    # Raw SQL, because SQLite uses the partial index of live runs only if the query repeats its condition
+    # literally: 200 conversations of 30 replies each took 47 ms without the index, and 15 ms with it.
     live = Run.objects.filter(conversation=OuterRef("pk")).extra(where=[LIVE_RUNS])  # noqa: S610
     ended = Run.objects.filter(message=OuterRef("active_leaf"), finished__gt=OuterRef("last_seen"))
     return found.annotate(**{REPLYING: Exists(live), UNSEEN: Exists(ended)})
@@ -100,7 +103,7 @@ def _grouped(rows: Iterable[dict[str, Any]], zone: tzinfo, current: uuid.UUID | 
 
 
 def _group(day: date, today: date) -> str:
-    """The key of a day's group: also of one to come, where a clock was wrong."""
+    """Return the key of a day's group. A future day, from a wrong clock, counts as today."""
     if day >= today:
         return "today"
     if day == today - timedelta(days=1):

@@ -1,5 +1,4 @@
-"""What an open page asks for while it is looked at: whether its conversation has changed since, and where the
-model's context begins."""
+"""State of a conversation for an open page: its changes, and the beginning of the model's context."""
 
 import uuid
 from typing import Any
@@ -21,13 +20,13 @@ from chat.upstream.catalogue import LlmModel, UnknownModel
 
 from . import access
 
-TRAIL = 3  # messages: a page that shows these, one after the other, has missed no turn between its last two
-NEXT = "next"  # the next question is all that the model would be sent
+TRAIL = 3  # newest messages sent: a page with all of them in sequence missed no turn between its last two
+NEXT = "next"  # no message: the model would be sent the next question alone
 
 
 @access.require_methods("GET", "HEAD")
 async def state(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """The conversation's state, or 304 for who has it already (`If-None-Match`)."""
+    """Return the conversation's state, or 304 if the client has it already (`If-None-Match`)."""
     return await run_in_db(_state, request, conversation)
 
 
@@ -38,7 +37,7 @@ def _state(request: HttpRequest, key: uuid.UUID) -> HttpResponseBase:
     etag = quote_etag(found.version)
     response = get_conditional_response(request, etag=etag) or JsonResponse(_told(found))
     response["ETag"] = etag
-    # Chromium does not keep a page for the way back to it whose script was answered with `no-store`.
+    # Not `no-store`: Chromium keeps a page out of its back/forward cache once its script got such a response.
     response["Cache-Control"] = "private, no-cache"
     return response
 
@@ -58,7 +57,7 @@ def _told(state: ConversationState) -> dict[str, Any]:
 
 @access.require_methods("GET", "HEAD")
 async def context(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """The oldest message that `?model=` would be sent with the next question."""
+    """Return the oldest message that `?model=` would be sent with the next question, as `context_start`."""
     return await run_in_db(_context, await get_engine(), request, conversation)
 
 
@@ -73,13 +72,13 @@ def _context(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse
 
 
 def context_start(conversation: Conversation, model: LlmModel) -> str | None:
-    """An id, or `next` where no message is read any more; None where there is none yet."""
+    """Return the oldest message's id, NEXT if no message fits any more, None if there is no message yet."""
     if conversation.active_leaf_id is None:
         return None
     try:
         start = prompt.context_start(
             conversation.system, conversation.active_leaf_id, model, conversation.parameters
         )
-    except PayloadTooLarge:  # the instructions alone fill the window
+    except PayloadTooLarge:  # the system prompt alone fills the context window
         return NEXT
     return str(start) if start else NEXT

@@ -1,4 +1,4 @@
-"""What can be done with a conversation as a whole."""
+"""Views that change a conversation as a whole."""
 
 import uuid
 from collections.abc import Callable
@@ -27,13 +27,13 @@ from .redirects import HttpResponseSeeOther, to_conversation
 
 @access.require_methods("POST")
 async def rename(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Give it another title, which stays until the next one; its place in the list stays too."""
+    """Change the title; the place in the list stays."""
     return await _change(request, conversation, lambda here, found: {"title": request_parsers.title(request)})
 
 
 @access.require_methods("POST")
 async def settings(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Choose the model, the instructions and the parameters that hold from the next turn on."""
+    """Change the model, the system prompt and the parameters, from the next turn on."""
     return await _change(request, conversation, lambda here, found: _settings(here, request, found))
 
 
@@ -52,7 +52,7 @@ def _settings(here: Engine, request: HttpRequest, found: Conversation) -> dict[s
 async def _change(
     request: HttpRequest, conversation: uuid.UUID, read: Callable[[Engine, Conversation], dict[str, Any]]
 ) -> HttpResponseBase:
-    """Store what `read` finds in the request, and nothing else of the conversation."""
+    """Update only the columns that `read` returns from the request."""
     here = await get_engine()
 
     def change() -> dict[str, Any]:
@@ -67,13 +67,13 @@ async def _change(
 
 @access.require_methods("POST")
 async def seen(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Its owner has seen the reply that is shown now."""
+    """Mark the reply shown now as seen by its owner."""
     await run_in_db(_seen, request, conversation)
     return _answer(request, conversation)
 
 
 def _seen(request: HttpRequest, conversation: uuid.UUID) -> None:
-    """As of the moment the reply ended, so that no other server's clock matters. Never goes back."""
+    """Move `last_seen` forward to the end of the reply: independent of this server's clock, and never back."""
     found = access.get_conversation_or_404(request, conversation)
     ended = Run.objects.filter(message=found.active_leaf_id).aggregate(ended=Max("finished"))["ended"]
     if ended and ended > found.last_seen:
@@ -83,7 +83,7 @@ def _seen(request: HttpRequest, conversation: uuid.UUID) -> None:
 
 @access.require_methods("POST")
 async def delete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Take a conversation out of its owner's sight, and stop what is being written in it."""
+    """Mark a conversation as deleted, and stop its live runs."""
     here = await get_engine()
     live = await run_in_db(_delete, request, conversation)
     for run in live:
@@ -105,7 +105,7 @@ def _delete(request: HttpRequest, conversation: uuid.UUID) -> list[Run]:
 
 @access.require_methods("POST")
 async def undelete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Take back a deletion; where there was none, nothing changes."""
+    """Undo a deletion; a conversation that is not deleted stays as it is."""
     await run_in_db(_undelete, request, conversation)
     return _answer(request, conversation, deleted=False)
 

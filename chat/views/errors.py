@@ -1,4 +1,4 @@
-"""Refusals: the same statuses for everybody, as a page for people and as JSON for programs."""
+"""Error responses: the same statuses as a page for people and as JSON for programs."""
 
 import math
 import sys
@@ -55,19 +55,19 @@ NO_CSRF = _(
 
 
 def is_form(request: HttpRequest) -> bool:
-    """Whether the body is a plain HTML form."""
+    """Return whether the body is a plain HTML form."""
     return request.content_type in ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 def is_part(request: HttpRequest) -> bool:
-    """Whether our own page asks for a part of one."""
+    """Return whether a script of our own page requests a part of a page."""
     return request.headers.get("X-Requested-With") == "fetch"
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether a program asks: by what it sends, by what it accepts, or by calling what has no page.
+    """Return whether the client is a program: by Content-Type, Accept, or a path without pages.
 
-    Many programs accept "*/*", so a call that is neither a form nor a page answers them in JSON.
+    Many programs accept "*/*", so without a telling header an unsafe request that is no form gets JSON too.
     """
     if request.content_type in ("application/json", "text/event-stream"):
         return True
@@ -91,11 +91,10 @@ def refuse(
     retry_after: float | None = None,
     **more: Any,
 ) -> HttpResponse:
-    """A refusal with a sentence: `{"error": {"code", "message", "retry_after"?, …}}`, or a page.
+    """Return an error response: `{"error": {"code", "message", "retry_after"?, …}}`, or a page.
 
-    At an address of the API it is written in that one's dialect.
-
-    :param retry_after: seconds; also sent as the header of that name, rounded up.
+    Under a URL of the API it is in the format of that dialect. `retry_after` is in seconds, rounded up, and
+    also sent as the Retry-After header. `more` is added to the JSON.
     """
     message = str(message or MESSAGES.get(status) or gettext("This did not work."))
     if (in_dialect := dialects.refused(request.path, status, message, retry_after)) is not None:
@@ -118,35 +117,34 @@ def refuse(
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """400. A refused host's page says which setting lets it in; the name itself is not repeated."""
+    """Return 400. For a disallowed host the page names the setting that admits it, but not the host."""
     return refuse(request, 400, FOREIGN_HOST if isinstance(exception, DisallowedHost) else "")
 
 
 @requires_csrf_token
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """403."""
     return refuse(request, 403)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """403 for a form or a call without its token; why in detail stands in the log."""
+    """Return 403 for a request without a valid CSRF token; Django logs the exact reason."""
     return refuse(request, 403, NO_CSRF, code="csrf")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404: a stranger's object and a missing one give the same bytes."""
+    """Return 404, byte for byte the same for another user's object and for a missing one."""
     return refuse(request, 404)
 
 
 def not_allowed(request: HttpRequest, methods: tuple[str, ...]) -> HttpResponse:
-    """405, with the methods that this address takes."""
+    """Return 405 with the Allow header."""
     response = refuse(request, 405)
     response["Allow"] = ", ".join(methods)
     return response
 
 
 def without_database(request: HttpRequest, error: BaseException) -> HttpResponse | None:
-    """503 where `error` means that the database cannot be used now, else None."""
+    """Return 503 if `error` means that the database cannot be used now, otherwise None."""
     if not isinstance(error, Error) or outage_of(error) is None:
         return None
     refusal = unavailable(error)
@@ -156,10 +154,10 @@ def without_database(request: HttpRequest, error: BaseException) -> HttpResponse
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500, without a look into the database, which may be what is broken; then it is 503.
+    """Return 500, or 503 if the database cannot be used. Queries nothing, because the database may be broken.
 
-    Django calls this while it handles the exception. Those of views have been answered before: what arrives
-    here comes from middleware, such as a session that could not be saved.
+    Django calls this while it handles the exception. Exceptions of views have become responses before that:
+    these come from middleware, such as a session that could not be saved.
     """
     error = sys.exc_info()[1]
     return (error and without_database(request, error)) or refuse(request, 500)

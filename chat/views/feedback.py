@@ -1,4 +1,4 @@
-"""What a person thinks of a reply."""
+"""Ratings of replies."""
 
 import uuid
 
@@ -22,7 +22,7 @@ from .redirects import to_conversation
 
 @access.require_methods("POST")
 async def feedback(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """A thumb up or down, with a reason or without, or none any more."""
+    """Store a thumb up or down with an optional reason, or remove it; pass it on to the AI Gateway."""
     found, up, reason, passages = await run_in_db(_rate, request, message)
     (await get_engine()).gateway_feedback.send(passages, up)
     if is_form(request):
@@ -49,6 +49,6 @@ def _rate(request: HttpRequest, key: uuid.UUID) -> tuple[Message, bool | None, s
 
 
 def _passages(message: Message) -> list[GatewayLogRef]:
-    """Where in a gateway's log the reply stands."""
+    """Return the gateway log entries of the reply's runs."""
     logged = message.runs.exclude(gateway_log="").order_by("created")
     return [GatewayLogRef(*row) for row in logged.values_list("gateway", "gateway_log")]

@@ -1,4 +1,4 @@
-"""For whoever watches over the server."""
+"""Liveness and readiness checks for load balancers and monitoring."""
 
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
@@ -16,7 +16,7 @@ async def alive(request: HttpRequest) -> HttpResponseBase:
 
 @access.require_methods("GET", "HEAD")
 async def ready(request: HttpRequest) -> HttpResponseBase:
-    """Whether to send people here: 503 while the server drains, or its database cannot be used."""
+    """Report readiness for traffic: 503 while the server drains or its database cannot be used."""
     here = await get_engine()
     if here.draining:
         return _not_ready("draining")

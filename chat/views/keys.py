@@ -1,4 +1,4 @@
-"""The pages on which a person makes API keys, takes them back, and reads how programs use them."""
+"""Pages to create and revoke API keys, and examples of their use."""
 
 import uuid
 from datetime import timedelta
@@ -30,7 +30,7 @@ from .password_confirmation import confirm_in_turn, one_confirmation
 from .redirects import HttpResponseSeeOther
 
 WRONG_PASSWORD = gettext_lazy("This is not your password.")
-MOST = 50  # keys of one person that open something
+MOST = 50  # valid keys per user
 LIFETIMES = ("90", "30", "365", "never")  # days; the first is what the form offers
 SCOPES = ("run", "list")
 KEPT = ("usage", "conversations")
@@ -39,9 +39,9 @@ KEPT = ("usage", "conversations")
 @sensitive_post_parameters("password")
 @access.require_methods("GET", "HEAD", "POST")
 async def keys(request: HttpRequest) -> HttpResponseBase:
-    """One's keys; a POST with one's password makes a further one, whose secret only this answer shows.
+    """List the user's keys; a POST with the user's password creates one. Only its response shows the secret.
 
-    Without the password whoever got hold of a session, for a minute, would have a key for good.
+    Without the password, access to a session for a minute would be enough to get a key for good.
     """
     if request.method != "POST":
         return await run_in_db(_show, request)
@@ -54,13 +54,13 @@ async def keys(request: HttpRequest) -> HttpResponseBase:
 
 @access.require_methods("POST")
 async def revoke(request: HttpRequest, key: uuid.UUID) -> HttpResponseBase:
-    """Nothing is opened with it from now on, and what is open ends."""
+    """Revoke a key: new requests with it are refused, and open ones end."""
     return await run_in_db(_revoke, request, key)
 
 
 @access.require_methods("GET", "HEAD")
 async def examples(request: HttpRequest) -> HttpResponseBase:
-    """How programs ask here, to copy: with this site's address and its default model."""
+    """Show examples of API requests to copy, with this site's URL and its default model."""
     here = await get_engine()
     return await run_in_db(_examples, request, here.catalogue.default.id)
 
@@ -91,7 +91,7 @@ def _page(request: HttpRequest, user: User, status: int = 200, **more: Any) -> H
 
 
 def _asked(request: HttpRequest) -> tuple[User, ApiKey, str]:
-    """Who asks for which key, and the password they sent. Refuses what needs no look at the password."""
+    """Return (user, unsaved key, sent password). Refuses invalid requests before the password is checked."""
     user = access.get_user(request)
     sent = request_fields.parse(request, "name", "days", "keep", "password", *SCOPES)
     key = _wanted(sent, user)
@@ -101,7 +101,7 @@ def _asked(request: HttpRequest) -> tuple[User, ApiKey, str]:
 
 
 def _limit(user: User) -> None:
-    """Raises Conflict for whoever has all the keys they may have."""
+    """Raises Conflict when the user has MOST valid keys already."""
     if ApiKey.objects.owned_by(user).valid().count() >= MOST:
         raise Conflict(_("You have %(most)s keys. Revoke one first.") % {"most": MOST})
 
@@ -127,10 +127,10 @@ def _unconfirmed(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
 
 
 def _hold_password(user: User) -> None:
-    """Keep the password from being replaced until this transaction ends. Raises NotAuthenticated where it
-    was.
+    """Lock the user's row, so that the password cannot be replaced until this transaction ends.
 
-    Else a key that is made at that moment would outlive the password that it was made with.
+    Otherwise a key created at that moment would outlive the password that confirmed it. Raises
+    NotAuthenticated when the password was replaced, or the account disabled, since it was checked.
     """
     same = User.objects.filter(pk=user.pk, password=user.password, is_active=True)
     if not same.select_for_update().exists():
@@ -138,7 +138,7 @@ def _hold_password(user: User) -> None:
 
 
 def _wanted(sent: dict[str, Any], user: User) -> ApiKey:
-    """The key that the fields ask for. Raises BadRequest and PayloadTooLarge."""
+    """Return the unsaved key that the fields describe. Raises BadRequest and PayloadTooLarge."""
     name = request_fields.parse_text(sent, "name", LONGEST_NAME, required=True) or ""
     days = _one_of(sent, "days", LIFETIMES)
     key = ApiKey(
@@ -155,7 +155,7 @@ def _wanted(sent: dict[str, Any], user: User) -> ApiKey:
 
 
 def _one_of(sent: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
-    """The first one where nothing was sent."""
+    """Return the field's value, the first of `allowed` if it is missing. Raises BadRequest."""
     value = sent.get(name, allowed[0])
     if value not in allowed:
         words = _("“%(name)s” must be one of: %(names)s.")

@@ -1,4 +1,7 @@
-"""The log: who asked what, what was answered, and by which attempt. One noun a file."""
+"""The database models: the log of questions, replies and attempts, the accounts, and the site's own state.
+
+One subject per file.
+"""
 
 from .api_key import ApiKey
 from .call import Call

@@ -1,4 +1,4 @@
-"""An API key: with it a program asks in a person's name."""
+"""API keys, with which programs send requests in a user's name."""
 
 import hashlib
 import secrets
@@ -13,42 +13,43 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-PREFIX = "chat_"  # by which programs that look for leaked secrets know one of ours
+PREFIX = "chat_"  # lets scanners for leaked secrets recognise a key of this software
 SECRET_BYTES = 32
-SHOWN = 12  # characters of a key by which its owner tells it from the others
+SHOWN = 12  # leading characters of the secret that are stored as they are, to tell a user's keys apart
 LONGEST_NAME = 80
-USE_NOTED = timedelta(minutes=1)  # the last use is written at most so often
+USE_NOTED = timedelta(minutes=1)  # least time between two writes of `last_used`
 
 
 def digest_of(secret: str) -> str:
-    """What is stored of a key. It has 256 random bits, so nobody guesses it from one fast hash."""
+    """Return the digest (hex) that is stored of a key. One fast hash is safe: a key has 256 random bits."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def owned_by(self, user: Any) -> Self:
-        """A person's own keys, the revoked ones too."""
+        """Return the user's keys, including revoked ones."""
         return self.filter(user_id=user.pk)
 
     def valid(self) -> Self:
-        """Keys that open something now: not revoked, not expired, of a person who is not disabled."""
+        """Return the keys that are accepted now: not revoked, not expired, and of an active user."""
         in_time = Q(expires=None) | Q(expires__gt=timezone.now())
         return self.filter(in_time, revoked=None, user__is_active=True)
 
     def revoke(self, keep: Iterable[Any] = ()) -> int:
-        """For good, but for those whose primary keys are in `keep`. Says how many it were."""
+        """Revoke the keys for good, except those with a primary key in `keep`. Return how many were revoked."""
         return self.filter(revoked=None).exclude(pk__in=list(keep)).update(revoked=timezone.now())
 
     def by_secret(self, secret: str) -> "ApiKey | None":
-        """The valid key that reads `secret`, with its person."""
+        """Return the valid key with this secret and its user, in one query; None if there is none."""
         return self.valid().select_related("user").filter(digest=digest_of(secret)).first()
 
 
 class ApiKey(models.Model):
-    """`may_run` and `may_list` are its scopes; `keeps_conversations`: calls are kept like a chat's turns.
+    """An API key of a user.
 
-    `may_set_gateway`: its calls may say through which AI Gateway they go, and how. An administrator allows
-    it, for a gateway's log, cache and costs are the account's.
+    `may_run` and `may_list` are its scopes. `keeps_conversations`: its calls are stored like turns of the
+    chat. `may_set_gateway`: its calls may choose the AI Gateway and its settings; only an administrator allows
+    this, because a gateway's log, cache and costs belong to the account.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -81,7 +82,7 @@ class ApiKey(models.Model):
 
     @property
     def is_valid(self) -> bool:
-        """As `valid` says, but for the person."""
+        """True if the key is neither revoked nor expired. Unlike `valid()`, it ignores the user's state."""
         return self.revoked is None and not self.has_expired
 
     @property
@@ -89,17 +90,17 @@ class ApiKey(models.Model):
         return self.expires is not None and self.expires <= timezone.now()
 
     def generate_secret(self) -> str:
-        """Give this new key its secret, of which only a digest and the beginning are kept."""
+        """Set and return the secret of this new key. Only its digest and its first characters are stored."""
         secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
         self.shown, self.digest = secret[:SHOWN], digest_of(secret)
         return secret
 
     def revoke(self) -> bool:
-        """For good. Says whether it was this call."""
+        """Revoke the key for good. Return True if this call did it, False if it was revoked before."""
         return bool(ApiKey.objects.filter(pk=self.pk, revoked=None).update(revoked=timezone.now()))
 
     def mark_used(self) -> None:
-        """That it is used now, where the last note is a minute old."""
+        """Set `last_used` to now, at most once a minute."""
         now = timezone.now()
         if self.last_used is None or now - self.last_used >= USE_NOTED:
             ApiKey.objects.filter(pk=self.pk).update(last_used=now)

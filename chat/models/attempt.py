@@ -1,4 +1,4 @@
-"""What a run and a program's call have in common: one time that a model was asked."""
+"""The abstract base of runs and API calls: one request to a model."""
 
 from django.db import models
 from django.utils import timezone
@@ -6,8 +6,11 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Attempt(models.Model):
-    """`model` is the one that was asked. `gateway` is the AI Gateway that it went through, `gateway_log` the
-    entry of that one's log, `gateway_step` which of its models answered, and `served_by` that one's name.
+    """One request to a model: its outcome, tokens, AI Gateway and times.
+
+    `model` is the model that was requested. `gateway` is the AI Gateway that the request went through,
+    `gateway_log` the id of its entry in the gateway's log, `gateway_step` the position of the gateway's model
+    that answered, and `served_by` the name of that model.
     """
 
     model = models.CharField(_("model"), max_length=200)
@@ -36,5 +39,5 @@ class Attempt(models.Model):
 
     @property
     def seconds(self) -> float | None:
-        """From the question to the reply's end."""
+        """Seconds from the creation to the end of the reply; None until it has ended."""
         return (self.finished - self.created).total_seconds() if self.finished else None

@@ -1,4 +1,4 @@
-"""A call: one question of a program, answered straight away, and what it used."""
+"""API calls: one row for each request to a model through the API, with its usage."""
 
 import uuid
 from typing import Any
@@ -17,14 +17,14 @@ class CallQuerySet(models.QuerySet["Call"]):
         return self.filter(worker__isnull=False, status=Call.Status.RUNNING)
 
     def orphaned(self) -> "CallQuerySet":
-        """Calls whose worker has been fenced since they began."""
+        """Return the live calls whose worker was fenced after they began."""
         return self.live().filter(epoch__lt=F("worker__epoch"))
 
 
 class Call(Attempt):
-    """Written when it begins and again when it ends, so that a crash hides no use.
+    """An API call, written when it begins and again when it ends, so that its usage survives a crash.
 
-    `run` is the same call as a turn of a conversation, where its key keeps those.
+    `run` is the same call as a turn of a conversation, if the key stores conversations.
     """
 
     class Status(models.TextChoices):
@@ -62,7 +62,7 @@ class Call(Attempt):
         default_permissions = ("view",)
         indexes = [
             models.Index(fields=["-created"], name="call_by_time"),
-            # What a dead process leaves is looked for every few seconds, among all the calls there were.
+            # Recovery looks every few seconds for live calls of dead processes, among all calls ever made.
             models.Index(fields=["worker"], condition=Q(worker__isnull=False), name="call_live_by_worker"),
         ]
         constraints = [
@@ -79,6 +79,6 @@ class Call(Attempt):
         self.save(force_insert=True)
 
     def conclude(self, **outcome: Any) -> bool:
-        """End the call once. Says whether it was this call: recovery may have taken it for orphaned."""
+        """End the call. Return False if it had ended before: recovery may have ended it as an orphan."""
         outcome |= {"finished": timezone.now(), "worker_id": None}
         return bool(Call.objects.filter(pk=self.pk, status=Call.Status.RUNNING).update(**outcome))

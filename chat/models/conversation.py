@@ -1,4 +1,4 @@
-"""A conversation: one person's tree of messages with a model."""
+"""Conversations: each is a tree of messages between one user and a model."""
 
 import hashlib
 import uuid
@@ -12,11 +12,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 TITLE_LENGTH = 80
-UNDELETE_MARGIN = timedelta(hours=1)  # before it is deleted for good; by then clocks may differ
+UNDELETE_MARGIN = timedelta(hours=1)  # no undelete this close before pruning, because clocks may differ
 
 
 def title_from(content: str) -> str:
-    """The first line that says something, cut at a word: a title at once, and for free."""
+    """Return the first line that is not blank, cut at a word to `TITLE_LENGTH`: at once, and for free."""
     line = next((line.strip() for line in content.splitlines() if line.strip()), "")
     line = " ".join(line.split())
     if len(line) <= TITLE_LENGTH:
@@ -25,7 +25,7 @@ def title_from(content: str) -> str:
     return (head.rsplit(" ", 1)[0] if " " in head[20:] else head) + "…"
 
 
-# Asked for every second or two by each page that is looked at: two rows by their keys, found by one index.
+# Each visible page runs this every second or two: two rows by primary key, the run found by one index.
 STATE = """
 SELECT c.title, c.active_leaf_id, r.id, r.status, r.model, r.context_start
 FROM chat_conversation c LEFT JOIN chat_run r ON r.id = (
@@ -37,9 +37,9 @@ WHERE c.id = %s AND c.user_id = %s AND c.deleted IS NULL
 
 @dataclass(frozen=True, slots=True)
 class ConversationState:
-    """What an open page must show anew once it changes. `run` is the newest one of the message `leaf`.
+    """The state of a conversation that an open page reloads on when it changes.
 
-    `context_start` is the oldest message that its model was sent.
+    `run` is the newest run of the message `leaf`; `context_start` is the oldest message in that run's prompt.
     """
 
     title: str
@@ -51,17 +51,17 @@ class ConversationState:
 
     @property
     def version(self) -> str:
-        """Equal for equal states; the value of the `ETag`."""
+        """The hash of the state, which is the value of the `ETag`."""
         return hashlib.blake2s(repr(astuple(self)).encode(), digest_size=12).hexdigest()
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     def owned_by(self, user: Any) -> "ConversationQuerySet":
-        """What this person may see and write in: their own, not deleted."""
+        """Return the conversations that the user may read and write: their own, not deleted."""
         return self.filter(user_id=user.pk, deleted=None)
 
     def recoverable(self) -> "ConversationQuerySet":
-        """Deleted, and not about to be deleted for good."""
+        """Return the deleted conversations that pruning does not delete for good within `UNDELETE_MARGIN`."""
         deleted = self.exclude(deleted=None)
         if not settings.KEEP_DELETED_DAYS:
             return deleted
@@ -70,7 +70,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         )
 
     def state(self, user: Any, conversation: uuid.UUID) -> ConversationState | None:
-        """What is now shown of a conversation of this person, without reading a message. One query."""
+        """Return the state of the user's conversation, None if there is none. One query, no message text."""
         key = Conversation._meta.pk
         with connection.cursor() as cursor:
             cursor.execute(STATE, [key.get_db_prep_value(conversation, connection), user.pk])
@@ -84,9 +84,11 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
 
 class Conversation(models.Model):
-    """`active_leaf` ends the branch that is shown; `last_seen` is when the owner last saw its reply.
+    """A conversation of one user.
 
-    `parameters` are those that its owner chose, whether or not the model of now knows them.
+    `active_leaf` is the last message of the branch that is shown. `last_seen` is the time up to which the
+    owner has seen its replies. `parameters` are the owner's choices, including those that the present model
+    does not support.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

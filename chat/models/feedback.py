@@ -1,4 +1,4 @@
-"""What a person thinks of a reply: a thumb, and why if they say so."""
+"""A user's feedback on a reply: thumb up or down, with an optional reason."""
 
 from django.conf import settings
 from django.db import models

@@ -1,4 +1,7 @@
-"""Identifiers: what an account can be taken for. Each belongs to one account, whatever its case or look."""
+"""Identifiers: digests of the names and addresses of accounts, equal for those that look alike.
+
+Each belongs to one account, so that no account can be mistaken for another, whatever its case or look.
+"""
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,29 +17,29 @@ if TYPE_CHECKING:
 
 class IdentifierManager(models.Manager["Identifier"]):
     def taken(self: Self, user: "User", name: str, address: str) -> bool:
-        """Whether another account has a name or an address that this name or this address could pass for.
+        """Return True if another account has a name or an address that `name` or `address` looks like.
 
-        What `user` has already does not count, also where it is disputed.
+        Identifiers that `user` holds already do not count, even disputed ones.
         """
         wanted = digests(name, address) - self._held(user)
         return self.filter(digest__in=wanted).exclude(user_id=user.pk).exists()
 
     def claim(self: Self, user: "User") -> None:
-        """Take what the name and the address of this stored account are, and give back what they were.
+        """Store the identifiers of this stored account's name and address; delete those of its former ones.
 
-        :raises IntegrityError: another account has one of them; call it in a transaction.
+        Raises IntegrityError: when another account has one of them. Call it in a transaction.
         """
         wanted, held = digests(user.username, user.email or ""), self._held(user)
         if given_back := held - wanted:
             self.filter(user_id=user.pk, digest__in=given_back).delete()
         if not (missing := wanted - held):
             return
-        if self.filter(digest__in=missing, disputed=True).exists():  # the constraint does not see these
+        if self.filter(digest__in=missing, disputed=True).exists():  # the constraint ignores these
             raise IntegrityError("Another account has this name or address, or one that looks like it.")
         self.bulk_create(Identifier(user_id=user.pk, digest=digest) for digest in missing)
 
     def owner(self: Self, login: str) -> Any:
-        """The key of the account that what was typed at the login belongs to, None where it is nobody's."""
+        """Return the primary key of the account that the typed `login` belongs to, None if there is none."""
         found = self.filter(digest__in=digests("", login), disputed=False).values_list("user_id", flat=True)
         return found.first()
 
@@ -45,7 +48,10 @@ class IdentifierManager(models.Manager["Identifier"]):
 
 
 class Identifier(models.Model):
-    """`disputed`: of accounts that were alike before there was this table, all but the oldest."""
+    """One digest that an account holds.
+
+    `disputed` marks accounts that looked alike before this table existed: all of them except the oldest.
+    """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="identifiers")
     digest = models.CharField(max_length=64, db_index=True, editable=False)

@@ -1,4 +1,4 @@
-"""An invitation: a link with which one person makes their own account, once, within seven days."""
+"""Invitations: links with which a person creates their own account, once, within seven days."""
 
 import hashlib
 import secrets
@@ -17,30 +17,30 @@ TOKEN_BYTES = 32
 
 
 def fingerprint(token: str) -> str:
-    """What is stored of a token: who reads the database cannot use the link."""
+    """Return the digest (hex) that is stored of a token, so that the database reveals no usable link."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 class InviteManager(models.Manager["Invite"]):
     def issue(self: Self, made_by: User, note: str = "") -> tuple["Invite", str]:
-        """A new invitation and its token, which is shown this once."""
+        """Store a new invitation. Return it with its token, which can be shown only now."""
         invite = Invite(made_by=made_by, note=note)
         token = invite.generate_token()
         invite.save(force_insert=True)
         return invite, token
 
     def open(self: Self, token: str) -> "models.QuerySet[Invite]":
-        """The invitation of this token, if it was not used and its time is not over."""
+        """Return a queryset of the invitation with this token, empty if it is unknown, used or expired."""
         since = timezone.now() - VALID_FOR
         return self.filter(digest=fingerprint(token), used=None, created__gt=since)
 
     def claim(self: Self, token: str, user: User) -> bool:
-        """Use the invitation up and store the new `user`; False when it is wrong, used or too old.
+        """Use the invitation up and store the new `user`; False if the token is unknown, used or expired.
 
-        The update is the claim: of two people at once the database lets one change the row, and the other,
-        who waited for that transaction, finds it used.
+        The UPDATE is the claim: of two concurrent requests the second waits for the first one's transaction,
+        then finds the invitation used.
 
-        :raises IntegrityError: the name or the address was taken a moment ago; the invitation stays open.
+        Raises IntegrityError: when the name or the address was taken meanwhile; the invitation stays open.
         """
         with transaction.atomic():
             if not self.open(token).update(used=timezone.now()):
@@ -84,7 +84,7 @@ class Invite(models.Model):
         return self.used is None and timezone.now() < self.expires
 
     def generate_token(self) -> str:
-        """Give this new invitation its token, of which only a digest is kept."""
+        """Set and return the token of this new invitation. Only its digest is stored."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         self.digest = fingerprint(token)
         return token

@@ -1,4 +1,4 @@
-"""Work that some process does for all of them now and then: when it was done, and when it is due again."""
+"""Periodic tasks that one process runs for all: the time of the last run and of the next."""
 
 from datetime import timedelta
 from typing import ClassVar, Self
@@ -9,12 +9,16 @@ from django.db.models.functions import Now
 
 class MaintenanceTaskManager(models.Manager["MaintenanceTask"]):
     def note(self: Self, name: str) -> None:
-        """Write down that this was done now."""
+        """Record that the task ran now."""
         if not self.filter(pk=name).update(last_run=Now()):
             self.bulk_create([MaintenanceTask(name=name, last_run=Now())], ignore_conflicts=True)
 
     def claim(self: Self, name: str, interval: timedelta) -> bool:
-        """Whether it is due and for the caller to do now. The update is the claim, so one process gets it."""
+        """Return True if the task is due and the caller is to run it now.
+
+        The UPDATE is the claim, so only one process gets True. A task without a row gets one, due at the next
+        call.
+        """
         if self.filter(pk=name, due__lte=Now()).update(due=Now() + interval, last_run=Now()):
             return True
         if not self.filter(pk=name).exists():
@@ -23,7 +27,7 @@ class MaintenanceTaskManager(models.Manager["MaintenanceTask"]):
 
 
 class MaintenanceTask(models.Model):
-    """All times are the database's."""
+    """A periodic task. All times are those of the database's clock."""
 
     WRITE_PROBE = "write probe"
     PRUNE = "prune"

@@ -1,4 +1,4 @@
-"""A message: a node of a conversation's tree. Siblings are versions of one another."""
+"""Messages: the nodes of a conversation's tree. Siblings are versions of one another."""
 
 import uuid
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class PathNode(NamedTuple):
-    """One message on the way from a leaf to the root; `length` in code points."""
+    """A message on the path from a leaf to the root; `length` of its text in code points."""
 
     id: uuid.UUID
     role: str
@@ -20,7 +20,7 @@ class PathNode(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BranchNode:
-    """Where a message of a branch stands among its versions: `index` from 1, of `count`."""
+    """A message of a branch with its position among its versions: `index` (from 1) of `count`."""
 
     id: uuid.UUID
     index: int
@@ -29,7 +29,7 @@ class BranchNode:
     next: uuid.UUID | None
 
 
-# One indexed look-up a step, so a path costs what it is long, whatever else the tree holds.
+# One indexed look-up per step: the cost is proportional to the path's length, not to the tree's size.
 PATH = """
 WITH RECURSIVE path(id, parent_id, depth) AS (
     SELECT id, parent_id, 0 FROM chat_message WHERE id = %s
@@ -40,7 +40,7 @@ WITH RECURSIVE path(id, parent_id, depth) AS (
 SELECT m.id, m.role, LENGTH(m.text) FROM path JOIN chat_message m ON m.id = path.id ORDER BY path.depth
 """
 
-# A branch from its leaf up, until its texts have more code points than there is room for.
+# A branch from its leaf up to and including the message with which the texts exceed `room` code points.
 RECENT = """
 WITH RECURSIVE path(id, parent_id, role, text, depth, room) AS (
     SELECT id, parent_id, role, text, 0, %s - LENGTH(text) FROM chat_message WHERE id = %s
@@ -51,8 +51,8 @@ WITH RECURSIVE path(id, parent_id, role, text, depth, room) AS (
 SELECT id, role, text FROM path ORDER BY depth
 """
 
-# A branch and in how many versions each of its messages exists. The first questions of a conversation have no
-# parent; COALESCE keeps the planner from looking through those of all conversations.
+# A branch, with the number of versions of each of its messages. The first questions of a conversation have no
+# parent; COALESCE keeps the query planner from scanning those of all conversations.
 BRANCH = """
 WITH RECURSIVE path(id, parent_id, conversation_id, depth) AS (
     SELECT id, parent_id, conversation_id, 0 FROM chat_message WHERE id = %s
@@ -72,8 +72,8 @@ WITH RECURSIVE path(id, parent_id, conversation_id, depth) AS (
 SELECT versions.* FROM path JOIN versions ON versions.id = path.id ORDER BY path.depth
 """
 
-# From a message down to where its branch ends: at each step the child last picked or made. Parents cannot
-# change, so there is no circle; the limit is for a log that somebody else wrote into.
+# The leaf below a message: at each step down, the child last selected or created. Parents cannot change, so
+# there is no cycle; the limit guards against rows that other software wrote.
 LEAF_BELOW = """
 WITH RECURSIVE down(id, depth) AS (
     SELECT id, 0 FROM chat_message WHERE id = %s
@@ -85,16 +85,16 @@ WITH RECURSIVE down(id, depth) AS (
 )
 SELECT id FROM down WHERE id IS NOT NULL ORDER BY depth DESC LIMIT 1
 """
-DEEPEST = 100_000  # messages from the first question down
+DEEPEST = 100_000  # most messages between a message and its leaf
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
     def of(self, user: Any) -> "MessageQuerySet":
-        """Messages this person may see: those of their own conversations that are not deleted."""
+        """Return the messages that the user may read: those of their own, not deleted conversations."""
         return self.filter(conversation__user_id=user.pk, conversation__deleted=None)
 
     def ancestors(self, leaf: uuid.UUID, limit: int) -> Iterator[PathNode]:
-        """From `leaf` up to the root, at most `limit` messages, newest first."""
+        """Yield the messages from `leaf` up to the root, newest first, at most `limit`."""
         key = Message._meta.pk
         with connection.cursor() as cursor:
             cursor.execute(PATH, [key.get_db_prep_value(leaf, connection), limit])
@@ -102,16 +102,18 @@ class MessageQuerySet(models.QuerySet["Message"]):
                 yield PathNode(key.to_python(id_), role, length)
 
     def recent(self, leaf: uuid.UUID, limit: int, room: int) -> list[tuple[Any, str, str]]:
-        """(id as the database has it, role, text) from `leaf` up, newest first: at most `limit` messages, and
-        none behind the one with which they have more than `room` code points. One query, no model instances:
-        a long branch is read with each send."""
+        """Return (id in the database's own form, role, text) from `leaf` up, newest first.
+
+        At most `limit` messages, ending with the one that makes the texts exceed `room` code points. One
+        query and no model instances, because every send reads its branch, which may be long.
+        """
         key = Message._meta.pk
         with connection.cursor() as cursor:
             cursor.execute(RECENT, [room, key.get_db_prep_value(leaf, connection), limit])
             return cursor.fetchall()
 
     def branch(self, leaf: uuid.UUID, limit: int) -> list[BranchNode]:
-        """Like `path`, with each message's place among its versions."""
+        """Return the messages from `leaf` up to the root, at most `limit`, with their versions."""
         key = Message._meta.pk
         with connection.cursor() as cursor:
             cursor.execute(BRANCH, [key.get_db_prep_value(leaf, connection), limit])
@@ -121,7 +123,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
             ]
 
     def active_leaf_below(self, message: uuid.UUID) -> uuid.UUID:
-        """The end of the branch on which `message` was last read or written."""
+        """Return the leaf of the branch through `message` that was last selected or written."""
         key = Message._meta.pk
         with connection.cursor() as cursor:
             cursor.execute(LEAF_BELOW, [key.get_db_prep_value(message, connection), DEEPEST])
@@ -129,7 +131,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
 
 
 class Message(models.Model):
-    """`selected_at` is when its author last chose it among its versions."""
+    """A question or a reply. `selected_at` is the time when the user last switched to this version."""
 
     class Role(models.TextChoices):
         USER = "user"
@@ -154,7 +156,7 @@ class Message(models.Model):
 
     class Meta:
         verbose_name, verbose_name_plural = _("message"), _("messages")
-        # Finds the first questions of a conversation without a look at the others' rows, which hold texts.
+        # Finds the first questions of a conversation without reading its other rows, whose texts are large.
         indexes = [models.Index(fields=["conversation", "parent"], name="message_by_conversation")]
         constraints = [
             models.CheckConstraint(condition=models.Q(role__in=["user", "assistant"]), name="message_role"),

@@ -1,4 +1,4 @@
-"""The list of models as a whole: its version, and when it is to be fetched from Cloudflare again."""
+"""The state of the model list: its version, and the time to fetch it from Cloudflare again."""
 
 from datetime import timedelta
 from typing import ClassVar, NamedTuple, Self
@@ -7,11 +7,11 @@ from django.db import models
 from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Least, Now
 
-LEASE = timedelta(minutes=5)  # for one process to fetch it, before another one may try
+LEASE = timedelta(minutes=5)  # time that a process has to fetch the list before another one may try
 
 
 class Standing(NamedTuple):
-    """`late`: it is time to fetch the list, by the database's clock."""
+    """The version of the list; `late` if it is due to be fetched, by the database's clock."""
 
     version: int
     late: bool
@@ -19,32 +19,32 @@ class Standing(NamedTuple):
 
 class ModelListManager(models.Manager["ModelList"]):
     def status(self: Self) -> Standing:
-        """One query, asked by every process every few seconds."""
+        """Return the version, and if a fetch is due. One query, because every process polls it."""
         late = ExpressionWrapper(Q(due__lte=Now()), BooleanField())
         row = self.filter(pk=ModelList.ONLY).values_list("version", late).first()
         return Standing(*row) if row else Standing(0, False)
 
     def bump_version(self: Self) -> None:
-        """Something about a model has changed: every process is to read them anew."""
+        """Increment the version after a change to a model, so that every process reads the models again."""
         if not self.filter(pk=ModelList.ONLY).update(version=F("version") + 1):
             self.get_or_create(pk=ModelList.ONLY)
 
     def claim_refresh(self: Self) -> bool:
-        """Whether it is for this process to fetch the list now. The update is the claim."""
+        """Return True if this process is to fetch the list now. The UPDATE is the claim, for `LEASE`."""
         return bool(self.filter(pk=ModelList.ONLY, due__lte=Now()).update(due=Now() + LEASE))
 
     def expedite(self: Self, within: timedelta, *, older: timedelta) -> None:
-        """Let it be fetched `within` that time, unless what was fetched is not even so old as `older`."""
+        """Make the list due `within` that time or sooner, unless the last fetch is newer than `older`."""
         old = Q(fetched=None) | Q(fetched__lt=Now() - older)
         self.filter(old, pk=ModelList.ONLY).update(due=Least(F("due"), Now() + within))
 
     def postpone(self: Self, by: timedelta, error: str = "") -> None:
-        """The next time to fetch it, and what went wrong this time."""
+        """Make the list due after `by`, and store the error of this fetch; "" if it succeeded."""
         self.filter(pk=ModelList.ONLY).update(due=Now() + by, error=error[:200])
 
 
 class ModelList(models.Model):
-    """At most one row."""
+    """The state of the model list, in at most one row."""
 
     ONLY = 1
 

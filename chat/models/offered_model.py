@@ -1,4 +1,4 @@
-"""A model as this site offers it: what was heard of it, and what its administrator decided."""
+"""Models that this site may offer: their declared and learnt properties, and the administrator's settings."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,30 +13,31 @@ from django.utils.translation import gettext_lazy as _
 
 from .model_list import ModelList
 
-REFUSALS = 3  # so often Cloudflare must say that a model has ended: once is on record for one that had not
-FORGOTTEN = timedelta(days=1)  # then it is tried again
-LAST = 1_000  # the place of a model that nobody gave one
+REFUSALS = 3  # refusals until a model counts as ended: Cloudflare once refused a model that had not
+FORGOTTEN = timedelta(days=1)  # after the last refusal; then the model is tried again
+LAST = 1_000  # the default position
 
 
 class OfferedModelQuerySet(models.QuerySet["OfferedModel"]):
     def count_refusal(self, key: str) -> None:
-        """Cloudflare said that this model has ended. What it said more than a day ago does not count."""
+        """Count one refusal of this model as ended by Cloudflare; start anew a day after the last one."""
         now = timezone.now()
         row = self.filter(pk=key)
         if not row.filter(refused__gt=now - FORGOTTEN).update(refusals=F("refusals") + 1, refused=now):
             row.update(refusals=1, refused=now)
 
     def put_default(self, key: str) -> None:
-        """Make this one the default, in the transaction of whoever looked whether it can be."""
+        """Make this model the default. Call it in the transaction that checked that it may be."""
         self.filter(is_default=True).exclude(pk=key).update(is_default=False)
         self.filter(pk=key).update(is_default=True)
 
 
 class OfferedModel(models.Model):
-    """`declared` is what Cloudflare says of it as JSON, empty where its list could not be had.
+    """A model and the administrator's settings for it.
 
-    `learnt_window` and `learnt_output`, in tokens, stood in refusals of its own. `gone` is since when
-    Cloudflare does not list it any more.
+    `declared` is Cloudflare's description of the model as JSON, empty if its list could not be fetched.
+    `learnt_window` and `learnt_output`, in tokens, are limits read from error messages of the model. `gone`
+    is the time since which Cloudflare no longer lists it.
     """
 
     class Source(models.TextChoices):
@@ -87,14 +88,14 @@ class OfferedModel(models.Model):
 
     @property
     def has_ended(self) -> bool:
-        """Cloudflare does not list it any more, or said often enough when asked that it is gone."""
+        """True if Cloudflare no longer lists the model, or lately refused it `REFUSALS` times as ended."""
         refused = self.refused is not None and self.refused > timezone.now() - FORGOTTEN
         return self.gone is not None or (refused and self.refusals >= REFUSALS)
 
 
 @receiver(pre_delete, sender=Group)
 def hide_from_everybody(instance: Group, origin: Any, **_: Any) -> None:
-    """A model that only groups which are being deleted may use was never meant for all: hide it."""
+    """Hide the models left without a group by this deletion: otherwise everybody could use them."""
     doomed = {instance.pk} if isinstance(origin, Group) else set(origin.values_list("pk", flat=True))
     link = OfferedModel.groups.through.objects
     kept = link.exclude(group_id__in=doomed).values("offeredmodel_id")

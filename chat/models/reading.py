@@ -1,7 +1,8 @@
-"""A reading: a member of staff saw what others wrote. Written once, never changed.
+"""Readings: the log of staff members who saw other users' conversations. Written once, never changed.
 
-Names and keys are copied, not referred to: a reading outlives the account and the conversation. The database
-itself refuses to change or delete a row (see the migrations `readings` and `searches`).
+Names and keys are copied instead of referenced, because a reading outlives the account and the conversation.
+The database itself refuses to change a row (see the migrations `readings` and `searches`), or to delete one
+without the permit of `reading_prune`.
 """
 
 from django.db import models
@@ -10,10 +11,11 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Reading(models.Model):
-    """`reader` saw, from the network address `address`, one conversation or a page of the list of them.
+    """One view of a conversation, or of a page of the list of conversations, by a staff member.
 
-    Of a conversation: its `title` and its `owner`. Of a list: the `words` that were searched for, empty where
-    none were; whose conversations it showed, its rows of ReadingOwner say.
+    `reader` is the staff member and `address` their network address. For a conversation, `title` and `owner`
+    are set. For a list, `words` are the search terms, empty without a search; the owners of the conversations
+    that it showed are in ReadingOwner.
     """
 
     class Kind(models.TextChoices):
@@ -47,9 +49,9 @@ class Reading(models.Model):
 
 
 class ReadingOwner(models.Model):
-    """One of those whose `conversations`, by their keys, a list showed. As permanent as its reading."""
+    """An owner of `conversations` (primary keys) that a list showed. As permanent as its reading."""
 
-    # No constraint in the database: neither row is ever deleted.
+    # No constraint in the database: both rows are deleted by pruning only, together.
     reading = models.ForeignKey(Reading, models.DO_NOTHING, related_name="owners", db_constraint=False)
     owner_key = models.BigIntegerField(editable=False)
     owner = models.CharField(max_length=150, editable=False)

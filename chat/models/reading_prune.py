@@ -1,4 +1,4 @@
-"""The permit without which the database deletes no reading: a row inside the transaction that prunes."""
+"""The permit to delete readings: a row without which the database's triggers refuse the deletion."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +11,9 @@ from django.db import models
 class ReadingPruneManager(models.Manager["ReadingPrune"]):
     @contextmanager
     def permit(self: Self, before: datetime) -> Iterator[None]:
-        """Inside it, readings from before that moment can be deleted, if they are 90 days old as well.
+        """Permit, inside the block, to delete readings from before that time that are also 90 days old.
 
-        To be used in a transaction: nobody else ever sees the row.
+        Use it in a transaction, so that no other transaction ever sees the row.
         """
         row = self.create(before=before)
         yield
@@ -21,7 +21,7 @@ class ReadingPruneManager(models.Manager["ReadingPrune"]):
 
 
 class ReadingPrune(models.Model):
-    """At most one row, never committed. The triggers of the table of readings look for it."""
+    """The permit: at most one row, never committed. The triggers of the readings table look for it."""
 
     before = models.DateTimeField()
 

@@ -1,4 +1,4 @@
-"""A run: one attempt at one reply, never reused."""
+"""Runs: each is one attempt at one reply, and is never reused."""
 
 import uuid
 from typing import Any
@@ -21,29 +21,32 @@ ENDED = ("complete", "stopped", "interrupted", "truncated", "failed")
 
 class RunQuerySet(models.QuerySet["Run"]):
     def live(self) -> "RunQuerySet":
-        """Found by the index of runs that have a worker: it holds few rows, however many runs there were."""
+        """Return the live runs, found by the partial index of runs with a worker, which stays small."""
         return self.filter(worker__isnull=False, status__in=LIVE)
 
     def orphaned(self) -> "RunQuerySet":
-        """Live runs whose worker has been fenced since they began."""
+        """Return the live runs whose worker was fenced after they began."""
         return self.live().filter(epoch__lt=F("worker__epoch"))
 
     def owned_by(self, user: Any) -> "RunQuerySet":
-        """Runs this person may watch and stop: those of their own conversations that are not deleted."""
+        """Return the runs that the user may watch and stop: those of their own, not deleted conversations."""
         return self.filter(conversation__user_id=user.pk, conversation__deleted=None)
 
 
 class Run(Attempt):
-    """`text_offset` and `reasoning_offset` say where in the message's texts this run's own begin (code
-    points). `parameters` is what the request said beside the messages and `max_tokens`.
+    """One attempt at a reply.
 
-    `context_start` is the oldest message that was sent: those above it did not fit into the model's window.
+    `text_offset` and `reasoning_offset` are the positions (code points) in the message's texts at which this
+    run's own begin. `parameters` are the fields of the request other than the messages and `max_tokens`.
 
-    Where another model answered than the one that was asked, `answered_by` names it, and `fallback_reason` is
-    the code of what was wrong with the first.
+    `context_start` is the oldest message in the prompt: those before it did not fit into the model's window.
 
-    A live run's text stands in its chunks; when it ends, `conclude` moves it into the message. Until then
-    `worker` owns it, in the `epoch` that the worker had when it began (`chat/ownership/protocol.py`).
+    If a fallback model answered, `answered_by` is its id and `fallback_reason` the error code of the model
+    that was requested.
+
+    A live run's text is in its chunks; when the run ends, `conclude` moves it into the message. Until then
+    `worker` owns the run, in the `epoch` that the worker had when the run began
+    (`chat/ownership/protocol.py`).
     """
 
     class Status(models.TextChoices):
@@ -84,7 +87,7 @@ class Run(Attempt):
     reasoning_offset = models.PositiveIntegerField(default=0)
     reasoning_length = models.PositiveIntegerField(default=0)
 
-    retry_at = models.DateTimeField(null=True, blank=True)  # before which trying again is of no use
+    retry_at = models.DateTimeField(null=True, blank=True)  # a retry before this time is useless
     started = models.DateTimeField(null=True, blank=True)
     first_text = models.DateTimeField(null=True, blank=True)
 
@@ -133,7 +136,10 @@ class Run(Attempt):
 
     @property
     def thinking_seconds(self) -> float | None:
-        """From the first token of the reasoning to the first of the text, or to the end."""
+        """Seconds from the first token of the reasoning to the first of the text, or to the end of the run.
+
+        None without reasoning, and while it goes on.
+        """
         if not self.reasoning_length or not self.first_token:
             return None
         until = self.first_text or self.finished
@@ -141,12 +147,12 @@ class Run(Attempt):
 
     @property
     def retry_after(self) -> float | None:
-        """Seconds until trying again may be of use, None where that may be now."""
+        """Seconds until a retry may succeed, None if it may succeed now."""
         seconds = (self.retry_at - timezone.now()).total_seconds() if self.retry_at else 0.0
         return seconds if seconds > 0 else None
 
     def texts(self) -> tuple[str, str]:
-        """This run's own text and reasoning: from its chunks while it lives, then from the message."""
+        """Return this run's own (text, reasoning): from its chunks while it is live, then from the message."""
         if self.is_live:
             return RunChunk.objects.texts(self.pk)
         text, start = self.message.text, self.text_offset
@@ -167,11 +173,11 @@ class Run(Attempt):
         answered_by: str = "",
         **outcome: Any,
     ) -> bool:
-        """End the run once: write its text into the message and drop its chunks, if it has any.
+        """End the run: write its text into the message and delete its chunks, if it has any.
 
-        The message's model becomes the one that answered.
-        Guarded by owner and state, so of two that try (the owner and a recovery) one wins. Says whether it
-        was this call. To be called inside a transaction.
+        With `answered_by`, a message that was still empty takes that model as its own. The UPDATE is guarded
+        by owner and status, so of two concurrent calls (the owner's and a recovery's) one wins: return True
+        for that one. Call it inside a transaction.
         """
         outcome |= {
             "worker_id": None,
@@ -188,7 +194,7 @@ class Run(Attempt):
             Message.objects.filter(pk=self.message_id).update(
                 text=Concat(F("text"), Value(text)), reasoning=Concat(F("reasoning"), Value(reasoning))
             )
-        elif text or reasoning:  # the message is empty yet
+        elif text or reasoning:  # the message is still empty
             update(Message, {"text": text, "reasoning": reasoning, **by}, id=self.message_id)
         if has_chunks:
             RunChunk.objects.filter(run_id=self.pk).delete()

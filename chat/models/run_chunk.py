@@ -1,4 +1,4 @@
-"""A piece of a live run's text: appended as it comes, folded into the message when the run ends."""
+"""Chunks of a live run's text: appended as it arrives, moved into the message when the run ends."""
 
 import uuid
 from collections.abc import Iterable
@@ -12,9 +12,9 @@ TEXT, REASONING = "t", "r"
 
 class RunChunkQuerySet(models.QuerySet["RunChunk"]):
     def texts(self, run: uuid.UUID, text_from: int = 0, reasoning_from: int = 0) -> tuple[str, str]:
-        """The stored text and reasoning of a live run from these positions (code points) on.
+        """Return the stored (text, reasoning) of a live run from these positions (code points) on.
 
-        Chunks of a run join from 0 without a gap; a reader that meets a gap takes what is before it.
+        The chunks of a run join without a gap from 0; if there is a gap, return the text before it.
         """
         rows = self.filter(run_id=run).order_by("start").annotate(end=F("start") + Length("text"))
         wanted = rows.filter(
@@ -46,7 +46,7 @@ class RunChunk(models.Model):
 
     class Meta:
         constraints = [
-            # Also the index that replays a run in order, and what makes a repeated insert visible.
+            # Also the index to read a run in order; a repeated insert violates it.
             models.UniqueConstraint(fields=["run", "kind", "start"], name="chunk_once"),
             models.CheckConstraint(condition=models.Q(kind__in=[TEXT, REASONING]), name="chunk_kind"),
             models.CheckConstraint(condition=~models.Q(text=""), name="chunk_has_text"),

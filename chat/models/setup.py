@@ -1,4 +1,4 @@
-"""The one-time link with which the first person makes the administrator's account."""
+"""The one-time set-up link, with which the first user creates the administrator's account."""
 
 import secrets
 from typing import ClassVar, Self
@@ -13,9 +13,9 @@ TOKEN_BYTES = 32
 
 class SetupLinkManager(models.Manager["SetupLink"]):
     def pending(self: Self) -> "SetupLink | None":
-        """The link while no user exists, however users are made; None afterwards.
+        """Return the link while no user exists, however users are created; None afterwards.
 
-        It is one row, so every process and every start prints the same link until it is used.
+        The link is a single row, so every process and every start prints the same one until it is used.
         """
         if User.objects.exists():
             return None
@@ -24,14 +24,14 @@ class SetupLinkManager(models.Manager["SetupLink"]):
         ]
 
     def is_open(self: Self, token: str) -> bool:
-        """Whether `token` would make an administrator now."""
+        """Return True if `token` could create an administrator now."""
         return "\0" not in token and not User.objects.exists() and self.filter(token=token).exists()
 
     def claim(self: Self, token: str, username: str, email: str, password: str) -> User | None:
-        """Use the link up and make the administrator; None when it is wrong, used, or no longer owed.
+        """Use the link up and create the administrator; None if the token is wrong or used, or a user exists.
 
-        The deletion is the claim: of two people at once the database lets one delete the row, and the other,
-        who waited for that transaction, finds none.
+        The DELETE is the claim: of two concurrent requests the second waits for the first one's transaction,
+        then finds no row.
         """
         with transaction.atomic():
             used, _ = self.filter(token=token).delete()
@@ -41,10 +41,10 @@ class SetupLinkManager(models.Manager["SetupLink"]):
 
 
 class SetupLink(models.Model):
-    """At most one row.
+    """The set-up link, in at most one row.
 
-    The token is kept as it is, because it has to be printed again at the next start. Whoever can read this
-    table while no user exists finds nothing else in the database.
+    The token is stored in plain text, because the next start has to print it again. While no user exists, a
+    reader of this table finds nothing else in the database.
     """
 
     ONLY = 1

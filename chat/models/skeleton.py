@@ -1,8 +1,8 @@
-"""What a name looks like: two names that look alike, in whatever case, have a digest in common.
+"""Skeletons of names: two names that look alike, in whatever case, have a digest in common.
 
 The skeleton is that of UTS #39, https://www.unicode.org/reports/tr39/#Confusable_Detection. Its table is a
-file beside this one and no library's, because digests are stored: they must not change with an update. Only
-letters and digits are in it; a name can have nothing else but `.@+-_`.
+file in this directory instead of a library's, because digests are stored: they must not change with an
+update. The table covers letters and digits only; the other characters that a name may contain are `.@+-_`.
 """
 
 import hashlib
@@ -15,10 +15,10 @@ TABLE = Path(__file__).with_name("confusables.json")
 
 
 def digests(name: str, address: str) -> set[str]:
-    """Those of an account's name and e-mail address; an empty address has none.
+    """Return the digests (hex) of an account's name and e-mail address; an empty address has none.
 
-    A name counts as it is written, where `I` looks like `l`, and without its case, where it does not. Nobody
-    writes an address for its look, so that counts without its case only.
+    A name has two: as it is written, where `I` looks like `l`, and case-folded, where `i` does not. An
+    address has the case-folded one only, because its look is not chosen to deceive.
     """
     folded, written = unicodedata.normalize("NFKC", name.casefold()), unicodedata.normalize("NFKC", name)
     looks = {skeleton(folded), skeleton(written)} if name else set()
@@ -28,7 +28,7 @@ def digests(name: str, address: str) -> set[str]:
 
 
 def skeleton(text: str) -> str:
-    """The text with each character replaced by what it looks like, in lower case."""
+    """Return the text with each character replaced by the prototype that it looks like, case-folded."""
     decomposed = unicodedata.normalize("NFD", text)
     return unicodedata.normalize("NFD", decomposed.translate(_prototypes())).casefold()
 

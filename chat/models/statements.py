@@ -1,11 +1,11 @@
-"""Inserts and updates whose SQL is made once: for storing a turn and ending its run, and nothing else.
+"""Inserts and updates whose SQL is compiled once: only for storing a turn and ending its run.
 
-Django's compiler makes the SQL of a query anew with each call, for several times what the database takes to
-run it. With `bulk_create`, `save` and `update` the statements of a send take 2.8 times the CPU time, 1.3 ms
-instead of 0.46 (SQLite): the difference is a sixth of the 5 ms that a send may cost.
+Django's compiler builds the SQL of a query anew at each call, which takes several times as long as the
+database takes to run it. With `bulk_create`, `save` and `update` the statements of a send take 2.8 times the
+CPU time, 1.3 ms instead of 0.46 (SQLite): the difference is a sixth of the 5 ms that a send may cost.
 
 Values go through `Field.get_db_prep_save`, as Django's own do. `Field.pre_save` is skipped, so `auto_now` and
-the like do not work; signals of models are not sent; and the database is always "default".
+the like do not work; model signals are not sent; and the database is always "default".
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ from django.db.models import Field, Model
 
 
 def insert(*rows: Model) -> None:
-    """New rows of one model, in one statement. Raises IntegrityError."""
+    """Insert new rows of one model in one statement. Raises IntegrityError."""
     model, here = type(rows[0]), connections["default"]
     fields = model._meta.concrete_fields
     values = [field.get_db_prep_save(getattr(row, field.attname), here) for row in rows for field in fields]
@@ -27,8 +27,11 @@ def insert(*rows: Model) -> None:
 
 
 def update(model: type[Model], changes: dict[str, Any], **where: Any) -> int:
-    """Changes columns, named as the model's attributes (`user_id`), of the rows `where` columns have these
-    values, or one of a tuple of them, or None. Returns how many rows that were."""
+    """Set columns of the rows that match `where`. Return the number of rows that matched.
+
+    Both name columns by the model's attributes (`user_id`). A value in `where` is compared with `=`, a tuple
+    with `IN`, and None with `IS NULL`.
+    """
     here = connections["default"]
     wanted = {name: _several(value) for name, value in where.items()}
     named = [*changes.items(), *((name, value) for name, several in wanted.items() for value in several)]

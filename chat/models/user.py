@@ -1,4 +1,4 @@
-"""The people who can log in."""
+"""User accounts."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
@@ -18,16 +18,17 @@ ADDRESS_TAKEN = _("Another account has this e-mail address, or a name that looks
 
 
 class AccountManager(UserManager["User"]):
-    """Django's manager, and the one rule of what a person may type as "who I am"."""
+    """Django's manager, with the one rule for what a user may type as the login: the name or the address."""
 
     def by_login(self: Self, login: str) -> "User | None":
-        """The account whose name is `login`, or whose e-mail address is, in any case."""
+        """Return the account with the name `login`, or with that e-mail address in any case; None if none."""
         return next(iter(self.all_by_login(login)), None)
 
     def all_by_login(self: Self, login: str) -> "list[User]":
-        """The same; two where one's name was another's address before that was refused, the owner first.
+        """Return all accounts that `by_login` could mean, the owner of the identifier first.
 
-        Names are compared as they are, so a name that only looks alike is another name.
+        There are two if one's name is the other's address, from before that was refused. Names are compared
+        exactly, so a name that only looks alike is another name.
         """
         if not login or "\0" in login:
             return []
@@ -39,22 +40,22 @@ class AccountManager(UserManager["User"]):
         return found
 
     def is_last_administrator(self: Self, user: "User") -> bool:
-        """Whether `user` can open the admin with all rights, and nobody else can.
+        """Return True if `user` is the only account that can open the admin with all rights.
 
-        Call it in the transaction that takes that away: of two who demote each other the second one waits
-        here, and sees what the first one did.
+        Call it in the transaction that removes those rights: it locks the administrators' rows, so that of
+        two administrators who demote each other the second waits, and sees the first one's change.
         """
         able = self.select_for_update().filter(**dict.fromkeys(User.ADMINISTRATOR, True)).order_by("pk")
         return list(able.values_list("pk", flat=True)) == [user.pk]
 
 
 class User(AbstractUser):
-    """Django's user with an e-mail address that belongs to one person only, in whatever case."""
+    """Django's user, with an e-mail address that is unique regardless of case."""
 
-    ADMINISTRATOR = ("is_active", "is_staff", "is_superuser")  # all three, to administer
+    ADMINISTRATOR = ("is_active", "is_staff", "is_superuser")  # an administrator has all three
 
     objects: ClassVar[AccountManager] = AccountManager()
-    _replaces_password = False  # set where this object was given another one than is stored
+    _replaces_password = False  # True once a password was set on this object that is not yet saved
 
     class Meta(AbstractUser.Meta):
         constraints = [
@@ -67,7 +68,7 @@ class User(AbstractUser):
         ]
 
     def clean(self) -> None:
-        """Refuse a name or an address that another account has, or could be taken for."""
+        """Raises ValidationError: when the name or address is another account's, or looks like it."""
         super().clean()
         wrong: dict[str, Any] = {}
         if Identifier.objects.taken(self, self.username, ""):
@@ -88,9 +89,9 @@ class User(AbstractUser):
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Store the account and its identifiers; with a new password, also revoke its API keys.
 
-        Sessions need nothing done: each holds a hash of the password that it began with.
+        Sessions end by themselves: each holds a hash of the password that it began with.
 
-        :raises IntegrityError: another account has this name or address, or one that looks like it.
+        Raises IntegrityError: when another account has this name or address, or one that looks like it.
         """
         fields = kwargs.get("update_fields")
         renames = fields is None or not {"username", "email"}.isdisjoint(fields)
@@ -104,19 +105,20 @@ class User(AbstractUser):
                 self._replaces_password = False
 
     def _revokes_keys(self) -> bool:
-        """Whether this object holds another password than the stored account, as text or as none.
+        """Return True if this object holds a new password, or an unusable one in place of the stored one.
 
-        Django renews an outdated hash of the same password through `set_password` as well, and then forgets
-        the text: that is no new password.
+        Django also calls `set_password` to renew an outdated hash of the same password, and then clears the
+        raw password: that is not a new password.
         """
         replaces = self._replaces_password and not self._state.adding
         return replaces and (self._password is not None or not self.has_usable_password())
 
     def replace_password(self, password: str, keep: Iterable[Any] = ()) -> bool:
-        """Store another password, unless the one this object was read with was replaced meanwhile.
+        """Store a new password. Return False if the stored one has changed since this object was read.
 
-        Only that column is written: whoever is disabled at the same moment stays disabled. Every session that
-        began with the old one ends, and every API key is revoked whose primary key is not in `keep`.
+        Only that column is written, so a user who is disabled at the same moment stays disabled. All sessions
+        that began with the old password end, and all API keys except those with a primary key in `keep` are
+        revoked.
         """
         before = self.password
         self.set_password(password)

@@ -1,4 +1,4 @@
-"""A worker: one life of one server process, the owner of its live runs."""
+"""Workers: each is one lifetime of a server process, and owns its live runs."""
 
 import uuid
 from datetime import timedelta
@@ -13,8 +13,9 @@ DEAD_AFTER = timedelta(seconds=12)
 class Worker(models.Model):
     """The lease of a process: `heartbeats` counts its renewals, and a higher `epoch` takes its runs from it.
 
-    Whether a process is dead is told by `heartbeats` (`chat/ownership/protocol.py`). `heartbeat_at` is for
-    people.
+    Other processes decide by `heartbeats` that a process is dead (`chat/ownership/protocol.py`).
+    `heartbeat_at` takes no part in that: it is for people, for the check before a restore, and for removing
+    old rows.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

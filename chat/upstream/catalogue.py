@@ -1,4 +1,4 @@
-"""The models that can answer. The bundled list is of Workers AI's text models alive in November 2026."""
+"""The catalogue of models. The bundled list has Workers AI's text models available in November 2026."""
 
 import json
 import re
@@ -13,24 +13,25 @@ from .provider import Provider
 
 DEFAULT_MODEL = "@cf/zai-org/glm-4.7-flash"
 MAX_ID_CHARS = 150  # characters
-# What may stand in an address: three names, none of which leads out of it.
+# The ids that may become part of a URL: three path segments, none of which is ".." or contains a slash.
 ID = re.compile(r"@(cf|hf)/[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
-ROUTES, AUTO_ROUTER = "dynamic/", "cloudflare/auto"  # names of models that an AI Gateway itself knows
-NOT_FOR_CHAT = {"@cf/meta/llama-guard-3-8b", "@cf/defog/sqlcoder-7b-2"}  # a classifier; a writer of SQL
+ROUTES, AUTO_ROUTER = "dynamic/", "cloudflare/auto"  # id prefix and id that an AI Gateway itself resolves
+NOT_FOR_CHAT = {"@cf/meta/llama-guard-3-8b", "@cf/defog/sqlcoder-7b-2"}  # a classifier; an SQL generator
 
 
 class UnknownModel(LookupError):
-    """No such model here; only ids of the catalogue ever reach an address."""
+    """The catalogue has no model of this id. Only ids in the catalogue are ever put into a URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class LlmModel:
-    """`window` and `max_output` in tokens, prices in dollars a million tokens.
+    """A text model: `window` and `max_output` in tokens, prices in dollars per million tokens.
 
-    `inline_reasoning`: it thinks inside its text and ends that with `</think>`. `lora`: finetunes of it can
-    be used. `paid`: it needs the plan Workers Paid. `retires`: the day from which it is gone. `efforts`: the
-    levels of reasoning that it takes. A finetune has the id of its `base` and its own, `finetune`, and is
-    called `adapter_name` in the account. `host` serves it, if it is not `local`.
+    `inline_reasoning`: the reasoning is part of the text and ends with `</think>`. `lora`: the model accepts
+    LoRA finetunes. `paid`: the model needs the Workers Paid plan. `retires`: the first day on which the model
+    is no longer available. `efforts`: the supported levels of reasoning. A finetune has its base model's id
+    in `base`, its own id in `finetune`, and its name in the account in `adapter_name`. `host` is the provider
+    that serves the model, unless it is `local`.
     """
 
     id: str
@@ -57,22 +58,22 @@ class LlmModel:
 
     @property
     def address(self) -> str:
-        """What stands in the address of a call: a finetune is asked of its base."""
+        """The model id for the request URL: a finetune is requested through its base model."""
         return self.base or self.id
 
     @property
     def is_route(self) -> bool:
-        """Whether the gateway chooses who answers: a dynamic route, or the Auto Router."""
+        """True for a dynamic route and the Auto Router, for which the AI Gateway chooses the model."""
         return self.host is Provider.GATEWAY and (self.id.startswith(ROUTES) or self.id == AUTO_ROUTER)
 
     @property
     def counts_against_quota(self) -> bool:
-        """Whether the account's limits count it: of requests a minute, and of what a day is free."""
+        """True if the account's limits apply: requests per minute and the free daily allowance."""
         return not self.local and self.host is Provider.WORKERS_AI
 
     @property
     def lora_parameters(self) -> dict[str, str]:
-        """What a call says beside that."""
+        """The request body's fields that select the LoRA adapter; empty if the model is no finetune."""
         return {"lora": self.finetune} if self.finetune else {}
 
 
@@ -81,7 +82,7 @@ FIELDS = {field.name for field in fields(LlmModel)}
 
 @dataclass(frozen=True, slots=True)
 class RetiredModel:
-    """A model that is gone, and the one that takes its place."""
+    """A model that is no longer available; `replacement` is the id of its successor."""
 
     id: str
     name: str
@@ -89,10 +90,16 @@ class RetiredModel:
 
 
 class Catalogue:
-    """The models of this site, in the order they are offered. Never changed: another one takes its place.
+    """The models of this site, in the order in which they are offered. Immutable: a change makes a new one.
 
-    `groups` says who alone may use a model, by its id; one that is not there is everybody's. The default is.
-    `known` are models that are not offered, but wrote something before.
+    `groups` maps the id of a restricted model to the ids of the groups that may use it; a model without an
+    entry is open to everybody, as the default model always is. `known` are models that are not offered now,
+    but may have written earlier replies. A retired model that is in `models` counts as offered.
+
+    - `get(name)`: an offered model
+    - `resolve(name)`: an offered model, or the successor of a retired one
+    - `resolve_or_default(name)`: the same, or the default model
+    - `get_known(name)`: an offered or known model, for its description and prices
     """
 
     def __init__(
@@ -111,31 +118,33 @@ class Catalogue:
         self.default = self.get(default)
 
     def get(self, name: str) -> LlmModel:
-        """Raises UnknownModel."""
+        """Return the offered model of this id. Raises UnknownModel."""
         try:
             return self._models[name]
         except KeyError:
             raise UnknownModel(name) from None
 
     def resolve(self, name: str) -> LlmModel:
-        """The one place that says what answers to a name, for the chat and the API: the model of that name,
-        or of a retired one the model that took its place. Raises UnknownModel."""
+        """Return the model that answers requests for `name`, for the chat and the API alike.
+
+        That is the model of this id or, for a retired one, its successor. Raises UnknownModel.
+        """
         retired = self.retired(name)
         return self.successor(retired) if retired else self.get(name)
 
     def resolve_or_default(self, name: str) -> LlmModel:
-        """The same, or the default where there is none."""
+        """Return `resolve(name)`, or the default model if the name is unknown."""
         try:
             return self.resolve(name)
         except UnknownModel:
             return self.default
 
     def retired(self, name: str) -> RetiredModel | None:
-        """What is known of a model that is no longer there; None of one that is, or that never was."""
+        """Return the record of a retired model; None if the model is offered or never existed."""
         return None if name in self._models else self._retired.get(name)
 
     def successor(self, retired: RetiredModel) -> LlmModel:
-        """Its replacement, or the replacement's, and so on; where none of them is offered, the default."""
+        """Return the first offered model in the chain of replacements, or the default model."""
         seen = set()
         each: RetiredModel | None = retired
         while each and each.id not in seen:
@@ -146,17 +155,20 @@ class Catalogue:
         return self.default
 
     def name_of(self, id_: str) -> str:
-        """What people call it, also one that is offered no longer; of an unknown one its id."""
+        """Return the display name, also of a model no longer offered; for an unknown model its id."""
         if id_ in self._known:
             return self._known[id_].name
         return self._retired[id_].name if id_ in self._retired else id_
 
     def get_known(self, id_: str) -> LlmModel | None:
-        """What is known of a model, also of one that is hidden or gone: what it cost then."""
+        """Return a model even if it is hidden or gone, such as for its prices; None if it is unknown."""
         return self._known.get(id_)
 
     def for_groups(self, groups: Callable[[], Collection[int]]) -> "Catalogue":
-        """What somebody in these groups may use. They are asked for only where a model is for some alone."""
+        """Return the catalogue for a user in these groups, given by id.
+
+        `groups` is called only if any model is restricted, because it may cost a query.
+        """
         if not self._groups:
             return self
         mine = frozenset(groups())
@@ -168,7 +180,7 @@ class Catalogue:
         )
 
     def is_restricted(self, model: LlmModel) -> bool:
-        """Whether only some may use it."""
+        """Return True if only members of certain groups may use the model."""
         return model.id in self._groups
 
     def __iter__(self) -> Iterator[LlmModel]:
@@ -185,15 +197,15 @@ def bundled() -> tuple[LlmModel, ...]:
 
 @cache
 def retired() -> tuple[RetiredModel, ...]:
-    """Workers AI's text models that ended in 2025 and 2026, each with what comes nearest to it today.
+    """Return Workers AI's text models that were retired in 2025 and 2026, each with its closest successor.
 
-    Without `llamaguard-7b-awq`: no chat model takes the place of a classifier.
+    Without `llamaguard-7b-awq`, because no chat model replaces a classifier.
     """
     return tuple(RetiredModel(**record) for record in _records("retired.json"))
 
 
 def from_record(record: dict[str, Any]) -> LlmModel:
-    """A model as JSON has it; what a later version wrote there is left out."""
+    """Build a model from a JSON record; fields that a later version of this software added are ignored."""
     given = {name: value for name, value in record.items() if name in FIELDS}
     retires = given.get("retires")
     given["retires"] = date.fromisoformat(retires) if retires else None
@@ -203,15 +215,15 @@ def from_record(record: dict[str, Any]) -> LlmModel:
 
 
 def to_record(model: LlmModel) -> dict[str, Any]:
-    """What `model_from` makes the same model of."""
+    """Return the JSON record of a model, from which `from_record` builds the same model."""
     retires = model.retires and model.retires.isoformat()
     return asdict(model) | {"retires": retires, "efforts": list(model.efforts)}
 
 
 def merge_bundled(declared: LlmModel) -> LlmModel:
-    """What is declared of a model, with what is known better here.
+    """Return the model as Cloudflare declares it, corrected by the bundled description.
 
-    Windows are declared larger than the service takes, and prices are rounded: 0.29 is 0.293.
+    Declared windows are larger than the service accepts, and declared prices are rounded: 0.29 is 0.293.
     """
     known = next((model for model in bundled() if model.id == declared.id), None)
     if known is None:

@@ -1,4 +1,4 @@
-"""What is asked of a model for one reply, whoever the model belongs to."""
+"""A request for one reply, independent of the provider."""
 
 import uuid
 from collections.abc import Mapping
@@ -11,15 +11,20 @@ from .catalogue import LlmModel
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """`messages` fit into the model's window together with a reply of `max_tokens`, as `budget.fit` sees to.
+    """A prompt with its parameters. `token_budget.fit` makes `messages` fit into the model's context window
+    together with a reply of `max_tokens`.
 
-    `affinity` leads a conversation to the machine that has read its beginning already. Of what was `chosen`,
-    by the names of `parameters.CHOICES`, the model is told what it knows; what a program `sent` it is told as
-    it stands. `fresh`: another answer than the last one is wanted, so none from a cache. `labels` say who
-    asks where, under pseudonyms, to an AI Gateway only. `coarse`: a program reads it, and need not see each
-    word at once. `raw`: the one message is all that the model reads, without its template.
-    `gateway` holds headers of its own for an AI Gateway.
-    `context_start` is the stored message behind the first one after the instructions.
+    - `session_affinity`: routes a conversation to the machine that has its beginning in the prompt cache
+    - `user_parameters`: the user's choices, by the names of `parameters.CHOICES`; those that the model does
+      not support are not sent
+    - `raw_parameters`: parameters of an API client, sent as they are
+    - `skip_cache`: a new reply is wanted, not one from a cache
+    - `metadata`: labels for an AI Gateway's log, sent to no other server: the user's pseudonym, the
+      conversation and the site
+    - `batch_reads`: the reader is an API client, which need not get each token at once
+    - `raw`: the single message is the whole prompt, without the model's chat template
+    - `gateway`: headers of this request for an AI Gateway
+    - `context_start`: id of the stored message that comes first after the system prompt
     """
 
     messages: list[dict[str, Any]]
@@ -37,12 +42,12 @@ class ChatRequest:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What stands in the body for this model beside the messages and `max_tokens`."""
+        """The fields of this model's request body other than the messages and `max_tokens`."""
         body = parameters.to_request_body(self.model, self.user_parameters)
         sent = json_mode.told(self.model, parameters.to_provider_names(self.model, self.raw_parameters))
         return {**body, **sent, **self.model.lora_parameters}
 
     @property
     def unstreamed(self) -> bool:
-        """Whether the answer can only be had whole, however it is handed on."""
+        """True if the server cannot stream this response, even if the client gets it as a stream."""
         return json_mode.is_unstreamed(self.model, self.raw_parameters)

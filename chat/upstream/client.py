@@ -1,4 +1,4 @@
-"""The client of all who answer, here and elsewhere: one for each event loop, with connections to spare."""
+"""The client for all providers and the local model: one per event loop, with its own connection pool."""
 
 from collections.abc import Iterable
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -31,12 +31,12 @@ from .timeouts import Timeouts
 __all__ = ["Account", "Client", "Endpoint", "Gateway", "Timeouts"]
 
 DEADLINES = Timeouts()
-READ_INTERVAL_SECONDS = 0.04  # seconds between two reads of a reply
-API_READ_FACTOR = 1.5  # times that for a program: each read costs what three tokens cost beside it
+READ_INTERVAL_SECONDS = 0.04  # between two reads of a response
+API_READ_FACTOR = 1.5  # a longer interval for API clients: a read costs as much as processing three tokens
 
 
 class Client:
-    """To be made on the event loop that it works on."""
+    """Must be created on the event loop that uses it."""
 
     def __init__(
         self,
@@ -48,7 +48,10 @@ class Client:
         deadlines: Timeouts = DEADLINES,
         bite: float = READ_INTERVAL_SECONDS,
     ) -> None:
-        """`gateway`: all questions to the account go through it. `endpoint` serves models of its own."""
+        """`gateway`: the AI Gateway for all requests to the account. `endpoint`: the operator's own server.
+
+        `bite`: seconds between two reads of a response.
+        """
         self._account = account
         self._local = local
         self._gateway = gateway
@@ -59,7 +62,7 @@ class Client:
         self._http = httpx.AsyncClient(
             transport=self._transport,
             timeout=TIMEOUT,
-            # One person's cookie must never go out with another's question.
+            # A cookie set for one user must never be sent with another user's request.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             headers=HEADERS,
             follow_redirects=False,
@@ -70,9 +73,9 @@ class Client:
     def stream(
         self, ask: ChatRequest, started: float | None = None, *, whole: bool = False
     ) -> CompletionStream:
-        """Request a reply, once; nothing is sent before it is iterated. `started`: see `CompletionStream`.
+        """Return the stream of one request, which is sent when the iteration begins.
 
-        `whole`: ask for the whole answer at once, without `stream`.
+        `started`: see `CompletionStream`. `whole`: request a JSON response instead of a stream.
         """
         return CompletionStream(
             self._transport,
@@ -87,22 +90,22 @@ class Client:
         )
 
     def is_retried_by_gateway(self, model: LlmModel) -> bool:
-        """Whether the AI Gateway in front of this model retries by itself."""
+        """Return True if the AI Gateway in front of this model retries failed requests itself."""
         through = not model.local and model.host is not Provider.ENDPOINT
         return bool(through and self._gateway and self._gateway.retries)
 
     async def models(self) -> list[LlmModel]:
-        """Cloudflare's text models, as its list has them now. Raises UpstreamError."""
+        """Fetch Cloudflare's current list of text models. Raises UpstreamError."""
         assert self._account is not None
         return await model_search.models(self._http, self._account)
 
     async def finetunes(self, bases: Iterable[LlmModel]) -> list[LlmModel]:
-        """The account's own finetunes of these models. Raises UpstreamError."""
+        """Fetch the account's own finetunes of these models. Raises UpstreamError."""
         assert self._account is not None
         return await model_search.finetunes(self._http, self._account, bases)
 
     async def _request(self, ask: ChatRequest, stream: bool) -> Request:
-        """Each key goes to the one server that it is for."""
+        """Build the request for the model's provider, with the credentials of that provider only."""
         if ask.model.local:
             assert self._local is not None
             await self._local.start()
@@ -119,11 +122,11 @@ class Client:
 
     @property
     def cloudflare(self) -> Cloudflare | None:
-        """The rest of the account's API, where there is an account."""
+        """The client for the rest of the account's API; None without an account."""
         return self._cloudflare
 
     async def endpoint_models(self) -> set[str]:
-        """What the operator's own server says it serves. Raises UpstreamError."""
+        """Fetch the model ids that the operator's own server lists. Raises UpstreamError."""
         assert self._endpoint is not None
         url, headers = f"{self._endpoint.base_url}/models", self._endpoint.headers()
         try:
@@ -133,11 +136,17 @@ class Client:
             raise
 
     async def verify(self) -> bool | None:
-        """Whether Cloudflare accepts the token, a person's or an account's; None where it cannot be asked."""
+        """Return True if Cloudflare accepts the API token, of a user or of an account.
+
+        None if Cloudflare cannot be reached, or there is no account.
+        """
         return await self._cloudflare.verify() if self._cloudflare else None
 
     async def send_feedback(self, passage: GatewayLogRef, up: bool | None) -> None:
-        """Note in the log of a gateway what a person thought of a reply. Raises UpstreamError."""
+        """Store a user's rating of a reply in the AI Gateway's log, or remove it if `up` is None.
+
+        Raises UpstreamError.
+        """
         if self._cloudflare:
             await self._cloudflare.send_feedback(passage, up)
 

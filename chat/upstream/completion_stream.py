@@ -1,4 +1,4 @@
-"""One request for a reply and the reply as it is read: deltas, deadlines, and how it ended."""
+"""One completion request and its response stream: deltas, deadlines, and how it ended."""
 
 import asyncio
 import json
@@ -21,28 +21,29 @@ from .gateway_log import NO_GATEWAY, GatewayLogRef
 from .http_transport import READ_BYTES, Transport
 from .timeouts import Timeouts
 
-MAX_ERROR_BYTES = 65_536  # bytes of an error's body that are read
-ERROR_READ_SECONDS = 5.0  # seconds in which they have to come
-MAX_JSON_BYTES = 4_000_000  # bytes of a whole JSON answer
-LAST_FRAMES_SECONDS = 5.0  # seconds for what follows the finish reason: the usage and [DONE]
-EARLY_SECONDS = 0.02  # of the time between two tokens: so much sooner than it says it may be over
-LAST_BYTES_SECONDS = 0.05  # seconds for the body's end behind [DONE], so that the connection can be kept
+MAX_ERROR_BYTES = 65_536  # read of an error response's body
+ERROR_READ_SECONDS = 5.0  # for reading an error response's body
+MAX_JSON_BYTES = 4_000_000  # of a JSON response
+LAST_FRAMES_SECONDS = 5.0  # for the frames after the finish reason: the usage and [DONE]
+EARLY_SECONDS = 0.02  # share of the timeout by which it may fire early, so that it is rescheduled less often
+LAST_BYTES_SECONDS = 0.05  # for the end of the body after [DONE], so that the connection can be reused
 NONE: Mapping[ErrorKind, str] = {}
 CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)
 
 
 class NotStreamed(UpstreamError):
-    """An empty answer to a request for a stream: the same request without `stream` may get the real one."""
+    """The server answered a streaming request with an empty JSON body; without `stream` it may answer."""
 
 
 class CompletionStream:
     """A model's reply to one request: `async with client.stream(ask) as stream: async for delta in stream: …`
 
-    Raises UpstreamError; for a deadline that has passed on leaving the block. Leaving it closes the socket,
-    which is what stops the model. A request is sent once: retries are the router's.
+    Raises UpstreamError while it is read and, for a missed deadline, on leaving the block. Leaving the block
+    closes the socket, which stops the model. The request is sent once: retries are the router's.
 
-    `streams` False: the server is asked for a whole answer, which comes as one delta. `started`: the time of
-    the loop's clock from which the deadlines count, which is earlier than now for a retry.
+    `streams` False: the server is asked for a JSON response, which becomes one delta. `bite`: seconds between
+    two reads. `started`: the event loop's time from which the deadlines count, for a retry the time of the
+    first request.
     """
 
     def __init__(
@@ -59,19 +60,19 @@ class CompletionStream:
         sentences: Mapping[ErrorKind, str] = NONE,
     ) -> None:
         self.model = model
-        self.fallback_reason = ""  # the kind of error for which this is not the model that was asked
+        self.fallback_reason = ""  # the requested model's kind of error, if this is a fallback model
         self.request_id = ""
-        self.gateway_log_ref = NO_GATEWAY  # through an AI Gateway
+        self.gateway_log_ref = NO_GATEWAY
         self.streams = streams
         self._http = http
         self._request = request
         self._max_tokens = max_tokens
         self._deadlines = deadlines
         self._read_interval = bite
-        self._sentences = sentences  # for errors, in place of their own
+        self._sentences = sentences  # messages that replace those of the errors
         self._loop = asyncio.get_running_loop()
         self._began = self._last = self._loop.time() if started is None else started
-        self._put_off_at = 0.0  # when the deadline that is set now is old
+        self._put_off_at = 0.0  # event loop time from which the next delta reschedules the timeout
         self._received_first = False
         self._first: Delta | None = None
         self._response: httpx.Response | None = None
@@ -87,24 +88,28 @@ class CompletionStream:
 
     @property
     def tool_calls(self) -> list[dict[str, Any]]:
-        """What the model asks to be called, so far, in the shape of OpenAI's chat API."""
+        """The tool calls received so far, in the shape of OpenAI's chat API."""
         return self._reader.tool_calls
 
     @property
     def complete(self) -> bool:
-        """The model said that it had finished."""
+        """True if the model declared its reply finished."""
         return self._reader.done or bool(self._reader.finish_reason)
 
     @property
     def finish_reason(self) -> str:
-        """Native frames name none: a reply that used its budget up was cut by it."""
+        """The finish reason; "" while unknown.
+
+        Native frames have none, so a reply that used all its `max_tokens` counts as cut off ("length").
+        """
         usage = self._reader.usage
         if not self._reader.finish_reason and usage and usage.completion_tokens >= self._max_tokens:
             return "length"
         return self._reader.finish_reason
 
     async def __aenter__(self) -> Self:
-        # One for the whole reply, put off with each delta: one for each cost a tenth of what a token costs.
+        # One timeout for the whole reply, rescheduled as deltas arrive: a new timeout for each delta would
+        # cost a tenth of what processing a token costs.
         self._timeout = asyncio.timeout_at(self._deadline())
         await self._timeout.__aenter__()
         return self
@@ -126,7 +131,10 @@ class CompletionStream:
         return self
 
     async def begin(self) -> None:
-        """Read the first delta, with which the iteration then begins. Raises UpstreamError."""
+        """Send the request and read up to the first delta, which the iteration then returns first.
+
+        Raises UpstreamError.
+        """
         self._first = await self._receive()
 
     async def __anext__(self) -> Delta:
@@ -136,7 +144,7 @@ class CompletionStream:
         return delta
 
     async def _receive(self) -> Delta | None:
-        """The next delta, None at the end."""
+        """Return the next delta; None at the end."""
         try:
             delta = await self._read_response()
         except UpstreamError as error:
@@ -150,7 +158,10 @@ class CompletionStream:
         return delta
 
     def _extend_deadline(self) -> None:
-        """A timer set anew for each token costs a twentieth of it; a little early is early enough."""
+        """Reschedule the timeout, and note when to do so next.
+
+        Rescheduling for each token would cost a twentieth of what processing it costs.
+        """
         deadline = self._deadline()
         self._timeout.reschedule(deadline)
         self._put_off_at = self._last + EARLY_SECONDS * (deadline - self._last)
@@ -166,7 +177,7 @@ class CompletionStream:
 
     @property
     def time_left(self) -> float:
-        """Seconds until the deadline."""
+        """The seconds until the deadline."""
         return self._deadline() - self._loop.time()
 
     async def _read_response(self) -> Delta | None:
@@ -186,7 +197,7 @@ class CompletionStream:
         except CONNECTION_ERRORS as error:
             if self.complete:
                 return None
-            # Its text can hold the address; its name says enough.
+            # Only the exception's name, because its text can contain the URL.
             kind = ErrorKind.INTERRUPTED if self._response is not None else ErrorKind.UNAVAILABLE
             raise UpstreamError(kind, detail=type(error).__name__) from None
 
@@ -194,11 +205,11 @@ class CompletionStream:
         request = await self._request(self.streams)
         if self._http.closed:
             raise _final(UpstreamError(ErrorKind.UNAVAILABLE, detail="the client is closed"))
-        # Half a surrogate pair, which UTF-8 cannot carry, becomes the escape that JSON has for it.
+        # A lone surrogate, which UTF-8 cannot encode, becomes its JSON escape.
         body = sse.dumps(request.body).encode("utf-8", "backslashreplace")
         self._response = response = await self._http.post(request.url, request.headers, body)
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        # A relay may compress although we asked it not to.
+        # A proxy may compress the response although the request forbids it.
         self._chunks = (
             response.aiter_bytes() if "content-encoding" in response.headers else aiter(response.stream)
         )
@@ -213,14 +224,14 @@ class CompletionStream:
         error = from_response(response.status_code, response.headers, body)
         error.request_id = error.request_id or self.request_id
         if response.is_redirect:
-            # Never followed: the token would go with it.
+            # Redirects are not followed, because the token would be sent to their target.
             error = _final(UpstreamError(ErrorKind.UNAVAILABLE, status=response.status_code))
         return error
 
     async def _read_json(self) -> Delta | None:
-        """A whole answer to a request for a stream, as some models and filters give it.
+        """Read a JSON response, which some models and filters send even if a stream was requested.
 
-        Raises NotStreamed for an empty one.
+        Raises NotStreamed if a stream was requested and the response is empty.
         """
         try:
             body = json.loads(await _body(self._chunks, MAX_JSON_BYTES))
@@ -233,10 +244,10 @@ class CompletionStream:
         return delta or None
 
     async def _read(self) -> Delta | None:
-        """Events until something was said; all that one read brought becomes one delta.
+        """Read until a delta is complete; None at the end. All events of one read become one delta.
 
-        After the first token reads come every `bite` seconds: each then brings several events for the
-        price of one. No pause is made while more is waiting.
+        After the first token there is a pause of `bite` seconds between two reads, so that one read brings
+        several events for the price of one. No pause is made while more bytes are waiting.
         """
         while not self._over:
             if self._pause:
@@ -258,7 +269,10 @@ class CompletionStream:
         return None
 
     def _take(self, chunk: bytes | None) -> Delta | None:
-        """What these bytes said, up to an error that may stand among them, which comes at the next read."""
+        """Decode `chunk`, None for the end of the stream, up to an error in it.
+
+        The error is kept in `_failure` and raised after the text before it has been returned.
+        """
         said = Delta()
         try:
             for event in self._decoder.close() if chunk is None else self._decoder.feed(chunk):
@@ -270,7 +284,7 @@ class CompletionStream:
         return said if said.text or said.reasoning else None
 
     def _shorten_deadline(self) -> None:
-        """All is said; whoever waits for the end of the stream need not wait as long as for a token."""
+        """Limit the wait for the last frames after the finish reason, which is shorter than for a token."""
         last = self._loop.time() + LAST_FRAMES_SECONDS
         if (deadline := self._timeout.when()) is not None and last < deadline:
             self._timeout.reschedule(last)
@@ -301,7 +315,10 @@ def _final(error: UpstreamError) -> UpstreamError:
 
 
 async def _body(chunks: AsyncIterator[bytes], most: int, seconds: float | None = None) -> bytes:
-    """As much of the body as comes, within these limits; of an error the beginning says enough."""
+    """Return at most `most` bytes of the body, as many as arrive within `seconds`.
+
+    A connection error ends the body too, because the beginning of an error response is enough.
+    """
     body = bytearray()
     with suppress(*CONNECTION_ERRORS):  # the timeout's TimeoutError is an OSError
         async with asyncio.timeout(seconds):

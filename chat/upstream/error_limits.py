@@ -1,10 +1,10 @@
-"""What a model really takes, as its own refusals say: declared windows were seen too large."""
+"""A model's real limits, read from its error messages, because some declared windows are too large."""
 
 import re
 from dataclasses import dataclass
 
-SMALLEST = 512  # tokens; fewer are no model's limit, and would shut everybody out
-LARGEST = 100_000_000
+SMALLEST = 512  # tokens; a smaller number is no model's limit, and would reject every prompt
+LARGEST = 100_000_000  # tokens
 NUMBER = r"\(?([0-9][0-9,]{0,15})\)?"
 # "Max context reached 80030 tokens but model supports only 60000"; "exceeded this model context window limit
 # (32000)"; "maximum context length of 256000 tokens", and vLLM's "maximum context length is 4096 tokens".
@@ -19,14 +19,14 @@ OUTPUT = re.compile(rf"supports at most {NUMBER} completion tokens", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """In tokens; None where nothing was said."""
+    """The limits of a model in tokens; None where the message names none."""
 
     window: int | None = None
     output: int | None = None
 
 
 def parse_limits(text: str) -> Limits:
-    """The limits that a refusal names."""
+    """Return the limits that an error message names."""
     return Limits(_number(WINDOW, text), _number(OUTPUT, text))
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong upstream, as one small tree: what it is, whether to try again, what to say.
+"""Errors of the model servers: their classification, the retry decision and the messages for users.
 
 Sources: Cloudflare's lists of Workers AI and AI Gateway errors, and bodies recorded from the service.
 """
@@ -31,7 +31,7 @@ class ErrorKind(StrEnum):
 
 
 def gettext_noop(sentence: str) -> str:
-    """Marks it for translators, by the name of Django's function: it is translated where it is shown."""
+    """Mark a string for translation where it is displayed; makemessages finds it by this function's name."""
     return sentence
 
 
@@ -64,7 +64,7 @@ SENTENCES = {
     ErrorKind.UNAVAILABLE: gettext_noop("The model’s server cannot answer now. Try again in a moment."),
     ErrorKind.INTERRUPTED: gettext_noop("The connection to the model was lost in the middle of the reply."),
 }
-# What says more than the sentence of the code's kind.
+# Messages for single error codes, more precise than the one of the code's kind.
 SENTENCES_OF_CODES = {
     "5023": gettext_noop("This model cannot stream an answer in JSON. Ask for it without “stream”."),
     "5025": gettext_noop("This model cannot answer by a JSON schema. Choose another model."),
@@ -81,7 +81,7 @@ TRANSIENT = {
 }
 
 CODES = {
-    # 7000 and 7003, "could not route", are what a wrong account id gets.
+    # 7000 and 7003, "could not route", are the response to a wrong account id.
     ErrorKind.AUTH: "2009 7000 7003 9109 10000",
     ErrorKind.NOT_PERMITTED: "3023 3041 5005 5016 5018 5035",
     ErrorKind.UNKNOWN_MODEL: "3042 5007 5028",
@@ -112,7 +112,8 @@ KIND_OF_STATUS = {
     504: ErrorKind.TIMEOUT,
     524: ErrorKind.TIMEOUT,
 }
-# Words that mean more than the code beside them: 3030 is both a safety filter's and a full window's.
+# Texts that take precedence over the error code, because some codes are ambiguous: 3030 stands both for a
+# safety filter and for an exceeded context window.
 WORDS = [
     (re.compile(r"daily free allocation", re.I), ErrorKind.QUOTA),
     (re.compile(r"exceeded your current quota|credit balance is too low", re.I), ErrorKind.CREDITS),
@@ -130,20 +131,21 @@ WORDS = [
 JSON_FAILED = re.compile(r"json mode couldn.t be met", re.I)
 CODE_IN_TEXT = re.compile(r"(?<!\d)(\d{4,5}):")
 STATUSES = range(400, 600)
-MAX_DEPTH = 6  # levels of an envelope; nobody means what lies deeper
+MAX_DEPTH = 6  # levels of an error envelope that are searched
 REQUEST_ID = re.compile(r"\s*\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8})\)\s*$")
 SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")
 MAX_DETAIL_CHARS = 300
-MAX_READ_CHARS = 4_000  # characters of what a server wrote that are looked through for secrets
-MINUTE = 60.0  # seconds, over which Cloudflare counts requests
+MAX_READ_CHARS = 4_000  # of a server's message, which are searched for secrets
+MINUTE = 60.0  # seconds, Cloudflare's rate limit window
 
 
 class UpstreamError(Exception):
-    """`message` is for the person, `detail` (upstream's own words, without secrets) for the administrator.
+    """An error of a model server, or one on the way to it.
 
-    `permanent`: trying the same again is of no use. `retry_after` in seconds, an estimate where the server
-    named none, None where nothing is known; `retry_after_header` only what the server itself said.
-    `is_redacted`: one of the site's own secrets stood in the detail.
+    `message` is for the user, `detail` (the server's own message without secrets) for the administrator.
+    `permanent`: a retry is of no use. `retry_after`: seconds, estimated if the server named none, None if
+    unknown. `retry_after_header`: the seconds that the server itself named, else None. `is_redacted`: the
+    detail contained one of the site's own secrets.
     """
 
     def __init__(
@@ -177,7 +179,10 @@ def _sentence(kind: ErrorKind, code: str, detail: str) -> str:
 
 
 def from_response(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-    """The error of an HTTP answer that is not 2xx, whatever its body: JSON of any envelope, HTML, nothing."""
+    """Return the error of an HTTP response that is not 2xx.
+
+    The body may be JSON in any envelope, HTML or empty.
+    """
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError):
@@ -186,20 +191,20 @@ def from_response(status: int, headers: Mapping[str, str], body: bytes) -> Upstr
 
 
 def from_payload(payload: object) -> UpstreamError:
-    """The error inside a stream, or in a body that came with 200."""
+    """Return the error of an error frame in a stream, or of a body that was sent with status 200."""
     return _error(payload, None, None)
 
 
 def _error(payload: object, status: int | None, retry_after: float | None) -> UpstreamError:
     entries = list(_entries(payload))
-    # The outermost error may be an envelope's own; what is known by name says more.
+    # Known codes first, because the outermost error may only be that of an envelope.
     entries.sort(key=lambda entry: entry[0] not in KIND_OF_CODE)
     code = next((code for code, _ in entries if code), "")
     text = next((text for _, text in entries if text), "")
     if not code and (match := CODE_IN_TEXT.search(text)):
         code = match[1]
     if code.isdecimal() and int(code) in STATUSES:
-        # Some servers write the status where Cloudflare writes a code of its own.
+        # Some servers put the HTTP status into the field of Cloudflare's error code.
         status, code = status or int(code), ""
     request_id = ""
     if match := REQUEST_ID.search(text):
@@ -217,8 +222,10 @@ def _error(payload: object, status: int | None, retry_after: float | None) -> Up
 
 
 def _entries(payload: object, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Code and text of each error in any of the envelopes: errors[], error[], error{}, error "", a bare list,
-    and `internalCode` or `code` beside `message`; the outermost first."""
+    """Yield (code, text) of each error in the payload, the outermost first.
+
+    Envelopes: errors[], error[], error{}, error "", a bare list, `internalCode` or `code` beside `message`.
+    """
     if depth > MAX_DEPTH:
         return
     if isinstance(payload, list):
@@ -237,7 +244,7 @@ def _entries(payload: object, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def _code(code: Any) -> str:
-    """Codes are numbers; words stand there too (`invalid_prompt`), and say nothing of ours."""
+    """Return a numeric code as a string; "" for the words that some servers use (`invalid_prompt`)."""
     if isinstance(code, bool) or not isinstance(code, int | str):
         return ""
     return str(code) if re.fullmatch(r"[0-9]{3,6}", str(code)) else ""
@@ -255,7 +262,10 @@ def _kind(code: str, text: str, status: int | None) -> ErrorKind:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds, or a date. https://www.rfc-editor.org/rfc/rfc9110#field.retry-after"""
+    """Return the Retry-After header, seconds or a date, in seconds; None if it is missing or invalid.
+
+    https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
+    """
     written = headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]+", written):
         return float(written[:9])
@@ -266,7 +276,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _until_midnight() -> float:
-    """Seconds until 00:00 UTC, when the daily allowance begins anew."""
+    """Return the seconds until 00:00 UTC, when Cloudflare resets the daily allowance."""
     now = datetime.now(UTC)
     midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
     return (midnight - now).total_seconds()

@@ -1,11 +1,11 @@
-"""What an AI Gateway says of a reply that went through it, in the headers of the answer."""
+"""The response headers of an AI Gateway: log entry, cache status and the model that answered."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-LOG_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # a ULID or a UUID; opaque, but it will stand in addresses
+LOG_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # a ULID or a UUID; opaque, but it becomes part of URLs
 LONGEST_MODEL = 200  # characters
 MODEL = re.compile(r"[@A-Za-z0-9][A-Za-z0-9@._:/+-]{0,149}")
 STEP = re.compile(r"[0-9]{1,3}")
@@ -13,9 +13,10 @@ STEP = re.compile(r"[0-9]{1,3}")
 
 @dataclass(frozen=True, slots=True)
 class GatewayLogRef:
-    """`gateway` and `log_id` name the entry of its log. `cached`: the reply came from its cache;
-    `missed`: it might have. `step`: which of its models answered, 0 for the first; None where none is named.
-    `served_by`: the model that a route or a fallback of the gateway chose, with its provider: `openai/gpt-5`.
+    """`gateway` and `log_id` identify the log entry. `cached`: the reply came from the gateway's cache;
+    `missed`: the cache was searched without success. `step`: index of the gateway's model that answered, 0 for
+    the first; None if the headers name none. `served_by`: the model that a route or a fallback of the gateway
+    chose, with its provider: `openai/gpt-5`.
     """
 
     gateway: str = ""
@@ -27,7 +28,7 @@ class GatewayLogRef:
 
     @classmethod
     def of(cls, asked: Mapping[str, str], answered: Mapping[str, str]) -> Self:
-        """From the headers of the request and of its answer; what is not as it should be is left out."""
+        """Build the reference from the headers of the request and the response; ignore malformed values."""
         gateway = asked.get("cf-aig-gateway-id", "")
         if not gateway:
             return cls()
@@ -44,17 +45,20 @@ class GatewayLogRef:
 
     @property
     def cache_status(self) -> str:
-        """As the gateway writes it; empty where it said nothing of its cache."""
+        """The gateway's header value, "HIT" or "MISS"; "" if it did not report a cache status."""
         return "HIT" if self.cached else "MISS" if self.missed else ""
 
 
 def _served_by(answered: Mapping[str, str]) -> str:
-    """The Auto Router names what it chose in a header of its own."""
+    """Return `provider/model`; the Auto Router reports its choice in a separate header.
+
+    "" if no header names a model.
+    """
     model = answered.get("cf-aig-routed-model", "") or answered.get("cf-aig-model", "")
     provider = answered.get("cf-aig-provider", "")
     if not MODEL.fullmatch(model):
         return ""
-    # Workers AI's names begin with @, and those of routers with their provider.
+    # Workers AI's ids begin with "@" and need no provider; ids that a route reports already contain it.
     known = model.startswith(("@", f"{provider}/")) or not MODEL.fullmatch(provider)
     return model if known else f"{provider}/{model}"[:LONGEST_MODEL]
 

@@ -1,4 +1,4 @@
-"""Answers in JSON (`response_format`), which the model servers want in different shapes.
+"""JSON mode (`response_format`), which the model servers accept in different shapes.
 
 Workers AI takes a bare schema and no stream: https://developers.cloudflare.com/workers-ai/features/json-mode/
 OpenAI's API wraps the schema in `{"name", "schema", "strict"}`, and so do llama.cpp and other providers.
@@ -13,11 +13,14 @@ from .provider import Provider
 FIELD = "response_format"
 JSON_TYPES = ("json_object", "json_schema")
 WRAPPER = {"name", "schema", "strict", "description"}  # the keys of OpenAI's envelope
-NAME = "reply"  # OpenAI's envelope wants one
+NAME = "reply"  # OpenAI's envelope requires a name
 
 
 def is_unstreamed(model: LlmModel, sent: Mapping[str, Any]) -> bool:
-    """Whether the server refuses to stream this answer (error 5023), or may: a route can lead anywhere."""
+    """Return True if the server rejects this request as a stream (error 5023).
+
+    Also for a route of an AI Gateway, which can lead to such a server.
+    """
     wanted = sent.get(FIELD)
     return (
         (_is_workers_ai(model) or model.is_route)
@@ -27,14 +30,14 @@ def is_unstreamed(model: LlmModel, sent: Mapping[str, Any]) -> bool:
 
 
 def told(model: LlmModel, sent: dict[str, Any]) -> dict[str, Any]:
-    """What a program sent, with the answer's format in the shape that this model's server takes."""
+    """Return the API client's parameters with `response_format` in the shape of this model's server."""
     wanted = sent.get(FIELD)
     if not isinstance(wanted, dict):
         return sent
     if not _is_workers_ai(model):
         return sent | {FIELD: _shaped(wanted, _enveloped)}
     if wanted.get("type") not in JSON_TYPES:
-        # Text is what every model writes; the schemas of most do not know the word.
+        # Text is the default, and the input schemas of most models do not know the value "text".
         return {name: value for name, value in sent.items() if name != FIELD}
     return sent | {FIELD: _shaped(wanted, _bare)}
 

@@ -1,7 +1,7 @@
-"""What can be set of a reply beside its messages: which model knows which parameter, and how it is told.
+"""Request parameters: which model supports which of them, and the field of the body that each is sent in.
 
 The ranges are those of Cloudflare's model pages (`/workers-ai/models/<name>/`) and of llama.cpp's server.
-What a model does not know makes some refuse the call and others ignore it, so it is never sent.
+Some models reject a request with an unsupported parameter and others ignore it, so it is never sent.
 """
 
 from collections.abc import Mapping
@@ -14,17 +14,18 @@ from .catalogue import LlmModel
 
 Value = bool | int | float | str
 NUMBER, WHOLE, SWITCH, LEVEL = "number", "whole", "switch", "level"
-LEVELS = ("low", "medium", "high", "xhigh", "max")  # of thinking, from little to much
+LEVELS = ("low", "medium", "high", "xhigh", "max")  # of reasoning effort, ascending
 MAX_TOKENS = 10_000_000  # more than any window
 LARGEST_SEED = 9_999_999_999
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`least` to `most` in steps of `step` for numbers, one of `levels` for a level, or a switch.
+    """A number from `minimum` to `maximum` in steps of `step`, one of `levels`, or a boolean switch.
 
-    `default` is what the model does by itself, as far as anybody says. It stands in the body at `path`, or
-    nowhere; `sent` holds what stands there instead of a value, and a value that it lacks is not written.
+    `default` is the model's own default, None if it is not documented. `path` holds the keys that lead to the
+    field in the request body; empty for `max_tokens`, which is written elsewhere. `sent` maps a chosen value
+    to the value in the body; a value without an entry is not sent.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Parameter:
     sent: Mapping[Value, Value] | None = field(default=None, hash=False)
 
     def is_valid(self, value: object) -> bool:
-        """Whether it is of this kind, and within the range."""
+        """Return True if the value has the right type and is within the range."""
         if self.kind == SWITCH:
             return isinstance(value, bool)
         if self.kind == LEVEL:
@@ -51,7 +52,7 @@ class Parameter:
         )
 
     def clamp(self, value: Value) -> Value:
-        """The nearest that this one takes; of two levels equally near the one that thinks less."""
+        """Return the nearest valid value; of two equally near levels the lower one."""
         if self.kind == SWITCH or self.is_valid(value):
             return value
         if self.kind == LEVEL:
@@ -75,12 +76,12 @@ def _effort(*levels: str, default: str) -> Parameter:
 
 
 TEMPERATURE = _number("temperature", 0, 2, 0.01)
-TOP_P = _number("top_p", 0.001, 1, 0.001)  # nothing to choose from is no choice: 0 is refused
+TOP_P = _number("top_p", 0.001, 1, 0.001)  # 0 is rejected, because it leaves no token to choose from
 SEED = _whole("seed", 1, LARGEST_SEED)
 FREQUENCY = _number("frequency_penalty", -2, 2, 0.01, 0)
 PRESENCE = _number("presence_penalty", -2, 2, 0.01, 0)
 
-# What every model takes that is known to take anything: for those that are not in the table.
+# For models that are not in MODELS: the parameters that every model in it supports.
 CAUTIOUS_PARAMETERS = (TEMPERATURE, TOP_P, SEED)
 CLASSIC_PARAMETERS = (
     _number("temperature", 0, 5, 0.01, 0.6),
@@ -91,7 +92,7 @@ CLASSIC_PARAMETERS = (
     replace(FREQUENCY, default=None),
     replace(PRESENCE, default=None),
 )
-# The older ones, most of them left for adapters: their penalties only ever took away.
+# Older models, most of them kept for LoRA adapters: their penalties cannot be negative.
 ADAPTABLE_PARAMETERS = tuple(
     replace(p, minimum=0) if p.name in ("frequency_penalty", "presence_penalty") else p
     for p in CLASSIC_PARAMETERS
@@ -107,7 +108,7 @@ LOCAL_PARAMETERS = (
     PRESENCE,
 )
 
-# A switch of the model's template; or the level that says not to think at all.
+# Two ways to turn reasoning off: a switch of the chat template, or the reasoning effort "none".
 TEMPLATE_SWITCH = Parameter(
     "thinking", SWITCH, default=True, path=("chat_template_kwargs", "enable_thinking")
 )
@@ -116,7 +117,7 @@ LOW_EFFORT = Parameter(
     "effort", LEVEL, levels=("low", "high"), default="high",
     path=("chat_template_kwargs", "low_effort"), sent={"low": True, "high": False},
 )  # fmt: skip
-# A switch follows the level whose place it takes when it is off.
+# Order matters: a switch comes after the level because, when it is off, it overwrites the same field.
 MODELS: Mapping[str, tuple[Parameter, ...]] = {
     "@cf/zai-org/glm-5.3": (*OPENAI_PARAMETERS, _effort("low", "high", "max", default="max")),
     "@cf/zai-org/glm-5.3-flash": (*OPENAI_PARAMETERS, _effort("low", "high", "max", default="max")),
@@ -157,7 +158,8 @@ MODELS: Mapping[str, tuple[Parameter, ...]] = {
     "@cf/meta-llama/llama-2-7b-chat-hf-lora": ADAPTABLE_PARAMETERS,
 }  # fmt: skip
 
-# Everything that can be chosen, each as wide as any model takes it: a conversation may change its model.
+# All parameters a user can choose, each with the widest range of any model, because a conversation may
+# change its model.
 CHOICES: Mapping[str, Parameter] = {
     parameter.name: parameter
     for parameter in (
@@ -177,7 +179,7 @@ CHOICES: Mapping[str, Parameter] = {
 
 @cache
 def supported_parameters(model: LlmModel) -> tuple[Parameter, ...]:
-    """What this model takes."""
+    """Return the parameters that the model supports, `max_tokens` last."""
     takes = MODELS.get(model.id, CAUTIOUS_PARAMETERS)
     if model.local:
         takes = (*LOCAL_PARAMETERS, TEMPLATE_SWITCH) if model.reasoning else LOCAL_PARAMETERS
@@ -186,7 +188,10 @@ def supported_parameters(model: LlmModel) -> tuple[Parameter, ...]:
 
 
 def to_request_body(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
-    """What stands in the request's body beside `max_tokens`, which `budget.fit` decides on."""
+    """Return the body fields of the user's choices, without `max_tokens`, which `token_budget.fit` decides.
+
+    Values outside the model's range are clamped; parameters that it does not support are left out.
+    """
     made: dict[str, Any] = {}
     if not chosen:
         return made
@@ -204,7 +209,7 @@ def to_request_body(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, A
 
 
 def to_provider_names(model: LlmModel, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """What a program sends under the usual names, under this model's own."""
+    """Rename the API client's fields to the model's, such as repetition_penalty to repeat_penalty."""
     if not sent:
         return {}
     own = {
@@ -216,12 +221,12 @@ def to_provider_names(model: LlmModel, sent: Mapping[str, Any]) -> dict[str, Any
 
 
 def chosen_max_tokens(chosen: Mapping[str, Value]) -> int | None:
-    """How many tokens a reply was given, where somebody chose."""
+    """Return the user's choice of `max_tokens`; None if there is none."""
     wanted = chosen.get("max_tokens")
     return wanted if isinstance(wanted, int) else None
 
 
 def merge(chosen: Mapping[str, Value], sent: Mapping[str, Value | None]) -> dict[str, Value]:
-    """`chosen` as it is after `sent`, which forgets what is None."""
+    """Return `chosen` updated with `sent`, in which None removes a choice."""
     both = {**chosen, **sent}
     return {name: value for name, value in both.items() if value is not None}

@@ -1,11 +1,11 @@
-"""Who serves a model that does not run on this machine."""
+"""The providers of models that do not run on this machine."""
 
 from enum import StrEnum
 
 
 class Provider(StrEnum):
-    """`GATEWAY`: another provider, behind an AI Gateway of the account. `ENDPOINT`: the operator's server of
-    OpenAI's API.
+    """`GATEWAY`: a third-party provider behind an AI Gateway of the account. `ENDPOINT`: the operator's own
+    server, which speaks OpenAI's API.
     """
 
     WORKERS_AI = "workers-ai"

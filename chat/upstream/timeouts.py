@@ -1,4 +1,4 @@
-"""How long a reply may take, and how often it may be requested."""
+"""Timeouts of a reply, and the retry policy with its backoff."""
 
 import random
 from dataclasses import dataclass, field
@@ -8,17 +8,20 @@ from .errors import ErrorKind, UpstreamError
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds, measured on what the model says: bytes that carry no token are no sign of life."""
+    """Timeouts in seconds. Only tokens restart them: bytes without a token are no sign of progress."""
 
     first_token: float = 120.0
-    unstreamed: float = 250.0  # a whole answer at once; Cloudflare itself gives up after 240
+    unstreamed: float = 250.0  # for a JSON response; Cloudflare's own timeout is 240
     between_tokens: float = 60.0
     whole: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """At most `max_retries` after the first request, with exponential backoff and jitter. In seconds."""
+    """At most `max_retries` after the first request, with exponential backoff and jitter.
+
+    `base_delay` and `max_total_delay` in seconds.
+    """
 
     max_retries: int = 2
     base_delay: float = 2.0
@@ -29,7 +32,7 @@ class RetryPolicy:
 class Backoff:
     """The delays before the retries of one request.
 
-    `handled_by_gateway`: the AI Gateway retries what the provider refuses, so nobody else does.
+    `handled_by_gateway`: the AI Gateway retries error responses of the provider, so the router does not.
     """
 
     policy: RetryPolicy
@@ -47,7 +50,7 @@ class Backoff:
         if self.handled_by_gateway and error.status is not None:
             return None
         if not streamed and error.kind is ErrorKind.TIMEOUT:
-            return None  # all the time that the server has was not enough
+            return None  # the server has already had the longest time it is given
         delay = error.retry_after
         if delay is None:
             delay = random.uniform(0.25, 1) * self.policy.base_delay * 2**self._retries

@@ -1,4 +1,4 @@
-"""The conversation cut to the model's window, and the reply's budget: what is sent always fits."""
+"""Fit a conversation and the token budget of its reply into the model's context window."""
 
 import re
 from dataclasses import dataclass
@@ -6,26 +6,26 @@ from dataclasses import dataclass
 from .catalogue import LlmModel
 from .errors import ErrorKind, UpstreamError
 
-DEFAULT_MAX_TOKENS = (
-    16_384  # tokens for a reply, thinking included, where the model names no limit of its own
-)
-DEFAULT_REPLY_DIVISOR = 3  # a reply gets at most this part of the window,
-MAX_REPLY_DIVISOR = 2  # and where somebody wants more, this one
-TOKENS_PER_MESSAGE = 4  # tokens a message costs beside its text
-MIN_REPLY_TOKENS = 64  # tokens; with less room than this nothing is asked
+# Default maximum of a reply in tokens, reasoning included, for models without a limit of their own.
+DEFAULT_MAX_TOKENS = 16_384
+DEFAULT_REPLY_DIVISOR = 3  # by default a reply may use at most a third of the window
+MAX_REPLY_DIVISOR = 2  # on request it may use at most half of the window
+TOKENS_PER_MESSAGE = 4  # overhead of a message in addition to its text
+MIN_REPLY_TOKENS = 64  # with less room for the reply no request is sent
 
-# UTF-8 bytes a token holds, cautiously: English has four, Chinese three, a small vocabulary fewer.
+# UTF-8 bytes per token, a cautious estimate: English has four, Chinese three, a small vocabulary fewer.
 BYTES_PER_TOKEN = 3
 BYTES_PER_LOCAL_TOKEN = 2
-# What holds several bytes a token; each other byte is one. A digit is one to many models; to a small
-# vocabulary so is nearly everything that is no word: with less caution, code and emoji do not fit.
+# Bytes that count as several per token; every other byte counts as a token. Many models make a token of each
+# digit; a small vocabulary does so with nearly everything but words. With a less cautious estimate, code and
+# emoji do not fit into the window.
 NO_DIGITS = re.compile(rb"[^0-9]+")
 WORDS = re.compile(rb" ?[A-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What is sent; `dropped` messages at its beginning were left out."""
+    """The messages to send; `dropped` messages at the beginning of the conversation were left out."""
 
     messages: list[dict[str, str]]
     max_tokens: int
@@ -33,10 +33,11 @@ class Fit:
 
 
 def fit(messages: list[dict[str, str]], model: LlmModel, reply: int | None = None, *, needed: int = 1) -> Fit:
-    """Leave out the oldest turns until the rest and a reply of `reply` tokens fit into the window.
+    """Leave out the oldest messages until the rest and a reply of `reply` tokens fit into the window.
 
-    Never the system prompt nor the last `needed` messages; what is left begins with a question. Raises
-    UpstreamError (too long) where those alone do not fit.
+    The system prompt and the last `needed` messages are always kept; for them the reply's tokens are reduced,
+    to MIN_REPLY_TOKENS at the least. The first message after the system prompt is a user's. Raises
+    UpstreamError (too long) if these messages alone do not fit.
     """
     system = messages[:1] if messages[0]["role"] == "system" else []
     turns = messages[len(system) :]
@@ -55,17 +56,17 @@ def fit(messages: list[dict[str, str]], model: LlmModel, reply: int | None = Non
 
 
 def max_max_tokens(model: LlmModel) -> int:
-    """How many tokens a reply may be given at the most."""
+    """Return the largest `max_tokens` that a reply of the model may have."""
     return min(model.max_output or model.window, model.window // MAX_REPLY_DIVISOR)
 
 
 def default_max_tokens(model: LlmModel) -> int:
-    """How many it is given where nobody chose."""
+    """Return the `max_tokens` of a reply for which neither the user nor the API client chose a value."""
     return min(model.max_output or DEFAULT_MAX_TOKENS, model.window // DEFAULT_REPLY_DIVISOR)
 
 
 def estimate_tokens(message: dict[str, str], model: LlmModel) -> int:
-    """How many tokens a message is at the most, estimated from its bytes."""
+    """Return an upper estimate of a message's tokens, from its UTF-8 bytes."""
     text = message["content"].encode("utf-8", "surrogatepass")
     several, share = (WORDS, BYTES_PER_LOCAL_TOKEN) if model.local else (NO_DIGITS, BYTES_PER_TOKEN)
     alone = len(several.sub(b"", text))

@@ -9,10 +9,10 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 SERVER := .venv/.server
 LOCAL := .venv/.local
 DEV := .venv/.dev
-AUDIT := tests/audit/node_modules/.installed
+AUDIT := tests/tools/audit/node_modules/.installed
 
 # Half as many processes again as there are cores, for they wait a lot, and each file of tests in one of them:
-# many share a server. The longest file starts first (tests/order.py).
+# many share a server. The longest file starts first (tests/support/file_order.py).
 SIDE_BY_SIDE = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)') --dist loadfile
 SIDE_BY_SIDE += --no-loadscope-reorder
 
@@ -51,7 +51,7 @@ fuzz: $(SERVER) $(LOCAL) $(DEV)
 	FUZZ_CALLS=20000 $(BIN)/pytest tests/api/test_fuzz.py -q -s --show-capture=no --database=postgres
 
 bench: $(SERVER) $(LOCAL) $(DEV)
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.tools.bench
 
 # Random faults against real processes; as `make chaos CHAOS="--database postgres --rounds 40 --seed 1"`.
 chaos: $(SERVER) $(LOCAL) $(DEV)
@@ -63,11 +63,11 @@ simulate: $(SERVER) $(DEV)
 
 # The pictures of the README in deploy/images, and the icons in static/img.
 images: $(SERVER) $(DEV)
-	$(BIN)/python -m tests.images
+	$(BIN)/python -m tests.tools.images
 
 # Every page under pa11y and Lighthouse, and what streams cost a slow browser: some minutes, and Chromium and Node.
 audit: $(SERVER) $(LOCAL) $(DEV) $(AUDIT)
-	$(BIN)/python -m tests.audit
+	$(BIN)/python -m tests.tools.audit
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=…")'
@@ -97,7 +97,7 @@ lock: $(DEV)
 	$(LOCK) --no-deps requirements-local.txt --output-file requirements-local-lock.txt
 	$(LOCK) requirements-dev.txt --constraint requirements-lock.txt --output-file requirements-dev-lock.txt
 
-$(AUDIT): tests/audit/package.json tests/audit/package-lock.json
+$(AUDIT): tests/tools/audit/package.json tests/tools/audit/package-lock.json
 	@echo "Installing pa11y and Lighthouse …"
-	@npm ci --prefix tests/audit --ignore-scripts --no-audit --no-fund --loglevel=error
+	@npm ci --prefix tests/tools/audit --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -11,10 +11,10 @@ import pytest
 import redis
 from hypothesis import HealthCheck, settings
 
-from tests.databases import POSTGRES, Database, Template
-from tests.fake_workers_ai import Fake
-from tests.order import LongestFirst
-from tests.server import Server, Servers
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import POSTGRES, Database, Template
+from tests.support.file_order import LongestFirst
+from tests.support.server import Server, Servers
 
 SERVED = {"chromium", "on_postgres", "server", "servers", "template"}  # with processes beside the test's own
 SHARED = "CHAT_TESTS_SHARED"  # the folder that all processes of a run share

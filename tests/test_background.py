@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 
 from chat.background import BackgroundTasks, spawn
-from tests.waiting import becomes
+from tests.support.waiting import becomes
 
 REQUEST = contextvars.ContextVar("REQUEST", default="none")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from chat.backup.archive import MANIFEST, Archive, ArchiveWriter, BackupError, Manifest
-from tests.databases import Database, Template, clean_environment
-from tests.databases import on_postgres as new_postgres
-from tests.server import Server
+from tests.support.databases import Database, Template, clean_environment
+from tests.support.databases import on_postgres as new_postgres
+from tests.support.server import Server
 from tests.test_env import run_manage
 
 KEY = "0123456789" * 6

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.databases import ROOT
+from tests.support.databases import ROOT
 
 NAMED = sorted(
     set(

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from chatsite.stylesheet import shortened
-from tests.databases import ROOT
+from tests.support.databases import ROOT
 
 SHEETS = sorted((ROOT / "static" / "css").glob("*.css"))
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)

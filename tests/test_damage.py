@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chat.backup import integrity
-from tests.databases import Template, clean_environment
+from tests.support.databases import Template, clean_environment
 from tests.test_env import run_manage
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deadline_server import RATE, SECONDS
+from tests.support.deadline_server import RATE, SECONDS
 
 PATIENCE = 60.0  # seconds
 STEP = 0.25  # seconds between two pieces, far less than Twisted's own timeout
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    command = [sys.executable, "-m", "tests.deadline_server"]
+    command = [sys.executable, "-m", "tests.support.deadline_server"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         yield int(process.stdout.readline())

@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.program import CHAT, MODEL, RUN, question
-from tests.cable import Cable
-from tests.databases import Database, Template
-from tests.people import CSRF
-from tests.server import Server, Servers
-from tests.waiting import until
+from tests.api.client import CHAT, MODEL, RUN, question
+from tests.support.cable import Cable
+from tests.support.databases import Database, Template
+from tests.support.people import CSRF
+from tests.support.server import Server, Servers
+from tests.support.waiting import until
 
 PAGE = {"Accept": "text/html"}
 KEY = {"Authorization": "Bearer chat_none"}

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from tests.conftest import require_postgres
-from tests.databases import ROOT, Database, clean_environment, on_postgres
-from tests.server import free_port, give_back
-from tests.waiting import until
+from tests.support.databases import ROOT, Database, clean_environment, on_postgres
+from tests.support.server import free_port, give_back
+from tests.support.waiting import until
 
 READY = 240.0  # seconds: the database is migrated and the static files are collected
 TOGETHER = 3

@@ -21,7 +21,7 @@ from django.utils import timezone
 from chat.models import Call, Conversation, Invite, Message, Reading, ReadingOwner, ReadingPrune, Run, User
 from chat.retention import batches, daily
 from chatsite import env
-from tests.waiting import becomes
+from tests.support.waiting import becomes
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 

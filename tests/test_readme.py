@@ -15,9 +15,9 @@ import pytest
 from PIL import Image
 
 from tests.conftest import missing
-from tests.databases import ROOT
-from tests.images import DRAWN, MADE
+from tests.support.databases import ROOT
 from tests.test_env import READ_BY_THE_SITE
+from tests.tools.images import DRAWN, MADE
 
 README = (ROOT / "README.md").read_text("utf-8")
 IMAGES = ROOT / "deploy" / "images"

@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
-from tests.databases import ROOT
+from tests.support.databases import ROOT
 
 ASKED = {
     "requirements.txt": "requirements-lock.txt",

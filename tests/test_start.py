@@ -16,9 +16,9 @@ import pytest
 
 from chat.upstream.providers import llama_cpp
 from tests.conftest import missing
-from tests.databases import ROOT
-from tests.fake_workers_ai import TOKEN, Fake
-from tests.server import free_port
+from tests.fake_cloudflare.server import TOKEN, Fake
+from tests.support.databases import ROOT
+from tests.support.server import free_port
 from tests.test_readme import settings
 
 FOLDERS = ("chat", "chatsite", "static", "templates")

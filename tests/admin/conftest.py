@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from tests.admin import seed
-from tests.file_server import database, fake, server
+from tests.support.module_server import database, fake, server
 
 LIST = "/admin/chat/conversation/"
 

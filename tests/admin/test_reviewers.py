@@ -6,9 +6,9 @@ import pytest
 from django.contrib import admin
 
 from chat.models import Conversation, Reading, Run, Worker
-from tests.databases import Database
-from tests.people import CSRF
-from tests.server import Server
+from tests.support.databases import Database
+from tests.support.people import CSRF
+from tests.support.server import Server
 
 LOG = {model._meta.model_name: model for model in (Conversation, Run, Worker, Reading)}
 TABLES = ("chat_conversation", "chat_message", "chat_run", "chat_feedback", "chat_reading")

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from tests.fake_run import Run
-from tests.fake_scenarios import hang, words
-from tests.fake_workers_ai import ACCOUNT_TOKEN, ENDPOINT_KEY, NO_GATEWAY, TOKEN, Fake
-from tests.people import CSRF
-from tests.server import Person, Server
+from tests.fake_cloudflare.run import Run
+from tests.fake_cloudflare.scenarios import hang, words
+from tests.fake_cloudflare.server import ACCOUNT_TOKEN, ENDPOINT_KEY, NO_GATEWAY, TOKEN, Fake
+from tests.support.people import CSRF
+from tests.support.server import Person, Server
 
 PAGE = "/admin/checkup/"
 ROW = re.compile(

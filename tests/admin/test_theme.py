@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.databases import ROOT
-from tests.server import Server
+from tests.support.databases import ROOT
+from tests.support.server import Server
 
 TOKEN = re.compile(r"^\s+(--[a-z-]+): (.+);$", re.MULTILINE)
 PAGES = ["/admin/", "/admin/chat/conversation/", "/admin/chat/user/", "/admin/chat/invite/add/"]

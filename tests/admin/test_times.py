@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from chat.models import Invite, Reading, User, Worker
 from tests.admin import seed
-from tests.admin.plant import plant
-from tests.server import Server
+from tests.admin.seed_cli import plant
+from tests.support.server import Server
 
 WRITTEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 TIME = re.compile(

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from chat.models import User
-from tests.threads import at_once
+from tests.support.concurrency import at_once
 from tests.views.test_access import PASSWORD, log_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

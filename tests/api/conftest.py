@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.program import Program
-from tests.file_server import database, fake, server
-from tests.people import PASSWORD
-from tests.server import Server
+from tests.api.client import Program
+from tests.support.module_server import database, fake, server
+from tests.support.people import PASSWORD
+from tests.support.server import Server
 
 __all__ = ["database", "fake", "server"]
 

@@ -11,8 +11,8 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tests.api.program import MODEL
-from tests.people import PASSWORD
+from tests.api.client import MODEL
+from tests.support.people import PASSWORD
 
 ACCOUNT = "/client/v4/accounts/any/ai"
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}

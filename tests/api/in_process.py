@@ -12,8 +12,8 @@ from django.test import override_settings
 from chat.db import THREADS, run_in_db
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
-from tests.fake_workers_ai import Fake
-from tests.server import PATIENCE
+from tests.fake_cloudflare.server import Fake
+from tests.support.server import PATIENCE
 
 
 @pytest_asyncio.fixture

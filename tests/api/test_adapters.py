@@ -14,8 +14,8 @@ from chat.models import ApiKey, User
 from chat.upstream import catalogue
 from chat.upstream.catalogue import Catalogue, LlmModel
 from tests.api.in_process import here
-from tests.fake_models import finetune
-from tests.fake_workers_ai import Fake
+from tests.fake_cloudflare.models import finetune
+from tests.fake_cloudflare.server import Fake
 
 __all__ = ["here"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.program import Program
-from tests.server import Server
+from tests.api.client import Program
+from tests.support.server import Server
 
 PRE = re.compile(r'<pre [^>]*id="([\w-]+)">(.*?)</pre>', re.DOTALL)
 SAID = "You said: Hello"

@@ -14,10 +14,10 @@ from chat.engine.engine import Engine
 from chat.engine.generation import api_calls
 from chat.engine.generation.api_calls import SHARE
 from chat.models import ApiKey, Call, User
+from tests.api.client import CHAT, question
 from tests.api.in_process import here
-from tests.api.program import CHAT, question
-from tests.server import PATIENCE
-from tests.waiting import becomes
+from tests.support.server import PATIENCE
+from tests.support.waiting import becomes
 
 __all__ = ["here"]
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,8 +13,8 @@ from chat.engine import engine as engines
 from chat.engine.engine import Engine
 from chat.engine.generation import api_calls
 from chat.models import ApiKey, Call, User
-from tests.api.program import CHAT, question
-from tests.fake_workers_ai import Fake
+from tests.api.client import CHAT, question
+from tests.fake_cloudflare.server import Fake
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

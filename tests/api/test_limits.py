@@ -10,9 +10,9 @@ from django.test import AsyncClient, override_settings
 from chat.db import run_in_db
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
-from tests.api.program import CHAT, question
+from tests.api.client import CHAT, question
 from tests.api.test_full import drawn
-from tests.fake_workers_ai import Fake
+from tests.fake_cloudflare.server import Fake
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

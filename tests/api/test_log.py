@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.api.program import CHAT, MODEL, RUN, Program, question
-from tests.databases import Database
+from tests.api.client import CHAT, MODEL, RUN, Program, question
 from tests.engine.test_open_streams import ONE_LOOK
-from tests.fake_workers_ai import Fake
-from tests.people import CSRF, PASSWORD
-from tests.server import Server
-from tests.waiting import until
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database
+from tests.support.people import CSRF, PASSWORD
+from tests.support.server import Server
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
 NEW = "a lighthouse by the sea"

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.api.program import CHAT, MODEL, Program, question
-from tests.databases import Database
-from tests.fake_says import says_line
-from tests.fake_workers_ai import Fake
-from tests.server import Server
+from tests.api.client import CHAT, MODEL, Program, question
+from tests.fake_cloudflare.server import Fake
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.databases import Database
+from tests.support.server import Server
 
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
 

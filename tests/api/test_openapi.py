@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from chat.api.openapi import described
-from tests.api.program import MODEL, Program
-from tests.server import PATIENCE, Server
+from tests.api.client import MODEL, Program
+from tests.support.server import PATIENCE, Server
 from tests.views.objects import routes
 
 EXAMPLES = 25  # for each operation

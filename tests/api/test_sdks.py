@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.api.program import MODEL, Program
-from tests.fake_says import says_line
-from tests.later import later
-from tests.server import Server
+from tests.api.client import MODEL, Program
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.lazy_imports import later
+from tests.support.server import Server
 
 cloudflare = later("cloudflare")
 langchain_cloudflare = later("langchain_cloudflare")

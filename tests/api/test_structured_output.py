@@ -11,10 +11,10 @@ from django.test import AsyncClient, override_settings
 from chat.db import run_in_db
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
-from tests.api.program import CHAT, RUN
+from tests.api.client import CHAT, RUN
 from tests.api.test_full import drawn
-from tests.fake_says import says_line
-from tests.fake_workers_ai import Fake
+from tests.fake_cloudflare.server import Fake
+from tests.fake_cloudflare.text_scenarios import says_line
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LLAMA, LORA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast", "@cf/google/gemma-2b-it-lora"

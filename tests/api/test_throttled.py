@@ -9,9 +9,9 @@ from chat.db import run_in_db
 from chat.engine.engine import Engine
 from chat.models import ApiKey, User
 from chat.upstream.routing.rate_limiter import RateLimiter
+from tests.api.client import CHAT, MODEL, RUN, question
 from tests.api.in_process import here
-from tests.api.program import CHAT, MODEL, RUN, question
-from tests.fake_workers_ai import Fake
+from tests.fake_cloudflare.server import Fake
 
 __all__ = ["here"]
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.api.program import MODEL, RUN, Program, question
-from tests.fake_says import says_line
-from tests.fake_workers_ai import Fake
-from tests.server import Server
+from tests.api.client import MODEL, RUN, Program, question
+from tests.fake_cloudflare.server import Fake
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
 
 ACCOUNT = "/client/v4/accounts/any/ai"
 CLASSIC = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"

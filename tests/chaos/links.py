@@ -6,7 +6,7 @@ import struct
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from tests.server import free_port, give_back
+from tests.support.server import free_port, give_back
 
 from .faults import How
 

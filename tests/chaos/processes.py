@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.databases import ROOT
+from tests.support.databases import ROOT
 
 from .front import is_ready
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
-from tests.databases import Template, clean_environment
-from tests.fake_workers_ai import TOKEN, WorkersAI
-from tests.server import free_port, give_back
+from tests.fake_cloudflare.server import TOKEN, WorkersAI
+from tests.support.databases import Template, clean_environment
+from tests.support.server import free_port, give_back
 
 from .faults import Kind
 from .links import Link, Streams

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import psycopg
 
-from tests.databases import POSTGRES, Database, Template
+from tests.support.databases import POSTGRES, Database, Template
 
 DISK_BYTES = 96 * 1024 * 1024
 LOCK_PATIENCE_SECONDS = 60

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tests.databases import Database
+from tests.support.databases import Database
 
 from .upstream import name_in
 

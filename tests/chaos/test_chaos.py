@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.databases import Template
+from tests.support.databases import Template
 
 from .faults import Fault, How, Kind
 from .round import Round

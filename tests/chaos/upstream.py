@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from tests import fake_frames as frames
-from tests.fake_run import Run, scenario
+from tests.fake_cloudflare import frames
+from tests.fake_cloudflare.run import Run, scenario
 
 from .schedule import Reply
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from chat.wire import sse
-from tests.people import CSRF, SESSIONS
+from tests.support.people import CSRF, SESSIONS
 
 from .schedule import Reply
 from .sighting import Sighting

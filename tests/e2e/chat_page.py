@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.network import Network
-from tests.server import Server
-from tests.waiting import until
+from tests.support.server import Server
+from tests.support.waiting import until
 
 ADDRESS = re.compile(r"/c/[0-9a-f-]{36}/(\?live(#m-[0-9a-f-]{36})?)?$")  # the rest where no script runs
 GROWN = "([length, n]) => [...document.querySelectorAll('article.reply [data-part=text]')].at(n)"

@@ -18,13 +18,13 @@ from playwright.sync_api import (
 )
 
 from tests.conftest import missing
-from tests.databases import Template
 from tests.e2e.fonts import DEJAVU, environment
 from tests.e2e.network import Network
-from tests.e2e.shell_page import conversations, drop
-from tests.file_server import database, fake, server
-from tests.people import SESSIONS
-from tests.server import Server
+from tests.e2e.sidebar_page import conversations, drop
+from tests.support.databases import Template
+from tests.support.module_server import database, fake, server
+from tests.support.people import SESSIONS
+from tests.support.server import Server
 
 # The address bar of each window would load two pages of its own: a second of processor time for every test.
 # A spare renderer would be started for each window, and end with it unused.

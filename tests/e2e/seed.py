@@ -3,8 +3,8 @@
 import uuid
 from datetime import UTC, datetime, timedelta
 
-from tests.e2e.shell_page import conversations
-from tests.server import Server
+from tests.e2e.sidebar_page import conversations
+from tests.support.server import Server
 
 MODEL = "@cf/zai-org/glm-4.7-flash"
 AT_ONCE = 500  # rows of one statement

@@ -2,8 +2,8 @@
 
 import re
 
-from tests.server import READY, Server
-from tests.waiting import until
+from tests.support.server import READY, Server
+from tests.support.waiting import until
 
 
 def set_up_path(server: Server) -> str:

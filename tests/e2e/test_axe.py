@@ -7,14 +7,14 @@ from django.test import RequestFactory
 from playwright.sync_api import Page, expect
 
 from chat.views.errors import refuse
-from tests.admin.plant import plant
+from tests.admin.seed_cli import plant
 from tests.e2e.axe import WINDOW, findings
 from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.input_methods import MOUSE
 from tests.e2e.set_up_link import set_up_path
-from tests.e2e.shell_page import Shell, conversations, drop
-from tests.e2e.ways import MOUSE
-from tests.fake_says import says_line
-from tests.server import Server
+from tests.e2e.sidebar_page import Shell, conversations, drop
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
 
 DESK, PHONE = 1280, 390
 WIDTHS = pytest.mark.parametrize("width", [DESK, PHONE])  # where a phone shows something else

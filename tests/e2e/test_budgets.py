@@ -6,14 +6,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
-from tests.e2e.effort import Effort
-from tests.e2e.loads import visit
+from tests.e2e.cpu_time import Effort
+from tests.e2e.page_observers import ANNOUNCED, BLOCKS, MOVED
+from tests.e2e.page_weight import visit
+from tests.e2e.sample_texts import CODE, LIST, PROSE, essay, everyday
 from tests.e2e.seed import talk
-from tests.e2e.texts import CODE, LIST, PROSE, essay, everyday
-from tests.e2e.watching import ANNOUNCED, BLOCKS, MOVED
-from tests.fake_says import says_line
+from tests.fake_cloudflare.text_scenarios import says_line
 from tests.rendering.documents import EXAMPLES
-from tests.server import Server
+from tests.support.server import Server
 
 KB = 1_000
 MOST_ELEMENTS = 1_000

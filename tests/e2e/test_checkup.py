@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.translated import too_wide
-from tests.server import Server
+from tests.e2e.translation_audit import too_wide
+from tests.support.server import Server
 
 
 @pytest.mark.parametrize("scripts", [True, False])

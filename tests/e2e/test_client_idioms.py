@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.e2e.chat_page import ChatPage, Window, question, words
-from tests.server import Server
+from tests.support.server import Server
 
 EVENT_SOURCE = """run => new Promise(resolve => {
   const source = new EventSource(`/runs/${run}/stream/`);

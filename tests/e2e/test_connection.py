@@ -9,8 +9,8 @@ from playwright.sync_api import Page, Route, expect
 from chatsite.sessions import stored
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.network import Network
-from tests.people import PASSWORD
-from tests.server import Server
+from tests.support.people import PASSWORD
+from tests.support.server import Server
 
 SENT = re.compile(r"/c/\?html=1$")
 # Each try waits as long as it may: the few that a question has are not over before a server has started.

@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
-from tests.e2e.ways import ALL, MOUSE, Way, delete, markup, named
-from tests.fake_says import says_line
-from tests.server import Server
+from tests.e2e.input_methods import ALL, MOUSE, Way, delete, markup, named
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
 
 BEGUN = "# A plan\n\n1. Find **bread\n"
 REST = " and butter**\n2. Eat\n\n```python\nprint('bread')\n```\n\nThat is *all*.\n"

@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.ways import reach
-from tests.fake_says import says_line
-from tests.server import Server
+from tests.e2e.input_methods import reach
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
 
 CODE = 'def f():\n    return "<b>&amp;</b>"\n'
 TEXT = f"Look:\n\n```python\n{CODE}```\n\n- in a list\n\n  ```\n  nested\n  ```\n"

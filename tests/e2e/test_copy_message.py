@@ -3,9 +3,9 @@
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.ways import ALL, MOUSE, Way, delete, named
-from tests.fake_says import says_line
-from tests.server import Server
+from tests.e2e.input_methods import ALL, MOUSE, Way, delete, named
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
 
 MARKDOWN = "# Bread\n\n* **Flour**\n* Water & salt <1 %\n\n```sh\nbake --now\n```\n"
 MAY = {"permissions": ["clipboard-read", "clipboard-write"]}

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.server import Server
+from tests.support.server import Server
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
-from tests.admin.plant import plant
+from tests.admin.seed_cli import plant
 from tests.conftest import missing
 from tests.e2e.chat_page import Window
 from tests.e2e.conftest import launched
 from tests.e2e.fonts import PACKAGES, fonts_of
-from tests.server import Server
+from tests.support.server import Server
 
 LEAST = 24  # CSS pixels: WCAG 2.2, success criterion 2.5.8
 # More than one page of runs, of messages, and of versions.

@@ -15,8 +15,8 @@ from playwright.sync_api import TimeoutError as Unanswered
 from tests.conftest import missing
 from tests.e2e.chat_page import ChatPage, question, words
 from tests.e2e.conftest import FLAGS, PATIENCE
-from tests.people import SESSIONS
-from tests.server import Server
+from tests.support.people import SESSIONS
+from tests.support.server import Server
 
 STARTS = 60.0  # seconds
 TRIES = 3

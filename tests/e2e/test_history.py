@@ -7,7 +7,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.seed import numbered, talk
-from tests.server import Server
+from tests.support.server import Server
 
 TOP_ONE = """() => {
   const bar = document.querySelector('.bar').getBoundingClientRect().bottom;

@@ -4,11 +4,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
-from tests.e2e.shell_page import Shell, drop
-from tests.e2e.ways import Way, reach
-from tests.fake_says import says_line
-from tests.people import PASSWORD
-from tests.server import Server
+from tests.e2e.input_methods import Way, reach
+from tests.e2e.sidebar_page import Shell, drop
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.people import PASSWORD
+from tests.support.server import Server
 
 PAGES = ["/", "/settings/", "/conversations/", "/readings/", "/accounts/password/", "/nothing-here/"]
 REPLY = (

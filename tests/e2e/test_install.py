@@ -4,7 +4,7 @@ import struct
 from urllib.parse import urljoin
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.server import Server
+from tests.support.server import Server
 
 
 def size(png: bytes) -> str:

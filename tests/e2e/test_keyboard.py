@@ -3,8 +3,8 @@
 from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.people import PASSWORD
-from tests.server import Server
+from tests.support.people import PASSWORD
+from tests.support.server import Server
 
 
 def tab_to(page: Page, name: str) -> None:

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window
-from tests.people import PASSWORD
-from tests.server import Server
+from tests.support.people import PASSWORD
+from tests.support.server import Server
 
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 

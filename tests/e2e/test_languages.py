@@ -8,13 +8,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from chat.upstream.errors import ErrorKind
-from tests.databases import Database, Template
 from tests.e2e.chat_page import ChatPage, Window, question
-from tests.e2e.shell_page import conversations
-from tests.e2e.translated import too_wide, untranslated
-from tests.fake_workers_ai import Fake
-from tests.pseudo import LONGER, longer
-from tests.server import Server, Servers
+from tests.e2e.sidebar_page import conversations
+from tests.e2e.translation_audit import too_wide, untranslated
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database, Template
+from tests.support.pseudo_locale import LONGER, longer
+from tests.support.server import Server, Servers
 
 WIDTHS = (320, 1280)
 NAMES = ("alice", "bob", "carol", "dave", "erin", "root", "@example.org", "example")
@@ -28,7 +28,7 @@ def server(
     template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
     made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
-    yield made.start(DJANGO_SETTINGS_MODULE="tests.pseudo_settings")
+    yield made.start(DJANGO_SETTINGS_MODULE="tests.support.pseudo_locale_settings")
     made.end()
 
 

@@ -3,11 +3,11 @@
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.input_methods import FINGER, MOUSE
 from tests.e2e.seed import numbered, talk
-from tests.e2e.shell_page import Shell, conversations, drop
-from tests.e2e.ways import FINGER, MOUSE
-from tests.fake_says import says_line
-from tests.server import Server
+from tests.e2e.sidebar_page import Shell, conversations, drop
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
 
 NARROW, WIDE = 390, 1280
 BESIDE = [

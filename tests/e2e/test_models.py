@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.shell_page import Shell
-from tests.e2e.ways import ALL, FINGER, KEYBOARD, MOUSE, Way, by
-from tests.server import Server
+from tests.e2e.input_methods import ALL, FINGER, KEYBOARD, MOUSE, Way, by
+from tests.e2e.sidebar_page import Shell
+from tests.support.server import Server
 
 LAST = "GPT OSS 20B"  # of the conversation that is there
 OTHER = "Llama 3.2 3B"

@@ -10,7 +10,7 @@ from chat.upstream.providers import llama_cpp
 from tests.conftest import missing
 from tests.e2e.chat_page import ChatPage, Window, text_of
 from tests.e2e.set_up_link import set_up_path
-from tests.server import Server
+from tests.support.server import Server
 
 pytestmark = pytest.mark.local
 LONG = "Write a long story about a lighthouse keeper and the sea, with many details."

@@ -7,12 +7,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.shell_page import Shell, conversations, drop
-from tests.e2e.ways import FINGER, MOUSE, Way, by
-from tests.fake_models import finetune, price, record
-from tests.fake_workers_ai import Fake
-from tests.server import Server
-from tests.waiting import until
+from tests.e2e.input_methods import FINGER, MOUSE, Way, by
+from tests.e2e.sidebar_page import Shell, conversations, drop
+from tests.fake_cloudflare.models import finetune, price, record
+from tests.fake_cloudflare.server import Fake
+from tests.support.server import Server
+from tests.support.waiting import until
 
 LIST = "/admin/chat/offeredmodel/"
 NEW = "@cf/maker/new-9b-instruct"

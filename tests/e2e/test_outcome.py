@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, words
-from tests.server import Server
+from tests.support.server import Server
 
 FAILURES = [3036, 5021, 2016, 5035, 10000]
 

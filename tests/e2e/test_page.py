@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
-from tests.e2e.ways import reach
-from tests.fake_says import says_line
-from tests.server import Server
+from tests.e2e.input_methods import reach
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
 
 HOSTILE = """<img src=x onerror="alert('img')"><script>alert('script')</script></textarea>"""
 KEPT = "Cut off before its end. What had arrived is kept."

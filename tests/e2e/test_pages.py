@@ -7,8 +7,8 @@ from playwright.sync_api import Page, expect
 from tests.e2e.accessibility import problems
 from tests.e2e.chat_page import ChatPage, Window, question
 from tests.e2e.set_up_link import set_up_path
-from tests.people import CSRF
-from tests.server import Server
+from tests.support.people import CSRF
+from tests.support.server import Server
 
 WIDTHS = (1280, 390)
 PASSWORD = "a lighthouse by the sea"

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.shell_page import Shell, conversations, drop
-from tests.e2e.ways import ALL, FINGER, KEYBOARD, MOUSE, Way
-from tests.server import Server
+from tests.e2e.input_methods import ALL, FINGER, KEYBOARD, MOUSE, Way
+from tests.e2e.sidebar_page import Shell, conversations, drop
+from tests.support.server import Server
 
 OPENER = "Settings for this conversation"
 GLM, LLAMA = "@cf/zai-org/glm-4.7-flash", "@cf/meta/llama-3.3-70b-instruct-fp8-fast"

@@ -6,8 +6,8 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import problems
 from tests.e2e.chat_page import ChatPage, Window
-from tests.people import PASSWORD
-from tests.server import Server
+from tests.support.people import PASSWORD
+from tests.support.server import Server
 
 NEW = "a lighthouse by the sea"
 WIDTHS = (1280, 390)

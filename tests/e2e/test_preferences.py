@@ -7,8 +7,8 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import problems
 from tests.e2e.chat_page import ChatPage, Window, question
-from tests.fake_says import says_line
-from tests.server import Server
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
 
 NOTHING, BLOCKS = "Nothing", "The reply, paragraph by paragraph"
 GROUND = "getComputedStyle(document.body).backgroundColor"

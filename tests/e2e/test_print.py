@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window
 from tests.e2e.seed import talk
-from tests.server import Server
+from tests.support.server import Server
 
 PAPER = 720  # pixels between the margins of A4
 SAID = f"See [the source](https://example.org/there).\n\n```\n{'a long line of code ' * 20}\n```"

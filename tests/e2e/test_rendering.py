@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.watching import MOVED
-from tests.fake_says import says_line
-from tests.server import Server
+from tests.e2e.page_observers import MOVED
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
 
 BLOCKS = """[...[...document.querySelectorAll('.reply [data-part=text]')].at(-1).children].map((block) => {
   const clean = block.cloneNode(true);

@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.admin.plant import plant
+from tests.admin.seed_cli import plant
 from tests.e2e.accessibility import problems
 from tests.e2e.chat_page import Window
-from tests.server import Server
+from tests.support.server import Server
 
 LIST = "/admin/chat/conversation/"
 WIDTHS = (1280, 390)

@@ -4,12 +4,12 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
-from tests.e2e.shell_page import conversations
+from tests.e2e.sidebar_page import conversations
 from tests.e2e.test_languages import server
-from tests.e2e.translated import too_wide
-from tests.fake_says import says_line
-from tests.pseudo import LEFTWARD
-from tests.server import Server
+from tests.e2e.translation_audit import too_wide
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.pseudo_locale import LEFTWARD
+from tests.support.server import Server
 
 __all__ = ["server"]
 ARABIC = "كيف أطبخ الكسكس المغربي؟"

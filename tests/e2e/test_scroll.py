@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
-from tests.fake_says import says_line
-from tests.server import Server
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
 
 DESK, PHONE = 1280, 390
 GAP = "document.documentElement.scrollHeight - innerHeight - scrollY"

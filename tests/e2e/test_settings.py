@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.shell_page import Shell
-from tests.e2e.ways import ALL, KEYBOARD, MOUSE, Way
-from tests.server import Server
+from tests.e2e.input_methods import ALL, KEYBOARD, MOUSE, Way
+from tests.e2e.sidebar_page import Shell
+from tests.support.server import Server
 
 DOT = "getComputedStyle(document.getElementById('instructions'), '::after').content !== 'none'"
 

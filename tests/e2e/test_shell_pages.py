@@ -5,9 +5,9 @@ from playwright.sync_api import expect
 
 from tests.e2e.accessibility import problems
 from tests.e2e.chat_page import Window, question
-from tests.e2e.shell_page import Shell, conversations, drop
-from tests.e2e.ways import IN_DRAWER_TOO, MOUSE, Way
-from tests.server import Server
+from tests.e2e.input_methods import IN_DRAWER_TOO, MOUSE, Way
+from tests.e2e.sidebar_page import Shell, conversations, drop
+from tests.support.server import Server
 
 LONG = "A title that goes on and on until nobody would read it to its end, however wide the"
 RIGHT_TO_LEFT = "كيف أطبخ الكسكس المغربي على الطريقة التقليدية مع الخضار؟"

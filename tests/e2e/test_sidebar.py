@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.shell_page import Shell, conversations, drop
-from tests.e2e.ways import ALL, IN_DRAWER_TOO, KEYBOARD, MOUSE, Way
-from tests.server import Server
+from tests.e2e.input_methods import ALL, IN_DRAWER_TOO, KEYBOARD, MOUSE, Way
+from tests.e2e.sidebar_page import Shell, conversations, drop
+from tests.support.server import Server
 
 TITLES = ["Sailing", "Baking", "Packing"]
 

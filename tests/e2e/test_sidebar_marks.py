@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window, question
-from tests.e2e.shell_page import HELD, Shell, conversations, drop, look
-from tests.e2e.ways import FINGER, KEYBOARD, MOUSE
-from tests.server import Server
+from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE
+from tests.e2e.sidebar_page import HELD, Shell, conversations, drop, look
+from tests.support.server import Server
 
 SLOWLY = "words tokens=2000 delay=0.02"
 

@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.shell_page import Shell, conversations, drop
-from tests.e2e.ways import FINGER, MOUSE
-from tests.server import Server
+from tests.e2e.input_methods import FINGER, MOUSE
+from tests.e2e.sidebar_page import Shell, conversations, drop
+from tests.support.server import Server
 
 MANY, FAR_DOWN = 450, 300
 # Where the list stands in each frame that was painted: a message is heard behind the frame it was sent in.

@@ -3,11 +3,11 @@
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window, question, text_of, words
-from tests.e2e.shell_page import Shell
+from tests.e2e.input_methods import ALL, KEYBOARD, MOUSE, Way
+from tests.e2e.sidebar_page import Shell
 from tests.e2e.test_connection import end_sessions_of, sign_in, times_asked
-from tests.e2e.ways import ALL, KEYBOARD, MOUSE, Way
-from tests.people import PASSWORD
-from tests.server import Server
+from tests.support.people import PASSWORD
+from tests.support.server import Server
 
 
 def left(window: Window, server: Server, way: Way, who: str = "carol") -> Shell:

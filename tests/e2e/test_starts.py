@@ -3,9 +3,9 @@
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window, text_of
-from tests.e2e.shell_page import Shell
-from tests.e2e.ways import ALL, MOUSE, Way
-from tests.server import Server
+from tests.e2e.input_methods import ALL, MOUSE, Way
+from tests.e2e.sidebar_page import Shell
+from tests.support.server import Server
 
 
 @ALL

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import STATE, ChatPage, Window, question, text_of, words
+from tests.e2e.input_methods import named
 from tests.e2e.test_scroll import stands
-from tests.e2e.ways import named
-from tests.server import Person, Server
+from tests.support.server import Person, Server
 
 SELECTED = "getSelection().toString()"
 

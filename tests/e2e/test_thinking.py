@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
-from tests.e2e.ways import FINGER, KEYBOARD, MOUSE, Way, named, walks
-from tests.server import Server
+from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way, named, walks
+from tests.support.server import Server
 
 SAID = "Thinking used up all the tokens that there were for this reply."
 MORE, LESS = "Try again with 32,768 tokens", "Try again without thinking"

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
-from tests.server import Server
+from tests.support.server import Server
 
 RUN = "11111111-1111-4111-8111-111111111111"
 IDS = {

@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.texts import essay
-from tests.fake_says import says_line
-from tests.server import Server
+from tests.e2e.sample_texts import essay
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.server import Server
 
 HEIGHT = 800  # of each window
 SAY = """said => {

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of
-from tests.e2e.ways import ALL, MOUSE, Way, delete, named, walks
-from tests.server import Server
+from tests.e2e.input_methods import ALL, MOUSE, Way, delete, named, walks
+from tests.support.server import Server
 
 
 def two_versions(chat: ChatPage, *later: str) -> ChatPage:

@@ -7,10 +7,10 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.seed import numbered, talk
-from tests.e2e.shell_page import conversations
+from tests.e2e.sidebar_page import conversations
 from tests.e2e.test_connection import end_sessions_of, times_asked
-from tests.people import PASSWORD
-from tests.server import Server
+from tests.support.people import PASSWORD
+from tests.support.server import Server
 
 
 @pytest.fixture

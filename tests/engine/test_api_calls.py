@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.program import CHAT, Program, question
-from tests.databases import Database
-from tests.fake_workers_ai import Fake
-from tests.people import PASSWORD
-from tests.server import Server
-from tests.waiting import until
+from tests.api.client import CHAT, Program, question
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database
+from tests.support.people import PASSWORD
+from tests.support.server import Server
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
 Start = Callable[..., Server]

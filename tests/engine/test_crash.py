@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from tests.fake_workers_ai import Fake
-from tests.server import Server, Stream
+from tests.fake_cloudflare.server import Fake
+from tests.support.server import Server, Stream
 
 pytestmark = pytest.mark.database
 ENDLESS = "fake: words tokens=20000 delay=0.02"

@@ -8,9 +8,9 @@ import pytest
 
 from chatsite.settings import DRAIN_SECONDS
 from tests.engine.test_run_lifetime import key
-from tests.fake_workers_ai import Fake
-from tests.server import PATIENCE, Server
-from tests.waiting import until
+from tests.fake_cloudflare.server import Fake
+from tests.support.server import PATIENCE, Server
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
 

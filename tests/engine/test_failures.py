@@ -13,7 +13,7 @@ from chat.engine.outcome import FILTERED, NOTHING_SAID
 from chat.models import Message, Run, User
 from chat.turns.commands import SendMessage
 from chat.upstream.errors import SENTENCES, ErrorKind
-from tests.fake_workers_ai import Fake
+from tests.fake_cloudflare.server import Fake
 from tests.upstream.asking import runs
 from tests.upstream.test_errors import CODES
 

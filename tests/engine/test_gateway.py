@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.fake_workers_ai import NO_THUMBS, Fake
-from tests.people import CSRF, PASSWORD
-from tests.server import Person, Server, Stream
+from tests.fake_cloudflare.server import NO_THUMBS, Fake
+from tests.support.people import CSRF, PASSWORD
+from tests.support.server import Person, Server, Stream
 
 ROWS = "SELECT gateway, gateway_log, gateway_cached, gateway_step FROM chat_run ORDER BY created"
 

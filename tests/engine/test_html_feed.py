@@ -17,8 +17,8 @@ from chat.rendering.blocks import Blocks, Patch
 from chat.rendering.markdown import render
 from chat.wire import sse
 from tests.rendering.page import patched
-from tests.server import Server
-from tests.waiting import PATIENCE, becomes
+from tests.support.server import Server
+from tests.support.waiting import PATIENCE, becomes
 
 TEXT = """# Counting
 

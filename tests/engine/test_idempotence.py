@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.server import Server
+from tests.support.server import Server
 
 pytestmark = pytest.mark.database
 

@@ -11,9 +11,9 @@ import pytest
 
 from chat.engine.cluster.access_monitor import CHECK_INTERVAL_SECONDS
 from chat.wire import sse
-from tests.people import CSRF, PASSWORD, SESSIONS
-from tests.server import Server
-from tests.waiting import until
+from tests.support.people import CSRF, PASSWORD, SESSIONS
+from tests.support.server import Server
+from tests.support.waiting import until
 
 ENDLESS = "fake: words tokens=4000 delay=0.05"
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.server import Server, Stream, free_port
+from tests.support.server import Server, Stream, free_port
 
 pytestmark = pytest.mark.database
 SLOW = "fake: words tokens=60 delay=0.05"

@@ -18,8 +18,8 @@ from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.models import Run, User
 from chat.turns.commands import SendMessage
 from chat.wire import sse
-from tests.fake_workers_ai import Fake
-from tests.waiting import PATIENCE, becomes
+from tests.fake_cloudflare.server import Fake
+from tests.support.waiting import PATIENCE, becomes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from tests.server import PATIENCE, Server
+from tests.support.server import PATIENCE, Server
 
 pytestmark = pytest.mark.database
 

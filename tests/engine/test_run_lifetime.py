@@ -6,10 +6,10 @@ from datetime import datetime
 
 import pytest
 
-from tests.fake_workers_ai import Fake
-from tests.people import CSRF, SESSIONS
-from tests.server import Server
-from tests.waiting import until
+from tests.fake_cloudflare.server import Fake
+from tests.support.people import CSRF, SESSIONS
+from tests.support.server import Server
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from chat.models import Conversation, Message, Run, Worker
 from chat.models.statements import insert, update
-from tests.trees import ASSISTANT, Tree, conversation, run
+from tests.support.message_trees import ASSISTANT, Tree, conversation, run
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 

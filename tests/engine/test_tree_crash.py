@@ -5,9 +5,9 @@ import uuid
 import pytest
 
 from tests.engine.test_drain import begin_to_stop
-from tests.fake_workers_ai import Fake
-from tests.server import Server
-from tests.waiting import until
+from tests.fake_cloudflare.server import Fake
+from tests.support.server import Server
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
 ENDLESS = "fake: words tokens=9000 delay=0.02\nfake-then: words tokens=9000 delay=0.02"

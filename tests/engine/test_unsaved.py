@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.server import Server, Stream
-from tests.waiting import until
+from tests.support.server import Server, Stream
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
 LONG = "fake: words tokens=2000 delay=0.02"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.server import Server
+from tests.support.server import Server
 
 
 @pytest.mark.parametrize(

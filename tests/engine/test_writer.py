@@ -25,8 +25,8 @@ from chat.ownership.journal import Journal
 from chat.ownership.protocol import Batch, Texts
 from chat.upstream.gateway_log import GatewayLogRef
 from chat.wire.usage import UsageAccumulator
-from tests.trees import Tree, conversation, run
-from tests.waiting import becomes
+from tests.support.message_trees import Tree, conversation, run
+from tests.support.waiting import becomes
 
 Save = Callable[[Batch[ActiveRun], uuid.UUID], WriteResult]
 

@@ -13,7 +13,7 @@ from chat.models import ModelList, OfferedModel, User
 from chat.upstream import catalogue
 from chat.upstream.catalogue import Catalogue, LlmModel, UnknownModel, bundled, to_record
 from chat.upstream.errors import from_payload
-from tests.fake_errors import error
+from tests.fake_cloudflare.errors import error
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 GLM, GEMMA = "@cf/zai-org/glm-4.7-flash", "@cf/google/gemma-4-26b-a4b-it"

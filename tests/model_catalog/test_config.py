@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.fake_workers_ai import ENDPOINT_KEY, Fake
-from tests.server import Person, Server, Stream
+from tests.fake_cloudflare.server import ENDPOINT_KEY, Fake
+from tests.support.server import Person, Server, Stream
 
 pytestmark = pytest.mark.database
 

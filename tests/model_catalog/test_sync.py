@@ -12,9 +12,9 @@ from chat.model_catalog.sync import CatalogDiff, FetchedModels
 from chat.models import ModelList, OfferedModel
 from chat.upstream.catalogue import Catalogue, bundled
 from chat.upstream.errors import from_payload
-from tests.fake_errors import error
-from tests.fake_models import DECISION_SCHEMA, finetune, record
-from tests.fake_workers_ai import TOKEN, Fake
+from tests.fake_cloudflare.errors import error
+from tests.fake_cloudflare.models import DECISION_SCHEMA, finetune, record
+from tests.fake_cloudflare.server import TOKEN, Fake
 from tests.upstream.asking import client
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.databases import Database
-from tests.fake_models import finetune, record
-from tests.fake_workers_ai import Fake
-from tests.server import Server
-from tests.waiting import until
+from tests.fake_cloudflare.models import finetune, record
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database
+from tests.support.server import Server
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
 SMALL = "@cf/meta/llama-3.2-1b-instruct"

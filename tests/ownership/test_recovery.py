@@ -19,7 +19,7 @@ from chat.ownership import journal, recovery
 from chat.ownership.journal import Entry, Journal
 from chat.ownership.process_lock import ProcessLock
 from chat.ownership.protocol import Heartbeat, Texts
-from tests.trees import Tree, conversation, run
+from tests.support.message_trees import Tree, conversation, run
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 

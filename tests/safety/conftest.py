@@ -7,10 +7,10 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.e2e.conftest import launched
 from tests.e2e.fonts import DEJAVU
-from tests.file_server import database, fake, server
+from tests.safety.browser_watch import Watch
 from tests.safety.spy import Spy, listening
-from tests.safety.watch import Watch
-from tests.server import Server
+from tests.support.module_server import database, fake, server
+from tests.support.server import Server
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,9 +8,9 @@ from django.apps import apps
 from django.test import Client
 
 from chat.models import Conversation, Invite, Message, Run, SetupLink, User
-from tests.databases import Database
-from tests.people import CSRF
-from tests.server import Person, Server
+from tests.support.databases import Database
+from tests.support.people import CSRF
+from tests.support.server import Person, Server
 from tests.views.objects import address, ask
 from tests.views.rights import CHAT, Row
 

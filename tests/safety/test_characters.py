@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.fake_says import says_line
-from tests.safety.watch import Watch
-from tests.server import Server
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.safety.browser_watch import Watch
+from tests.support.server import Server
 
 Opens = Callable[[str], Watch]
 STRANGE = {

@@ -7,8 +7,8 @@ from urllib.parse import urldefrag, urljoin
 
 import pytest
 
-from tests.databases import Database
-from tests.server import Server
+from tests.support.databases import Database
+from tests.support.server import Server
 from tests.views.objects import Turn, address, ask, ask_and_delete, never
 from tests.views.rights import ROLES, ROWS
 from tests.views.stored import everything

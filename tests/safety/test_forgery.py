@@ -6,9 +6,9 @@ import httpx
 import pytest
 
 from chat.views.errors import NO_CSRF
-from tests.databases import Database
-from tests.people import CSRF, SESSIONS
-from tests.server import Server
+from tests.support.databases import Database
+from tests.support.people import CSRF, SESSIONS
+from tests.support.server import Server
 from tests.views.objects import Turn, address, ask
 from tests.views.rights import API, ROWS, Row
 from tests.views.stored import everything

@@ -5,12 +5,12 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.databases import Database
-from tests.fake_says import says_line
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.safety.browser_watch import Watch
 from tests.safety.payloads import LEAKS, SCRIPTS, aimed
 from tests.safety.spy import Spy
-from tests.safety.watch import Watch
-from tests.server import Person, Server
+from tests.support.databases import Database
+from tests.support.server import Person, Server
 
 TITLES = 60  # so many are in the sidebar of one page
 Opens = Callable[[str], Watch]

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.databases import Database, Template
-from tests.fake_workers_ai import Fake
-from tests.people import CSRF, SESSIONS
-from tests.server import Server, Servers
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database, Template
+from tests.support.people import CSRF, SESSIONS
+from tests.support.server import Server, Servers
 
 SITE = "chat.example.org"
 WANTED = 140

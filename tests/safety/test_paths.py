@@ -4,7 +4,7 @@ import http.client
 
 import pytest
 
-from tests.server import Person, Server
+from tests.support.server import Person, Server
 
 LYING_AROUND = [
     "/.git/config", "/.git/", "/.env", "/.env.example", "/db.sqlite3", "/data/db.sqlite3", "/secret-key",

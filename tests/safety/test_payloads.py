@@ -6,11 +6,11 @@ import pytest
 
 from chat.rendering.blocks import Blocks
 from chat.rendering.markdown import render
-from tests.fake_says import says_line
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.safety.browser_watch import Watch
 from tests.safety.payloads import LEAKS, SCRIPTS, aimed
 from tests.safety.spy import Spy
-from tests.safety.watch import Watch
-from tests.server import Server
+from tests.support.server import Server
 
 TURNS = 20  # in a conversation: a page shows the newest 50 messages
 FAST = "size=1 delay=0.001"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser
 
+from tests.safety.browser_watch import PATIENCE, Watch
 from tests.safety.spy import Spy
-from tests.safety.watch import PATIENCE, Watch
-from tests.server import Server
+from tests.support.server import Server
 
 Opens = Callable[[str], Watch]
 

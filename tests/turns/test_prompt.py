@@ -8,7 +8,7 @@ from chat.turns import prompt
 from chat.upstream import token_budget
 from chat.upstream.catalogue import LlmModel
 from chat.upstream.chat_request import ChatRequest
-from tests.trees import Tree, conversation
+from tests.support.message_trees import Tree, conversation
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 HOSTED = LlmModel("@cf/a/b", "B", window=3_000)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.fake_workers_ai import Fake
-from tests.server import Server
+from tests.fake_cloudflare.server import Fake
+from tests.support.server import Server
 
 pytestmark = pytest.mark.database
 GATEWAY = {"AI_GATEWAY_ID": "team", "AI_GATEWAY_CACHE_TTL": "600", "SITE_URL": "http://chat.example:8000"}

@@ -14,7 +14,7 @@ from chat.turns.planner import Plan, Planner
 from chat.turns.prompt import MAX_MESSAGES
 from chat.turns.store import TurnStore
 from chat.upstream.catalogue import Catalogue, LlmModel
-from tests.trees import Tree, conversation, run
+from tests.support.message_trees import Tree, conversation, run
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 MODEL = LlmModel("@cf/a/b", "B", window=3_000)

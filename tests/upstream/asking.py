@@ -13,7 +13,7 @@ from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 from chat.upstream.timeouts import RetryPolicy
-from tests.fake_workers_ai import TOKEN, Fake
+from tests.fake_cloudflare.server import TOKEN, Fake
 
 MODEL = LlmModel("@cf/zai-org/glm-4.7-flash", "GLM", window=131_072)
 THINKER = LlmModel("@cf/qwen/qwq-32b", "QwQ", window=24_000, inline_reasoning=True)

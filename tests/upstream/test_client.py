@@ -8,7 +8,7 @@ import pytest
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Account, Client, Timeouts
 from chat.upstream.errors import ErrorKind, UpstreamError
-from tests.fake_workers_ai import ACCOUNT_TOKEN, Fake
+from tests.fake_cloudflare.server import ACCOUNT_TOKEN, Fake
 from tests.upstream.asking import MODEL, THINKER, account, ask, client, runs
 
 pytestmark = pytest.mark.filterwarnings("error::ResourceWarning")

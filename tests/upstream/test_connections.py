@@ -10,9 +10,9 @@ import pytest
 from chat.upstream import completion_stream as replies
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
-from tests.fake_workers_ai import Fake
+from tests.fake_cloudflare.server import Fake
+from tests.support.waiting import PATIENCE, becomes
 from tests.upstream.asking import MODEL, ask, client, runs
-from tests.waiting import PATIENCE, becomes
 
 
 def all_ended(calls: list[dict[str, object]]) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from chat.upstream.errors import ErrorKind
-from tests.fake_workers_ai import Fake
+from tests.fake_cloudflare.server import Fake
 from tests.upstream.asking import ask, client, runs
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from chat.upstream.error_limits import Limits, parse_limits
-from tests.fake_errors import ERRORS
+from tests.fake_cloudflare.errors import ERRORS
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from chat.upstream.client import Account, Client, Gateway
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.gateway_log import NO_GATEWAY as NOWHERE
 from chat.upstream.gateway_log import GatewayLogRef
-from tests.fake_workers_ai import NO_GATEWAY, Fake
+from tests.fake_cloudflare.server import NO_GATEWAY, Fake
 from tests.upstream.asking import ask, client, runs
 
 ASKED = {"cf-aig-gateway-id": "team"}

@@ -12,10 +12,10 @@ from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Timeouts
 from chat.upstream.errors import ErrorKind
 from chat.upstream.provider import Provider
-from tests.fake_says import says_line
-from tests.fake_workers_ai import Fake
+from tests.fake_cloudflare.server import Fake
+from tests.fake_cloudflare.text_scenarios import says_line
+from tests.support.waiting import becomes
 from tests.upstream.asking import MODEL, Answer, ask, client, runs
-from tests.waiting import becomes
 
 LLAMA = LlmModel("@cf/meta/llama-3.3-70b-instruct-fp8-fast", "Llama", window=24_000)
 GEMMA_LORA = LlmModel("@cf/google/gemma-2b-it-lora", "Gemma", window=8_192)

@@ -11,8 +11,8 @@ from chat.upstream import completion_stream
 from chat.upstream.client import Account, Client, Timeouts
 from chat.upstream.errors import ErrorKind
 from chat.upstream.gateway_log import NO_GATEWAY
+from tests.support.waiting import PATIENCE
 from tests.upstream.asking import Answer, ask
-from tests.waiting import PATIENCE
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 SAID = b'data: {"response":"one "}\n\ndata: {"response":"two"}\n\n'

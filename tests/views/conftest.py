@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.databases import Database
-from tests.fake_workers_ai import Fake
-from tests.file_server import database, fake, server
-from tests.server import Person, Server
-from tests.waiting import until
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database
+from tests.support.module_server import database, fake, server
+from tests.support.server import Person, Server
+from tests.support.waiting import until
 
 TABLES = ("chat_conversation", "chat_message", "chat_run", "chat_runchunk")
 

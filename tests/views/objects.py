@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from django.urls import URLResolver, get_resolver
 
-from tests.people import PASSWORD
-from tests.server import Person
+from tests.support.people import PASSWORD
+from tests.support.server import Person
 from tests.views.rights import Row
 
 SECRET = "a secret of alice"

@@ -6,7 +6,7 @@ The object in an address is a conversation of alice's, one that she deleted, or 
 
 from dataclasses import dataclass, field
 
-from tests.people import PASSWORD
+from tests.support.people import PASSWORD
 
 OUT = ("", "dave")  # signed out; disabled
 PEOPLE = ("alice", "bob")

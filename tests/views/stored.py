@@ -4,7 +4,7 @@ from typing import Any
 
 from django.apps import apps
 
-from tests.databases import Database
+from tests.support.databases import Database
 
 # Heartbeats and what is done now and then, such as the write that /readyz tries every few seconds, what comes
 # and goes with every visitor, and what Cloudflare says of its models.

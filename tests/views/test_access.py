@@ -15,7 +15,7 @@ from django.test import Client
 from chat import backends, hashers
 from chat.models import User
 from chatsite.sessions import stored
-from tests.threads import at_once
+from tests.support.concurrency import at_once
 
 LOGIN = "/accounts/login/"
 PASSWORD = "correct horse battery"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.admin.plant import plant
-from tests.server import Server
+from tests.admin.seed_cli import plant
+from tests.support.server import Server
 
 pytestmark = pytest.mark.database
 

@@ -5,8 +5,8 @@ import uuid
 
 import pytest
 
-from tests.people import CSRF
-from tests.server import Server
+from tests.support.people import CSRF
+from tests.support.server import Server
 
 
 def test_a_stream_has_its_headers_and_begins_with_retry_and_meta(server: Server) -> None:

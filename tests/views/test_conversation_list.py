@@ -18,7 +18,7 @@ from chat.models import Conversation, Message, Run, User, Worker
 from chat.timezones import timezone_of as zone_of
 from chat.upstream.catalogue import DEFAULT_MODEL, Catalogue, bundled
 from chat.views import conversation_list, pages, thread
-from tests.server import Person, Server
+from tests.support.server import Person, Server
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 NOON = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)

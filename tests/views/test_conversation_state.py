@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.fake_workers_ai import Fake
-from tests.server import Person
+from tests.fake_cloudflare.server import Fake
+from tests.support.server import Person
 
 pytestmark = pytest.mark.database
 SMALL = "@cf/google/gemma-7b-it-lora"  # 3,500 tokens

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.databases import Database
-from tests.people import CSRF
-from tests.server import Person, Server
+from tests.support.databases import Database
+from tests.support.people import CSRF
+from tests.support.server import Person, Server
 from tests.views.test_refusals import refused
 
 pytestmark = pytest.mark.database

@@ -8,9 +8,9 @@ from django.test import Client
 
 from chat.models import User
 from chat.views import pages, thread
-from tests.bench import fairness
-from tests.server import Server
-from tests.trees import Tree, conversation
+from tests.support.message_trees import Tree, conversation
+from tests.support.server import Server
+from tests.tools.bench import fairness
 
 SECONDS = 15.0  # that another's page may take on a busy machine; it was 163 when each view was rendered anew
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from tests.people import CSRF
-from tests.server import Person, Server
+from tests.support.people import CSRF
+from tests.support.server import Person, Server
 from tests.views.test_tree import asked
 
 pytestmark = pytest.mark.database

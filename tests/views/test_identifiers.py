@@ -9,7 +9,7 @@ from django.test import Client
 
 from chat.models import Identifier, Invite, User
 from chat.models.skeleton import digests
-from tests.threads import at_once
+from tests.support.concurrency import at_once
 from tests.views.test_access import PASSWORD, log_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from chat.models import Invite, User
 from chat.models.invite import VALID_FOR
-from tests.threads import at_once
+from tests.support.concurrency import at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 PASSWORD = "a long enough password"

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.databases import Database
-from tests.people import CSRF, PASSWORD
-from tests.server import Person, Server
+from tests.support.databases import Database
+from tests.support.people import CSRF, PASSWORD
+from tests.support.server import Person, Server
 
 pytestmark = pytest.mark.database
 PAGE = "/settings/keys/"

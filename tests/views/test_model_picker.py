@@ -4,7 +4,7 @@ import pytest
 
 from chat.upstream.catalogue import LlmModel
 from chat.views import model_picker
-from tests.server import Server
+from tests.support.server import Server
 
 
 @pytest.mark.parametrize(

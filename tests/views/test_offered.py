@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.databases import Database
-from tests.fake_workers_ai import Fake
-from tests.server import Person, Server
-from tests.waiting import until
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database
+from tests.support.server import Person, Server
+from tests.support.waiting import until
 
 FEW, HIDDEN, GONE = "@cf/qwen/qwen3.8-27b", "@cf/qwen/qwq-32b", "@cf/openai/gpt-oss-20b"
 OLD = "@cf/meta/llama-2-7b-chat-int8"  # retired long ago

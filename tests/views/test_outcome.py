@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.databases import Database, Template
-from tests.fake_workers_ai import Fake
-from tests.file_server import database, fake  # noqa: F401 - fixtures
-from tests.people import SESSIONS
-from tests.server import Server, Servers
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database, Template
+from tests.support.module_server import database, fake  # noqa: F401 - fixtures
+from tests.support.people import SESSIONS
+from tests.support.server import Server, Servers
 
 pytestmark = pytest.mark.database
 FIRST, SECOND = "@cf/zai-org/glm-4.7-flash", "@cf/openai/gpt-oss-20b"

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from chat.turns.commands import ContinueReply, EditMessage, RegenerateReply, SendMessage, Turn
-from tests.databases import Database
-from tests.people import CSRF
-from tests.server import Person
+from tests.support.databases import Database
+from tests.support.people import CSRF
+from tests.support.server import Person
 from tests.views.test_conversations import OTHER, column, others
 from tests.views.test_refusals import refused
 from tests.views.test_tree import asked, started

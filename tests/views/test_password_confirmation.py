@@ -9,7 +9,7 @@ from django.test import Client
 
 from chat import backends
 from chat.models import ApiKey, User
-from tests.threads import at_once
+from tests.support.concurrency import at_once
 from tests.views.test_access import PASSWORD
 from tests.views.test_passwords import CHANGE, FORM
 

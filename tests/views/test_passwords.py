@@ -12,7 +12,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from chat import backends
 from chat.models import User
-from tests.threads import at_once
+from tests.support.concurrency import at_once
 from tests.views.test_access import PASSWORD, log_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

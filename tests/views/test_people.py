@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.databases import Database
 from tests.engine.test_open_streams import ONE_LOOK
-from tests.fake_workers_ai import Fake
-from tests.people import CSRF, PASSWORD
-from tests.server import Person, Server, Stream
-from tests.waiting import until
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database
+from tests.support.people import CSRF, PASSWORD
+from tests.support.server import Person, Server, Stream
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
 AT_ONCE = ONE_LOOK  # seconds until an open stream ends

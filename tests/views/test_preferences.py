@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.people import CSRF
-from tests.server import Person, Server
+from tests.support.people import CSRF
+from tests.support.server import Person, Server
 
 FORM = {"theme": "dark", "announce": "off", "enter": "line", "csrfmiddlewaretoken": CSRF}
 HTML = {"Accept": "text/html"}

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.people import CSRF
-from tests.server import Person, Server
+from tests.support.people import CSRF
+from tests.support.server import Person, Server
 
 
 def refused(answer: httpx.Response, status: int, code: str) -> None:

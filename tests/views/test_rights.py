@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from chatsite.sessions import stored
-from tests.databases import Database
-from tests.people import SESSIONS
-from tests.server import Person, Server
+from tests.support.databases import Database
+from tests.support.people import SESSIONS
+from tests.support.server import Person, Server
 from tests.views.objects import SECRET, Turn, address, ask, ask_and_delete, never, routes
 from tests.views.rights import ADMIN_LOGIN, ALL, LOGIN, ROLES, ROWS, SAFE, Row
 from tests.views.stored import everything

@@ -8,7 +8,7 @@ from django.test import Client
 from chat.models import User
 from chat.models.setup import SetupLink
 from chat.views.accounts import setup_url
-from tests.threads import at_once
+from tests.support.concurrency import at_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 FORM = {

@@ -7,11 +7,11 @@ import pytest
 
 from chat.upstream.catalogue import LlmModel, bundled
 from chat.views.retry_offers import offers
-from tests.people import CSRF
-from tests.server import Person, Stream
+from tests.support.people import CSRF
+from tests.support.server import Person, Stream
+from tests.support.waiting import until
 from tests.views.test_parameters import kept, sent
 from tests.views.test_tree import asked, shown, started
-from tests.waiting import until
 
 MODELS = {model.id: model for model in bundled()}
 SAID = "Thinking used up all the tokens that there were for this reply."

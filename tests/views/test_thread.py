@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from chat.models import Feedback, Message, RunChunk
 from chat.models.run_chunk import REASONING, TEXT
 from chat.views import thread
-from tests.trees import Tree, conversation, run
+from tests.support.message_trees import Tree, conversation, run
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 BOUND = 1.5  # seconds, for any tree, on a slow machine; a walk of each for each takes minutes

@@ -5,8 +5,8 @@ import uuid
 
 import pytest
 
-from tests.people import CSRF
-from tests.server import Person, Stream
+from tests.support.people import CSRF
+from tests.support.server import Person, Stream
 
 pytestmark = pytest.mark.database
 OTHER = "@cf/openai/gpt-oss-20b"

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.server import Person, Server, Stream
+from tests.support.server import Person, Server, Stream
+from tests.support.waiting import until
 from tests.views.test_tree import messages, shown, started
-from tests.waiting import until
 
 pytestmark = pytest.mark.database
 CUT = {

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from tests.server import Person, Server
+from tests.support.server import Person, Server
 from tests.views.test_tree import OTHER, started
 from tests.views.test_tree_continue import cut_short
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.people import CSRF
-from tests.server import Person, Server
+from tests.support.people import CSRF
+from tests.support.server import Person, Server
 from tests.views.test_refusals import refused
 from tests.views.test_tree import asked, started
 from tests.views.test_tree_continue import cut_short

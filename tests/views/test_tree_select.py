@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.people import CSRF
-from tests.server import Person, Server
+from tests.support.people import CSRF
+from tests.support.server import Person, Server
 from tests.views.test_tree import asked, messages, shown, started
 
 pytestmark = pytest.mark.database

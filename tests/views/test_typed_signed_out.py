@@ -5,8 +5,8 @@ from html import escape
 
 import pytest
 
-from tests.people import CSRF, PASSWORD
-from tests.server import Person, Server
+from tests.support.people import CSRF, PASSWORD
+from tests.support.server import Person, Server
 
 TYPED = 'Why "this" <b>\nand that?'
 LOGIN = "/accounts/login/"

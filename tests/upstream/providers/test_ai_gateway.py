@@ -7,7 +7,7 @@ import pytest
 
 from chat.upstream.client import Gateway
 from chat.upstream.errors import ErrorKind
-from tests.fake_workers_ai import Fake
+from tests.fake_cloudflare.server import Fake
 from tests.upstream.asking import MODEL, ask, client, runs
 
 WORDS = "fake: words tokens=2"

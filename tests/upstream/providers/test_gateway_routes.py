@@ -6,8 +6,8 @@ from chat.upstream.catalogue import LlmModel
 from chat.upstream.client import Gateway
 from chat.upstream.errors import ErrorKind
 from chat.upstream.provider import Provider
-from tests.fake_says import says_line
-from tests.fake_workers_ai import NO_ROUTE, TOKEN, Fake
+from tests.fake_cloudflare.server import NO_ROUTE, TOKEN, Fake
+from tests.fake_cloudflare.text_scenarios import says_line
 from tests.upstream.asking import ask, client, runs
 
 WORDS = "fake: words tokens=2 delay=0"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chat.upstream.providers.input_schema import is_for_chat
-from tests.fake_models import CHAT_SCHEMA, DECISION_SCHEMA
+from tests.fake_cloudflare.models import CHAT_SCHEMA, DECISION_SCHEMA
 
 MESSAGES: dict[str, Any] = {"properties": {"messages": {}}, "required": ["messages"]}
 EMBEDS: dict[str, Any] = {"properties": {"text": {}}, "required": ["text"]}

@@ -19,9 +19,9 @@ from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers import llama_cpp
 from chat.upstream.providers.llama_cpp import LocalModel
+from tests.support.waiting import until
 from tests.upstream.asking import ask
 from tests.upstream.providers.gguf_files import STRING, UINT32, gguf
-from tests.waiting import until
 
 EMPTY_MODEL = gguf([("general.architecture", STRING, "llama"), ("llama.context_length", UINT32, 2048)])
 # A process of its own that answers a question, has the model write on, and ends in the middle of that.

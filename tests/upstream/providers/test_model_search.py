@@ -8,8 +8,8 @@ import pytest
 from chat.upstream.catalogue import LlmModel, bundled, from_record, to_record
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers import model_search
-from tests.fake_models import envelope, finetune, price, record
-from tests.fake_workers_ai import Fake
+from tests.fake_cloudflare.models import envelope, finetune, price, record
+from tests.fake_cloudflare.server import Fake
 from tests.upstream.asking import client
 
 GLM = "@cf/zai-org/glm-4.7-flash"

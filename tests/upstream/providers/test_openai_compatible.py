@@ -12,7 +12,7 @@ from chat.upstream.client import Account, Client, Endpoint, Gateway
 from chat.upstream.errors import ErrorKind
 from chat.upstream.provider import Provider
 from chat.upstream.providers.openai_compatible import endpoint_request
-from tests.fake_workers_ai import ENDPOINT_KEY, TOKEN, Fake
+from tests.fake_cloudflare.server import ENDPOINT_KEY, TOKEN, Fake
 from tests.upstream.asking import MODEL, Answer, ask, runs
 
 WORDS = "fake: openai tokens=2"

@@ -20,12 +20,12 @@ from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 from chat.upstream.routing.wait_queue import PositionCallback, ignore_position
 from chat.upstream.timeouts import RetryPolicy
-from tests.fake_run import Run
-from tests.fake_scenarios import status, words
-from tests.fake_workers_ai import Fake
+from tests.fake_cloudflare.run import Run
+from tests.fake_cloudflare.scenarios import status, words
+from tests.fake_cloudflare.server import Fake
+from tests.support.waiting import becomes
 from tests.upstream.asking import account, runs
 from tests.upstream.routing.test_circuit_breaker import Clock
-from tests.waiting import becomes
 
 FIRST = LlmModel("@cf/a/first", "First", window=32_000)
 SECOND = LlmModel("@cf/b/second", "Second", window=8_000)

@@ -1,0 +1,126 @@
+"""What stands around the thread, as somebody uses it: the sidebar, the header and their dialogs."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.input_methods import HELD, MOST_STOPS, Way
+from tests.support.databases import Database
+from tests.support.server import Server
+
+
+class Shell:
+    """One tab, used in one way: with a mouse, with a keyboard alone, or with a finger."""
+
+    def __init__(self, page: Page, way: Way) -> None:
+        self.page = page
+        self.way = way
+        self.chat = ChatPage(page)
+        self.sidebar = page.get_by_role("navigation", name="Conversations")
+        self.list = page.locator("#conversations")
+        self.heading = page.locator("h1")
+        self.title_box = page.get_by_role("textbox", name="Title of this conversation")
+        self.toast = page.locator("#toast")
+        self.picker = page.get_by_role("dialog", name="Choose a model")
+        self.instructions = page.get_by_role("dialog", name="Settings for this conversation")
+
+    @classmethod
+    def open(cls, window: Window, server: Server, way: Way, path: str = "/", name: str = "alice") -> "Shell":
+        page = window(server, name, **way.window)
+        page.goto(path)
+        return cls(page, way)
+
+    @property
+    def narrow(self) -> bool:
+        return self.way.width < 832
+
+    def show_list(self) -> None:
+        """On a narrow page the list is in a drawer."""
+        if self.narrow and not self.sidebar.is_visible():
+            self.press(self.page.get_by_role("button", name="Conversations", exact=True))
+            expect(self.list).to_be_visible()
+
+    def press(self, control: Locator) -> None:
+        """As somebody does who works this way. With a keyboard, only what Tab reaches can be pressed."""
+        if self.way.name == "finger":
+            control.tap()
+        elif self.way.name == "mouse":
+            control.hover()
+            control.click()
+        else:
+            self.reach(control)
+            self.page.keyboard.press("Enter")
+
+    def reach(self, control: Locator) -> None:
+        expect(control).to_be_attached()
+        for key in ("Shift+Tab", "Tab"):
+            for _ in range(MOST_STOPS):
+                if control.evaluate(HELD):
+                    return
+                self.page.keyboard.press(key)
+        raise AssertionError(f"{control} cannot be reached by Tab")
+
+    def item(self, title: str) -> Locator:
+        return self.list.get_by_role("listitem").filter(has_text=title)
+
+    def titles(self) -> list[str]:
+        return self.list.locator("li:visible > a").all_inner_texts()
+
+    def do(self, what: str, title: str) -> None:
+        """Choose from an item's options."""
+        self.show_list()
+        if self.way.name == "keyboard":
+            self.reach(self.item(title).get_by_role("link"))
+        elif self.way.name == "mouse":
+            self.item(title).hover()
+        self.press(self.page.get_by_role("button", name=f"What to do with {title}", exact=True))
+        option = self.page.get_by_role("menuitem", name=what)
+        if self.way.name == "keyboard":
+            for _ in range(2):
+                if not option.evaluate(HELD):
+                    self.page.keyboard.press("ArrowDown")
+            expect(option).to_be_focused()
+            self.page.keyboard.press("Enter")
+        else:
+            self.press(option)
+
+
+def look(page: Page, *, hidden: bool) -> None:
+    """As if the tab went behind another one, or came back. test_hidden_tab.py does it in earnest."""
+    page.evaluate(
+        "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
+        " document.dispatchEvent(new Event('visibilitychange')); }",
+        hidden,
+    )
+
+
+def conversations(
+    database: Database,
+    name: str,
+    titles: list[str],
+    *,
+    apart: timedelta = timedelta(hours=30),
+) -> list[str]:
+    """Conversations without a message, the first one now and each other so much older. Returns their ids."""
+    user = database.value(f"SELECT id FROM chat_user WHERE username = '{name}'")
+    made = []
+    for number, title in enumerate(titles):
+        key = uuid.uuid4()
+        at = (datetime.now(UTC) - number * apart).strftime("%Y-%m-%d %H:%M:%S.%f")
+        database.rows(
+            "INSERT INTO chat_conversation "
+            "(id, user_id, title, model, system, created, updated, last_seen) VALUES"
+            f" ('{key.hex}', {user}, '{title}', '@cf/openai/gpt-oss-20b', '', '{at}', '{at}', '{at}')"
+        )
+        made.append(str(key))
+    return made
+
+
+def drop(database: Database, name: str) -> None:
+    """So that each test has a list of its own."""
+    database.rows(
+        "UPDATE chat_conversation SET deleted = updated WHERE user_id ="
+        f" (SELECT id FROM chat_user WHERE username = '{name}')"
+    )

@@ -1,0 +1,1 @@
+"""Cloudflare on loopback: it sends every frame, and refuses what Cloudflare refuses."""

@@ -1,0 +1,108 @@
+"""One call of the fake, and how the question chooses what happens to it."""
+
+import asyncio
+import re
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any, cast
+
+from tests.fake_cloudflare import frames
+from tests.fake_cloudflare.http_server import Connection
+from tests.fake_cloudflare.whole_replies import Whole
+
+_LINE = re.compile(r"^\s*fake:\s*(\w+)(.*)$", re.MULTILINE)
+# What a call gets that goes on with a reply to a question with such a line.
+_THEN = re.compile(r"^\s*fake-then:\s*(\w+)(.*)$", re.MULTILINE)
+# What one model alone does, by the last part of its name: `fake for gpt-oss-20b: status code=3040`.
+_FOR = r"^\s*fake for {}:\s*(\w+)(.*)$"
+SCENARIOS: dict[str, Callable[..., Awaitable[None]]] = {}
+
+
+class WrongScenario(Exception):
+    """The `fake:` line names something that is not there; the test has a mistake."""
+
+
+@dataclass
+class Run:
+    """One call of a model: what was asked, and the connection that the scenario answers on."""
+
+    connection: Connection
+    body: dict[str, Any]
+    headers: list[tuple[str, str]]
+    port: int
+    model: str = ""
+    failures: Counter[str] = field(default_factory=Counter)
+    gates: defaultdict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
+    word: str = "word"  # of those that are counted
+
+    @property
+    def question(self) -> str:
+        """The last user message's text, or the prompt."""
+        asked = [m["content"] for m in self.body.get("messages", []) if m.get("role") == "user"]
+        last = asked[-1] if asked else self.body.get("prompt", "")
+        if isinstance(last, list):
+            return "".join(part.get("text", "") for part in last)
+        return str(last)
+
+    @property
+    def continued(self) -> str:
+        """The question whose unfinished reply stands before the last message; "" where none does."""
+        messages = self.body.get("messages", [])
+        if [message.get("role") for message in messages[-3:]] != ["user", "assistant", "user"]:
+            return ""
+        return str(messages[-3]["content"])
+
+    @property
+    def prompt_tokens(self) -> int:
+        return 1 + sum(len(str(message.get("content", ""))) for message in self.body.get("messages", [])) // 4
+
+    @property
+    def max_tokens(self) -> int:
+        return self.body.get("max_completion_tokens") or self.body.get("max_tokens") or 256
+
+    def open(self, *more: tuple[str, str]) -> None:
+        self.connection.start(200, [("Content-Type", "text/event-stream"), *self.headers, *more])
+
+    async def send(self, pieces: Iterable[bytes], delay: float, *, end: bool = True) -> None:
+        self.open()
+        await self.connection.drip(pieces, delay)
+        if end:
+            self.connection.end()
+
+    def tokens(self, count: int, text: str) -> list[str]:
+        if text:
+            return frames.tokens_of(text)
+        return frames.numbered(count, self.word) if count else frames.tokens_of(f"You said: {self.question}")
+
+
+async def play(run: Run) -> None:
+    """Answers as the `fake:` line of the question says. Raises WrongScenario."""
+    own = re.escape(run.model.rpartition("/")[2])
+    found = re.search(_FOR.format(own), run.question, re.MULTILINE) or _LINE.search(run.question)
+    if found is None and (found := _THEN.search(run.continued)):
+        run.word = "more"
+    name, given = ("words", "") if found is None else (found[1], found[2])
+    scenario = SCENARIOS.get(name)
+    if scenario is None:
+        raise WrongScenario(f"no scenario {name!r}; there are {', '.join(sorted(SCENARIOS))}")
+    defaults = {key: each.default for key, each in signature(scenario).parameters.items() if key != "run"}
+    try:
+        options = dict(part.partition("=")[::2] for part in shlex.split(given))
+    except ValueError as wrong:
+        raise WrongScenario(f"{given!r}: {wrong}") from None
+    if unknown := set(options) - set(defaults):
+        raise WrongScenario(f"{name} has no option {', '.join(unknown)}; it has {', '.join(defaults)}")
+    values = {key: type(defaults[key])(value) for key, value in options.items()}
+    if not run.body.get("stream"):
+        parsed = run.body.get("response_format", {}).get("type", "text") != "text"
+        whole = Whole(run.connection, envelope=bool(run.model), parsed=parsed)
+        run.connection = cast(Connection, whole)
+    await scenario(run, **values)
+
+
+def scenario(function: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    SCENARIOS[function.__name__] = function
+    return function

@@ -1,0 +1,110 @@
+"""A watched browser window: what runs, what leaves, what the policy had to stop, what does not belong."""
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Request
+
+from tests.e2e.chat_page import ChatPage
+from tests.support.people import SESSIONS
+from tests.support.server import Server
+
+PATIENCE = 15_000  # milliseconds
+REPORT = """addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
+  console.error('POLICY', violatedDirective, blockedURI, sample));"""
+
+# What a reply may consist of says sanitise.py; this list was made without it, of what must never be there.
+FOREIGN = """() => {
+  const tags = 'script style iframe object embed link meta base svg math img video audio source track ' +
+    'picture template form input select option textarea canvas dialog frame frameset slot noscript title';
+  const attributes = new RegExp('^on|^style$|^src|action$|^ping$|^background$|^poster$|^data|^form|^name$|' +
+    '^popover|^autofocus$|^tabindex$|^is$|^slot$|:|^cite$|^usemap$|^accesskey$|^contenteditable$|^hidden$');
+  const html = 'http://www.w3.org/1999/xhtml';
+  const wrong = [];
+  const added = (element) => element.closest('button.copy');
+  const scrolls = (element) => element.matches('pre[tabindex="0"], div.table[tabindex="0"]');
+  for (const element of document.querySelectorAll('.prose *')) {
+    if (added(element)) continue;
+    const foreign = tags.split(' ').includes(element.localName) || element.namespaceURI !== html;
+    if (foreign) wrong.push(element.outerHTML.slice(0, 200));
+    for (const { name, value } of element.attributes) {
+      const leads = name === 'href' && !/^(https?:|mailto:|#fn-)/.test(value);
+      const named = name === 'id' && !value.startsWith('fn-');
+      if (name === 'tabindex' && scrolls(element)) continue;
+      if (leads || named || attributes.test(name)) wrong.push(`${name}=${value} of ${element.localName}`);
+    }
+    const away = element.localName === 'a' && !element.hash.startsWith('#fn-');
+    if (away && element.rel !== 'noopener noreferrer nofollow') wrong.push(`rel: ${element.outerHTML}`);
+  }
+  const plain = '.question .text > *, .thoughts .text > *, .system .text > *, bdi > *';
+  for (const element of document.querySelectorAll(plain)) {
+    wrong.push(`in a plain text: ${element.outerHTML.slice(0, 200)}`);
+  }
+  for (const script of document.scripts) {
+    if (script.text || !script.src.startsWith(`${location.origin}/`)) wrong.push(script.outerHTML);
+  }
+  if (window.__pwned !== undefined) wrong.push('a script ran');
+  return wrong;
+}"""
+
+ANSWERED = "(n) => document.querySelectorAll('article.reply[data-status=complete]').length === n"
+
+
+class Watch:
+    """`problems` is what happened so far: dialogs, exceptions, reports of the policy, requests that left."""
+
+    def __init__(self, browser: Browser, server: Server, name: str) -> None:
+        self.problems: list[str] = []
+        self._home = server.url
+        self._context = browser.new_context(base_url=server.url, viewport={"width": 1280, "height": 800})
+        self._context.set_default_timeout(PATIENCE)
+        self._context.add_init_script(REPORT)
+        self._context.on("console", lambda said: self._heard(said.text))
+        self._context.on("dialog", lambda dialog: (self.problems.append(dialog.message), dialog.dismiss()))
+        self._context.on("weberror", lambda error: self.problems.append(str(error.error)))
+        self._context.on("request", self._asked)
+        if name in SESSIONS:
+            self._context.add_cookies([{"name": "sessionid", "value": SESSIONS[name], "url": server.url}])
+        self.page = self._context.new_page()
+
+    def visit(self, path: str) -> None:
+        """Go to a page, and look at what it consists of."""
+        self.page.goto(path)
+        self.look()
+
+    def look(self) -> None:
+        wrong = self.page.evaluate(FOREIGN)
+        assert wrong == [], (self.page.url, wrong)
+        assert urlsplit(self.page.url).netloc == urlsplit(self._home).netloc
+
+    def stream_and_reload(self, questions: Iterable[str]) -> None:
+        """One conversation of these questions; what streamed is what is there after a reload."""
+        chat = ChatPage(self.page)
+        self.page.goto("/")
+        for number, question in enumerate(questions, 1):
+            chat.ask(question)
+            self.page.wait_for_function(ANSWERED, arg=number)
+        self.look()
+        streamed = self.texts()
+        self.page.reload()
+        self.look()
+        assert self.texts() == streamed
+
+    def texts(self) -> list[str]:
+        """The HTML of each text on the page, without the copy buttons that the page's script adds."""
+        return self.page.evaluate("""() => [...document.querySelectorAll('article .text')].map((text) => {
+          const twin = text.cloneNode(true);
+          for (const button of twin.querySelectorAll('button.copy')) button.remove();
+          return twin.innerHTML;
+        })""")
+
+    def close(self) -> None:
+        self._context.close()
+
+    def _heard(self, said: str) -> None:
+        if "POLICY" in said or "Content Security" in said or "Trusted" in said:
+            self.problems.append(said)
+
+    def _asked(self, request: Request) -> None:
+        if not request.url.startswith(f"{self._home}/"):
+            self.problems.append(request.url)

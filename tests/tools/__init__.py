@@ -1,0 +1,1 @@
+"""Programs beside the tests: figures, pictures, audits."""

@@ -1,0 +1,100 @@
+"""`python -m tests.tools.bench`: every figure in one run of some minutes; `--quick` for rough ones in
+less."""
+
+import argparse
+import os
+import platform
+import signal
+import sys
+import time
+from dataclasses import dataclass
+
+from . import capacity, cost, doubling, fairness, hold, latency, memory, opening, targets
+from .stage import IncompleteError, Stage
+from .table import Line, percentile, table
+
+COLD_MARK, IDLE_MARK = 2.0, 90.0  # seconds, MB
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is asked."""
+
+    streams: int = 100
+    tokens: int = 200
+    probes: int = 125
+    rounds: int = 3
+    held: int = 1000
+    plateau: float = 6.0  # seconds
+    viewers: int = 500
+    replies: int = 10_000
+
+
+QUICK = Size(probes=40, rounds=1, held=300, plateau=3.0, viewers=200, replies=1_000)
+
+
+def measure(size: Size) -> list[Line]:
+    """Everything, printed as it is known."""
+    found: list[Line] = []
+
+    def show(title: str, lines: list[Line]) -> None:
+        print(f"\n{table(title, lines)}", flush=True)
+        found.extend(lines)
+
+    with Stage() as stage:
+        with stage.server() as (_, process, chat):
+            ours = cost.cost(stage, process, chat, size.streams, size.tokens, size.rounds)
+            api = cost.cost(stage, process, targets.api(chat.url), size.streams, size.tokens, size.rounds)
+            relay = cost.cost(stage, stage.relay, stage.relayed, size.streams, size.tokens, size.rounds)
+            show(
+                f"CPU: {size.streams} streams × {size.tokens} tokens, 50 a second",
+                cost.lines(ours, api, relay),
+            )
+            waits = [line for n in (1, 20, 100) for line in latency.behind(stage, chat, n, size.probes)]
+            waits += latency.burst(stage, chat, 100, size.rounds)
+            show(
+                "Waiting: from the send to the first text, beyond the median of the fake asked directly",
+                waits,
+            )
+        show("Many at once", capacity.held(stage, size.held, size.plateau))
+        show("Watching", capacity.watched(stage, size.viewers))
+        show("Memory", memory.kept(stage, size.replies))
+        show("Opening", opening.opened(stage))
+        show("Fairness", fairness.fair(stage))
+        show("Rendering", [*hold.holds(), *doubling.doublings()])
+        show(f"Starting: medians of {len(stage.idle)} starts", starts(stage))
+    return found
+
+
+def starts(stage: Stage) -> list[Line]:
+    return [
+        Line("cold start, to the first 200 of /readyz", percentile(stage.cold_starts, 0.5), "s", COLD_MARK),
+        Line("idle memory", percentile(stage.idle, 0.5), "MB", IDLE_MARK),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.tools.bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter streams")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    print(
+        f"Python {platform.python_version()}, {os.cpu_count()} cores, which the server, the fake upstream "
+        f"and the load client share.\nLoad average before the start: {os.getloadavg()[0]:.2f}. "
+        "What else runs here makes the figures worse."
+    )
+    began = time.monotonic()
+    try:
+        found = measure(QUICK if options.quick else Size())
+    except KeyboardInterrupt:
+        return 130
+    except IncompleteError as error:
+        print(error, file=sys.stderr)
+        return 1
+    missed, marks = sum(line.missed for line in found), sum(line.mark is not None for line in found)
+    print(f"\n{missed} of {marks} marks missed, in {time.monotonic() - began:.0f} s.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""Who is asked, and with which bytes."""
+
+import json
+import uuid
+from dataclasses import dataclass
+from itertools import count
+from urllib.parse import urlsplit
+
+import httpx
+
+from tests.support.people import CSRF, PASSWORD, SESSIONS
+
+ACCOUNT = "acc"
+TOKEN = "fake-token"
+MODEL = "@cf/zai-org/glm-4.7-flash"
+PEOPLE = ("alice", "bob", "carol", "root")
+
+_turn = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A question to which the fake answers so many tokens of a word each, `delay` seconds apart."""
+
+    tokens: int
+    delay: float = 0.0
+
+    def __str__(self) -> str:
+        return f"Count, please.\nfake: words tokens={self.tokens} delay={self.delay}"
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """Our server: a logged-in person asks in a new conversation, as the page does: with the text rendered."""
+
+    url: str
+
+    def request(self, question: Words) -> bytes:
+        body = {"content": str(question), "client_key": str(uuid.uuid4())}
+        return _request("POST", f"{self.url}/c/?html=1", _person(), body)
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Our server: a logged-in person follows a run of alice's."""
+
+    url: str
+    run: str
+
+    def request(self, question: Words) -> bytes:
+        return _request("GET", f"{self.url}/runs/{self.run}/stream/", _cookies("alice"))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersAI:
+    """Workers AI's own call: to the fake, or through the relay."""
+
+    url: str
+
+    def request(self, question: Words) -> bytes:
+        body = {"messages": [{"role": "user", "content": str(question)}], "stream": True, "max_tokens": 1024}
+        path = f"/client/v4/accounts/{ACCOUNT}/ai/run/{MODEL}"
+        return _request("POST", self.url + path, {"Authorization": f"Bearer {TOKEN}"}, body)
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """Our server: a program asks as it would ask OpenAI."""
+
+    url: str
+    key: str
+
+    def request(self, question: Words) -> bytes:
+        body = {"model": MODEL, "messages": [{"role": "user", "content": str(question)}], "stream": True}
+        return _request(
+            "POST", f"{self.url}/v1/chat/completions", {"Authorization": f"Bearer {self.key}"}, body
+        )
+
+
+Target = Chat | Viewer | WorkersAI | Api
+
+
+def api(url: str) -> Api:
+    """With a new key of alice's."""
+    wanted = {"name": "bench", "run": True, "days": "never", "password": PASSWORD}
+    made = httpx.post(f"{url}/settings/keys/", json=wanted, headers=_cookies("alice"))
+    return Api(url, made.raise_for_status().json()["key"])
+
+
+def _person() -> dict[str, str]:
+    return _cookies(PEOPLE[next(_turn) % len(PEOPLE)])
+
+
+def _cookies(name: str) -> dict[str, str]:
+    return {"Cookie": f"sessionid={SESSIONS[name]}; csrftoken={CSRF}", "X-CSRFToken": CSRF}
+
+
+def _request(method: str, url: str, headers: dict[str, str], body: object = None) -> bytes:
+    address = urlsplit(url)
+    content = json.dumps(body).encode() if body is not None else b""
+    lines = {
+        "Host": address.netloc,
+        "Accept": "text/event-stream",
+        "Content-Type": "application/json",
+        "Content-Length": str(len(content)),
+        "Connection": "close",
+        **headers,
+    }
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    path = f"{address.path}?{address.query}" if address.query else address.path
+    return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + content

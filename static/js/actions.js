@@ -2,9 +2,9 @@ import { announce, complain, forget, giveBack, post } from './answers.js';
 import { pageOf, regenerate, textOf } from './branches.js';
 import { copyText } from './clipboard.js';
 
-const SHOWN = 2_000; // milliseconds that a button says that it did it
+const SHOWN = 2_000; // milliseconds for which a button shows that it has done its work
 
-/** What each button in the thread does, by its `data-action`. */
+/** The handler of each button in the thread, by its `data-action`. */
 const DEEDS = {
   copy,
   select,
@@ -25,8 +25,9 @@ const DEEDS = {
 };
 
 /**
+ * Run the handler of a button or form in the thread.
  * @param {object} chat  chat.js's controller
- * @param {HTMLElement} element  the button that was pressed, or the form that was sent
+ * @param {HTMLElement} element  the button that was pressed, or the form that was submitted
  */
 export async function act(chat, element) {
   const article = element.closest('article');
@@ -42,7 +43,7 @@ export async function act(chat, element) {
   }
 }
 
-/** The Markdown of a reply, which only the server has; a question as it was typed. */
+/** Copy a message: the Markdown of a reply, which only the server has, or a question as it was typed. */
 async function copy(chat, button) {
   const article = button.closest('article');
   const source = chat.page.url('source', article.dataset.message);
@@ -52,7 +53,7 @@ async function copy(chat, button) {
   setTimeout(() => delete button.dataset.done, SHOWN);
 }
 
-/** Walks to another version; the focus stays on the side that was pressed. */
+/** Show another version of a message. The focus stays on the side of the version buttons that was pressed. */
 async function select(chat, button) {
   const { target, side } = button.dataset;
   const taken = await post(chat, button.closest('article'), chat.page.url('select', target));
@@ -63,7 +64,7 @@ async function select(chat, button) {
   announce(walker?.ariaLabel ?? '');
 }
 
-/** More of the same reply, by the model that began it. */
+/** Continue the same reply, with the model that began it. */
 async function goOn(chat, button) {
   const reply = button.closest('article');
   const url = chat.page.url('continue', reply.dataset.message);

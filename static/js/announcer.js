@@ -1,15 +1,16 @@
 /**
- * Says a reply while it is written, for those who chose that: each block, as soon as it is whole, is put where a
- * screen reader finds it. A page loads this only then. It watches the page and changes nothing of it.
+ * Announces a reply while it is written, for people who chose that: each complete block is copied into a
+ * live region for screen readers. The page loads this module only if that setting is on. The module
+ * observes the thread and changes nothing in it.
  */
-const PAUSE = 2_000; // milliseconds: what becomes whole within them is said in one go
-const FORGOTTEN_AFTER = 10_000; // milliseconds; what was said is not found a second time at the end of the page
+const PAUSE = 2_000; // milliseconds: blocks that become complete within this time are announced together
+const FORGOTTEN_AFTER = 10_000; // milliseconds; a later reader of the page must not find the text twice
 const LIVE = '.reply[aria-busy=true]';
 
 const region = document.getElementById('spoken');
 const thread = document.getElementById('thread');
 
-/** One reply: how much of it was said. */
+/** The announcements of one reply, with the number of blocks that were announced. */
 class Speech {
   #article;
   #said;
@@ -23,17 +24,20 @@ class Speech {
     return this.#article.matches(LIVE);
   }
 
-  /** A reply that nobody took, or that gave way to a fresh copy of the page, has no last words. */
+  /**
+   * True if the article left the page. Nothing is announced at the end of a reply that the server did not
+   * accept, or that a new copy of the page replaced.
+   */
   get gone() {
     return !this.#article.isConnected;
   }
 
-  /** Is there something to say? */
+  /** True if there are complete blocks that were not announced. */
   get goesOn() {
     return this.#whole > this.#said;
   }
 
-  /** @returns {string} what became whole since the last call */
+  /** @returns {string} the text of the blocks that became complete since the last call */
   next() {
     const whole = this.#whole;
     const fresh = Array.from(this.#blocks).slice(this.#said, whole);
@@ -41,14 +45,14 @@ class Speech {
     return fresh.map(spoken).filter(Boolean).join('\n');
   }
 
-  /** @returns {string} the last words */
+  /** @returns {string} the announcement of the end */
   get ending() {
     if (this.#article.dataset.status === 'complete') return region.dataset.finished;
     const { textContent: state } = this.#article.querySelector('[data-part=state]');
     return region.dataset.ended.replace('{state}', () => state.trim());
   }
 
-  /** The last block of a live reply may still grow. */
+  /** The number of complete blocks. The last block of a live reply may still grow. */
   get #whole() {
     return Math.max(0, this.#blocks.length - (this.live ? 1 : 0));
   }
@@ -58,7 +62,7 @@ class Speech {
   }
 }
 
-/** A block's words; of code not its button, and cells apart from each other. */
+/** Return a block's text: code without its button, and table cells on separate lines. */
 function spoken(block) {
   const parts = block.matches('figure') ? block.querySelectorAll('figcaption, code') : [block];
   return Array.from(parts, (part) => part.innerText.trim()).join('\n');

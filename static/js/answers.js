@@ -1,6 +1,6 @@
 /**
- * Calls the server for what was done with a message.
- * @returns {Promise<object|null>} its JSON; null: it refused, and why stands under the message
+ * Post an action on a message. A failure is shown below the message.
+ * @returns {Promise<object|null>} the server's JSON; null: the server refused
  */
 export async function post(chat, article, url, body = {}) {
   const response = await chat.page.post(url, body).catch(() => null);
@@ -17,8 +17,9 @@ async function signedIn(chat) {
 }
 
 /**
- * Under the message that it is about, and read out.
- * @param {string} [about]  its code; what is `busy` goes when the reply that was in the way has ended
+ * Show an error below the message that it concerns, and have a screen reader read it out.
+ * @param {string} [about]  the error's code; a `busy` error is removed when the reply that was in the way
+ *   ends
  */
 export function complain(article, sentence, about = '') {
   forget(article);
@@ -35,18 +36,24 @@ export function forget(article) {
   article?.querySelector('.trouble')?.remove();
 }
 
-/** May the focus be moved from here? Not from who has taken it elsewhere: their Enter is for what is there. */
+/**
+ * Return whether the focus may be moved, because it is inside `place` or nowhere. If the person has moved it
+ * elsewhere, their Enter is meant for that element.
+ */
 export function isHeldBy(place) {
   return document.activeElement === document.body || place.contains(document.activeElement);
 }
 
-/** To what was refused, from the message box, where it waited: unless somebody has begun to write there. */
+/**
+ * Move the focus from the message box, where it waited, back to the element whose request was refused, unless
+ * the person has begun to write in the box.
+ */
 export function giveBack(element) {
   const box = document.getElementById('content');
   if (isHeldBy(box.value ? element : box)) element.focus({ preventScroll: true });
 }
 
-/** What a screen reader says. */
+/** Announce a sentence to screen readers. */
 export function announce(sentence) {
   document.getElementById('status').textContent = sentence;
 }

@@ -2,8 +2,8 @@ import { giveBack } from './answers.js';
 import { nodesOf } from './transcript.js';
 
 /**
- * Another version of a reply, by the model that the page is set to.
- * @returns {Promise<boolean>} whether the server took it
+ * Request another version of a reply, from the model that the page is set to.
+ * @returns {Promise<boolean>} whether the server accepted it
  */
 export async function regenerate(chat, button, more = {}) {
   const reply = button.closest('article');
@@ -14,9 +14,9 @@ export async function regenerate(chat, button, more = {}) {
 }
 
 /**
- * A turn on a new branch: this article and all that follow give way to it.
- * @param {object} turn  what `chat.begin` takes
- * @returns {Promise<boolean>} whether the server took it
+ * Begin a turn on a new branch, which replaces this article and all that follow it.
+ * @param {object} turn  the argument of `chat.begin`
+ * @returns {Promise<boolean>} whether the server accepted it
  */
 export async function replace(chat, article, turn) {
   const articles = Array.from(chat.thread.querySelectorAll('.message'));
@@ -26,7 +26,10 @@ export async function replace(chat, article, turn) {
   return taken;
 }
 
-/** Only the server knows how many versions there are now. The new messages are the last ones, while nobody goes on. */
+/**
+ * Update the version counts, which only the server knows. The new messages are the last
+ * two, as long as no further turn has begun.
+ */
 async function recount(chat) {
   const made = Array.from(chat.thread.querySelectorAll('.message')).slice(-2);
   const fresh = nodesOf(await pageOf(chat));
@@ -38,13 +41,13 @@ async function recount(chat) {
   chat.enable();
 }
 
-/** @returns {Promise<string>} this conversation's page as the server has it now */
+/** @returns {Promise<string>} the current HTML of this conversation's page */
 export async function pageOf(chat) {
   const address = chat.page.url('conversation', chat.page.conversation);
   return textOf(await fetch(address, { headers: { Accept: 'text/html' } }));
 }
 
-/** A sign-in page is an answer too. */
+/** Return a response's text. A redirect is an error, because it leads to the sign-in page. */
 export function textOf(response) {
   if (!response.ok || response.redirected) throw new Error(`${response.status} ${response.url}`);
   return response.text();

@@ -3,11 +3,14 @@ import { RunStream } from './stream.js';
 import { Follower, Page, Reply, Turn, copy, furnish, identify } from './transcript.js';
 
 const SHORTCUTS = { KeyO: 'fresh', KeyS: 'fold', Escape: 'box' }; // with Ctrl and Shift; Escape with Shift alone
-const LISTED = '#conversations li'; // F2 there renames
-const SYNC_AFTER = 1_500; // milliseconds; what a page needs to be read and used comes first
+const LISTED = '#conversations li'; // F2 on one of these renames it
+const SYNC_AFTER = 1_500; // milliseconds; the modules that a page needs to be read and used come first
 const LET_GO_AFTER = 10_000; // milliseconds hidden; on HTTP/1.1 all tabs of a site share six connections
 
-/** What modules that are loaded on demand may use: `page`, `thread`, `composer`, `busy`, `begin`, `swap`, `say`. */
+/**
+ * The controller of the page. Modules that are loaded on demand may use `page`, `thread`,
+ * `composer`, `busy`, `begin`, `swap` and `say`.
+ */
 class Chat {
   page;
   composer;
@@ -43,16 +46,19 @@ class Chat {
     if (document.activeElement === document.body) this.composer.focus();
     this.arrived();
     setTimeout(() => this.#keepUp(), SYNC_AFTER);
-    // From here on there is a place to keep over a reload.
+    // Once the reader has left the end, there is a place to keep over a reload.
     addEventListener('scroll', () => this.#follower.following || this.#sync || this.#keepUp(), { passive: true });
   }
 
-  /** Is a reply on its way here? */
+  /** True if a reply is on its way to this page. */
   get busy() {
     return this.#stream !== null;
   }
 
-  /** While a reply is on its way nothing else can be asked for; the buttons stay where they are, and say so. */
+  /**
+   * Enable or disable the buttons that request a reply. While one is on its
+   * way they stay in place, marked as disabled.
+   */
   enable(root = this.thread) {
     const disabled = String(this.busy);
     for (const button of root.querySelectorAll('[data-turn]')) {
@@ -60,7 +66,7 @@ class Chat {
     }
   }
 
-  /** The thread holds articles from the server that were not there before. */
+  /** Set up articles from the server that were not in the thread before. */
   arrived() {
     furnish(this.thread);
     this.enable();
@@ -73,17 +79,17 @@ class Chat {
     this.reopen();
   }
 
-  /** Edits that were in progress when this tab showed their messages last. */
+  /** Reopen the edits that were in progress when this tab last showed their messages. */
   reopen() {
     if (this.#outbox.drafts('edit-').length) import('./edit.js').then(({ reopen }) => reopen(this));
   }
 
-  /** Turns that were made elsewhere are on the page now. */
+  /** Clear the conversation's mark in the list, after turns made elsewhere were added to the page. */
   changed() {
     if (!this.busy) this.#mark('');
   }
 
-  /** What was done here is told to other tabs; what was done elsewhere comes onto the page. */
+  /** Load sync.js, which tells other tabs about turns made on this page and adds turns made elsewhere. */
   #keepUp() {
     const loading = (this.#sync ??= import('./sync.js').then(({ Sync }) => new Sync(this)));
     loading.then((sync) => sync.tell(), () => (this.#sync = null));
@@ -105,20 +111,23 @@ class Chat {
     return this.#follower;
   }
 
-  /** The empty page says who answers. */
+  /** Name the chosen model on the empty page. */
   #introduce() {
     const name = document.getElementById('answers');
     if (name) name.textContent = this.page.modelName(this.composer.model);
   }
 
-  /** The page has changed its height: its end stays in view for who reads there. */
+  /** Keep the end in view for a reader who is there, after the page changed its height. */
   hold() {
     this.#follower.follow();
   }
 
-  // Doing
+  // Actions
 
-  /** What `[data-action]` in the thread does is loaded when it is first done; without that, forms are just sent. */
+  /**
+   * Load the handler of a `[data-action]` when it is first used. If that
+   * fails, a form is submitted as without scripts.
+   */
   #act(event) {
     const element = event.target.closest('[data-action], .copy');
     if (!element || (event.type === 'click' && element.matches('form'))) return;
@@ -133,9 +142,9 @@ class Chat {
   }
 
   /**
-   * Puts a freshly fetched page of this conversation in place of the thread, without a jump.
+   * Replace the thread by a newly fetched page of this conversation, without a jump.
    * @param {string} html
-   * @param {string} message  the id of the message that stays where it is; none: the topmost in view
+   * @param {string} message  the id of the message that keeps its place; none: the topmost in view
    * @returns {Promise<HTMLElement|null>} that message's article
    */
   async swap(html, message) {
@@ -150,14 +159,15 @@ class Chat {
   }
 
   /**
-   * Asks the server for a reply and streams it.
+   * Request a reply and stream it.
    * @param {object} wanted
    * @param {string} [wanted.url]  none: the next turn of this conversation
-   * @param {object} wanted.body  what is sent, beside the key (and, in the next turn, the model)
+   * @param {object} wanted.body  the request body, without the client key (and, in the next turn, without the
+   *   model)
    * @param {string} [wanted.question]  shown at once
-   * @param {HTMLElement} [wanted.reply]  the article that goes on; none: a new one at the end
-   * @param {Element[]} [wanted.replaced]  articles that give way once the server has it
-   * @returns {Promise<boolean>} whether the server took it
+   * @param {HTMLElement} [wanted.reply]  the article that is continued; none: a new one at the end
+   * @param {Element[]} [wanted.replaced]  articles that are removed once the server has accepted the request
+   * @returns {Promise<boolean>} whether the server accepted it
    */
   begin({ url, body, question, reply, replaced = [], typed = false, keepFocus = false }) {
     if (this.busy) return Promise.resolve(false);
@@ -207,7 +217,7 @@ class Chat {
     this.#stream?.stop();
   }
 
-  // Hearing
+  // Stream events
 
   #handlers() {
     return {
@@ -227,7 +237,7 @@ class Chat {
     return this.#turn.reply;
   }
 
-  /** An empty message takes back what was said. */
+  /** Show a problem below the reply. An empty message removes it. */
   #trouble({ code, message }) {
     this.#reply.remark(message);
     if (code === 'not_saved') document.getElementById('status').textContent = message;
@@ -264,7 +274,10 @@ class Chat {
     if (done.code || done.because) this.#tell(article);
   }
 
-  /** What there is to press is shown once it is all there: whatever moved under a press would lose it. */
+  /**
+   * Load the ways to go on, and enable the retry button only with them, because a button that
+   * moves while it is pressed loses the press.
+   */
   #tell(article) {
     const hold = (held) => article.querySelector('.retry')?.toggleAttribute('inert', held);
     const over = () => hold(false);
@@ -284,18 +297,23 @@ class Chat {
     else this.#takeBack(turn, outcome);
     this.retract('busy', 'busy-kept');
     for (const trouble of this.thread.querySelectorAll('.trouble[data-about=busy]')) trouble.remove();
-    // Another window asked first: its question and its reply are shown here, and this question is in the box.
+    // Another window was first: its question and reply are shown, and this question is back in the box.
     if (outcome.kind === 'busy') this.say(turn.typed ? 'busy-kept' : 'busy');
     this.#follower.follow();
     this.#keepUp();
   }
 
-  /** It has ended; or somebody signed in in another tab, which made this page's token worthless: tried once. */
+  /**
+   * Return whether to sign in again: the session has ended, or a sign-in in another tab has made this page's
+   * CSRF token invalid. The latter is tried once for each turn.
+   */
   #lacksSession({ kind, status }) {
     return kind === 'signed-out' || (status === 403 && !this.#turn.renewed);
   }
 
-  /** The session has ended: the same person signs in right here, and what was going on goes on. */
+  /**
+   * Have the same person sign in again without leaving the page, then go on with the stream or the request.
+   */
   async #signIn() {
     this.#turn.renewed = true;
     const { position } = this.#stream;
@@ -307,7 +325,7 @@ class Chat {
     return true;
   }
 
-  /** The run had ended before this page heard so, with nothing left to say. */
+  /** Finish a reply whose run had ended before this page noticed, so that no `done` event came. */
   #settle(reply) {
     if (reply.live) reply.finish({ status: 'complete' });
   }
@@ -321,7 +339,7 @@ class Chat {
     this.#turn = turn;
     this.#giveBack();
     this.#turn = null;
-    // The next try of a refused message is a new send, unless signing in was all it lacked.
+    // The next attempt of a refused message is a new send, unless only the sign-in was missing.
     if (outcome.kind === 'refused') this.#outbox.release(this.#draftName);
     this.#explain(outcome);
     this.#announce('');
@@ -356,7 +374,7 @@ class Chat {
     return article;
   }
 
-  /** The latest reply alone has room to grow into; see `.fresh` in chat.css. */
+  /** Add an article for a reply. Only the latest reply has room to grow into: see `.fresh` in chat.css. */
   #newReply(model) {
     for (const article of this.thread.querySelectorAll('.fresh')) article.classList.remove('fresh');
     const article = this.#show('reply');
@@ -370,7 +388,7 @@ class Chat {
     return new Reply(article, this.page, () => this.#follower.follow());
   }
 
-  /** A new conversation has its address now; Back leads away from it, not to its empty page. */
+  /** Give a new conversation its address. Back leads to the page before it, not to its empty page. */
   #adopt(conversation) {
     const address = this.page.url('conversation', conversation);
     const question = this.#turn.question?.querySelector('[data-part=text]').textContent ?? '';
@@ -380,9 +398,9 @@ class Chat {
     this.#beside((sidebar) => sidebar.adopt(conversation, question));
   }
 
-  // Beside the thread
+  // The sidebar and the header
 
-  /** The sidebar and the header come to life when they are first used, or have something to tell. */
+  /** Load the sidebar's module when the sidebar or the header is first used, or has something to show. */
   #liveBeside() {
     const parts = document.querySelectorAll('#sidebar, .bar');
     const come = () => document.hidden || this.#beside(() => {});
@@ -396,7 +414,7 @@ class Chat {
     if (document.querySelector('#sidebar :is([data-state], [data-unseen]), #toast form')) come();
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
     const zone = `tz=${timeZone}`;
-    // A page that has changed a cookie is not kept for the way back to it.
+    // Writing a cookie keeps the page out of the back/forward cache, so it is written only if it differs.
     if (!document.cookie.includes(zone)) document.cookie = `${zone};path=/;max-age=31536000;samesite=lax`;
   }
 
@@ -423,7 +441,7 @@ class Chat {
 
   #press(event) {
     const { code, ctrlKey, metaKey, shiftKey, target } = event;
-    // Marked in this very turn, but for the first time: the focus has not moved yet.
+    // Once the module is loaded, `mark` runs before the focus moves; only the first Tab may be too early.
     if (code === 'Tab') (this.#stops ??= import('./stops.js')).then(({ mark }) => mark(), () => {});
     const shortcut = shiftKey && (ctrlKey || metaKey || code === 'Escape') && SHORTCUTS[code];
     const name = code === 'F2' && target.closest(LISTED) ? 'rename' : shortcut;
@@ -432,25 +450,25 @@ class Chat {
     this.#beside((sidebar) => sidebar.press(name, target));
   }
 
-  /** A sentence above the box, by its name; '' takes it away. */
+  /** Show a sentence of the page above the message box, by its name; '' removes it. */
   say(name, link) {
     this.#notice(name && this.page.say(name), link, name);
   }
 
-  /** What these sentences say is no longer so. */
+  /** Remove the sentence above the box if it is one of these, because it no longer holds. */
   retract(...names) {
     if (names.includes(document.getElementById('notice').dataset.about)) this.say('');
   }
 
   #notice(sentence, link, about = '') {
     const notice = document.getElementById('notice');
-    // Said again it would be read out again.
+    // If set again, it would be read out again.
     if (about && notice.dataset.about === about) return;
     notice.dataset.about = about;
     notice.replaceChildren(sentence, ...(link ? [' ', link] : []));
   }
 
-  /** The title was changed elsewhere. */
+  /** Show a title that was changed elsewhere. */
   entitle(title) {
     this.#beside((sidebar) => sidebar.entitle(this.page.conversation, title));
   }
@@ -462,13 +480,18 @@ class Chat {
     return link;
   }
 
-  /** Boundaries only: a screen reader that gets every word of a stream can read nothing else. */
+  /**
+   * Announce only the beginning and the end: a screen reader that gets
+   * every word of a stream can read nothing else.
+   */
   #announce(name) {
     const sentence = name && this.page.say(name, this.#turn?.reply);
     document.getElementById('status').textContent = sentence;
   }
 
-  /** Only a page that is looked at streams; the run goes on without it, and is resumed where it was left. */
+  /**
+   * Stream only while the page is visible. The run goes on without a viewer, and is resumed at its position.
+   */
   #comeAndGo() {
     let timer = 0;
     const looked = () => {
@@ -485,13 +508,16 @@ class Chat {
     if (matchMedia('(pointer: coarse)').matches) visualViewport?.addEventListener('resize', () => this.#lift());
   }
 
-  /** Where a keyboard covers the page. */
+  /** Load keyboard.js once an on-screen keyboard covers a part of the page. */
   #lift() {
     if (visualViewport.height > innerHeight - 1) return;
     this.#keyboard ??= import('./keyboard.js').then(({ lift }) => lift(() => this.#follower.follow()), () => {});
   }
 
-  /** Without a network one goes on writing; what is sent waits until there is one. */
+  /**
+   * Show a banner while there is no network. The person can go on writing,
+   * and a sent message waits for the network.
+   */
   #lineUpAndDown() {
     const banner = document.getElementById('offline');
     const changed = (event) => {
@@ -503,7 +529,7 @@ class Chat {
   }
 }
 
-/** What a page without scripts would do. */
+/** Do what a page without scripts would do. */
 function sent(element) {
   if (element.type === 'submit') element.form?.requestSubmit(element);
   else element.submit?.();

@@ -1,9 +1,10 @@
-const SHOWN = 2_000; // milliseconds that a button says that it did it
+const SHOWN = 2_000; // milliseconds for which a button shows that it has done its work
 
 /**
- * Puts a text on the clipboard.
- * @param {string | Promise<string>} text  a promise may still be on its way when this is called, not before
- * @returns {Promise<boolean>} whether it is there
+ * Write a text to the clipboard.
+ * @param {string | Promise<string>} text  a promise may still be pending; call this in the click, not after
+ *   the text has come
+ * @returns {Promise<boolean>} whether it was written
  */
 export async function copyText(text) {
   try {
@@ -16,7 +17,10 @@ export async function copyText(text) {
   return true;
 }
 
-/** Safari forgets the click while a text is fetched, unless the promise itself is handed over. */
+/**
+ * Write to the clipboard. Safari forgets the click while a text is
+ * fetched, unless it is given the promise itself.
+ */
 function write(text) {
   if (typeof text === 'string' || !globalThis.ClipboardItem) {
     return Promise.resolve(text).then((ready) => navigator.clipboard.writeText(ready));
@@ -25,7 +29,7 @@ function write(text) {
   return navigator.clipboard.write([new ClipboardItem({ 'text/plain': blob })]);
 }
 
-/** On http:// other than localhost there is no clipboard, but what is selected can be copied. */
+/** Copy by a selection, because an http:// address other than localhost has no clipboard API. */
 function copySelected(text) {
   const focused = document.activeElement;
   const box = document.createElement('textarea');
@@ -41,7 +45,7 @@ function copySelected(text) {
   return copied;
 }
 
-/** The button of a code block, which says for a moment that it did it. */
+/** Copy a code block. Its button shows the result for a moment. */
 export async function copyCode(page, button) {
   const code = button.closest('figure').querySelector('code');
   const name = (await copyText(code.textContent)) ? 'copied' : 'not-copied';

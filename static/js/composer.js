@@ -1,12 +1,18 @@
-/** All that Safari leaves of a composition on the Enter that ended it: WebKit bug 165004. */
+/**
+ * The key code of an Enter that ended a composition. In Safari nothing else tells it from another Enter:
+ * WebKit bug 165004.
+ */
 const INPUT_METHOD_KEY_CODE = 229;
 const NEW = 'new'; // the conversation that has no address yet
 const NONE = '{}';
-const SAVE_AFTER = 250; // milliseconds without a key
-const DOUBLE_TAP_MILLISECONDS = 350; // a finger's second tap comes sooner; browsers do not count them
+const SAVE_AFTER = 250; // milliseconds after the last input
+const DOUBLE_TAP_MILLISECONDS = 350; // the second tap of a finger comes sooner; browsers do not count taps
 const DOUBLE_CLICK_MILLISECONDS = 1_000; // the slowest double click that systems can be set to
 
-/** Does this keydown send? On a touch keyboard, and where the person likes it so, Enter makes a new line. */
+/**
+ * Return whether this keydown sends. Enter makes a new line on a touch
+ * keyboard, and for people who chose that.
+ */
 export function sends(event, line = touch() || document.documentElement.dataset.enter === 'line') {
   if (event.key !== 'Enter' || event.isComposing || event.keyCode === INPUT_METHOD_KEY_CODE) return false;
   if (event.ctrlKey || event.metaKey) return true;
@@ -14,20 +20,23 @@ export function sends(event, line = touch() || document.documentElement.dataset.
 }
 
 /**
- * Is a press of the one button meant for what it shows, Send or Stop? Not if the press began before the button
- * showed that, nor if it is the second half of the double click or double tap that has just sent or stopped.
- * @param {{began: number, clicks: number}} press  when it went down, and the browser's count of clicks
- * @param {{shown: number, used: number}} button  since when it has shown this, and when it last did something
+ * Return whether a press of the button is meant for the action that it shows, Send or Stop. It is not if the
+ * press began before the button showed that action, or if it is the second half of the double click or double
+ * tap that has just sent or stopped.
+ * @param {{began: number, clicks: number}} press  the time at which it went down, and the browser's count of
+ *   clicks
+ * @param {{shown: number, used: number}} button  the time since which it shows this action, and the time of
+ *   its last action
  */
 export function isMeant({ began, clicks }, { shown, used }) {
   const apart = clicks > 1 ? DOUBLE_CLICK_MILLISECONDS : DOUBLE_TAP_MILLISECONDS;
   return began >= shown && began - used >= apart;
 }
 
-/** A version 4 UUID. `crypto.randomUUID` is absent on http:// addresses other than localhost. */
+/** Return a version 4 UUID. `crypto.randomUUID` is absent on http:// addresses other than localhost. */
 export function newKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
-  // 0 stands for any digit, 8 for one of the variant's.
+  // 0 is replaced by any hexadecimal digit, 8 by one of the variant's.
   return '00000000-0000-4000-8000-000000000000'.replace(/[08]/g, (digit) => {
     const [random] = crypto.getRandomValues(new Uint8Array(1));
     return (digit === '8' ? 8 + (random & 3) : random & 15).toString(16);
@@ -35,14 +44,15 @@ export function newKey() {
 }
 
 /**
- * What a person typed and the server has not accepted yet: drafts, and the key of the message on its way.
- * It outlives a reload, a crash and a new sign-in: a second send of the same message is the same send.
+ * Stores text that the server has not accepted yet: drafts, and the client key of the
+ * message on its way. It survives a reload, a crash and a new sign-in, so that a repeated
+ * send of the same message counts as the same send.
  */
 export class Outbox {
   #storage;
   #user;
 
-  /** @param {Storage|null} storage  null: the browser keeps nothing, and nothing is kept */
+  /** @param {Storage|null} storage  null: the browser offers no storage, and nothing is kept */
   constructor(storage, user) {
     this.#storage = storage;
     this.#user = user;
@@ -65,7 +75,7 @@ export class Outbox {
     this.#write(this.#name('draft', conversation), text);
   }
 
-  /** The key for exactly this message: the same one again until it is released. */
+  /** Return the client key for exactly this message: the same key until it is released. */
   keyFor(conversation, message) {
     const name = this.#name('sending', conversation);
     const wanted = JSON.stringify(message);
@@ -80,13 +90,13 @@ export class Outbox {
     this.#write(this.#name('sending', conversation), '');
   }
 
-  /** @returns {string[]} the drafts whose names begin so */
+  /** @returns {string[]} the names of the drafts that begin with `beginning` */
   drafts(beginning) {
     const mine = this.#name('draft', '');
     return this.#named(mine + beginning).map((name) => name.slice(mine.length));
   }
 
-  /** On sign-out nothing of this person stays on the machine. */
+  /** Remove everything of this person from the machine, on sign-out. */
   purge() {
     for (const kind of ['draft', 'sending']) {
       for (const name of this.#named(this.#name(kind, ''))) this.#storage.removeItem(name);
@@ -106,13 +116,13 @@ export class Outbox {
       if (value) this.#storage?.setItem(name, value);
       else this.#storage?.removeItem(name);
     } catch (error) {
-      // Full or forbidden storage costs the draft, never the message.
+      // Full or forbidden storage loses the draft, never the message.
       console.warn('The draft is not kept:', error);
     }
   }
 }
 
-/** The form at the foot of the page. One button sends and stops, so the focus never loses its place. */
+/** The form at the foot of the page. The same button sends and stops, so that it keeps the focus. */
 export class Composer {
   #form;
   #box;
@@ -120,12 +130,12 @@ export class Composer {
   #outbox;
   #conversation;
   #on;
-  #unsent = ''; // left the box, not accepted yet
+  #unsent = ''; // text that left the box and is not accepted yet
   #saved;
   #timer = 0;
-  #began = 0; // when the pointer or the key went down on the button
-  #shown = 0; // since when the button has shown what it shows
-  #used = -Infinity; // when it last sent or stopped
+  #began = 0; // the time at which the pointer or the key went down on the button
+  #shown = 0; // the time since which the button shows its action
+  #used = -Infinity; // the time at which it last sent or stopped
 
   /**
    * @param {{send: (text: string) => void, stop: () => void, editLast: () => void, resized: () => void}} on
@@ -156,7 +166,10 @@ export class Composer {
     return this.#form.elements.model?.value;
   }
 
-  /** What goes with a question: the model, and with the first one instructions and parameters. */
+  /**
+   * The fields that accompany a question: the model, and in a new
+   * conversation the instructions and parameters.
+   */
   get settings() {
     const { parameters } = this.#form.dataset;
     return {
@@ -181,13 +194,13 @@ export class Composer {
     if (!touch()) this.#box.focus({ preventScroll: true });
   }
 
-  /** Words to go on with; not where somebody wrote first. */
+  /** Put suggested words into the box, unless it already holds text. */
   start(text) {
     if (!this.#box.value) this.#put(text);
     this.#box.focus();
   }
 
-  /** The text leaves the box, and stays in the draft until the server has it. */
+  /** Empty the box. Its text stays in the draft until the server has accepted it. */
   hold() {
     this.#unsent = this.#box.value;
     this.#put('');
@@ -204,7 +217,7 @@ export class Composer {
     this.#put(text);
   }
 
-  /** The new conversation has an address now: later messages and drafts belong to it. */
+  /** Bind later messages and drafts to the new conversation, which has an address now. */
   moveTo(conversation, action) {
     for (const name of [this.#conversation, 'system', 'parameters']) this.#outbox.keep(name, '');
     this.#conversation = conversation;
@@ -227,7 +240,7 @@ export class Composer {
       doing();
     });
     this.#box.addEventListener('input', () => {
-      this.#used = -Infinity; // nobody writes within a double click
+      this.#used = -Infinity; // a person who types is not in the middle of a double click
       this.#fit();
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#save(), SAVE_AFTER);
@@ -236,13 +249,16 @@ export class Composer {
     document.addEventListener('visibilitychange', () => this.#save());
   }
 
-  /** A key that is held presses once. */
+  /** Note the beginning of a press. A key that is held down counts once. */
   #press(event) {
     if (!event.repeat) this.#began = event.timeStamp;
     else if (event.key === 'Enter') event.preventDefault();
   }
 
-  /** Stops here; what sends is the form. After a mouse's stop one writes on, a keyboard stays where it is. */
+  /**
+   * Stop the reply; sending is left to the form. After a stop by mouse the focus goes to the box, after a
+   * stop by keyboard it stays on the button.
+   */
   #click(event) {
     const { timeStamp, detail: clicks } = event;
     const meant = isMeant({ began: this.#began || timeStamp, clicks }, { shown: this.#shown, used: this.#used });
@@ -255,7 +271,7 @@ export class Composer {
     if (clicks) this.focus();
   }
 
-  /** @returns {(() => void)|undefined} what a key does here, beside writing */
+  /** @returns {(() => void)|undefined} the action of a key, if it does more than write */
   #meant(event) {
     const { key, repeat } = event;
     const { value } = this.#box;
@@ -284,7 +300,7 @@ export class Composer {
   #save() {
     clearTimeout(this.#timer);
     const text = this.#everything();
-    // Another tab may have a newer draft of this conversation: only what was typed here is written.
+    // Another tab may have a newer draft of this conversation, so only text typed in this tab is written.
     if (text === this.#saved) return;
     this.#saved = text;
     this.#outbox.keep(this.#conversation, text);

@@ -1,6 +1,6 @@
 import { copyText } from './clipboard.js';
 
-const SHOWN = 2_000; // milliseconds that a button says what it did
+const SHOWN = 2_000; // milliseconds for which a button shows its result
 
 for (const button of document.querySelectorAll('[data-copies]')) {
   button.hidden = false;

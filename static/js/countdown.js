@@ -1,6 +1,7 @@
 /**
- * Says under a notice how long it still holds, and takes the notice away when it does not any more.
- * A screen reader is told once, by the notice: a number that changes each second would be read each second.
+ * Show below a notice how many seconds it still holds, and remove the notice afterwards.
+ * The number is hidden from screen readers, which read the notice once: a number that
+ * changes each second would be read each second.
  */
 export function countDown(page, notice, seconds) {
   const left = document.createElement('span');

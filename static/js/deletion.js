@@ -3,18 +3,18 @@ import { save } from './saving.js';
 import { Toast } from './toast.js';
 import { copy } from './transcript.js';
 
-/** Deleting, and taking that back as long as the toast stays. */
+/** Deletes a conversation, and restores it as long as the toast is shown. */
 export class Deletion {
   #page;
   #list;
   #toast = new Toast();
   #refresh;
-  #removed = ''; // the conversation that was deleted on this page last
+  #removed = ''; // the conversation that was last deleted on this page
 
   /**
    * @param {import('./transcript.js').Page} page
    * @param {import('./list.js').List} list
-   * @param {() => Promise<void>} refresh  brings the list up to date
+   * @param {() => Promise<void>} refresh  fetches the list again
    */
   constructor(page, list, refresh) {
     this.#page = page;
@@ -22,7 +22,7 @@ export class Deletion {
     this.#refresh = refresh;
   }
 
-  /** The open conversation gives way to an empty page, which still offers to take it back. */
+  /** Delete a conversation. If it is the open one, an empty page follows, which still offers to undo that. */
   async remove(conversation, byKeyboard) {
     const here = conversation === this.#page.conversation;
     const item = this.#list.find(conversation);
@@ -56,7 +56,7 @@ export class Deletion {
   }
 }
 
-/** The next one that is there, or the one before; else what makes a new one. */
+/** Return the link of the next conversation in the list, else of the last, else the link to a new chat. */
 function neighbour(item) {
   const items = Array.from(document.querySelectorAll('#conversations li:not([hidden])'));
   const follows = (other) => item.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;

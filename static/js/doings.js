@@ -1,9 +1,9 @@
 import { setTitle, titleOf } from './item.js';
 
 const YEAR = 31_536_000; // seconds
-const WIDE = '(width >= 52rem)'; // where the sidebar stands beside the page: chat.css
+const WIDE = '(width >= 52rem)'; // as in chat.css: the sidebar stands beside the thread
 
-/** What people do with conversations, from the sidebar and from the header. */
+/** The actions on conversations, from the sidebar and from the header. */
 export class Doings {
   #page;
   #list;
@@ -15,7 +15,7 @@ export class Doings {
   /**
    * @param {import('./transcript.js').Page} page
    * @param {import('./list.js').List} list
-   * @param {() => Promise<void>} refresh  brings the list up to date
+   * @param {() => Promise<void>} refresh  fetches the list again
    */
   constructor(page, list, refresh) {
     this.#page = page;
@@ -26,7 +26,7 @@ export class Doings {
     if (document.querySelector('#toast form')) this.#deletedElsewhere();
   }
 
-  /** @param {HTMLElement} [opener]  what was clicked, or what has the focus */
+  /** @param {HTMLElement} [opener]  the element that was clicked, or that has the focus */
   open(name, opener) {
     const doings = {
       models: () => import('./models.js').then(({ choose }) => choose(this.#page, opener)),
@@ -43,7 +43,7 @@ export class Doings {
     return doings[name]();
   }
 
-  /** The open conversation's title stands in the header, in the list, and on the tab. */
+  /** Show a conversation's title in the list and, if that is open, in the header and on the tab. */
   entitle(conversation, title) {
     const item = this.#list.find(conversation);
     if (item) setTitle(this.#page, item, title);
@@ -53,7 +53,10 @@ export class Doings {
     document.getElementById('rename').elements.title.value = title;
   }
 
-  /** A new chat's heading is no button, for there is nothing to rename yet. */
+  /**
+   * Return the button in the heading. A new chat's heading has none,
+   * because there is nothing to rename, so make it.
+   */
   #heading() {
     const known = document.getElementById('title');
     if (known) return known;
@@ -105,13 +108,19 @@ export class Doings {
     return (this.#deletion ??= import('./deletion.js').then(made));
   }
 
-  /** The page began with the offer to take a deletion back, which a reload need not make again. */
+  /**
+   * Remove the query from the address: the page began with the offer to undo a
+   * deletion, and a reload need not repeat it.
+   */
   #deletedElsewhere() {
     history.replaceState(null, '', location.pathname);
     this.#deletions();
   }
 
-  /** On a narrow page the sidebar is a drawer over it; on a wide one it stands beside it, or is folded away. */
+  /**
+   * Fold or unfold the sidebar where it was opened as a drawer on a wide page. It is a drawer on narrow pages
+   * only; on a wide page it stands beside the thread or is folded.
+   */
   #drawn() {
     if (!matchMedia(WIDE).matches || !this.#sidebar.matches(':popover-open')) return;
     this.#sidebar.hidePopover();

@@ -7,7 +7,7 @@ import { copy } from './transcript.js';
 let edits;
 addEventListener('pagehide', () => document.querySelectorAll('.edit').forEach((form) => keep(form, true)));
 
-/** The bubble becomes a box. What is written there outlives a reload, until it is sent or given up. */
+/** Turn a question into a box to edit it. The text in it survives a reload, until it is sent or given up. */
 export function open(chat, button) {
   const article = button.closest('article');
   if (article.querySelector('.edit')) return;
@@ -16,7 +16,7 @@ export function open(chat, button) {
   box.setSelectionRange(box.value.length, box.value.length);
 }
 
-/** The edits that this tab was in the midst of. The one that was being written into has the focus again. */
+/** Reopen the edits that were in progress in this tab. The edit that had the focus gets it again. */
 export function reopen(chat) {
   edits ??= new Edits(chat.page.user);
   for (const message of edits.ours) {
@@ -31,7 +31,7 @@ export function reopen(chat) {
   }
 }
 
-/** @returns {HTMLTextAreaElement} with what was written there before, here or in another tab */
+/** @returns {HTMLTextAreaElement} with the text of the edit in this or another tab, if there is one */
 function begin(chat, article) {
   edits ??= new Edits(chat.page.user);
   const form = copy('edit-template');
@@ -50,7 +50,7 @@ function begin(chat, article) {
   return box;
 }
 
-/** @param {boolean} leaving  then where the caret stands is kept too, unless signing out has forgotten the edit */
+/** @param {boolean} leaving  true: also keep the caret's position, unless the edit was removed on sign-out */
 function keep(form, leaving = false) {
   const { message } = form.closest('article').dataset;
   if (leaving && !edits.ours.includes(message)) return;
@@ -59,7 +59,7 @@ function keep(form, leaving = false) {
   edits.keep(message, { text, source: form.source, ...caret });
 }
 
-/** A new branch begins with this; the old one stays, a version further back. */
+/** Send the edit as a new branch. The old question stays as an earlier version. */
 export async function save(chat, form) {
   const article = form.closest('article');
   const box = form.elements.content;

@@ -4,7 +4,7 @@ const KIND = 'edit-';
 const ID_LENGTH = 36; // characters of a UUID
 const MOST = 20; // edits of one person; beyond these the oldest is forgotten
 
-/** What each tab has written into the edits of messages. Its own alone is overwritten by a tab. */
+/** The unsent edits of messages, stored for each tab. A tab overwrites only its own. */
 export class Edits {
   #drafts;
   #tab = (sessionStorage.tab ??= newKey());
@@ -13,14 +13,14 @@ export class Edits {
     this.#drafts = Outbox.open(user);
   }
 
-  /** @returns {string[]} the messages that this tab was editing */
+  /** @returns {string[]} the ids of the messages that this tab was editing */
   get ours() {
     const names = this.#drafts.drafts(KIND).filter((name) => name.endsWith(this.#tab));
     return names.map((name) => name.slice(KIND.length, KIND.length + ID_LENGTH));
   }
 
   /**
-   * This tab's edit of a message, or the newest that another one has left: its `source`.
+   * Return this tab's edit of a message, else the newest edit of another tab, with its origin as `source`.
    * @returns {{text: string, source?: object, start?: number, end?: number, held?: boolean}|undefined}
    */
   find(message) {
@@ -39,7 +39,10 @@ export class Edits {
     for (const { from } of newest.slice(MOST - 1)) this.#drafts.keep(from, '');
   }
 
-  /** Sent or given up; so is what another tab had left, where this one went on with that and it stayed as it was. */
+  /**
+   * Remove an edit that was sent or given up. If it continued another tab's edit, remove
+   * that one too, unless it has changed since.
+   */
   forget(message) {
     const name = this.#name(message);
     const { source } = this.#read(name);

@@ -1,7 +1,10 @@
 import { announce, isHeldBy, post } from './answers.js';
 import { copy } from './transcript.js';
 
-/** A thumb, or its taking back: the button's value says which. It shows at once, and goes back if refused. */
+/**
+ * Set or take back a thumb, as the button's value says. It shows at
+ * once, and is undone if the server refuses it.
+ */
 export async function rate(chat, button) {
   const article = button.closest('article');
   const before = article.querySelector('[data-thumb][aria-pressed=true]')?.dataset.thumb ?? 'none';
@@ -14,7 +17,7 @@ export async function rate(chat, button) {
   announce(chat.page.say(thumb === 'none' ? 'taken-back' : 'thanks'));
 }
 
-/** Why it is good or bad: said if somebody likes to, never asked for in the way of anything. */
+/** Send the reason for a thumb. The form for it is optional and stands in the way of nothing. */
 export async function explain(chat, form) {
   const article = form.closest('article');
   const thumb = form.elements.thumb.value;

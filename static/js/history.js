@@ -1,8 +1,8 @@
 import { furnish, nodesOf } from './transcript.js';
 
-const AHEAD = '1200px 0px 0px'; // so far above the view older messages are fetched
+const AHEAD = '1200px 0px 0px'; // older messages are fetched at this distance above the view
 
-/** Older messages come by themselves when the reader comes near the link to them, which works without, too. */
+/** Load older messages when the reader comes near the link to them. The link also works without scripts. */
 export function watch(chat) {
   const link = chat.thread.querySelector('.older');
   if (!link || link.dataset.watched) return;
@@ -18,7 +18,7 @@ export function watch(chat) {
   });
 }
 
-/** Once it has failed it waits for a click: no hammering of a server in trouble. */
+/** Load older messages. After a failure only a click tries again, to spare a server in trouble. */
 async function load(chat, link, observer) {
   if (link.ariaBusy === 'true') return;
   link.ariaBusy = 'true';
@@ -39,7 +39,9 @@ async function fetched(url) {
   }
 }
 
-/** One element for each page of messages: what is far from the view then costs nothing, however many there are. */
+/**
+ * Insert a page of older messages as one element: far from the view it costs nothing, however many there are.
+ */
 function insert(chat, link, found) {
   const focused = link === document.activeElement;
   const older = found.querySelector('.older');
@@ -53,7 +55,7 @@ function insert(chat, link, found) {
   if (focused) focusOn(older ?? batch.firstElementChild);
   chat.reopen();
   watch(chat);
-  // Laid out once, everything keeps the size that it has when it is skipped later.
+  // After it was laid out once, an element keeps its size while it is skipped.
   afterNextFrame(() => [batch, ...batch.querySelectorAll('article')].forEach((element) => element.classList.add('far')));
 }
 
@@ -70,9 +72,9 @@ export function swap(chat, html, message) {
 }
 
 /**
- * Remembers where on the screen the thread stands; to be called before it changes.
- * The foot of a message that was chosen stays under the pointer, else the topmost message in view its top.
- * @returns {() => HTMLElement|null} puts it back there
+ * Remember the thread's position on the screen; to be called before it changes. The bottom edge of a chosen
+ * message stays under the pointer; otherwise the topmost message in view keeps its top edge.
+ * @returns {() => HTMLElement|null} restores the position
  */
 function placeOf(thread, found, message) {
   const articles = Array.from(thread.querySelectorAll('article'));
@@ -91,12 +93,15 @@ function placeOf(thread, found, message) {
   };
 }
 
-/** The article that gives way to `id`: the first one that both threads do not share, where it is not shared itself. */
+/**
+ * Return the article with this id, else the article that it replaces: the first
+ * one after those that both threads share.
+ */
 function counterpart(articles, lastCommon, found, id) {
   return articles.find((article) => article.id === id) ?? articles[articles.indexOf(lastCommon) + 1];
 }
 
-/** Pages of older messages that were fetched stay, where the new thread goes on with them. */
+/** Keep pages of older messages that were already fetched, if the new thread begins where they end. */
 function keepOlder(thread, found) {
   const first = document.getElementById(found.querySelector('article')?.id);
   if (first?.parentElement !== thread) return;
@@ -104,7 +109,9 @@ function keepOlder(thread, found) {
   while (thread.firstElementChild !== first) found.insertBefore(thread.firstElementChild, found.querySelector(`#${first.id}`));
 }
 
-/** Changes the page above an element without moving it on the screen; the browser's own way is not in Safari. */
+/**
+ * Change the page above an element without moving the element on the screen. Safari lacks scroll anchoring.
+ */
 function hold(element, change) {
   const root = document.documentElement;
   const before = element?.getBoundingClientRect().top;

@@ -1,8 +1,9 @@
 import { copy } from './transcript.js';
 
-// A conversation in the sidebar's list: <li data-state><a>title<span class="hidden">words of the mark</span></a><button>
+// A conversation in the sidebar's list: <li data-state><a>title<span class="hidden">words of the
+// mark</span></a><button>
 
-/** The title alone, without the words of a mark. */
+/** Return the title alone, without the words of a mark. */
 export function titleOf(item) {
   const text = item.querySelector('a').firstChild;
   return text?.nodeType === Node.TEXT_NODE ? text.data : '';
@@ -14,7 +15,7 @@ export function setTitle(page, item, title) {
   furnish(page, item);
 }
 
-/** @param {''|'replying'|'unseen'} state  shown as a dot, and said in words */
+/** @param {''|'replying'|'unseen'} state  shown as a dot, and in words for screen readers */
 export function setState(page, item, state) {
   if ((item.dataset.state ?? '') === state) return;
   const link = item.querySelector('a');
@@ -31,7 +32,7 @@ function words(sentence) {
   return hidden;
 }
 
-/** What the server's list does without: the button that opens what can be done with a conversation. */
+/** Add what the server's list lacks: the button that opens the options of a conversation. */
 export function furnish(page, item) {
   if (!item.querySelector('.dotted')) item.append(copy('options-template'));
   item.querySelector('.dotted').ariaLabel = page.say('options', { title: titleOf(item) });
@@ -41,7 +42,7 @@ export function addressOf(item) {
   return item.querySelector('a').getAttribute('href');
 }
 
-/** Shows what the server says of it now; of the conversation that is open no mark is shown. */
+/** Update an item from the server's list. The open conversation shows no mark. */
 export function refresh(page, item, fresh) {
   const current = item.querySelector('[aria-current]') !== null;
   if (titleOf(item) !== titleOf(fresh)) setTitle(page, item, titleOf(fresh));

@@ -1,10 +1,10 @@
-const LEAST = 80; // pixels: what covers less is no keyboard
-const ZOOMED = 1.05; // who has zoomed in sees a part of the page, and none of it is covered
+const LEAST = 80; // pixels: a smaller covered area is no keyboard
+const ZOOMED = 1.05; // scale; beyond it the person has zoomed in, and nothing counts as covered
 
 /**
- * Lifts the foot of the page above a keyboard that covers it. Chromium and Firefox make the page smaller, as
- * base.html asks them to; Safari only makes smaller what is seen of it, and moves that about.
- * @param {() => void} follow  keeps the newest text in view for whoever reads there
+ * Lift the foot of the page above an on-screen keyboard. Chromium and Firefox make the page smaller, as
+ * base.html asks them to; Safari only shrinks and moves the visual viewport.
+ * @param {() => void} follow  keeps the newest text in view for a reader who is at the end
  */
 export function lift(follow) {
   const seen = visualViewport;

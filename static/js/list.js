@@ -1,7 +1,7 @@
 import { addressOf, furnish, refresh, setState, setTitle } from './item.js';
 import { copy } from './transcript.js';
 
-/** The conversations of the sidebar, in the order and the groups that the server gave them. */
+/** The conversations of the sidebar, in the server's order and groups. */
 export class List {
   root = document.getElementById('conversations');
   #page;
@@ -22,7 +22,7 @@ export class List {
     return this.root.querySelector('li[data-state=replying]') !== null;
   }
 
-  /** A new conversation, and one that goes on, stands first. */
+  /** Move a conversation that is new or goes on to the top of the list. */
   raise(conversation, title) {
     const item = this.find(conversation) ?? this.#made(conversation, title);
     const today = this.#today();
@@ -44,7 +44,7 @@ export class List {
     return group.querySelector('ul');
   }
 
-  /** Which one is open now. */
+  /** Mark the open conversation. */
   point(conversation) {
     document.querySelector('#sidebar [aria-current]')?.removeAttribute('aria-current');
     const item = this.find(conversation);
@@ -54,8 +54,8 @@ export class List {
   }
 
   /**
-   * Makes the list what the server says it is. Where only titles and marks changed, nothing moves; else what
-   * is known already moves as it is, so that the focus and the place in the list stay.
+   * Update the list to the server's state. If only titles and marks changed, nothing moves; otherwise known
+   * items are moved as they are, which keeps the focus and the place in the list.
    * @param {DocumentFragment} fresh
    */
   update(fresh) {
@@ -89,7 +89,10 @@ export class List {
     fresh.replaceWith(known);
   }
 
-  /** What had been loaded behind the last one that the server lists, or was pushed there. */
+  /**
+   * Return the items after the last one that the server lists: they were
+   * loaded on demand, or have slipped behind it.
+   */
   #behind(last, wanted) {
     if (!last) return [];
     const follows = (item) => last.compareDocumentPosition(item) & Node.DOCUMENT_POSITION_FOLLOWING;
@@ -97,7 +100,10 @@ export class List {
     return items.filter((item) => !wanted.has(addressOf(item)) && follows(item));
   }
 
-  /** Older ones go to the end, and the open one to its place among them, without moving on the screen. */
+  /**
+   * Append older conversations, and move the open one to its place
+   * among them without moving it on the screen.
+   */
   extend(fragment) {
     const open = this.root.querySelector('[data-apart] li');
     const before = open?.getBoundingClientRect().top;
@@ -126,13 +132,13 @@ function byAddress(within) {
   return new Map(Array.from(within.querySelectorAll('li'), (item) => [addressOf(item), item]));
 }
 
-/** The groups and what is in them, in their order. */
+/** Return the groups and their items as text, in their order. */
 function outline(within) {
   const nodes = Array.from(within.querySelectorAll('.group, li:not([hidden])'));
   return nodes.map((node) => node.dataset.group ?? addressOf(node)).join(' ');
 }
 
-/** At the end of its group; the group is made where it is missing. */
+/** Append an item to its group, which is made if it is missing. */
 function place(root, item) {
   const from = item.closest('.group');
   const kind = from.dataset.apart === undefined ? ':not([data-apart])' : '[data-apart]';
@@ -147,7 +153,7 @@ function place(root, item) {
   group.querySelector('ul').append(item);
 }
 
-/** Whatever moves in the list, the focus stays where it was. */
+/** Keep the focus while `change` moves items. */
 function keepingFocus(change) {
   const focused = document.activeElement;
   change();

@@ -1,6 +1,7 @@
 /**
- * The list of conversations stands where it stood on the page before, with the open one in view. A classic
- * script right behind the list: what a frame's observer changes is changed before that frame is painted.
+ * Restores the scroll position of the list of conversations from the page before, and keeps the
+ * open one in view. It is a classic script right behind the list: a change by a frame's
+ * ResizeObserver is made before that frame is painted.
  */
 {
   const list = document.getElementById('conversations');
@@ -14,7 +15,7 @@
     if (open && (open.top < top || open.bottom > bottom)) list.scrollTop += open.top - top - height / 2;
   };
 
-  // A drawer is shown when it is opened, and a folded list when it is unfolded.
+  // A drawer gets its size when it is opened, and a folded list when it is unfolded.
   new ResizeObserver(() => {
     if (!shown && list.clientHeight) stand();
     shown = list.clientHeight > 0;

@@ -1,12 +1,12 @@
 import { furnish, nodesOf } from './transcript.js';
 
 /**
- * Shows the messages of this conversation from one of them on as the server has them now. What is the same stays
- * as it is: the place in the page, what is selected, what has the focus.
+ * Update the messages of this conversation to the server's state, from one of them on. Equal messages stay as
+ * they are, which keeps the place in the page, the selection and the focus.
  * @param {object} chat  chat.js's controller
- * @param {string} since  the id of that message; '': the newest of them
- * @returns {Promise<string|null>} the version that is shown now; '' where it could not be fetched; null where what
- *   would change is in use
+ * @param {string} since  the id of the first message to update; '': the newest page of messages
+ * @returns {Promise<string|null>} the version that is shown now; '' if it could not be fetched; null if a
+ *   message that would be removed is in use
  */
 export async function renew(chat, since) {
   const found = await fetched(chat, since);
@@ -26,7 +26,7 @@ async function fetched(chat, since) {
   return nodesOf(await response.text()).querySelector('#thread');
 }
 
-/** @returns {boolean} false where it would take away what somebody works with */
+/** @returns {boolean} false if a message that would be removed is in use */
 function bring({ thread, composer }, found) {
   const fresh = Array.from(found.querySelectorAll('.message'));
   const shown = Array.from(thread.querySelectorAll('.message'));
@@ -47,13 +47,13 @@ function bring({ thread, composer }, found) {
   return true;
 }
 
-/** Is something of it selected, or being edited? */
+/** Return whether a part of the article is selected, or it is being edited. */
 function isUsed(article) {
   const selection = getSelection();
   return article.querySelector('.edit') !== null || (!selection.isCollapsed && selection.containsNode(article, true));
 }
 
-/** Of a reply that went on the blocks that are the same stay, and with them what is selected there. */
+/** Update an article. In a reply that went on, equal blocks stay, and with them a selection in them. */
 function merge(article, fresh) {
   const went = ['run', 'status'].some((name) => article.dataset[name] !== fresh.dataset[name]);
   if (went && article.matches('.reply')) {
@@ -77,7 +77,7 @@ function blocks(container, wanted) {
   while (container.children.length > wanted.length) container.lastElementChild.remove();
 }
 
-/** Gives an element the neighbours of another one. */
+/** Give an element the siblings of another one. */
 export function surround(element, other) {
   const nodes = Array.from(other.parentNode.childNodes);
   const at = nodes.indexOf(other);

@@ -6,7 +6,7 @@ const select = document.getElementById('model');
 let page;
 let loaded = null;
 
-/** Opens the choice of models: radio buttons with what each can do and costs. */
+/** Open the choice of models: radio buttons with each model's abilities and price. */
 export async function choose(itsPage) {
   page = itsPage;
   loaded ??= load();
@@ -17,7 +17,7 @@ export async function choose(itsPage) {
 async function load() {
   dialog.ariaBusy = 'true';
   wire();
-  const { was } = dialog.dataset; // the conversation's model, where that has retired
+  const { was } = dialog.dataset; // the conversation's model, if that was retired
   const query = was ? `?was=${encodeURIComponent(was)}` : '';
   const html = await part(page.url('models') + query).catch(() => '');
   dialog.ariaBusy = null;
@@ -32,7 +32,7 @@ function wire() {
   dialog.addEventListener('input', (event) => event.target.type === 'search' && find(event.target.value));
 }
 
-/** As if opened for the first time: everything shown, the model of now marked. */
+/** Reset the dialog to its first state: all models shown, the current one marked. */
 function start() {
   const search = dialog.querySelector('[type=search]');
   if (search) search.value = '';
@@ -63,9 +63,12 @@ function find(words) {
   dialog.querySelector('.none').hidden = shown().length > 0;
 }
 
-/** Arrows only walk, which a browser reports as clicks without a press of a button; a real one chooses. */
+/**
+ * Choose a model by a real click. Arrow keys only move between the radio buttons, which a browser reports as
+ * clicks without a mouse button (`detail` is 0).
+ */
 function clicked(event) {
-  if (event.target === dialog) dialog.close(); // beside it
+  if (event.target === dialog) dialog.close(); // a click beside the dialog
   else if (event.target.type === 'radio' && event.detail > 0) take(event.target);
   else if (event.target.closest('label') && event.detail === 0 && event.target.type !== 'radio') event.preventDefault();
 }
@@ -84,7 +87,10 @@ function pressed(event) {
   one.focus();
 }
 
-/** It answers from the next question on. The question itself says so too, so a failure here costs nothing. */
+/**
+ * Use the chosen model from the next question on. The question names its model
+ * itself, so a failure to save does no harm.
+ */
 function take({ value }) {
   dialog.close();
   if (value === select.value) return;

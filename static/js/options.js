@@ -2,7 +2,7 @@ const GAP = 4; // pixels
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 const wired = new WeakSet();
 
-/** A menu beside the button that opens it: arrows walk, Escape and Tab close and lead back. */
+/** Open a menu beside its button. Arrow keys move in it; Escape and Tab close it and return the focus. */
 export function openMenu(menu, button) {
   if (!wired.has(menu)) wire(menu);
   if (menu.matches(':popover-open')) return menu.hidePopover();
@@ -35,7 +35,7 @@ function leave(menu) {
   menu.opener.focus();
 }
 
-/** Under the button, at its end; above it where there is no room below. */
+/** Place the menu below the button, aligned with its end, or above it if there is no room below. */
 function place(menu, button) {
   const at = button.getBoundingClientRect();
   const { width, height } = menu.getBoundingClientRect();

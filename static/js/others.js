@@ -1,11 +1,11 @@
 import { regenerate } from './branches.js';
 
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
-const EDGE = 8; // pixels between the menu and its button, and the edge of the window
+const EDGE = 8; // pixels between the menu and its button, and between the menu and the window's edge
 
 /**
- * A menu of the models that could answer instead, or `data-only` of those that can. Who is chosen answers from then
- * on, as the server has it.
+ * Open a menu of the models that could answer instead, or only of those in the button's `data-only`. The
+ * chosen model also answers the questions that follow, as it does on the server.
  */
 export function offer(chat, button) {
   const menu = document.createElement('div');
@@ -62,8 +62,9 @@ function walk(event, items) {
 }
 
 /**
- * Where a key leads in a menu: arrows go round, a letter leads to the next name that begins with it.
- * @returns {number} -1: nowhere
+ * Return the index to which a key leads in a menu: arrow keys wrap around, a letter leads to the next name
+ * that begins with it.
+ * @returns {number} -1: the key does nothing
  */
 export function step(key, names, at) {
   if (key in STEPS) return (at + STEPS[key] + names.length) % names.length;
@@ -75,7 +76,10 @@ export function step(key, names, at) {
   return after < 0 ? begins.indexOf(true) : after;
 }
 
-/** At its button's beginning, above it where that has more room; it moves with the page, as the button does. */
+/**
+ * Place the menu at the beginning of its button, above it if that side has more room. It
+ * scrolls with the page, as the button does.
+ */
 function place({ style, offsetWidth, offsetHeight }, button) {
   const above = button.top > innerHeight - button.bottom;
   const top = above ? Math.max(EDGE, button.top - offsetHeight - EDGE) : button.bottom + EDGE;

@@ -4,12 +4,12 @@ import { copyText } from './clipboard.js';
 import { surround } from './merge.js';
 import { nodesOf } from './transcript.js';
 
-const WITHIN = 3_000; // milliseconds that the way to try again waits for those that belong beside it
+const WITHIN = 3_000; // milliseconds for which the retry button waits for the buttons that belong beside it
 const LOOK = 500; // milliseconds between two looks at the clock
 
 /**
- * A reply has ended here as it should not: how, and what helps, in the words of a page that is loaded now.
- * Where they cannot be had in time, the sentence that came with the end stays, and the one way to try again.
+ * Explain a reply that did not end well, and offer ways to go on, in words of the server. If these do not
+ * come in time, the sentence that came with the end stays, together with the retry button.
  */
 export async function tell(chat, article) {
   const html = await wordsOf(chat.page.url('outcome', article.dataset.message)).catch(() => '');
@@ -19,7 +19,7 @@ export async function tell(chat, article) {
   const held = outcome.contains(document.activeElement);
   renew(outcome, fresh);
   if (held && !outcome.contains(document.activeElement)) outcome.querySelector('button')?.focus({ preventScroll: true });
-  // Tokens that thinking used up, going on would use up again.
+  // A continuation would use up the tokens again that thinking has used up.
   if (outcome.querySelector('.offers')) article.querySelector('.more')?.remove();
   watch(chat, outcome);
   chat.enable(outcome);
@@ -31,7 +31,7 @@ async function wordsOf(url) {
   return response.ok && !response.redirected ? response.text() : '';
 }
 
-/** The way to try again stays the same element, for it may be pressed at this very moment. */
+/** Keep the retry button as the same element, because it may be pressed at this very moment. */
 function renew(outcome, fresh) {
   const [known, again] = [outcome, fresh].map((part) => part.querySelector('[data-action=regenerate]'));
   if (!known || !again) return outcome.replaceChildren(fresh);
@@ -39,7 +39,10 @@ function renew(outcome, fresh) {
   surround(known.form, again.form);
 }
 
-/** Counts the seconds down for which trying again is of no use; who asked for it is then asked again. */
+/**
+ * Show a countdown for as long as a retry is of no use. If the person
+ * has pressed the button, the retry follows.
+ */
 export function watch(chat, root) {
   for (const button of root.querySelectorAll('[data-action=wait][hidden]')) {
     button.hidden = false;
@@ -73,7 +76,10 @@ function isPressed(button) {
   return button.ariaPressed === 'true';
 }
 
-/** Another version with the one parameter that the button names, which holds from then on. */
+/**
+ * Request another version with the parameters in the button's
+ * `data-parameters`, which also hold for later replies.
+ */
 export async function afresh(chat, button) {
   const parameters = JSON.parse(button.dataset.parameters);
   if (!(await regenerate(chat, button, { parameters }))) return;
@@ -82,12 +88,12 @@ export async function afresh(chat, button) {
   document.getElementById('instructions').ariaDescription = chat.page.say('instructed');
 }
 
-/** Asked for once, taken back by the second press. */
+/** Ask for a retry after the countdown, or take that back. */
 export function wait(chat, button) {
   button.ariaPressed = String(!isPressed(button));
 }
 
-/** The question, to be shortened or put in other words. */
+/** Open the question of this reply for editing, to shorten or reword it. */
 export function reword(chat, button) {
   const article = button.closest('article');
   let question = article;

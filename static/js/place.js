@@ -1,6 +1,6 @@
 const NAME = 'place';
 
-/** Where the reader is: the topmost message in view, and how far from the top of the window it begins. */
+/** Store the reader's place: the topmost message in view, and its distance from the top of the window. */
 export function keep(chat) {
   const articles = Array.from(chat.thread.querySelectorAll('.message[id]'));
   const article = chat.follower.following ? null : articles.find((each) => each.getBoundingClientRect().bottom > 0);
@@ -13,10 +13,10 @@ export function keep(chat) {
 }
 
 /**
- * Goes back there after a reload. A page that is left again before sync.js has come keeps its place too: else the
- * place of the page before it would be taken for its own.
+ * Return to the stored place after a reload. The listener stores the place of a page that is left before
+ * sync.js was loaded; otherwise the place of an earlier page would be used for it.
  * @param {object} chat  chat.js's controller
- * @returns {boolean} false where the reader was at the end, or the message is not on the page
+ * @returns {boolean} false if the reader was at the end, or the message is not on the page
  */
 export function restore(chat) {
   addEventListener('pagehide', () => keep(chat));
@@ -26,7 +26,7 @@ export function restore(chat) {
   chat.follower.release();
   const move = () => scrollBy(0, article.getBoundingClientRect().top - top);
   move();
-  requestAnimationFrame(move); // what is skipped far from the view has its size only once it is near
+  requestAnimationFrame(move); // an element far from the view gets its size only near it
   return true;
 }
 

@@ -1,15 +1,15 @@
 import { save } from './saving.js';
 import { copy } from './transcript.js';
 
-const LONGEST = 80; // letters
+const LONGEST = 80; // characters
 const INPUT_METHOD_KEY_CODE = 229; // WebKit bug 165004, as in composer.js
 
 /**
- * A box in the place of a title. Enter and leaving it save, Escape does not.
+ * Edit a title in a box that replaces it. Enter and leaving the box save; Escape does not.
  * @param {object} what
  * @param {import('./transcript.js').Page} what.page
  * @param {string} what.conversation
- * @param {HTMLElement} what.shown  gives way to the box, and has the focus again after Enter and Escape
+ * @param {HTMLElement} what.shown  is replaced by the box, and gets the focus after Enter and Escape
  * @param {string} what.title
  * @returns {Promise<string>} the title from now on
  */
@@ -23,7 +23,7 @@ export function rename({ page, conversation, shown, title }) {
   return new Promise((settle) => {
     let ended = false;
     const end = (now, back) => {
-      if (ended) return; // the box also loses the focus as it goes
+      if (ended) return; // removing the box also takes the focus from it
       ended = true;
       shown.hidden = false;
       box.remove();
@@ -52,7 +52,7 @@ function listen(box, store, cancel) {
   box.addEventListener('blur', () => store(false));
 }
 
-/** One at a time: a box that is being saved does not hear the blur that saving it causes. */
+/** Save the title. A box that is already being saved ignores the blur that saving it causes. */
 async function store(box, title, { page, conversation }, end) {
   const wanted = box.value.trim().replace(/\s+/g, ' ');
   if (box.readOnly) return;

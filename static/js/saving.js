@@ -1,7 +1,7 @@
 /**
- * Posts a change; whoever is signed out signs in first, and then it goes out again.
+ * Post a change. A person who is signed out signs in first, and then it is sent again.
  * @param {import('./transcript.js').Page} page
- * @returns {Promise<string>} '' when it is stored, else what to tell the person
+ * @returns {Promise<string>} '' if it was stored, otherwise the error message for the person
  */
 export async function save(page, url, body, again = true) {
   let response;
@@ -10,7 +10,7 @@ export async function save(page, url, body, again = true) {
   } catch {
     return page.say('no-answer');
   }
-  // 403: somebody signed in in another tab, which made this page's token worthless.
+  // 403: a sign-in in another tab has made this page's CSRF token invalid.
   if (again && [401, 403].includes(response.status)) return signInAndSave(page, url, body);
   if (response.ok) return '';
   const { error } = await response.json().catch(() => ({}));
@@ -22,7 +22,7 @@ async function signInAndSave(page, url, body) {
   return (await signIn(page)) ? save(page, url, body, false) : page.say('not-saved');
 }
 
-/** A part of a page, which the server rendered. Rejects when it does not come. */
+/** Fetch a fragment of HTML that the server has rendered. Rejects if the request fails. */
 export async function part(url) {
   const response = await fetch(url, { headers: { 'X-Requested-With': 'fetch' }, credentials: 'same-origin' });
   if (!response.ok) throw new Error(`${url}: ${response.status}`);

@@ -12,16 +12,16 @@ const MOST = box.maxLength;
 const LEVELS = ['low', 'medium', 'high', 'xhigh', 'max'];
 let page;
 let stored = box.value;
-let forget = false; // what other models know, too
+let forget = false; // also reset the parameters that only other models know
 
 dialog.addEventListener('click', clicked);
 dialog.addEventListener('keydown', pressed);
 dialog.addEventListener('cancel', restore);
 box.addEventListener('input', tell);
 form.addEventListener('submit', submitted);
-form.noValidate = true; // a browser has no way to what is folded away
+form.noValidate = true; // a browser cannot focus an invalid field in a closed <details>
 
-/** Opens the settings of this conversation. Those of a new one go with its first question. */
+/** Open the settings of this conversation. Those of a new one are sent with its first question. */
 export async function instruct(itsPage) {
   page = itsPage;
   stored = box.value;
@@ -43,7 +43,10 @@ function restore() {
 
 // The parameters
 
-/** What is chosen of all models' parameters; for a new chat it waits here for the first question. */
+/**
+ * Return the chosen parameters of all models. For a new chat they are
+ * kept in the form until the first question.
+ */
 function chosen() {
   return JSON.parse(composer.dataset.parameters);
 }
@@ -56,7 +59,7 @@ function controls() {
   return Array.from(group().querySelectorAll('input'));
 }
 
-/** What the model of now knows, with what is chosen of it. */
+/** Show the parameters that the current model knows, with the chosen values. */
 async function show() {
   const model = document.getElementById('model')?.value;
   if (model && model !== group().dataset.model) {
@@ -75,7 +78,10 @@ async function show() {
   details.open ||= controls().some(({ type, value }) => type === 'number' && value);
 }
 
-/** As the model of now gets it: within its range, or the nearest of its levels; '' is its own default. */
+/**
+ * Return a value as the current model gets it: clamped to its range, or the nearest
+ * of its levels; '' is the model's default.
+ */
 function fitted({ name, min, max }, value) {
   if (value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
@@ -90,7 +96,10 @@ function valueOf({ type, value }) {
   return type === 'number' ? Number(value) : (SWITCHED[value] ?? value);
 }
 
-/** What this form changes: null forgets a choice. What only other models know is forgotten by a reset alone. */
+/**
+ * Return the changes of this form: null removes a choice. Parameters that only other
+ * models know are removed by a reset alone.
+ */
 function changes() {
   const wanted = forget ? Object.fromEntries(Object.keys(chosen()).map((name) => [name, null])) : {};
   for (const control of controls()) {
@@ -110,7 +119,7 @@ function reset() {
   forget = true;
 }
 
-/** A number beyond its range is told at its place, which may be folded away. */
+/** Report a number outside its range at its field, which may be inside a closed <details>. */
 function fit() {
   const wrong = controls().find((control) => !control.validity.valid);
   if (!wrong) return true;
@@ -118,7 +127,7 @@ function fit() {
   return wrong.reportValidity();
 }
 
-// Doing
+// Actions
 
 function clicked(event) {
   const { value, type } = event.target.closest('button') ?? {};
@@ -127,14 +136,14 @@ function clicked(event) {
   if (value === 'reset') event.preventDefault();
   if (value === 'reset') reset();
   if (value === 'save' && type === 'button') {
-    event.preventDefault(); // it would close the dialog also where something is wrong
+    event.preventDefault(); // it would close the dialog even if a value is invalid
     keep();
   }
 }
 
 function pressed(event) {
   if (event.key !== 'Enter') return;
-  // The fields of a new chat belong to its question, which Enter is not to send from here.
+  // The fields of a new chat belong to the form of its first question, which Enter must not send from here.
   const sends = event.target.matches('input') && !page.conversation;
   if (!event.ctrlKey && !event.metaKey && !sends) return;
   event.preventDefault();
@@ -166,7 +175,7 @@ async function keep() {
   dialog.close();
 }
 
-/** Those of a new chat outlive a reload, like the question they wait for: composer.js. */
+/** Keep the settings of a new chat over a reload, like the question they wait for: see composer.js. */
 function hold(system, parameters) {
   const outbox = Outbox.open(page.user);
   outbox.keep('system', system);

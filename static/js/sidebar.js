@@ -6,18 +6,18 @@ import { part } from './saving.js';
 import { titleOf } from './title.js';
 import { nodesOf } from './transcript.js';
 
-const LOOK_EVERY = 5_000; // milliseconds at least between two looks at the list, and only while the page is seen
-const AHEAD = '300px'; // so far before its end the list grows
-const FORMS = [['rename', 'rename'], ['delete', 'delete'], ['instruct', 'settings']]; // each with its address
+const LOOK_EVERY = 5_000; // milliseconds at least between two updates, only while the page is visible
+const AHEAD = '300px'; // the list loads more at this distance from its end
+const FORMS = [['rename', 'rename'], ['delete', 'delete'], ['instruct', 'settings']]; // form and address name
 
-/** The conversations beside the page, kept as the server has them. Loaded when it is first used. */
+/** The conversations beside the thread, kept in step with the server. Loaded when it is first used. */
 export class Sidebar {
   #page;
   #list;
   #doings;
   #timer = 0;
   #looked = -LOOK_EVERY;
-  #unseen; // the open conversation holds a finished reply that nobody has looked at
+  #unseen; // the open conversation holds a finished reply that was not seen yet
 
   /** @param {import('./transcript.js').Page} page */
   constructor(page) {
@@ -31,20 +31,20 @@ export class Sidebar {
     this.#wait();
   }
 
-  /** @param {HTMLElement} opener  what was used, with what it does in `data-opens` */
+  /** @param {HTMLElement} opener  the element that was used, with the action's name in `data-opens` */
   open(opener) {
     return this.#doings.open(opener.dataset.opens, opener);
   }
 
   /**
    * @param {'fresh'|'fold'|'box'|'rename'} name
-   * @param {HTMLElement} held  what had the focus
+   * @param {HTMLElement} held  the element that had the focus
    */
   press(name, held) {
     return this.#doings.open(name, held);
   }
 
-  /** A new conversation has its address and its title now. */
+  /** Add a new conversation, which has its address and its title now. */
   adopt(conversation, question) {
     const title = titleOf(question);
     this.#list.raise(conversation, title);
@@ -56,12 +56,12 @@ export class Sidebar {
     document.getElementById('menu-button').hidden = false;
   }
 
-  /** It was given another title elsewhere. */
+  /** Show a title that was changed elsewhere. */
   entitle(conversation, title) {
     this.#doings.entitle(conversation, title);
   }
 
-  /** @param {''|'replying'} state  '': the reply has ended, and is seen as soon as the page is */
+  /** @param {''|'replying'} state  '': the reply has ended, and counts as seen once the page is visible */
   mark(conversation, state) {
     const item = this.#list.find(conversation);
     if (state && item) this.#list.raise(conversation);
@@ -70,15 +70,15 @@ export class Sidebar {
     this.#see();
   }
 
-  /** A GET changes nothing, so this is how the server learns that a reply was seen. */
+  /** Tell the server that the reply was seen. A GET changes nothing, so it needs this request. */
   #see() {
     if (!this.#unseen || document.hidden) return;
     this.#unseen = false;
-    // Nobody hears of a failure: the mark stays until the next time.
+    // A failure is not shown: the mark stays until the next time.
     this.#page.post(this.#page.url('seen', this.#page.conversation), {}, { keepalive: true }).catch(() => {});
   }
 
-  /** The page is looked at again, or no longer. */
+  /** Update after the page became visible or hidden. */
   came() {
     this.#see();
     if (!document.hidden && Date.now() - this.#looked >= LOOK_EVERY) this.#look();
@@ -88,7 +88,7 @@ export class Sidebar {
   async #look() {
     this.#looked = Date.now();
     const html = await part(this.#page.url('list')).catch(() => '');
-    // A box that somebody writes a title into stays where it is.
+    // A box in which a title is being edited stays in place.
     if (html && !this.#list.root.querySelector('.rename')) this.#list.update(nodesOf(html));
     this.#wait();
   }
@@ -98,7 +98,7 @@ export class Sidebar {
     if (!document.hidden && this.#list.replying) this.#timer = setTimeout(() => this.#look(), LOOK_EVERY);
   }
 
-  /** Older ones come as the end of the list does. */
+  /** Load older conversations when the end of the list comes near. */
   #grow() {
     const { root } = this.#list;
     const seen = new IntersectionObserver((entries) => this.#extend(entries), { root, rootMargin: AHEAD });

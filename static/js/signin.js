@@ -1,12 +1,12 @@
 import { copy } from './transcript.js';
 
 const AS_JSON = { headers: { Accept: 'application/json' }, credentials: 'same-origin' };
-let open = null; // the dialog that is answered now, for whoever else needs it meanwhile
+let open = null; // the result of the open dialog, shared by all that need it meanwhile
 
 /**
- * Has the person whose session ended sign in again, without leaving the page.
+ * Have the person whose session ended sign in again, without leaving the page.
  * @param {import('./transcript.js').Page} page
- * @returns {Promise<boolean>} whether they did; then every form of the page has a token that is good again
+ * @returns {Promise<boolean>} true if they did; then every form of the page has a valid CSRF token again
  */
 export function signIn(page) {
   open ??= ask(page).finally(() => (open = null));
@@ -28,7 +28,7 @@ async function ask(page) {
 
 function answered(page, dialog) {
   const looked = async () => {
-    // Whoever signed in in another tab meanwhile need not do so here.
+    // The person may have signed in in another tab meanwhile.
     if (!document.hidden && (await isBack(page))) dialog.close('in');
   };
   document.addEventListener('visibilitychange', looked);
@@ -58,10 +58,10 @@ async function attempt(page, dialog) {
   form.elements.password.focus();
 }
 
-/** @returns {Promise<string>} '' or what went wrong, for people */
+/** @returns {Promise<string>} '' or the error message for the person */
 async function enter(page, fields) {
   try {
-    // The token of now: a log-in or a log-out in another tab has made this page's worthless.
+    // Get the current token first: a login or logout in another tab has made this page's invalid.
     if (await isBack(page)) return '';
     fields.set('csrfmiddlewaretoken', page.token);
     const response = await fetch(page.url('login'), { method: 'POST', body: fields, ...AS_JSON });
@@ -78,7 +78,10 @@ async function isBack(page) {
   return response?.ok ? meet(page, await response.json()) : false;
 }
 
-/** The page is one person's: to anybody else it is not shown any longer, nor does it act for them. */
+/**
+ * Take over the session's token. The page belongs to one person: if another one is signed in
+ * now, it is reloaded and does nothing more.
+ */
 async function meet(page, { user, csrf }) {
   page.token = csrf;
   if (user === null) return false;

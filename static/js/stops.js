@@ -1,12 +1,12 @@
 /**
- * Of the code and the tables that could scroll, only those that do are stops of the Tab key.
+ * Make Tab stop only at the code blocks and tables that actually scroll.
  *
- * The server makes a stop of each, for it cannot know how wide they stand, and Safari reaches nothing that
- * scrolls without one. What overflows is asked when Tab is pressed, before the focus moves: a page that
- * nobody walks through by keyboard pays nothing, whatever streams into it.
+ * The server makes all of them focusable, because it cannot know their width on the screen, and Safari cannot
+ * reach a scrolling element without a tabindex. The overflow is measured when Tab is pressed, before the
+ * focus moves, so that a page that is used without a keyboard pays nothing, however much streams into it.
  */
 export function mark() {
   const boxes = Array.from(document.querySelectorAll('.prose :is(pre, .table)'));
-  const scrolling = boxes.map((box) => box.scrollWidth > box.clientWidth); // all asked before any is changed
+  const scrolling = boxes.map((box) => box.scrollWidth > box.clientWidth); // measure all before changing any
   boxes.forEach((box, at) => (box.tabIndex = scrolling[at] ? 0 : -1));
 }

@@ -2,28 +2,30 @@ const LF = 10;
 const CR = 13;
 const SPACE = 32;
 
-/** In milliseconds, but for `sends`: how often a message is sent before its text goes back to the person. */
+/**
+ * In milliseconds, except `sends`: the attempts to send a message before its text is given back.
+ */
 export const TIMINGS = {
-  retry: 1_000, // first step of the backoff, until the stream names its own
+  retry: 1_000, // first step of the backoff, until the stream's `retry` field sets another
   retryMax: 15_000,
-  stall: 40_000, // the server pings every 15 s: so long without a byte is a dead connection
-  patience: 20_000, // a refusal that asks a sender to wait longer than this is shown instead of waited out
+  stall: 40_000, // the server pings every 15 s, so a connection without a byte for this long is dead
+  patience: 20_000, // a refusal with a longer Retry-After is shown to the sender instead of waited out
   sends: 5,
 };
 
 /**
- * One reply, from the first request to [DONE], over as many connections as that takes.
+ * Follows one reply from the first request to [DONE], over as many connections as that takes.
  *
- * `on` is told, always in this order of truth:
+ * `on` has these callbacks, called in the order of the events:
  *   accepted()                the server has the message
  *   open()                    a connection carries the stream (again)
  *   meta(payload)             once per connection
  *   text(payload)             `response` and `reasoning` to append; never the same piece twice
- *   reset()                   what was appended is void, everything follows
- *   problem(payload)          a sentence for the person, the stream goes on
+ *   reset()                   the text appended so far is void, all of it follows again
+ *   problem(payload)          a sentence for the person; the stream goes on
  *   done(payload)             the end of the run and its usage
- *   waiting(milliseconds)     no connection, the next attempt follows after that time
- *   end({kind, status, error})   last of all. kind: done, signed-out, refused, busy (another reply is
+ *   waiting(milliseconds)     no connection; the next attempt follows after that time
+ *   end({kind, status, error})   always last. kind: done, signed-out, refused, busy (another reply is
  *                             being written), unreachable or cancelled
  *
  * Ids are opaque: the last one is kept and echoed, never compared or counted.
@@ -57,25 +59,25 @@ export class RunStream {
     this.#base = timings.retry;
   }
 
-  /** Behind what was told last: whence another stream of the same run goes on. */
+  /** The position after the last event, from which another stream of the same run can go on. */
   get position() {
     return this.#position;
   }
 
-  /** Sends a message and follows its reply. `body.client_key` makes every repetition harmless. */
+  /** Send a message and follow its reply. `body.client_key` makes a repeated send harmless. */
   send(url, body) {
     this.#message = { url, body: JSON.stringify(body) };
     return this.#loop();
   }
 
-  /** Follows a run from a position ('': from its start). */
+  /** Follow a run from a position ('': from its start). */
   follow(run, position = '') {
     this.#run = run;
     this.#position = position;
     return this.#loop();
   }
 
-  /** Lets the connection go; the run goes on without it. */
+  /** Close the connection; the run goes on without it. */
   pause() {
     if (this.#ended) return;
     this.#paused = true;
@@ -89,14 +91,17 @@ export class RunStream {
     this.#wake();
   }
 
-  /** The network is back: the next attempt need not wait. */
+  /** Make the next attempt at once, because the network is back. */
   hurry() {
     if (this.#paused) return;
     this.#hurried = true;
     this.#wake();
   }
 
-  /** Asks the server to stop the run, and reads on until it did. A message nobody took is withdrawn. */
+  /**
+   * Ask the server to stop the run, and read on until it has stopped. A
+   * message that was not accepted is withdrawn.
+   */
   stop() {
     if (this.#stopping) return;
     this.#stopping = true;
@@ -112,7 +117,10 @@ export class RunStream {
     }
   }
 
-  /** A message that nobody took is not sent for ever; a run that exists is followed for ever. */
+  /**
+   * Return whether to give up. A message that is not accepted is sent a limited number of
+   * times; an existing run is followed for ever.
+   */
   #hopeless() {
     if (this.#run) return false;
     if (this.#stopping) this.#end({ kind: 'cancelled' });
@@ -127,10 +135,10 @@ export class RunStream {
     const asked = response ? await this.#receive(response) : 0;
     this.#connection.close();
     if (this.#ended || this.#paused || asked === null || (this.#stopping && !this.#run)) return;
-    // The network came back amid an attempt over the one that was lost.
+    // The network came back during an attempt over the lost connection.
     if (this.#hurried && !asked) return;
     const delay = asked + this.#jitter();
-    // What failed for want of any network says nothing about the server: a message waits until there is one.
+    // A failure without any network says nothing about the server, so a message waits until there is one.
     if (globalThis.navigator?.onLine === false) this.#tries = Math.min(this.#tries, this.#timings.sends - 1);
     this.#on.waiting?.(delay);
     await this.#sleep(delay);
@@ -147,11 +155,13 @@ export class RunStream {
     return [this.#urls.stream(this.#run), { headers }];
   }
 
-  /** @returns {Promise<number|null>} the wait the server asked for, in milliseconds; null: go on at once */
+  /**
+   * @returns {Promise<number|null>} the wait that the server asked for, in milliseconds; null: do not wait
+   */
   async #receive(response) {
     if (response.status === 204) return this.#end({ kind: 'done' });
     if (!response.ok) return this.#refused(response.status, response.headers, await errorOf(response));
-    // A sign-in page or a captive portal answers 200 as well.
+    // A sign-in page or a captive portal also answers 200.
     if (!response.headers.get('Content-Type')?.startsWith('text/event-stream')) return 0;
     if (!this.#run) this.#on.accepted?.();
     this.#learn(response.headers.get('X-Run-Id'));
@@ -187,7 +197,7 @@ export class RunStream {
   #take(event, parser) {
     if (event.data === '[DONE]') return this.#end({ kind: 'done' });
     const payload = parsed(event.data);
-    // Half a frame is not of our server's making: read it again from the last good position.
+    // Our server sends no incomplete frame, so read it again from the last good position.
     if (!payload) return this.#connection.close();
     if (event.id) {
       this.#position = event.id;
@@ -219,7 +229,8 @@ export class RunStream {
   }
 
   /**
-   * Full jitter; half of it for a message, whose few attempts shall not be over before a server has started anew:
+   * Return the next backoff in milliseconds, with full jitter. For a message only half is random, because its
+   * few attempts must not be over before a restarting server is up:
    * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
    */
   #jitter() {
@@ -228,7 +239,7 @@ export class RunStream {
     return least + Math.random() * (most - least);
   }
 
-  /** Until `milliseconds` are over or somebody wakes it; without a number only the latter. */
+  /** Wait for `milliseconds` or until `#wake()`; without a number only for the latter. */
   #sleep(milliseconds) {
     return new Promise((resolve) => {
       const timer = milliseconds === undefined ? 0 : setTimeout(resolve, milliseconds);
@@ -266,7 +277,9 @@ function parsed(text) {
   }
 }
 
-/** Retry-After is a number of seconds or a date: https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */
+/**
+ * Parse Retry-After, a number of seconds or a date: https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
+ */
 function secondsToWait(value) {
   const seconds = Number(value ?? 0);
   if (!Number.isNaN(seconds)) return Math.max(0, seconds);
@@ -274,10 +287,10 @@ function secondsToWait(value) {
 }
 
 /**
- * Event streams in text pieces of any cut, after the WHATWG rules:
+ * Parses an event stream from pieces of text that may be cut anywhere, after the WHATWG rules:
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
- * A TextDecoderStream in front of it joins split characters and takes the byte order mark away.
- * An event whose blank line never came is not dispatched: its data would be half.
+ * A TextDecoderStream before it joins split characters and removes the byte order mark.
+ * An event without its final blank line is not dispatched, because its data would be incomplete.
  */
 export class EventStreamParser {
   #onEvent;
@@ -317,7 +330,7 @@ export class EventStreamParser {
     this.#rest += text.slice(start);
   }
 
-  /** The ids seen so far name text that was discarded. */
+  /** Forget the last id, because it names text that was discarded. */
   forgetId() {
     this.#id = '';
   }
@@ -346,7 +359,7 @@ export class EventStreamParser {
   }
 }
 
-/** One fetch under a watchdog. Whatever ends it, closed, cut or stalled, its reader sees a plain end. */
+/** One fetch with a stall timeout. A closed, cut or stalled connection is a plain end to its reader. */
 export class Connection {
   #controller = new AbortController();
   #stall;
@@ -360,7 +373,7 @@ export class Connection {
     return this.#controller.signal.aborted;
   }
 
-  /** @returns {Promise<Response|null>} null: nobody answered */
+  /** @returns {Promise<Response|null>} null: no answer */
   async fetch(url, options) {
     this.#alive();
     const ours = { credentials: 'same-origin', cache: 'no-store', signal: this.#controller.signal };

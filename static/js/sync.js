@@ -1,21 +1,21 @@
 import { keep } from './place.js';
 import { copy } from './transcript.js';
 
-const EVERY = 1_500; // milliseconds between two looks while somebody uses the page
-const IDLE_AFTER = 180_000; // milliseconds without a sign of use, after which looks become rarer the longer it lasts
-const SELDOM = 15_000; // milliseconds between two looks at the most
+const EVERY = 1_500; // milliseconds between two requests while the page is used
+const IDLE_AFTER = 180_000; // milliseconds without input, after which requests become ever rarer
+const SELDOM = 15_000; // milliseconds at most between two requests of an idle page
 const USED = ['pointermove', 'pointerdown', 'keydown', 'scroll', 'focus'];
 
 /**
- * Brings what was done with this conversation elsewhere onto the page: in another tab, on another device.
+ * Adds to the page what was done with this conversation in another tab or on another device.
  *
- * A page that is looked at asks for the version of its conversation, which costs the server one query and no body
- * as long as nothing has changed. Tabs of one browser tell each other at once.
+ * A visible page asks for the version of its conversation, which costs the server one query and no body as
+ * long as nothing has changed. Tabs of one browser notify each other at once.
  */
 export class Sync {
   #chat;
   #version;
-  #anchor; // the last message that is known to stand where the server has it
+  #anchor; // the newest message up to which the page is known to match the server
   #used = Date.now();
   #timer = 0;
   #failures = 0;
@@ -38,7 +38,7 @@ export class Sync {
     this.#come();
   }
 
-  /** Something was done here. */
+  /** Notify the other tabs of a turn made on this page. */
   tell() {
     this.#tabs?.postMessage(this.#chat.page.conversation);
     return this.look();
@@ -50,14 +50,14 @@ export class Sync {
     this.look();
   }
 
-  /** A page with an open channel is not kept for the way back to it. */
+  /** Close the channel, because a page with an open one is kept out of the back/forward cache. */
   #leave() {
     keep(this.#chat);
     this.#tabs?.close();
     this.#tabs = null;
   }
 
-  /** Looks now. @returns {Promise<void>} settled when the page shows what there is */
+  /** Ask the server now. @returns {Promise<void>} settled when the page shows the server's state */
   look() {
     clearTimeout(this.#timer);
     if (this.#looking) {
@@ -69,7 +69,7 @@ export class Sync {
     return this.#looking;
   }
 
-  /** Whoever comes back to a page that stood open sees at once what is new. */
+  /** Note an input. After an idle time the page is updated at once. */
   #use() {
     const idle = Date.now() - this.#used;
     this.#used = Date.now();
@@ -103,7 +103,7 @@ export class Sync {
     return undefined;
   }
 
-  /** @returns {Promise<boolean>} whether the page is known to show what there is, or hears it from a stream */
+  /** @returns {Promise<boolean>} true if the page shows the server's state, or gets it from a stream */
   async #hear(response) {
     if (response?.status === 304) return true;
     if (!response?.ok || response.redirected) return false;
@@ -111,7 +111,7 @@ export class Sync {
     return state !== null && this.#take(state);
   }
 
-  /** It may be taken back: the page that the link leads to offers that. */
+  /** Say that the conversation was deleted. The link leads to a page that offers to undo that. */
   #gone() {
     const { page, busy } = this.#chat;
     this.#failures++;
@@ -136,26 +136,28 @@ export class Sync {
     return true;
   }
 
-  /** The ids of the messages on the page, the last one first; '' for one that has none. */
+  /** The ids of the messages on the page, the last one first; '' for a message without an id. */
   get #shown() {
     return Array.from(this.#chat.thread.querySelectorAll('.message'), ({ dataset }) => dataset.message ?? '').reverse();
   }
 
-  /** @returns {string|null} the message from which on the page may lack something; null: it shows everything */
+  /**
+   * @returns {string|null} the message from which on the page may be out of date; null: it is up to date
+   */
   #missing({ trail, run, status }) {
     const shown = this.#shown;
     const [at, from, length] = common(shown, trail);
     if (at < 0) return shown[0] ?? '';
     if (from + length < trail.length) return shown[at + length] ?? shown[at];
     if (at || from) return shown[at];
-    // Turns made here may have skipped some of which the last three messages tell nothing.
+    // After a turn made on this page, messages may be missing before the few that the trail lists.
     if (shown.indexOf(this.#anchor) >= trail.length) return this.#anchor;
     const { dataset } = document.getElementById(`m-${shown[0]}`);
     const same = dataset.run === (run ?? '') && dataset.status === (status || 'complete');
     return same ? null : shown[0];
   }
 
-  /** The line above which the model no longer reads. */
+  /** Show the line above which the model no longer reads. */
   #mark({ model, context_start: start }) {
     const chosen = this.#chat.composer.model;
     if (chosen && model && chosen !== model) this.#markFor(chosen);
@@ -177,7 +179,10 @@ export class Sync {
   }
 }
 
-/** Where two lists have ids in common, up to the first that differ: the index in each, -1 for nowhere, and how many. */
+/**
+ * Compare two lists of ids from their first common one to the first difference. Return its index in each list
+ * (-1: there is none), and the number of common ids.
+ */
 function common(shown, trail) {
   const at = shown.findIndex((id) => trail.includes(id));
   const from = trail.indexOf(shown[at]);
@@ -185,7 +190,7 @@ function common(shown, trail) {
   return [at, from, apart < 0 ? trail.length - from : apart];
 }
 
-/** @param {string|null} start  the oldest message that the model is sent; `next` for none of these */
+/** @param {string|null} start  the oldest message that is sent to the model; `next`: none of those shown */
 function mark(thread, start) {
   const known = thread.querySelector('.context-start');
   const first = start === 'next' ? null : document.getElementById(`m-${start}`);

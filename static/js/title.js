@@ -1,6 +1,6 @@
-const TITLE_LENGTH = 80; // letters
+const TITLE_LENGTH = 80; // characters
 
-/** The title that the server gives a conversation too: the question's first line, cut at a word. */
+/** Return the title that the server also gives a conversation: the question's first line, cut at a word. */
 export function titleOf(question) {
   const lines = question.split('\n').map((line) => line.trim().replace(/\s+/g, ' '));
   const letters = Array.from(lines.find(Boolean) ?? '');

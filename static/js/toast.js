@@ -1,6 +1,6 @@
-const STAYS = 12_000; // milliseconds; while the pointer or the focus is on it, time stands still
+const STAYS = 12_000; // milliseconds; not counted while the pointer or the focus is on the toast
 
-/** What was just done, with a way to take it back. One at a time, above everything else. */
+/** Shows the last action, with a way to undo it. There is one toast at a time, above everything else. */
 export class Toast {
   #box = document.getElementById('toast');
   #timer = 0;
@@ -16,7 +16,8 @@ export class Toast {
 
   /**
    * @param {HTMLElement|string} what
-   * @param {{focus?: HTMLElement, left?: () => void}} [then]  what in it gets the focus; who is told when it goes
+   * @param {{focus?: HTMLElement, left?: () => void}} [then]  the element in it that gets the focus; a
+   *   callback for a toast that had the focus when it closed
    */
   show(what, { focus, left = () => {} } = {}) {
     this.close();
@@ -27,14 +28,17 @@ export class Toast {
     this.#wait();
   }
 
-  /** Above a drawer, which is in the top layer too; and within it, for a touch beside it closes it. */
+  /**
+   * Show the toast above an open drawer, which is in the top layer too, and inside it,
+   * because a touch outside closes the drawer.
+   */
   #rise() {
     this.#box.popover = 'manual';
     (document.querySelector('#sidebar:popover-open') ?? document.body).append(this.#box);
     this.#box.showPopover();
   }
 
-  /** A drawer that closes leaves it where it is. */
+  /** Keep the toast in place when the drawer closes. */
   #stay() {
     if (this.#box.hasChildNodes() && this.#box.parentElement !== document.body) this.#rise();
   }

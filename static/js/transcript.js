@@ -1,8 +1,8 @@
-const ANY_ID = '00000000-0000-0000-0000-000000000000'; // in place of an id in the page's addresses
+const ANY_ID = '00000000-0000-0000-0000-000000000000'; // stands for an id in the page's address templates
 const LIVE = new Set(['queued', 'running']);
-const AT_END = 120; // pixels from the end that still count as being there: what comes at once while text flows
-const FAR = 200; // pixels from the end at which the way back is offered
-const SWIPE = 10; // pixels that a finger may tremble
+const AT_END = 120; // pixels that still count as the end: as much as can arrive at once while text streams
+const FAR = 200; // pixels from the end at which the button to the end appears
+const SWIPE = 10; // pixels that a finger may move by trembling
 const UPWARDS = new Set(['PageUp', 'Home', 'ArrowUp']);
 const TEXT_NODE = 3;
 const TOKENS = '[name=csrfmiddlewaretoken]';
@@ -10,7 +10,7 @@ const TOKENS = '[name=csrfmiddlewaretoken]';
 const policy = globalThis.trustedTypes?.createPolicy('server-html', { createHTML: (html) => html });
 
 /**
- * The one place where a string becomes nodes.
+ * Turn HTML into nodes. Nothing else in these scripts does.
  * @param {string} html  from our server, which sanitised it
  * @returns {DocumentFragment}
  */
@@ -20,7 +20,10 @@ export function nodesOf(html) {
   return template.content;
 }
 
-/** What the server put into the page for its client: sentences (`data-msg-*`), addresses (`data-url-*`), the token. */
+/**
+ * The data that the server put into the page: sentences (`data-msg-*`),
+ * addresses (`data-url-*`), the CSRF token.
+ */
 export class Page {
   #main;
   #language = document.documentElement.lang || undefined;
@@ -41,7 +44,7 @@ export class Page {
     return this.#main.dataset.user;
   }
 
-  /** @returns {string} a sentence with its {names} filled in, '' for one the page does not have */
+  /** @returns {string} a sentence with its {names} filled in, '' if the page does not have it */
   say(name, values = {}) {
     const sentence = this.#main.getAttribute(`data-msg-${name}`) ?? '';
     return sentence.replace(/\{(\w+)\}/g, (whole, key) => values[key] ?? whole);
@@ -74,13 +77,13 @@ export class Page {
     return document.querySelector(TOKENS).value;
   }
 
-  /** After a new sign-in every form of the page sends the new token, those in templates too. */
+  /** Set the new token in every form of the page after a new sign-in, including those in templates. */
   set token(value) {
     const roots = [document, ...Array.from(document.querySelectorAll('template'), ({ content }) => content)];
     for (const root of roots) for (const input of root.querySelectorAll(TOKENS)) input.value = value;
   }
 
-  /** @returns {Promise<Response>} rejected as `fetch` is, when nobody answers */
+  /** @returns {Promise<Response>} rejects as `fetch` does, if there is no answer */
   post(url, body = {}, more = {}) {
     const type = { 'Content-Type': 'application/json', Accept: 'application/json' };
     const headers = { ...type, 'X-CSRFToken': this.token };
@@ -111,7 +114,7 @@ export class Follower {
     return this.#following;
   }
 
-  /** The page was opened at one of its messages. */
+  /** Do not follow: the page opened at one of its messages. */
   release() {
     this.#following = false;
   }
@@ -126,7 +129,10 @@ export class Follower {
     this.follow();
   }
 
-  /** Moving up lets go, arriving at the end takes hold. A page that shrank moved by itself, to its end. */
+  /**
+   * Stop following when the reader moves up, and follow again at the end. A page that
+   * became shorter moves to its end by itself.
+   */
   #scrolled() {
     const gap = this.#gap();
     if (scrollY < this.#top - 2 && gap > 2) this.#following = false;
@@ -135,7 +141,7 @@ export class Follower {
     this.#offer();
   }
 
-  // These come ahead of the scroll event: the next piece of text would undo the first movement.
+  // These events precede the scroll event, until which the next piece of text would undo the movement.
 
   #wheeled({ deltaX, deltaY, ctrlKey, target }) {
     if (deltaY < 0 && !ctrlKey && -deltaY > Math.abs(deltaX)) this.#leave(target);
@@ -150,7 +156,7 @@ export class Follower {
     if (up && !target.matches('input, textarea, select, button')) this.#leave(target);
   }
 
-  /** What can scroll up inside the page goes first. */
+  /** Stop following, unless an element inside the page scrolls up first. */
   #leave(target) {
     const page = document.documentElement;
     for (let el = target; el && el !== page; el = el.parentElement) if (el.scrollTop > 0) return;
@@ -169,13 +175,13 @@ export class Follower {
   }
 }
 
-/** One reply's article, new or from the server's page. What arrives is put there in one go a frame. */
+/** The article of one reply, new or from the server's page. Text that arrives is written once per frame. */
 export class Reply {
   #article;
   #page;
   #parts;
   #waiting = { patches: [], reasoning: '' };
-  #void = false; // what is shown was discarded by the server
+  #void = false; // the server has discarded the text that is shown
   #frame = 0;
   #thinking = false;
   #clock = null;
@@ -184,7 +190,7 @@ export class Reply {
   /**
    * @param {HTMLElement} article
    * @param {Page} page
-   * @param {() => void} changed  told after each change of the page
+   * @param {() => void} changed  called after each change of the page
    */
   constructor(article, page, changed) {
     this.#article = article;
@@ -219,7 +225,7 @@ export class Reply {
     this.#article.querySelector('h2').textContent = this.#page.say('said', { model: name });
   }
 
-  /** @returns {string} how it ended, where that was not well */
+  /** @returns {string} how the reply ended, if it did not end well */
   get state() {
     return part(this.#article, 'state').textContent;
   }
@@ -230,7 +236,7 @@ export class Reply {
     this.#article.dataset.run = run;
   }
 
-  /** More of it is on its way. @returns {string} the status it had */
+  /** Mark the reply as about to go on. @returns {string} its status before */
   await() {
     const { status } = this.#article.dataset;
     this.status = 'queued';
@@ -251,14 +257,14 @@ export class Reply {
     this.#frame ||= requestAnimationFrame(() => this.#write());
   }
 
-  /** What is shown is void, and gives way when the first of the new text arrives. */
+  /** Mark the text as void. It stays until the first piece of the new text arrives. */
   reset() {
     this.#waiting = { patches: [], reasoning: '' };
     this.#parts.reasoning.replaceChildren();
     this.#void = true;
   }
 
-  /** A passing remark under the reply: '' takes it away. */
+  /** Show a passing remark below the reply; '' removes it. */
   remark(sentence) {
     part(this.#article, 'remark').textContent = sentence;
     this.#changed();
@@ -280,7 +286,7 @@ export class Reply {
     this.remark('');
   }
 
-  /** The page cannot follow this reply any more. */
+  /** Stop following this reply, which the page can no longer do. */
   leave(sentence) {
     this.#write();
     this.#stopThinking();
@@ -306,13 +312,19 @@ export class Reply {
     this.#changed();
   }
 
-  /** A run that goes on with an older text begins behind that text's blocks, which are as they were. */
+  /**
+   * Remove the void blocks, from the first new one on. A continuation's run begins after the blocks
+   * of the older text, which have not changed.
+   */
   #clear(patches) {
     patch(this.#parts.text, [[Math.min(...patches.map(([index]) => index)), '']]);
     this.#void = false;
   }
 
-  /** Counted only from its beginning: who comes later cannot know since when. */
+  /**
+   * Start the clock, but only at the beginning of the thinking: a
+   * viewer that joins later cannot know its start.
+   */
   #startThinking() {
     if (this.#thinking) return;
     this.#thinking = true;
@@ -342,7 +354,7 @@ export class Reply {
   }
 }
 
-/** Tells the seconds, at once and then once a second. */
+/** Calls `tell` with the seconds, at once and then once a second. */
 class Clock {
   #started = performance.now();
   #timer;
@@ -356,17 +368,17 @@ class Clock {
     return (performance.now() - this.#started) / 1_000;
   }
 
-  /** @returns {number} how long it ran */
+  /** @returns {number} the seconds that it ran */
   stop() {
     clearInterval(this.#timer);
     return this.#seconds;
   }
 }
 
-/** One question and its reply on their way: what is on the page for them, and how to take it back. */
+/** A question and its reply on their way: their elements on the page, and how to undo them. */
 export class Turn {
   accepted = false;
-  #was = ''; // the status of a reply that goes on, '' for a new reply
+  #was = ''; // the status before of a reply that goes on, '' for a new reply
 
   /**
    * @param {{reply: Reply, goesOn?: boolean, question?: Element, replaced?: Element[], typed?: boolean,
@@ -384,7 +396,7 @@ export class Turn {
     this.settle?.(true);
   }
 
-  /** Nobody took the question: what stood here before it comes back. */
+  /** Restore the page as it was, because the server did not accept the turn. */
   withdraw() {
     this.question?.remove();
     for (const article of this.replaced) article.hidden = false;
@@ -395,10 +407,10 @@ export class Turn {
 }
 
 /**
- * Brings a text's blocks up to date; those that stay as they are are not touched, nor is a selection in them.
+ * Update the blocks of a text. Blocks that stay the same are not touched, nor is a selection in them.
  * @param {Element} container  child i is block i
- * @param {Array<[number, string] | [number, null, string]>} patches  [index, html]: that block is now this,
- *   '' for none from there on; [index, null, text]: that block's last text, or its open fence, goes on so
+ * @param {Array<[number, string] | [number, null, string]>} patches  [index, html] replaces that block, ''
+ *   removes it and those after it; [index, null, text] extends that block's last text, or its open fence
  */
 export function patch(container, patches) {
   for (const [index, html, text] of patches) {
@@ -409,7 +421,7 @@ export function patch(container, patches) {
   }
 }
 
-/** Where a block's text ends: its code, or the innermost element at its end. */
+/** Return the node in which a block's text ends: its code, or the innermost element at its end. */
 function endOf(block) {
   if (block.matches('figure')) return block.querySelector('code');
   let end = block;
@@ -429,19 +441,21 @@ function place(container, old, fresh) {
   }
 }
 
-/** A copy button in each code block: in what streams, in what was loaded, in what is added above. */
+/** Add a copy button to each code block that lacks it, whether streamed, loaded or inserted above. */
 export function furnish(root) {
   for (const figure of root.querySelectorAll('figure.code')) {
     if (!figure.querySelector('.copy')) figure.append(copy('copy-template'));
   }
 }
 
-/** A fresh node from one of the page's templates. */
+/** Return a new node from one of the page's templates. */
 export function copy(template) {
   return document.getElementById(template).content.firstElementChild.cloneNode(true);
 }
 
-/** An article that the server has stored now gets the id, the anchor and the addresses of the server's page. */
+/**
+ * Give an article that is stored now the id, the anchor and the addresses of the server's page.
+ */
 export function identify(article, message) {
   article.dataset.message = message;
   article.id = `m-${message}`;
@@ -456,12 +470,15 @@ function part(article, name) {
   return article.querySelector(`[data-part=${name}]`);
 }
 
-/** An attribute that is set again, even to what it was, has the page's style looked through again. */
+/**
+ * Set `hidden` only if it differs: setting an attribute again makes
+ * the browser recalculate the page's styles.
+ */
 function hide(element, hidden) {
   if (element.hidden !== hidden) element.hidden = hidden;
 }
 
-/** Appending to the one text node keeps a reader's selection, and costs no second parse of what is there. */
+/** Append to the one text node, which keeps a selection and avoids parsing the existing text again. */
 function extend(node, text) {
   if (!text) return;
   if (node.lastChild?.nodeType === TEXT_NODE) node.lastChild.appendData(text);

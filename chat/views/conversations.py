@@ -73,7 +73,7 @@ async def seen(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBas
 
 
 def _seen(request: HttpRequest, conversation: uuid.UUID) -> None:
-    """Move `last_seen` forward to the end of the reply: independent of this server's clock, and never back."""
+    """Set `last_seen` to the end of the reply, so that no other server's clock matters; never back."""
     found = access.get_conversation_or_404(request, conversation)
     ended = Run.objects.filter(message=found.active_leaf_id).aggregate(ended=Max("finished"))["ended"]
     if ended and ended > found.last_seen:

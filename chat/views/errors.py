@@ -65,9 +65,10 @@ def is_part(request: HttpRequest) -> bool:
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Return whether the client is a program: by Content-Type, Accept, or a path without pages.
+    """Return whether to respond to a program or a script, in JSON, instead of to a person with a page.
 
-    Many programs accept "*/*", so without a telling header an unsafe request that is no form gets JSON too.
+    Decided by the Content-Type, then by `is_part`, then by Accept. Many programs accept "*/*", so a request
+    that is neither an HTML form nor for a page gets JSON, too.
     """
     if request.content_type in ("application/json", "text/event-stream"):
         return True

@@ -1,8 +1,8 @@
-"""Log in and log out, as a page for people and as JSON for a page whose session ran out.
+"""Log in and log out, as a page for people and as JSON for an open page whose session ran out.
 
-A question that was sent by form after the session ended comes along: from that form into the page that asks
-who it is, with the name and the password, and then into its box. It is in no address and is stored nowhere,
-and was typed on a page of ours: a form from elsewhere is refused before anything reads it.
+A message that was sent by form after the session ended is kept: it is a hidden field of the login form, and
+after the login it stands in the composer again. It is in no URL and is stored nowhere. It was typed on a page
+of this site: a form of another site is refused (CSRF) before its fields are read.
 """
 
 from threading import Lock
@@ -35,12 +35,13 @@ from chat.views.errors import refuse, wants_json
 
 WRONG = _("The name or the password is wrong.")
 LOCKED_OUT = _("There were too many wrong passwords. Wait a quarter of an hour, then try again.")
-# Attempts on one name from one address go one after the other: at once they would all be counted too late.
+# Serialise attempts per (name, address), because concurrent ones would all pass the throttle before a failure
+# is counted.
 LOCKS = [Lock() for _ in range(64)]
 
 
 class LoginForm(forms.Form):
-    """`login` is a name or an e-mail address. A NUL or a password of 4 kB is refused before it is hashed."""
+    """`login` is a username or an e-mail address. NULs and too long passwords are refused before hashing."""
 
     login = forms.CharField(
         label=_("Name or e-mail address"),
@@ -61,10 +62,10 @@ class LoginForm(forms.Form):
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 def login(request: HttpRequest) -> HttpResponse:
-    """Log in and go on to `next`; who is logged in already goes to the chat.
+    """Log in and redirect to `next`; a user who is logged in already is redirected to the chat.
 
-    A program gets `{"user": id or null, "csrf": token}`: GET says who is logged in here, perhaps by another
-    tab, with a token that fits the cookie of now. 401 `wrong_password`, 429 `throttled` with `retry_after`.
+    In JSON: `{"user": id or null, "csrf": token}`. A GET tells who is logged in now, perhaps by another tab,
+    with a token that matches the current cookie. 401 `wrong_password`, 429 `throttled` with `retry_after`.
     """
     if request.user.is_authenticated:
         return _signed_in(request)
@@ -81,14 +82,14 @@ def login(request: HttpRequest) -> HttpResponse:
 
 
 def login_with_pending_message(request: HttpRequest) -> HttpResponse:
-    """For who sent a question by form while signed out: the form at once, as 401."""
+    """Respond to a message sent by form while signed out: 401 and the login form, which keeps it."""
     if not _typed(request):
         return access.login_redirect(request)
     return _form(request, LoginForm(), access.return_url(request), 401)
 
 
 def attempt(request: HttpRequest, login: str, password: str) -> User | None:
-    """The person of this name and password. A failure counts in the throttle, see `locked_out`."""
+    """Return the user with this login and password, or None. Failures count, see `locked_out`."""
     key = throttled_name(request, {"username": login}), client_address(request)
     with LOCKS[hash(key) % len(LOCKS)]:
         user = authenticate(request, username=login, password=password)
@@ -96,7 +97,7 @@ def attempt(request: HttpRequest, login: str, password: str) -> User | None:
 
 
 def locked_out(request: HttpRequest) -> bool:
-    """Whether the attempt in this request was one too many."""
+    """Return whether the throttle refused the attempt of this request."""
     return bool(getattr(request, "axes_locked_out", False))
 
 
@@ -105,7 +106,7 @@ def refuse_locked_out(request: HttpRequest) -> HttpResponse:
 
 
 def _ask(request: HttpRequest, form: LoginForm) -> HttpResponse:
-    """The form, empty or with what was wrong."""
+    """Return the login form, empty or with its errors; for programs JSON."""
     if not wants_json(request):
         return _form(request, form, _next(request, default=""), 429 if locked_out(request) else 200)
     if request.method == "POST":
@@ -122,7 +123,7 @@ def _form(request: HttpRequest, form: LoginForm, target: str, status: int) -> Ht
 
 
 def _typed(request: HttpRequest) -> str:
-    """The question that comes along."""
+    """Return the pending message, "" if there is none."""
     typed = request.POST.get("content", "")
     return typed if typed.strip() else ""
 
@@ -137,7 +138,7 @@ def _signed_in(request: HttpRequest, target: str = settings.LOGIN_REDIRECT_URL) 
 
 
 def _conversation(path: str) -> UUID | None:
-    """The one whose page this is."""
+    """Return the conversation whose page is at `path`, or None."""
     try:
         return resolve(urlsplit(path).path).kwargs.get("conversation")
     except Resolver404:
@@ -149,7 +150,7 @@ def _session_json(request: HttpRequest) -> HttpResponse:
 
 
 def _next(request: HttpRequest, default: str = settings.LOGIN_REDIRECT_URL) -> str:
-    """Where to go on, if that is a place of this site."""
+    """Return the URL in `next` if it is one of this site, otherwise `default`."""
     target = request.POST.get("next") or request.GET.get("next") or ""
     local = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
     return target if local else default
@@ -158,10 +159,10 @@ def _next(request: HttpRequest, default: str = settings.LOGIN_REDIRECT_URL) -> s
 @never_cache
 @require_POST
 def logout(request: HttpRequest) -> HttpResponse:
-    """End the session and have the browser forget what the page kept for this person.
+    """End the session and clear the browser's storage for this site (Clear-Site-Data).
 
-    "storage" is what holds drafts. "cache" is left out: our pages say no-store, so it holds none of them, and
-    Back shows the log-in page. "cookies" would clear those of sister sites as well.
+    "storage" holds the drafts. Not "cache": the pages are no-store, so it holds none of them, and the Back
+    button shows the login page. Not "cookies": that would also clear the cookies of sibling domains.
     """
     auth.logout(request)
     response = redirect(settings.LOGOUT_REDIRECT_URL)
@@ -171,7 +172,7 @@ def logout(request: HttpRequest) -> HttpResponse:
 
 
 def admin_login(request: HttpRequest) -> HttpResponse:
-    """The admin's own log-in page is ours; who is logged in and still sent here may not see the admin."""
+    """Redirect the admin's login page to the site's; 403 for a logged-in user, who may not see the admin."""
     if request.user.is_authenticated:
         return refuse(request, 403)
     return redirect_to_login(request.GET.get("next") or reverse("admin:index"))

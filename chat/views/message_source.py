@@ -1,4 +1,4 @@
-"""A message as it was written: what is copied."""
+"""The source text of a message, to be copied."""
 
 import uuid
 
@@ -12,7 +12,7 @@ from . import access
 
 @access.require_methods("GET", "HEAD")
 async def source(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """The Markdown of a reply, or a question's text; of a reply that still grows, what is stored of it."""
+    """Return a message's text as written; of a reply that is still being written, the part stored so far."""
     return HttpResponse(await run_in_db(_text, request, message), content_type="text/plain; charset=utf-8")
 
 

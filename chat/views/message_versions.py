@@ -1,4 +1,4 @@
-"""Which version of a message is shown."""
+"""Selection of the version of a message that is shown."""
 
 import uuid
 
@@ -16,7 +16,7 @@ from .redirects import to_conversation
 
 @access.require_methods("POST")
 async def select(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """Show this version, and below it the branch that was last read or written."""
+    """Make this version the shown one, and below it the branch that was last read or written."""
     conversation = await run_in_db(_select, request, message)
     if is_form(request):
         return to_conversation(conversation.pk, message)

@@ -1,4 +1,4 @@
-"""Asking: each call that starts a run stores its turn, launches the run, and answers with its stream."""
+"""Views that start a run: each stores the turn, launches the run, and responds with its event stream."""
 
 import asyncio
 import uuid
@@ -25,31 +25,31 @@ from .sse_response import stream
 
 @access.require_methods("POST")
 async def new_conversation(request: HttpRequest) -> HttpResponseBase:
-    """A new conversation and its first turn."""
+    """Start a new conversation with its first turn."""
     return await _question(request, None)
 
 
 @access.require_methods("POST")
 async def send(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """A further turn."""
+    """Add a turn to a conversation."""
     return await _question(request, conversation)
 
 
 @access.require_methods("POST")
 async def edit(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """A question on a new branch, beside the one that is edited."""
+    """Add an edited version of a question as a new branch beside the old one, and have it answered."""
     return await _ask(request, partial(request_parsers.edit, message=message))
 
 
 @access.require_methods("POST")
 async def regenerate(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """Another version of a reply."""
+    """Generate another version of a reply."""
     return await _ask(request, partial(request_parsers.regeneration, message=message))
 
 
 @access.require_methods("POST")
 async def continue_reply(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """More of a reply that was cut short."""
+    """Continue a reply that was cut short."""
     return await _ask(request, partial(request_parsers.continuation, message=message))
 
 
@@ -66,7 +66,8 @@ async def _question(request: HttpRequest, conversation: uuid.UUID | None) -> Htt
 
 async def _ask(request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> HttpResponseBase:
     here = await get_engine()
-    # Shielded: whoever hangs up between the two would leave a stored turn that nobody answers.
+    # Shielded from cancellation: a client that disconnects between the stored turn and the launch of its run
+    # would leave a turn without a reply.
     user, live = await asyncio.shield(_start(here, request, read))
     if is_form(request):
         return to_conversation(live.info.conversation)
@@ -82,7 +83,7 @@ async def _start(
 
 
 def _open(here: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> tuple[User, StoredTurn]:
-    """All of a send's database work in one go on one thread."""
+    """Do all database work of the request in one call on one thread."""
     user = access.get_user(request)
     turn = read(request)
     if not here.draining:

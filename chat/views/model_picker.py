@@ -1,4 +1,4 @@
-"""The models to choose from, each with what a person wants to know before choosing."""
+"""The dialog to choose a model, with the price, the context window and the features of each."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,12 +17,12 @@ from chat.upstream.provider import Provider
 
 from . import access
 
-FILTERED = 8  # more than so many are easier found by typing
+FILTERED = 8  # with more models than this the dialog has a search field
 
 
 @access.require_methods("GET", "HEAD")
 async def choice(request: HttpRequest) -> HttpResponseBase:
-    """What the page's dialog shows; fetched when it is opened first. `?was=` is a model that has retired."""
+    """Return the dialog's content, fetched when it is first opened. `?was=` names a retired model."""
     return await run_in_db(_choice, await get_engine(), request)
 
 
@@ -60,14 +60,14 @@ def facts(model: LlmModel) -> dict[str, Any]:
 
 
 def _host(model: LlmModel) -> str:
-    """Who is told what one asks, where that is not Workers AI."""
+    """Return the third party that receives the prompt, "" for Workers AI and local models."""
     if model.host is Provider.GATEWAY:
         return _("AI Gateway")
     return urlsplit(settings.OPENAI_BASE_URL).hostname or "" if model.host is Provider.ENDPOINT else ""
 
 
 def tokens(window: int) -> str:
-    """131072 and 128000 both read 128k, as their makers write them."""
+    """Return a token count in short: 131072 and 128000 are both "128k", as their makers write them."""
     thousand = 1000 if window % 100 == 0 else 1024
     if window >= thousand**2:
         return f"{window / thousand**2:.3g}M"
@@ -75,7 +75,7 @@ def tokens(window: int) -> str:
 
 
 def dollars(price: float | None) -> str:
-    """With two decimals, and three where they say something; '' where nobody knows."""
+    """Return the price with two decimals, three if the third is not 0; "" if it is unknown."""
     if price is None:
         return ""
     return f"${price:.3f}".removesuffix("0")

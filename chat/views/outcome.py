@@ -1,4 +1,4 @@
-"""How a reply ended, in words, and what can be done about it: the same on a loaded page and on a live one."""
+"""How a reply ended, and what the user can do about it: the same on a loaded page and after a live stream."""
 
 import uuid
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ from chat.upstream.parameters import Value
 
 from . import access, retry_offers
 
-# What helps against each failure, the best first. `again`: the same once more; `models`: another model;
-# `shorten` and `reword`: another question.
+# Suggestions per error code, the best first. `again`: retry unchanged; `models`: choose another model;
+# `shorten` and `reword`: change the question.
 RETRY_SUGGESTIONS = ("again", "models")
 SUGGESTIONS = {
     "auth": ("again",),
@@ -36,7 +36,7 @@ SUGGESTIONS = {
     "server": ("again",),
     "unknown_model": ("models", "again"),
 }
-# Whom only the administrator can help, with where at Cloudflare.
+# Error codes that only the administrator can resolve, with the page of the Cloudflare dashboard.
 DASHBOARD = "https://dash.cloudflare.com/?to=/:account"
 ADMINISTRATORS = {
     "auth": f"{DASHBOARD}/api-tokens",
@@ -44,12 +44,12 @@ ADMINISTRATORS = {
     "not_permitted": f"{DASHBOARD}/workers/plans",
     "quota": f"{DASHBOARD}/workers/plans",
 }
-LONGEST_WAIT = 900.0  # seconds that a page offers to wait; who is told to come back later comes back later
+LONGEST_WAIT = 900.0  # seconds; for a longer wait the page offers no button that waits and retries
 
 
 @access.require_methods("GET", "HEAD")
 async def outcome(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """The part of a reply's article that says how it ended."""
+    """Return the part of a reply's HTML that tells how it ended."""
     return await run_in_db(_outcome, await get_engine(), request, message)
 
 
@@ -70,7 +70,7 @@ def _outcome(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse
 
 
 def outcome_context(run: Run) -> dict[str, Any]:
-    """What the template says of a run's end."""
+    """Return the template's context for the end of a run."""
     return {
         "status": run.status,
         "message": run.error_message,
@@ -92,10 +92,10 @@ def outcome_context(run: Run) -> dict[str, Any]:
 def add_suggestions(
     item: dict[str, Any], offered: Catalogue, model: LlmModel, chosen: Mapping[str, Value], zone: tzinfo
 ) -> None:
-    """Say of a message who answered instead, and what else may be tried where thinking took all its tokens or
-    an allowance is used up.
+    """Add to a message's context the fallback model's notice and the suggestions that depend on the models.
 
-    `model` would answer next in its conversation, with the parameters `chosen` there. Times are in `zone`.
+    Suggestions are added where thinking used up all tokens, and limited where the daily quota is used up.
+    `model` would answer next in the conversation, with its parameters `chosen`. Times are in `zone`.
     """
     if not (run := item["run"]):
         return
@@ -109,7 +109,7 @@ def add_suggestions(
 
 
 def _limit_to_what_helps(run: dict[str, Any], offered: Catalogue, zone: tzinfo) -> None:
-    """An allowance that is used up is that of all models of the account, until it is renewed."""
+    """Drop suggestions that cannot help: a used-up quota blocks all models of the account until its reset."""
     asked = offered.resolve_or_default(run["asked"])
     run["others"] = [other.id for other in offered if not _share_an_account(other, asked)]
     useless = set() if run["others"] else {"models"}
@@ -125,5 +125,5 @@ def _share_an_account(one: LlmModel, other: LlmModel) -> bool:
 
 
 def _time(moment: datetime) -> str:
-    """The time of day, and in which zone."""
+    """Return the time of day with its time zone."""
     return f"{date_format(moment, 'TIME_FORMAT')} {moment.tzname()}"

@@ -1,4 +1,4 @@
-"""The chat page, whole: its queries in a database thread, its messages and its template in fair turns."""
+"""The chat page: queries run in a database thread, messages and template are rendered in `RENDER_POOL`."""
 
 import asyncio
 import uuid
@@ -30,12 +30,12 @@ from . import access, conversation_list, outcome, parameter_form, thread
 from .conversation_state import NEXT, context_start
 from .errors import is_part
 
-MAX_WAITING_PAGES = 30  # of one person; each holds up to 3 MB of text
+MAX_WAITING_PAGES = 30  # per user; each holds up to 3 MB of text
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page whose queries are done. `items` are its messages; they get their HTML."""
+    """A page whose queries are done. `items` are the messages' contexts; rendering adds `html` to them."""
 
     request: HttpRequest
     user: User
@@ -49,7 +49,7 @@ class Page:
         return await asyncio.wrap_future(RENDER_POOL.submit(self.user.pk, self._finish))
 
     def response_sync(self) -> HttpResponse:
-        """For a view that has a thread of its own."""
+        """Do the same as `response` in a synchronous view, blocking its thread."""
         _require_room(self.user)
         self._take(render_page_sync(self.user.pk, self._texts()))
         return RENDER_POOL.submit(self.user.pk, self._finish).result()
@@ -70,19 +70,21 @@ class Page:
 
 @access.require_methods("GET", "HEAD")
 async def home(request: HttpRequest) -> HttpResponseBase:
-    """An empty page for a new conversation."""
+    """Return an empty page for a new conversation."""
     return await _answer(await run_in_db(_home, await get_engine(), request))
 
 
 @access.require_methods("GET", "HEAD")
 async def conversation(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """A conversation; with `?before=<message>` the messages before that one, with `?since=<message>` the rest
-    from that one on. The page's own script is given the messages alone."""
+    """Return the page of a conversation; to a page's own script only its messages.
+
+    With `?before=<message>` the messages before that one, with `?since=<message>` that one and all after it.
+    """
     return await _answer(await run_in_db(_conversation, await get_engine(), request, conversation))
 
 
 def _require_room(user: User) -> None:
-    """Raises ServiceOverloaded. Each waiting page holds its messages in memory."""
+    """Raises ServiceOverloaded when too many pages of this user wait: each holds its messages in memory."""
     if RENDER_POOL.waiting(user.pk) >= MAX_WAITING_PAGES:
         raise ServiceOverloaded(
             _("You have opened too many pages at once. Wait a moment, then try again."), retry_after=5
@@ -112,7 +114,7 @@ def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> Page | 
     if before and since:
         raise BadRequest(_("Send “before” or “since”, not both."))
     _require_room(access.get_user(request))  # before its messages are loaded
-    # Read first: what changes in between is asked for again by the page, and not missed.
+    # Read before the messages, so that the page notices a change in between and fetches them again.
     state = Conversation.objects.state(request.user, found.pk)
     shown = thread.read(found, before, since=since.pk if since else None)
     return _page(here, request, access.get_user(request), found, shown, state=state, alone=is_part(request))
@@ -121,7 +123,7 @@ def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> Page | 
 async def render_rejected(
     here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: RequestError
 ) -> HttpResponse:
-    """The page that a form was sent from, with why its question was not taken, and with what was typed."""
+    """Return the page that a refused form was sent from, with the error and with the typed message."""
     page = await run_in_db(_render_rejected, here, request, key, refusal)
     response = await page.response()
     response.status_code = refusal.status
@@ -136,16 +138,16 @@ def _render_rejected(
     try:
         found = access.get_conversation_or_404(request, key) if key else None
         typed = request.POST.get("content", "")
-    except (NotFound, SuspiciousOperation):  # such as a body that is too big to be read
+    except (NotFound, SuspiciousOperation):  # SuspiciousOperation: such as a body too large to be read
         raise refusal from None
     return _typed(here, request, found, typed, refusal.message)
 
 
 def render_after_login(here: Engine, request: HttpRequest, key: uuid.UUID | None, typed: str) -> HttpResponse:
-    """The page that a form was sent from, for who had to sign in first, with what was typed."""
+    """Return the page that a form was sent from before its user had to sign in, with the typed message."""
     try:
         found = access.get_conversation_or_404(request, key) if key else None
-    except NotFound:  # deleted since; what was typed is not
+    except NotFound:  # deleted since; the typed message is kept
         found = None
     why = _("You are signed in. What you wrote was not sent yet.")
     return _typed(here, request, found, typed, why).response_sync()
@@ -153,13 +155,13 @@ def render_after_login(here: Engine, request: HttpRequest, key: uuid.UUID | None
 
 def _typed(here: Engine, request: HttpRequest, found: Conversation | None, typed: str, why: str) -> Page:
     shown = thread.read(found) if found else thread.Thread([], None, None)
-    # It must not ask again by itself: that would forget what was typed.
+    # No automatic refresh: it would lose the typed message.
     again: dict[str, Any] = {"error": why, "content": typed, "refresh": ""}
     return _page(here, request, access.get_user(request), found, shown, **again)
 
 
 def _to_login(request: HttpRequest) -> HttpResponse:
-    """A page leads there; a part of one, fetched by the page, is refused."""
+    """Redirect a page to the login. Raises NotAuthenticated for a part of a page, fetched by its script."""
     if is_part(request):
         raise NotAuthenticated(_("You are signed out. Sign in to go on."))
     return access.login_redirect(request)
@@ -176,7 +178,7 @@ def _page(
     alone: bool = False,
     **more: Any,
 ) -> Page:
-    """`alone`: the messages, without the page around them."""
+    """Query the rest of a page around the messages `shown`; with `alone` there are only the messages."""
     offered = catalog_for_user(here.catalogue, user)
     listed = None if alone else conversation_list.read(user, timezone_of(request), current=current)
     wanted = current.model if current else listed.model if listed else ""
@@ -214,9 +216,9 @@ def _complete(
     state: ConversationState | None,
     zone: tzinfo,
 ) -> str | None:
-    """Say of each message what depends on the models. `model` answers next.
+    """Add to each message's context the keys that depend on the models. `model` would answer next.
 
-    Returns where its context starts.
+    Return where its context starts, as `context_start` does.
     """
     start = _context_start(current, state, model) if current and state else None
     for item in shown.items:
@@ -227,23 +229,24 @@ def _complete(
 
 
 def _context_start(current: Conversation, state: ConversationState, model: LlmModel) -> str | None:
-    """Known from the last turn, unless another model answers now."""
+    """Take it from the last run, unless another model would answer now."""
     if state.model in ("", model.id):
         return str(state.context_start) if state.context_start else None
     return context_start(current, model)
 
 
 def _refresh(request: HttpRequest, conversation: Conversation, shown: thread.Thread) -> str:
-    """Where a page without scripts asks again: at the reply the first time, then wherever its reader went.
+    """Return the URL that a page without scripts reloads itself from.
 
-    An address that has a fragment, and only that to tell it from the page's own, would load nothing.
+    The first time it has the reply's fragment, to scroll there; later none, to keep the scroll position.
+    `?live` is needed, because a URL that differs from the page's own only in its fragment loads nothing.
     """
     address = f"{reverse('chat:conversation', args=[conversation.pk])}?live"
     return address if "live" in request.GET else f"{address}#m-{shown.items[-1]['id']}"
 
 
 def _just_deleted(request: HttpRequest, user: User) -> Conversation | None:
-    """What the page offers to take back: `?deleted=` is where the form that deletes leads to."""
+    """Return the conversation whose deletion can be undone: a delete form redirects to `?deleted=<id>`."""
     try:
         key = uuid.UUID(request.GET.get("deleted", ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""The parameters of a conversation as a call sends them: an object in JSON, a field each in a form."""
+"""The parameters of a conversation in a request: an object in JSON, one field each in a form."""
 
 from typing import Any
 
@@ -13,17 +13,17 @@ from . import request_fields
 from .errors import is_form
 
 FIELD = "parameters"
-SWITCHED = {"on": True, "off": False}  # in a form
-RESET = "reset"  # in a form: all are forgotten
+SWITCHED = {"on": True, "off": False}  # form values of a switch
+RESET = "reset"  # value of FIELD in a form: reset all parameters
 
 
 def names(request: HttpRequest) -> list[str]:
-    """The fields that say something of them."""
+    """Return the names of the request's fields that can hold parameters."""
     return [*CHOICES, FIELD] if is_form(request) else [FIELD]
 
 
 def read(request: HttpRequest, sent: dict[str, Any]) -> dict[str, Value | None] | None:
-    """What is chosen; None forgets a choice. Nothing was sent at all: None. Raises BadRequest."""
+    """Return the sent parameters, a value of None resetting one; None if none was sent. Raises BadRequest."""
     if is_form(request) and sent.get(FIELD) == RESET:
         return dict.fromkeys(CHOICES)
     if is_form(request) and FIELD not in sent:
@@ -40,7 +40,7 @@ def read(request: HttpRequest, sent: dict[str, Any]) -> dict[str, Value | None] 
 
 
 def _typed(parameter: Parameter, text: str) -> Any:
-    """A form knows only text, and nothing in a field is no choice. What cannot be read stays text."""
+    """Convert a form's text: an empty field to None; what cannot be converted stays text, for `_check`."""
     text = text.strip()
     if not text:
         return None

@@ -1,4 +1,4 @@
-"""The controls for a model's parameters: a row for each that it knows, and none for the others."""
+"""The form controls for a model's parameters: one row for each parameter that the model supports."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from chat.upstream.parameters import CHOICES, LEVEL, SWITCH, Parameter, Value, s
 
 from . import access
 
-# The name of each, and what it does, in a line.
+# Label and one-line description of each parameter.
 ABOUT = {
     "thinking": (_("Thinking"), _("Before it answers. Without it replies come sooner.")),
     "effort": (_("How much it thinks"), _("More takes longer, and uses up more tokens.")),
@@ -52,7 +52,7 @@ WORDS = {
 
 @access.require_methods("GET", "HEAD")
 async def of_model(request: HttpRequest) -> HttpResponseBase:
-    """Those of `?model=`, with nothing chosen: fetched by a page whose model was changed."""
+    """Return the controls of `?model=` without chosen values: fetched when the user changes the model."""
     return await run_in_db(_of_model, await get_engine(), request)
 
 
@@ -67,7 +67,7 @@ def _of_model(here: Engine, request: HttpRequest) -> HttpResponse:
 
 
 def controls(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
-    """What the form shows: the model, what is chosen of all there is, and a row for what this model knows."""
+    """Return the form's context: the model, all chosen parameters, and a row per supported parameter."""
     takes = {parameter.name: parameter for parameter in supported_parameters(model)}
     shown = [takes[name] for name in CHOICES if name in takes]
     return {
@@ -81,7 +81,7 @@ def controls(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
 
 
 def _row(parameter: Parameter, chosen: Value | None) -> dict[str, Any]:
-    """`value` as a form writes it, '' where the model's default holds."""
+    """Return the context of one control; `value` is a form's text, "" where the model's default applies."""
     label, about = ABOUT[parameter.name]
     value = None if chosen is None else parameter.clamp(chosen)
     row = {"name": parameter.name, "label": label, "about": about, "value": _written(value)}

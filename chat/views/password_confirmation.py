@@ -1,4 +1,4 @@
-"""The current password, asked of a person who is signed in: one check at a time in a session."""
+"""Confirmation of a signed-in user's password: one check at a time per session."""
 
 import asyncio
 from collections.abc import Iterator
@@ -16,16 +16,16 @@ from chat.models.user import User
 
 RETRY_SECONDS = 1
 THREADS = 2
-CONFIRM_POOL = FairExecutor("confirming", THREADS)  # hashes would hold up everybody in the database threads
+CONFIRM_POOL = FairExecutor("confirming", THREADS)  # hashes would block the database threads
 _lock = Lock()
-_sessions: set[str] = set()  # in which a password is being checked
+_sessions: set[str] = set()  # with a check in progress; keys as from `throttled_name`
 
 
 @contextmanager
 def one_confirmation(request: HttpRequest, user: User) -> Iterator[None]:
-    """Hold this session's only check. Raises ServiceOverloaded while another one is held.
+    """Reserve this session's only check. Raises ServiceOverloaded while another one is in progress.
 
-    So what counts failures sees one after the other, and nobody fills threads with hashes.
+    The throttle thus counts failures one after the other, and no session fills the threads with hashes.
     """
     session = throttled_name(request, {"account": user})
     with _lock:
@@ -40,10 +40,10 @@ def one_confirmation(request: HttpRequest, user: User) -> Iterator[None]:
 
 
 def confirm(request: HttpRequest, user: User, password: str) -> bool:
-    """Whether `password` is that of `user`, who is signed in. A failure counts for this session alone.
+    """Return whether `password` is the signed-in user's. A failure counts against this session only.
 
-    So whoever stole a session cannot try all passwords, and what others try at the login bars nobody who is
-    signed in from changing theirs.
+    A stolen session can thus not be used to guess the password, and failed logins by others do not keep a
+    signed-in user from changing theirs.
     """
     right = authenticate(request, account=user, password=password) is not None
     if right:
@@ -52,5 +52,5 @@ def confirm(request: HttpRequest, user: User, password: str) -> bool:
 
 
 async def confirm_in_turn(request: HttpRequest, user: User, password: str) -> bool:
-    """The same off the event loop, in the person's turn and outside the database's threads."""
+    """Run `confirm` off the event loop and off the database threads, in the user's fair turn."""
     return await asyncio.wrap_future(CONFIRM_POOL.submit(user.pk, confirm, request, user, password))

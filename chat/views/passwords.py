@@ -1,4 +1,4 @@
-"""A new password: one's own by the current one, or by a link from the administrator."""
+"""Password change: with the current password, or with a reset link from the administrator."""
 
 from typing import Any
 
@@ -30,9 +30,9 @@ WRONG = _("This is not your current password.")
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def change(request: HttpRequest) -> HttpResponse:
-    """Change one's own password. This session goes on, every other one of this person ends.
+    """Change one's own password. This session stays valid, every other session of the user ends.
 
-    API keys are revoked too, but for those that the person chooses to keep.
+    API keys are revoked, except those that the user chooses to keep.
     """
     assert isinstance(request.user, User)
     form = ChangePasswordForm(request.user, request.POST if request.method == "POST" else None)
@@ -61,15 +61,15 @@ def _changed(request: HttpRequest, user: User, form: ChangePasswordForm) -> Http
 @require_safe
 @login_required
 def changed(request: HttpRequest) -> HttpResponse:
-    """Say that it was done."""
+    """Confirm that the password was changed."""
     return render(request, "accounts/password_changed.html")
 
 
 class Reset(PasswordResetConfirmView):
     """Choose a password with a link from the administrator, and log in.
 
-    Django's view puts the token into the session and goes on to an address without it, so that neither the
-    history nor a Referer holds it. A link that is wrong, used, too old, or of a disabled person is a 404.
+    Django's view moves the token into the session and redirects to a URL without it, so that neither the
+    history nor a Referer contains it. A wrong, used or expired link, or one of a disabled user, is a 404.
     """
 
     form_class = NewPasswordForm
@@ -84,7 +84,7 @@ class Reset(PasswordResetConfirmView):
         del self.request.session[INTERNAL_RESET_SESSION_TOKEN]
         assert self.user is not None
         if not self.user.replace_password(form.cleaned_data["new_password1"]):
-            return dead_link(self.request)  # somebody was quicker
+            return dead_link(self.request)  # another request replaced it first
         auth.login(self.request, self.user)
         return redirect(settings.LOGIN_REDIRECT_URL)
 

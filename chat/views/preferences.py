@@ -1,4 +1,4 @@
-"""What a person chose for this browser: in cookies, so the server renders it and nothing flashes."""
+"""Preferences per browser, stored in cookies so that the server renders them and nothing flashes."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-# The allowed values of each; the first is the default. A cookie bears the name of its choice.
+# Allowed values of each preference, the default first. The cookie has the name of the preference.
 CHOICES = {
     "theme": ("system", "light", "dark"),
     "announce": ("finished", "blocks", "off"),
@@ -16,7 +16,7 @@ KEPT = 365 * 24 * 60 * 60  # seconds
 
 
 def read(request: HttpRequest) -> dict[str, str]:
-    """Each choice with its value; a cookie that nobody of ours wrote counts as none."""
+    """Return the value of each preference; a cookie with an unknown value counts as none."""
     return {name: _known(name, request.COOKIES.get(name)) for name in CHOICES}
 
 
@@ -26,12 +26,12 @@ def _known(name: str, value: str | None) -> str:
 
 
 def context(request: HttpRequest) -> dict[str, dict[str, str]]:
-    """A context processor: every page is drawn as the person likes it."""
+    """Context processor: make the preferences available to every template."""
     return {"preferences": read(request)}
 
 
 def keep(response: HttpResponseBase, chosen: Mapping[str, str]) -> None:
-    """Only the server reads these, so no script gets them."""
+    """Set the cookies, HttpOnly because only the server reads them."""
     for name, value in chosen.items():
         response.set_cookie(
             name, value, max_age=KEPT, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax"

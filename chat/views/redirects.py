@@ -1,4 +1,4 @@
-"""Where a plain form leads to, once it was done as it says."""
+"""Redirects after a form was processed (303 See Other)."""
 
 import uuid
 
@@ -11,6 +11,6 @@ class HttpResponseSeeOther(HttpResponseRedirect):
 
 
 def to_conversation(conversation: uuid.UUID, message: uuid.UUID | None = None) -> HttpResponseSeeOther:
-    """To a conversation's page, and there to a message."""
+    """Redirect to a conversation's page, and to the message on it if one is given."""
     page = reverse("chat:conversation", args=[conversation])
     return HttpResponseSeeOther(f"{page}#m-{message}" if message else page)

@@ -1,4 +1,7 @@
-"""The fields of a call: JSON, also when labelled as an event stream, or a form. Checked one by one."""
+"""Fields of a request's body, and their checks.
+
+The body is a form, or JSON, also if it is labelled text/event-stream.
+"""
 
 import uuid
 from collections.abc import Collection, Mapping
@@ -16,13 +19,13 @@ from chat.wire import strict_json
 from .errors import is_form
 
 JSON_TYPES = ("application/json", "text/event-stream")
-NULLABLE = ("client_key", "parent", "model")  # a form has no null: an empty field says the same
+NULLABLE = ("client_key", "parent", "model")  # a form has no null: an empty field means the same
 
 
 def parse(request: HttpRequest, *known: str, required: bool = True) -> dict[str, Any]:
-    """The call's fields, all of them `known`; a call that needs none may come without a body.
+    """Return the body's fields. With `required` False the body may be missing.
 
-    Raises BadRequest, PayloadTooLarge and UnsupportedMediaType.
+    Raises BadRequest (also for a field that is not `known`), PayloadTooLarge and UnsupportedMediaType.
     """
     if is_form(request):
         fields = _form(request)
@@ -37,7 +40,10 @@ def parse(request: HttpRequest, *known: str, required: bool = True) -> dict[str,
 
 
 def parse_text(fields: Mapping[str, Any], name: str, longest: int, *, required: bool = False) -> str | None:
-    """With its line breaks as "\\n". Raises BadRequest and PayloadTooLarge."""
+    """Return a text field with its line breaks as "\\n"; None if missing and not `required`.
+
+    Raises BadRequest, and PayloadTooLarge beyond `longest` code points.
+    """
     value = fields.get(name)
     if value is None and not required:
         return None
@@ -49,7 +55,7 @@ def parse_text(fields: Mapping[str, Any], name: str, longest: int, *, required: 
     if len(value) > longest:
         sizes = {"name": name, "length": grouped_number(len(value)), "longest": grouped_number(longest)}
         words = _("“%(name)s” has %(length)s characters; %(longest)s are the most that can be sent.")
-        if name == "content":  # of a person, who knows no names of fields
+        if name == "content":  # typed by a person, who does not know field names
             words = _("Your message has %(length)s characters; %(longest)s are the most that can be sent.")
         raise PayloadTooLarge(words % sizes)
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
@@ -58,7 +64,7 @@ def parse_text(fields: Mapping[str, Any], name: str, longest: int, *, required: 
 
 
 def parse_uuid(fields: Mapping[str, Any], name: str) -> uuid.UUID | None:
-    """Raises BadRequest for what is no UUID."""
+    """Return a UUID field, None if it is missing. Raises BadRequest when it is no UUID."""
     value = fields.get(name)
     if value is None:
         return None
@@ -75,7 +81,7 @@ def _uuid(value: Any) -> uuid.UUID:
 
 
 def listed_choices(known: Collection[str]) -> str:
-    """What there is in place of what is not."""
+    """Return a sentence that lists the known names, for the error about an unknown one."""
     if not known:
         return _("This call takes none.")
     return _("There are: %(names)s.") % {"names": ", ".join(sorted(known))}

@@ -1,4 +1,7 @@
-"""What a call asks for, as its fields say it."""
+"""Parsing of request bodies into turns and other typed values.
+
+Every function raises BadRequest, PayloadTooLarge and UnsupportedMediaType.
+"""
 
 import uuid
 from typing import Any
@@ -18,13 +21,12 @@ from .errors import is_form
 MAX_QUESTION_CHARS = 200_000  # code points
 MAX_SYSTEM_CHARS = 20_000  # code points
 MAX_MODEL_CHARS = 200
-MAX_BODY_BYTES = 1_048_576  # bytes, so never a title's own limit
+MAX_BODY_BYTES = 1_048_576  # bytes; as the limit of a text field it is never reached
 THUMBS = {"up": True, "down": False, "none": None}
 
 
 def question(request: HttpRequest, conversation: uuid.UUID | None) -> SendMessage:
-    """The question of a send. Raises BadRequest, PayloadTooLarge and UnsupportedMediaType, like everything
-    here."""
+    """Parse a new question; `conversation` None starts a conversation."""
     more = ["parent"] if conversation else []
     known = ["content", "client_key", "model", "system", *parameter_fields.names(request)]
     sent = request_fields.parse(request, *known, *more)
@@ -41,7 +43,7 @@ def question(request: HttpRequest, conversation: uuid.UUID | None) -> SendMessag
 
 
 def edit(request: HttpRequest, message: uuid.UUID) -> EditMessage:
-    """The question that is to stand beside the question `message`."""
+    """Parse the edited version of the question `message`."""
     sent = request_fields.parse(
         request, "content", "client_key", "model", "system", *parameter_fields.names(request)
     )
@@ -67,7 +69,7 @@ def continuation(request: HttpRequest, message: uuid.UUID) -> ContinueReply:
 
 
 def feedback(request: HttpRequest) -> tuple[bool | None, str]:
-    """`{"thumb": "up" | "down" | "none", "reason"?}`: whether it is up, or None, and why."""
+    """Parse `{"thumb": "up" | "down" | "none", "reason"?}` into (True, False or None; reason or "")."""
     sent = request_fields.parse(request, "thumb", "reason")
     thumb = sent.get("thumb")
     if not isinstance(thumb, str) or thumb not in THUMBS:
@@ -77,7 +79,7 @@ def feedback(request: HttpRequest) -> tuple[bool | None, str]:
 
 
 def title(request: HttpRequest) -> str:
-    """A conversation's new title, in one line."""
+    """Parse a conversation's new title, with its white space collapsed to one line."""
     sent = request_fields.parse(request, "title")
     line = " ".join((request_fields.parse_text(sent, "title", MAX_BODY_BYTES, required=True) or "").split())
     if len(line) > TITLE_LENGTH:
@@ -87,7 +89,7 @@ def title(request: HttpRequest) -> str:
 
 
 def settings(request: HttpRequest) -> dict[str, Any]:
-    """What is to change of a conversation's `model`, `system` and `parameters`."""
+    """Parse the changes to a conversation's `model`, `system` and `parameters`: those that were sent."""
     sent = request_fields.parse(request, "model", "system", *parameter_fields.names(request))
     found = {
         "model": _model(sent),
@@ -101,7 +103,7 @@ def settings(request: HttpRequest) -> dict[str, Any]:
 
 
 def no_fields(request: HttpRequest) -> None:
-    """A call whose address says it all."""
+    """Accept only a body without fields, or no body."""
     request_fields.parse(request, required=False)
 
 
@@ -116,6 +118,9 @@ def _model(sent: dict[str, Any]) -> str | None:
 
 
 def _client_key(request: HttpRequest, sent: dict[str, Any], asked: str) -> uuid.UUID:
-    """The client's key, or a new one. A form's stays while its page does, so what is asked counts too."""
+    """Return the client's key for this turn (idempotency), or a new one.
+
+    A form keeps its key while its page is open, so there the content `asked` is hashed into the key.
+    """
     key = request_fields.parse_uuid(sent, "client_key") or uuid.uuid4()
     return uuid.uuid5(key, asked) if is_form(request) else key

@@ -1,4 +1,4 @@
-"""What a reply is offered whose tokens were used up by thinking: more of them, or less of that."""
+"""Retries offered for a reply whose tokens were used up by thinking: more tokens, or less thinking."""
 
 import json
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from chat.formats import grouped_number
 from chat.upstream.catalogue import LlmModel
 from chat.upstream.parameters import Value, supported_parameters
 
-MORE = 2  # times the tokens it had
+MORE = 2  # factor on the max_tokens of the last attempt
 
 
 def offers(model: LlmModel, chosen: Mapping[str, Value], had: int) -> list[dict[str, Any]]:
-    """Each one parameter that another attempt could have, as a button of a form."""
+    """Return the retries as form buttons, each of which changes one parameter. `had`: the last max_tokens."""
     takes = {parameter.name: parameter for parameter in supported_parameters(model)}
     found = []
     more = min(had * MORE, int(takes["max_tokens"].maximum))
@@ -32,5 +32,5 @@ def offers(model: LlmModel, chosen: Mapping[str, Value], had: int) -> list[dict[
 
 
 def _offer(name: str, value: Value, written: str, words: str) -> dict[str, Any]:
-    """`value` as a form sends it, `parameters` as a program does."""
+    """Return the context of a button: `value` for a form, `parameters` as JSON for the page's script."""
     return {"name": name, "value": written, "parameters": json.dumps({name: value}), "words": words}

@@ -1,4 +1,4 @@
-"""Following a run and stopping it, from any tab and any process."""
+"""Views that follow and stop a run, from any tab and in any process."""
 
 import uuid
 
@@ -20,7 +20,7 @@ from .sse_response import stream as stream_of
 
 @access.require_methods("GET")
 async def stream(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
-    """Follow or resume: what comes after `Last-Event-ID`, or after `?after=`, or everything."""
+    """Stream the run from the position in `Last-Event-ID` or `?after=`, otherwise from its beginning."""
     here = await get_engine()
     user, found, position = await run_in_db(_find, request, run)
     live = await here.follow(found)
@@ -44,7 +44,10 @@ def _position(request: HttpRequest) -> Position:
 
 @access.require_methods("POST")
 async def stop(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
-    """Ask the run to stop; its stream tells when it did. The row is told first, for a layer may be dead."""
+    """Request that the run stops; its stream tells when it did.
+
+    The request is stored in the run's row first, because the pub/sub message to the owner process may get lost.
+    """
     here = await get_engine()
     found = await run_in_db(_request_stop, request, run)
     here.stop(found)

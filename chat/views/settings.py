@@ -1,4 +1,4 @@
-"""The page on which a person chooses how the chat looks, speaks and listens in this browser."""
+"""Settings page: theme, screen reader announcements and the Enter key, for this browser."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -16,7 +16,7 @@ from .redirects import HttpResponseSeeOther
 
 @access.require_methods("GET", "HEAD", "POST")
 async def settings(request: HttpRequest) -> HttpResponseBase:
-    """Show the choices, or keep those that are sent: all of them, or none where one is not allowed."""
+    """Show the preferences, or store the sent ones: all of them, or none if one has an invalid value."""
     return await run_in_db(_keep if request.method == "POST" else _show, request)
 
 

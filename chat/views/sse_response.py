@@ -1,4 +1,4 @@
-"""Answers that stream: the same frames to whoever asks for a run, and whenever."""
+"""Event stream responses: the same frames for every viewer of a run, at any time."""
 
 import uuid
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from chat.models import User
 
 
 class EventStream(StreamingHttpResponse):
-    """Hands a viewer's frames on as they are, without Django's two generators around each of them."""
+    """Pass a viewer's frames on as they are, without Django's two generators around each of them."""
 
     def __init__(self, viewer: Viewer) -> None:
         self._frames = viewer.frames()
@@ -27,11 +27,10 @@ class EventStream(StreamingHttpResponse):
 def stream(
     engine: Engine, live: RunState, user: User, request: HttpRequest, position: Position = Position()
 ) -> HttpResponseBase:
-    """`text/event-stream` of what follows `position`; 204 for who has seen `done` already.
+    """Return the `text/event-stream` of the run after `position`; with `?html=1` with rendered HTML as well.
 
-    With `?html=1` its frames carry the text rendered as well.
-
-    204 is what makes a browser's EventSource stop asking.
+    204 if the client has had the `done` event already, because that makes a browser's EventSource stop
+    reconnecting.
     """
     if live.outcome is not None and position == live.end._replace(done=True):
         return _labelled(HttpResponse(status=204), live.info.run, live.info.conversation)

@@ -1,4 +1,4 @@
-"""A conversation's messages as its page shows them."""
+"""The messages of a conversation's page, as template contexts."""
 
 import uuid
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from chat.turns.planner import can_continue
 from . import outcome
 
 PAGE = 50  # messages shown at once
-PAGE_LENGTH = 1_000_000  # code points of text shown at once, but at least a question and its reply
+PAGE_LENGTH = 1_000_000  # code points of text shown at once; a question and its reply are always shown
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """`items` oldest first; `older` names the first message shown where there are older ones."""
+    """`items`: oldest first; `older`: id of the first message shown, None if there are no older ones."""
 
     items: list[dict[str, Any]]
     older: uuid.UUID | None
@@ -27,10 +27,9 @@ class Thread:
 def read(
     conversation: Conversation, before: Message | None = None, *, since: uuid.UUID | None = None
 ) -> Thread:
-    """The newest page of the active branch, or the page that ends just before `before`; of the newest page
-    only the message `since` and what follows it, where it is among them.
+    """Return the newest page of the active branch, or the page that ends just before `before`.
 
-    A fixed number of queries, whatever there is to show.
+    If `since` is on that page, only it and the messages after it. The number of queries is fixed.
     """
     leaf = before.parent_id if before else conversation.active_leaf_id
     places = list(reversed(Message.objects.branch(leaf, PAGE + 1))) if leaf else []
@@ -52,7 +51,7 @@ def read(
 
 
 def _count(leaf: uuid.UUID | None) -> int:
-    """How many messages from this one upwards are shown at once."""
+    """Return how many messages, from `leaf` upwards, fit on one page."""
     count, length = 0, 0
     for step in Message.objects.ancestors(leaf, PAGE) if leaf else ():
         length += step.length
@@ -63,7 +62,7 @@ def _count(leaf: uuid.UUID | None) -> int:
 
 
 def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool) -> dict[str, Any]:
-    """`text` and `reasoning` are those of all the message's runs, `position` is that of the last one's."""
+    """Return a message's context: the texts of all its runs, and the stream position of the last one."""
     text, reasoning = run.texts() if run and run.is_live else ("", "")
     feedback = getattr(message, "feedback", None)
     return {
@@ -103,7 +102,7 @@ def _run(run: Run, position: Position) -> dict[str, Any]:
 
 
 def _versions(place: BranchNode) -> dict[str, Any] | None:
-    """None where there is only the one."""
+    """Return the place among the versions of a message, None if there is only one."""
     if place.count < 2:
         return None
     return {

@@ -1,1 +1,1 @@
-"""Copies of the database that are verified, the way back from them, and how damage is noticed."""
+"""Backup, verification and restore of a site, and detection of a damaged database."""

@@ -1,4 +1,4 @@
-"""A backup is one zip file: members, and a manifest with the size and the SHA-256 of each."""
+"""The format of a backup: one zip file of members, with a manifest of their sizes and SHA-256 digests."""
 
 import hashlib
 import json
@@ -15,19 +15,23 @@ SECRET_KEY = "secret-key"  # noqa: S105 - the name of a file
 MEDIA = "media/"
 PIECE_BYTES = 1_048_576
 LONGEST_MANIFEST_BYTES = 64 * 1_048_576
-COMPRESSION_LEVEL = 1  # a third of the size for a tenth of the time that the usual level takes
+COMPRESSION_LEVEL = 1  # reduces to a third of the size, in a tenth of the default level's time
 
 Progress = Callable[[str, int, int], None]
-"""Told what is done, how much of it, and how much there is."""
+"""Called as `progress(activity, done, total)`."""
 
 
 class BackupError(Exception):
-    """A backup cannot be made, read or restored. The text is a whole sentence."""
+    """Raised when a backup cannot be made, read or restored. The message is a whole sentence."""
 
 
 @dataclass
 class Manifest:
-    """`rows` counts each table; `migrations` are those that were applied, as (app, name)."""
+    """The description of a backup.
+
+    `rows` is the number of rows by table, `migrations` the applied ones as (app, name), in order, and
+    `members` {"bytes", "sha256"} by name of the member.
+    """
 
     engine: str
     created: str
@@ -38,7 +42,7 @@ class Manifest:
 
 
 class ArchiveWriter:
-    """Writes members, and the manifest as the last one."""
+    """Write a backup: its members, and the manifest as the last one."""
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
@@ -61,7 +65,7 @@ class ArchiveWriter:
         self._file.close()
 
     def add(self, name: str, pieces: Iterable[bytes | memoryview]) -> int:
-        """Write one member; returns how many lines it has."""
+        """Write one member. Return its number of lines."""
         digest, size, lines = hashlib.sha256(), 0, 0
         with self._zip.open(name, "w", force_zip64=True) as member:
             for piece in pieces:
@@ -75,7 +79,7 @@ class ArchiveWriter:
 
 
 class Archive:
-    """A backup to read. Raises BackupError where it is none, or one that this version does not know."""
+    """A backup that is read. Raises BackupError: when it is no backup, or of an unknown format."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -109,7 +113,7 @@ class Archive:
         return manifest
 
     def verify(self, progress: Progress) -> None:
-        """Read all of it once; BackupError where a byte is not what was written."""
+        """Read the whole backup once. Raises BackupError: when a byte differs from what was written."""
         total = sum(each["bytes"] for each in self.manifest.members.values())
         done = 0
         for name in self.manifest.members:
@@ -118,7 +122,10 @@ class Archive:
                 progress("verifying the backup", done, total)
 
     def read(self, name: str) -> Iterator[bytes]:
-        """A member, piece by piece; its last piece is followed by BackupError where the sum is wrong."""
+        """Yield a member in pieces.
+
+        Raises BackupError: when it cannot be read, or, after its last piece, when size or digest are wrong.
+        """
         expected = self.manifest.members[name]
         digest, size = hashlib.sha256(), 0
         try:
@@ -133,7 +140,7 @@ class Archive:
             raise BackupError(f"The backup is damaged: {name} is not what was written.")
 
     def extract(self, name: str, path: Path) -> None:
-        """Write a member into a new file that only its owner can read."""
+        """Write a member into a new file that only its owner can read. Raises BackupError."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             for piece in self.read(name):

@@ -1,4 +1,4 @@
-"""What belongs to a site beside its database: the secret key, and the files that people attached."""
+"""Backup of a site's files outside the database: the secret key and the attachments."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from .archive import MEDIA, SECRET_KEY, Archive, ArchiveWriter, Progress, pieces
 
 
 def dump(folder: Path, archive: ArchiveWriter, progress: Progress) -> None:
-    """Pack the files of DATA_DIR. One that goes away meanwhile was not meant to stay."""
+    """Pack the secret key and the attachments of DATA_DIR. Attachments deleted meanwhile are left out."""
     key = folder / SECRET_KEY
     if key.is_file():
         archive.add(SECRET_KEY, pieces_of(key))
@@ -20,14 +20,17 @@ def dump(folder: Path, archive: ArchiveWriter, progress: Progress) -> None:
 
 
 def unpack(archive: Archive, folder: Path) -> None:
-    """Write these files under a new folder, for `replace`."""
+    """Extract the secret key and the attachments into a new folder, for `replace`."""
     for name in archive.manifest.members:
         if name == SECRET_KEY or name.startswith(MEDIA):
             archive.extract(name, folder / name)
 
 
 def replace(folder: Path, new: Path, suffix: str) -> list[Path]:
-    """Put what was unpacked into DATA_DIR; returns where that keeps what was there before."""
+    """Move the files that `unpack` extracted to `new` into DATA_DIR.
+
+    Return the paths, with `suffix`, under which the replaced files are kept. An identical file stays.
+    """
     kept = []
     for name in (SECRET_KEY, MEDIA.rstrip("/")):
         there, coming = folder / name, new / name

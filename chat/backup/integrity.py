@@ -1,12 +1,12 @@
-"""Whether a SQLite file is sound: whole, or for as long as a start may take."""
+"""Integrity checks of a SQLite file: of all of it, or of as much as a server's start has time for."""
 
 import sqlite3
 import time
 from pathlib import Path
 from urllib.parse import quote
 
-START_SECONDS = 2.0  # that a start may look; about a gigabyte
-STEPS = 10_000  # of SQLite's machine between two looks at the clock
+START_SECONDS = 2.0  # for the check at a start; enough for about a gigabyte
+STEPS = 10_000  # instructions of SQLite's virtual machine between two looks at the clock
 ADVICE = (
     "Stop every server, keep a copy of the file, and restore the last backup: "
     "`manage.py restore <backup> --force`. The README says more under “Backup, upgrade and going back”."
@@ -14,9 +14,10 @@ ADVICE = (
 
 
 def damage(path: Path, seconds: float = 0.0, *, thorough: bool = False) -> str:
-    """What is wrong with this file; empty where nothing was found, or where there is no database yet.
+    """Return a description of the file's damage; "" if none was found, or if there is no database yet.
 
-    The header and the schema are always read. What is left of the pages after `seconds` is not; 0: all are.
+    The header and the schema are always checked. The check of the pages ends after `seconds`; 0 checks all.
+    `thorough` also compares the indexes with their tables (`integrity_check` instead of `quick_check`).
     """
     if not path.is_file() or not path.stat().st_size:
         return ""
@@ -28,7 +29,7 @@ def damage(path: Path, seconds: float = 0.0, *, thorough: bool = False) -> str:
             connection.close()
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return ""  # somebody has it for themselves: nothing is known
+            return ""  # another process has locked it: nothing is known
         return str(error)
     except sqlite3.DatabaseError as error:
         return str(error)

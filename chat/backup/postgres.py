@@ -1,6 +1,7 @@
-"""PostgreSQL: every table by COPY, all as of one moment. It needs no client program of the server's version.
+"""Backup of PostgreSQL: every table by COPY, in one snapshot.
 
-The schema is not copied: it is what the migrations make that the manifest lists.
+It needs no client program, which would have to be of the server's version.
+The schema is not copied: a restore makes it by applying the migrations that the manifest lists.
 """
 
 from collections.abc import Iterator
@@ -14,12 +15,12 @@ from django.db.migrations.recorder import MigrationRecorder
 from .archive import Archive, ArchiveWriter, BackupError, Progress
 
 FOLDER = "tables/"
-# What is generated from other columns cannot be written.
+# Without generated columns, which cannot be written.
 COLUMNS = """
 SELECT column_name FROM information_schema.columns
 WHERE table_schema = current_schema() AND table_name = %s AND is_generated = 'NEVER' ORDER BY ordinal_position
 """
-# Those of extensions stay where they are.
+# Without the functions of extensions, which stay in their schema.
 FUNCTIONS = """
 SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace
 AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
@@ -33,7 +34,7 @@ AND pg_get_serial_sequence(quote_ident(table_name), column_name) IS NOT NULL
 
 
 def dump(archive: ArchiveWriter, progress: Progress) -> None:
-    """Copy all tables in one read-only transaction; servers go on writing meanwhile."""
+    """Copy all tables in one read-only transaction, during which servers may write. Raises BackupError."""
     with transaction.atomic():
         _run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         archive.manifest.migrations = _applied()
@@ -41,7 +42,7 @@ def dump(archive: ArchiveWriter, progress: Progress) -> None:
         for done, table in enumerate(tables):
             progress("copying the tables", done, len(tables))
             rows = _run(f"SELECT COUNT(*) FROM {_quoted(table)}")[0][0]  # noqa: S608
-            # A row is a line: COPY writes the line ends of a text as \n.
+            # One row is one line, because COPY escapes line breaks within a text as \n.
             if archive.add(f"{FOLDER}{table}", _copied_out(table)) != rows:
                 raise BackupError(f"The table {table} was not copied whole.")
             archive.manifest.rows[table] = rows
@@ -56,7 +57,7 @@ def _copied_out(table: str) -> Iterator[bytes]:
 
 
 def read_all(progress: Progress) -> None:
-    """Read every row there is. Raises BackupError."""
+    """Read every row of every table. Raises BackupError: when a table cannot be read."""
     connection.ensure_connection()
     tables = _tables()
     for done, table in enumerate(tables):
@@ -70,18 +71,19 @@ def read_all(progress: Progress) -> None:
 
 
 def has_data() -> bool:
-    """Whether there is something to lose."""
+    """Return True if there is a user, so that a restore would replace data."""
     return "chat_user" in _tables() and bool(_run("SELECT 1 FROM chat_user LIMIT 1"))
 
 
 def restore(archive: Archive, aside: str, progress: Progress) -> bool:
-    """Fill the database anew, in one transaction. Says whether there was something to keep in `aside`.
+    """Replace the database's content by the backup's, in one transaction. Raises BackupError.
 
-    That is a schema: what was there moves into it as it is.
+    The existing tables and functions move unchanged into a new schema with the name `aside`. Return True if
+    there were any.
     """
     with transaction.atomic():
         _run("SET LOCAL lock_timeout = '10s'")
-        # Else a row that waits for its check at the end keeps its table from being altered.
+        # A table cannot be altered while one of its rows waits for a deferred constraint check.
         _run("SET CONSTRAINTS ALL IMMEDIATE")
         kept = _put_aside(aside)
         progress("making the tables", 0, 1)
@@ -107,7 +109,7 @@ def _put_aside(schema: str) -> bool:
 
 
 def _leaves(executor: MigrationExecutor, applied: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The last ones of these, which the others lead to."""
+    """Return the leaves among the applied migrations, those that no other applied one depends on."""
     names = set(applied)
     children = executor.loader.graph.node_map
     return [key for key in applied if not any(child.key in names for child in children[key].children)]
@@ -119,7 +121,7 @@ def _fill(archive: Archive, progress: Progress) -> None:
     if set(tables) != set(rows):
         different = ", ".join(sorted(set(tables) ^ set(rows)))
         raise BackupError(f"The backup has other tables than its migrations make: {different}.")
-    _run(f"TRUNCATE {', '.join(map(_quoted, tables))}")  # what migrations wrote stands in the backup, too
+    _run(f"TRUNCATE {', '.join(map(_quoted, tables))}")  # rows that migrations wrote are in the backup, too
     for done, table in enumerate(tables):
         progress("writing the tables", done, len(tables))
         _copy_in(archive, table)

@@ -1,10 +1,10 @@
-"""How far a long command is, on standard error: one line that changes on a terminal, else one a tenth."""
+"""The progress of a long command: one line that is rewritten on a terminal, else a line every 10 per cent."""
 
 from typing import TextIO
 
 
 class ProgressLine:
-    """Called with what is done, how much of it, and how much there is."""
+    """A `Progress` callable that writes to `stream`, which is standard error in the commands."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

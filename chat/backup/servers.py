@@ -1,4 +1,4 @@
-"""Whether a server runs on this folder or this database: nothing is replaced under one."""
+"""Detection of servers that use this DATA_DIR or database: a restore must not replace data under them."""
 
 import uuid
 from pathlib import Path
@@ -12,9 +12,10 @@ from chat.ownership import process_lock
 
 
 def running(folder: Path) -> str:
-    """A sentence where one runs, else empty.
+    """Return an error message if a server of this machine uses this DATA_DIR, else "".
 
-    A process of this machine is known by the lock that it holds; another machine's by its heartbeat.
+    A process of this machine is detected by its process lock, one of another machine by its heartbeat: see
+    `heard`.
     """
     for path in (folder / "workers").glob("*"):
         if (worker := _key_of(path)) and process_lock.is_locked(folder / "workers", worker):
@@ -23,11 +24,11 @@ def running(folder: Path) -> str:
 
 
 def heard() -> str:
-    """The same of servers that wrote into this database a moment ago, wherever they run."""
+    """Return an error message if a server of any machine wrote a heartbeat within DEAD_AFTER, else ""."""
     try:
         worker = Worker.objects.filter(heartbeat_at__gte=Now() - DEAD_AFTER).first()
     except DatabaseError:
-        return ""  # no such table, or a damaged one
+        return ""  # the table does not exist, or is damaged
     if worker is None:
         return ""
     seconds = int(DEAD_AFTER.total_seconds())

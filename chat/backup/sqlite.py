@@ -1,4 +1,4 @@
-"""SQLite: copied while servers write to it, as of one moment, by its own backup interface.
+"""Backup of SQLite: one snapshot, by SQLite's own backup interface, while servers write to the database.
 
 https://www.sqlite.org/backup.html
 """
@@ -14,12 +14,15 @@ from . import integrity
 from .archive import Archive, ArchiveWriter, BackupError, Progress, pieces_of
 
 MEMBER = "database.sqlite3"
-PAGES = 2_048  # copied between two reports
+PAGES = 2_048  # database pages copied between two progress reports
 SIDE_FILES = ("-wal", "-shm", "-journal")
 
 
 def dump(database: Path, archive: ArchiveWriter, progress: Progress) -> None:
-    """Copy the database beside the archive, compare the copy with it, and pack that."""
+    """Copy the database to a temporary file beside the archive, verify the copy, and pack it.
+
+    Raises BackupError: when the database is damaged, or the copy differs from it in its numbers of rows.
+    """
     copy = Path(f"{archive.path}.database")
     try:
         rows = _copy(database, copy, progress)
@@ -43,19 +46,19 @@ def dump(database: Path, archive: ArchiveWriter, progress: Progress) -> None:
 
 
 def _copy(database: Path, copy: Path, progress: Progress) -> dict[str, int]:
-    """Copy what the database holds at this moment, and count its rows at the same moment."""
+    """Copy the database. Return the number of rows by table, from the same snapshot."""
 
     def report(status: int, remaining: int, total: int) -> None:
         progress("copying the database", total - remaining, total)
 
     os.close(os.open(copy, os.O_CREAT | os.O_EXCL, 0o600))
     with closing(_open(database)) as source, closing(sqlite3.connect(copy)) as target:
-        # An open transaction holds one state of the database over all steps. Writers are not in its way.
+        # The open transaction keeps all steps in one snapshot of the database, and does not block writers.
         source.execute("BEGIN")
         rows = _count(source)
         source.backup(target, pages=PAGES, progress=report)
         source.execute("ROLLBACK")
-        target.execute("PRAGMA journal_mode=DELETE")  # one file
+        target.execute("PRAGMA journal_mode=DELETE")  # no side files: the copy is one file
     return rows
 
 
@@ -81,7 +84,7 @@ def _reported(copy: Path, progress: Progress) -> Iterator[bytes]:
 
 
 def unpack(archive: Archive, path: Path) -> None:
-    """Write the backed-up database into a new file, and look through all of it. Raises BackupError."""
+    """Extract the backup's database into a new file and check all of it. Raises BackupError: when damaged."""
     archive.extract(MEMBER, path)
     if found := integrity.damage(path, thorough=True):
         raise BackupError(f"The database in the backup is damaged: {found}.")
@@ -91,7 +94,7 @@ def unpack(archive: Archive, path: Path) -> None:
 
 
 def is_used(database: Path) -> bool:
-    """Whether another process has the database open."""
+    """Return True if another process has the database open."""
     if not database.exists():
         return False
     try:
@@ -102,19 +105,19 @@ def is_used(database: Path) -> bool:
     except sqlite3.OperationalError as error:
         return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
     except sqlite3.DatabaseError:
-        return False  # damaged, which is why it is to be replaced
+        return False  # damaged, which is a reason to restore
     return False
 
 
 def dangling(database: Path) -> str:
-    """What a row refers to that is not there; empty where all is."""
+    """Return a description of rows whose foreign keys refer to missing rows; "" if there are none."""
     with closing(_open(database)) as session:
         row = session.execute('SELECT "table", parent, COUNT(*) FROM pragma_foreign_key_check').fetchone()
     return f"{row[2]} rows of {row[0]} refer to rows of {row[1]} that are not there" if row[2] else ""
 
 
 def has_data(database: Path) -> bool:
-    """Whether there is something to lose; a file that cannot be read may hold something."""
+    """Return True if there is a user, so that a restore would replace data, or if the file is unreadable."""
     if not database.is_file() or not database.stat().st_size:
         return False
     try:
@@ -125,17 +128,17 @@ def has_data(database: Path) -> bool:
 
 
 def replace(database: Path, new: Path, aside: Path) -> None:
-    """Put `new` in the place of the database, which is kept as `aside` with all that belongs to it.
+    """Replace the database by `new`, and keep the old one, with its side files, as `aside`.
 
-    What is in the write-ahead log goes into the old file first, or is moved with it: that log must never be
-    applied to the new one.
+    The write-ahead log is first checkpointed into the old file, or else moved with it, because it must never
+    be applied to the new one.
     """
     if database.exists():
         try:
             with closing(sqlite3.connect(database, timeout=20)) as session:
                 session.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.DatabaseError:
-            pass  # damaged: its files stay together as they are
+            pass  # damaged: its side files move with it below
         os.link(database, aside)
         for suffix in SIDE_FILES:
             side = Path(f"{database}{suffix}")

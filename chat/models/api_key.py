@@ -36,7 +36,7 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
         return self.filter(in_time, revoked=None, user__is_active=True)
 
     def revoke(self, keep: Iterable[Any] = ()) -> int:
-        """Revoke the keys for good, except those with a primary key in `keep`. Return how many were revoked."""
+        """Revoke the keys for good, except those whose primary key is in `keep`. Return their number."""
         return self.filter(revoked=None).exclude(pk__in=list(keep)).update(revoked=timezone.now())
 
     def by_secret(self, secret: str) -> "ApiKey | None":
@@ -48,8 +48,8 @@ class ApiKey(models.Model):
     """An API key of a user.
 
     `may_run` and `may_list` are its scopes. `keeps_conversations`: its calls are stored like turns of the
-    chat. `may_set_gateway`: its calls may choose the AI Gateway and its settings; only an administrator allows
-    this, because a gateway's log, cache and costs belong to the account.
+    chat. `may_set_gateway`: its calls may choose the AI Gateway and its settings. Only an administrator may
+    allow that, because a gateway's log, cache and costs belong to the account.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

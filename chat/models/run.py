@@ -152,7 +152,7 @@ class Run(Attempt):
         return seconds if seconds > 0 else None
 
     def texts(self) -> tuple[str, str]:
-        """Return this run's own (text, reasoning): from its chunks while it is live, then from the message."""
+        """Return this run's own (text, reasoning): from its chunks while live, then from the message."""
         if self.is_live:
             return RunChunk.objects.texts(self.pk)
         text, start = self.message.text, self.text_offset

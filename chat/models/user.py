@@ -68,7 +68,7 @@ class User(AbstractUser):
         ]
 
     def clean(self) -> None:
-        """Raises ValidationError: when the name or address is another account's, or looks like it."""
+        """Raise ValidationError if the name or the address is another account's, or looks like it."""
         super().clean()
         wrong: dict[str, Any] = {}
         if Identifier.objects.taken(self, self.username, ""):

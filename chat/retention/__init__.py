@@ -1,1 +1,1 @@
-"""What is deleted for good, after how long: each kind by a setting, in small transactions."""
+"""Pruning: permanent deletion of old rows and files, each kind by its own setting, in short transactions."""

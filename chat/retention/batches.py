@@ -1,4 +1,4 @@
-"""Deleting many rows while others write: few at a time, and resting as long as each batch took."""
+"""Deletion of many rows beside other writers: in small batches, each followed by an equally long pause."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -17,13 +17,16 @@ Stop = Callable[[], bool]
 
 
 def never() -> bool:
-    """Go on to the end."""
+    """Return False: a `Stop` that never stops."""
     return False
 
 
 @contextmanager
 def short_transaction() -> Iterator[None]:
-    """A transaction; then leave the write lock to others for as long as it was held."""
+    """Run the block in a transaction, then sleep for as long as it held the write lock, so others can write.
+
+    The sleep is at most `LONGEST_REST_SECONDS`.
+    """
     started = time.monotonic()
     with write_lock(), transaction.atomic():
         yield
@@ -31,7 +34,10 @@ def short_transaction() -> Iterator[None]:
 
 
 def batches_of(rows: QuerySet[Any], stop: Stop) -> Iterator[list[Any]]:
-    """The keys of `rows`, some at a time, for a caller who deletes these before it asks for the next."""
+    """Yield the primary keys of `rows` in batches. The caller deletes each batch before it takes the next.
+
+    The iteration also ends when a batch comes a second time, because it was not deleted.
+    """
     last: list[Any] = []
     while not stop():
         keys = list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH_ROWS])
@@ -42,12 +48,12 @@ def batches_of(rows: QuerySet[Any], stop: Stop) -> Iterator[list[Any]]:
 
 
 def delete_all(rows: QuerySet[Any], stop: Stop = never) -> int:
-    """Delete all of `rows`. Returns how many rows of this table went."""
+    """Delete `rows` in batches until `stop()`. Return how many rows of their own table were deleted."""
     return sum(delete_keys(rows, keys) for keys in batches_of(rows, stop))
 
 
 def delete_keys(rows: QuerySet[Any], keys: list[Any]) -> int:
-    """Delete those of `keys` that still are among `rows`."""
+    """Delete those of `keys` that are still among `rows`. Return how many rows of their table that were."""
     with short_transaction():
         _, by_table = rows.filter(pk__in=keys).delete()
     return by_table.get(rows.model._meta.label, 0)

@@ -1,4 +1,4 @@
-"""Conversations that were deleted long ago: their messages first, from the leaves to the root."""
+"""Permanent deletion of conversations: first their messages, from the leaves to the root."""
 
 import uuid
 from typing import Any
@@ -11,7 +11,10 @@ from .batches import BATCH_ROWS, Stop, batches_of, delete_keys
 
 
 def delete_conversations(rows: QuerySet[Any], stop: Stop) -> int:
-    """One after another. A long one goes in many transactions, its own row in the last one."""
+    """Delete conversations one by one until `stop()`. Return how many were deleted.
+
+    A long conversation takes many transactions, of which the last deletes its own row.
+    """
     deleted = 0
     for keys in batches_of(rows, stop):
         for key in keys:
@@ -22,7 +25,7 @@ def delete_conversations(rows: QuerySet[Any], stop: Stop) -> int:
 
 
 def _delete_messages(rows: QuerySet[Any], conversation: uuid.UUID, stop: Stop) -> bool:
-    """Says whether it came to the end."""
+    """Delete the conversation's messages. Return False if `stop()` ended it early."""
     messages = Message.objects.filter(conversation_id=conversation, conversation__in=rows)
     keys = _leaves_first(conversation)
     for start in range(0, len(keys), BATCH_ROWS):
@@ -33,7 +36,7 @@ def _delete_messages(rows: QuerySet[Any], conversation: uuid.UUID, stop: Stop) -
 
 
 def _leaves_first(conversation: uuid.UUID) -> list[uuid.UUID]:
-    """The messages, each before the one that it answers, so that none takes others with it."""
+    """Return the ids of the messages, each child before its parent, so that no deletion cascades."""
     parents = dict(Message.objects.filter(conversation_id=conversation).values_list("pk", "parent_id"))
     depths: dict[uuid.UUID | None, int] = {None: 0}
     for message in parents:

@@ -1,4 +1,4 @@
-"""Pruning once a day, by one process of all."""
+"""Pruning once a day, by one of all processes."""
 
 import asyncio
 import logging
@@ -13,14 +13,14 @@ from chat.models import MaintenanceTask
 
 from .kinds import prune
 
-POLL_SECONDS = 900.0  # between two looks whether it is due
+POLL_SECONDS = 900.0  # mean interval between two checks of whether pruning is due
 INTERVAL = timedelta(days=1)
 
 logger = logging.getLogger(__name__)
 
 
 async def prune_daily() -> None:
-    """Until cancelled. What is being deleted then is finished, a batch of rows at the most."""
+    """Prune once a day until cancelled. A cancellation lets the current batch of rows finish."""
     thread, stopping = DatabaseExecutor("db-prune"), threading.Event()
     try:
         while True:

@@ -1,4 +1,4 @@
-"""Journals that could not be stored: files that hold what people wrote, and that nobody reads again."""
+"""Damaged journals: files with text of runs that could not be stored, which no process reads again."""
 
 from datetime import datetime
 from pathlib import Path
@@ -11,13 +11,13 @@ from .batches import Stop
 
 
 def damaged(before: datetime) -> list[Path]:
-    """Those that were last written before that moment."""
+    """Return the paths of the damaged journals that were last written before that time."""
     folder = Path(settings.DATA_DIR) / "workers"
     return [path for path in folder.glob(f"*{DAMAGED_SUFFIX}") if path.stat().st_mtime < before.timestamp()]
 
 
 def delete_damaged(before: datetime, stop: Stop) -> int:
-    """Returns how many went. Raises OSError."""
+    """Delete them until `stop()`. Return how many were deleted. Raises OSError."""
     deleted = 0
     for path in damaged(before):
         if not stop():

@@ -1,4 +1,4 @@
-"""The kinds of rows that do not stay for ever, and which of them may go now."""
+"""The kinds of rows that are pruned, and the queries for those to delete now."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from .conversations import delete_conversations
 from .journals import damaged, delete_damaged
 
 JOURNALS = "damaged journals"
-LEFT_BEHIND = timedelta(days=1)  # after which a piece of an ended reply is nobody's any more
+LEFT_BEHIND = timedelta(days=1)  # after the end of its run, a chunk belongs to no process any more
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`rows` may go now; None where the settings keep them for ever."""
+    """A kind of rows. `rows()` returns those to delete now, or None if the settings keep them for ever."""
 
     name: str
     rows: Callable[[], QuerySet[Any] | None]
@@ -32,7 +32,7 @@ class Kind:
 
 
 def _before(days: int) -> datetime | None:
-    """The moment before which they go; None for 0 days, which means for ever."""
+    """Return the time before which rows are deleted; None for 0 days, which means that they are kept."""
     return timezone.now() - timedelta(days=days) if days else None
 
 
@@ -76,7 +76,7 @@ def _readings() -> QuerySet[Any] | None:
 
 
 def _delete_readings(rows: QuerySet[Any], stop: Stop) -> int:
-    """Under a permit of their own, without which the database refuses."""
+    """Delete readings, each batch with a permit, without which the database refuses. Return how many."""
     before = _before(settings.KEEP_READINGS_DAYS)
     assert before
     deleted = 0
@@ -104,7 +104,10 @@ KINDS = (
 
 
 def prune(stop: Stop) -> dict[str, int]:
-    """Delete what may go. Returns how many rows of each kind, and how many files, went. Raises OSError."""
+    """Delete all that is due, until `stop()`. Return the numbers of deleted rows, and of files, by kind.
+
+    Raises OSError: when a file cannot be deleted.
+    """
     found = {}
     for kind in KINDS:
         rows = kind.rows()
@@ -116,7 +119,7 @@ def prune(stop: Stop) -> dict[str, int]:
 
 
 def count() -> dict[str, int]:
-    """How many rows of each kind, and how many files, would go."""
+    """Return the numbers of rows, and of files, by kind, that `prune` would delete."""
     found = {kind.name: rows.count() for kind in KINDS if (rows := kind.rows()) is not None}
     if before := _before(settings.KEEP_DELETED_DAYS):
         found[JOURNALS] = len(damaged(before))

@@ -1,4 +1,4 @@
-"""`manage.py backup <file>`: all of a site in one verified file, while its servers run."""
+"""`manage.py backup <file>`: write a whole site into one verified file, while its servers run."""
 
 import os
 import secrets
@@ -24,7 +24,7 @@ class Command(BaseCommand):
     help = (
         "Write the database, the secret key and attached files into one file, and verify it. Servers may run."
     )
-    requires_system_checks = ()  # a wrong setting is no reason to go without a backup
+    requires_system_checks = ()  # a wrong setting must not prevent a backup
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="a new file, such as chat-2027-01-31.zip")
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             manifest = _write(partial, progress)
             with Archive(partial) as written:
                 written.verify(progress)
-            os.link(partial, target)  # which, unlike a rename, overwrites nothing
+            os.link(partial, target)  # unlike a rename, a link overwrites nothing
         except (BackupError, DatabaseError, sqlite3.Error, psycopg.Error, OSError) as error:
             raise CommandError(f"No backup was made: {error}") from error
         finally:

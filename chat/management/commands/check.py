@@ -1,4 +1,4 @@
-"""`manage.py check`: Django's, and with --integrity all of the database, or a backup."""
+"""`manage.py check`: Django's system checks, or, with options, a check of the whole database or a backup."""
 
 import sqlite3
 import sys

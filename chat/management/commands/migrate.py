@@ -1,4 +1,4 @@
-"""`manage.py migrate`: Django's, one at a time for each database, and never on a damaged one."""
+"""`manage.py migrate`: Django's command, serialised for each database, and refused on a damaged one."""
 
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ from chatsite.locks import migrating
 
 
 class Command(migrate.Command):
-    """Who starts several servers at once with --prepare has one of them migrate; the others wait for it."""
+    """Serialise migrations: of several servers started with --prepare one migrates, and the others wait."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Before Django's own checks, which ask the database."""
+        """Check the file and take the lock before Django's own checks, which query the database."""
         connection = connections[options["database"]]
         require_sound(connection)
         try:
@@ -29,7 +29,7 @@ class Command(migrate.Command):
 
 
 def require_sound(connection: Any) -> None:
-    """Raise CommandError where the SQLite file is damaged, as far as a short look tells."""
+    """Raise CommandError if a check of `START_SECONDS` finds the SQLite file damaged."""
     if connection.vendor != "sqlite":
         return
     path = Path(str(connection.settings_dict["NAME"]))

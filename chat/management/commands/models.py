@@ -1,4 +1,4 @@
-"""`manage.py models`: fetch Cloudflare's list of models now, and say what is different."""
+"""`manage.py models`: fetch Cloudflare's list of models now, and print what has changed."""
 
 import asyncio
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ NO_ACCOUNT = "There is no Cloudflare account: write CLOUDFLARE_ACCOUNT_ID and CL
 
 class Command(BaseCommand):
     help = "Fetch the list of models from Cloudflare now. A running server does so by itself every six hours."
-    # A DEFAULT_MODEL that is not known yet stops the server; this is how it becomes known.
+    # The checks reject a DEFAULT_MODEL that is not known yet, and this command makes it known.
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:

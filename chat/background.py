@@ -1,4 +1,4 @@
-"""Tasks in the background of the event loop: started, repeated, waited for and cancelled in one way."""
+"""Background tasks of the event loop: start, repeat, wait for and cancel them."""
 
 import asyncio
 import contextvars
@@ -14,16 +14,16 @@ logger = logging.getLogger(__name__)
 
 
 def spawn(coroutine: Coroutine[Any, Any, T], name: str | None = None) -> asyncio.Task[T]:
-    """Start a task in an empty context.
+    """Start a task in an empty `contextvars` context.
 
-    A request's context would tie each database call of the task to that request's thread, which would then
-    live as long as the task.
+    A copy of a request's context would tie each database call of the task to that request's thread, which
+    would then live as long as the task.
     """
     return asyncio.get_running_loop().create_task(coroutine, name=name, context=contextvars.Context())
 
 
 class BackgroundTasks:
-    """The tasks of one owner. The event loop itself keeps only weak references to its tasks."""
+    """The background tasks of one object. Keeps them alive, as the event loop has only weak references."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -40,11 +40,11 @@ class BackgroundTasks:
     def repeat(
         self, step: Callable[[], Awaitable[None]], seconds: float | Callable[[], float], name: str
     ) -> None:
-        """Await `step` again and again, each time after a pause. A step that fails is logged."""
+        """Call `step` in an endless loop, each time after `seconds`. Log a step that fails, and go on."""
         self.start(_repeat(step, seconds, name), name)
 
     async def wait(self, seconds: float) -> None:
-        """Let the tasks end, for at most so long."""
+        """Wait until the tasks have ended, for at most `seconds`."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
 
@@ -56,7 +56,7 @@ class BackgroundTasks:
 
 
 async def log_failure(work: Awaitable[None], name: str) -> None:
-    """Await `work`; an exception ends in the log, a database that is away without its traceback."""
+    """Await `work` and log any exception: a DatabaseError as a warning without its traceback."""
     try:
         await work
     except DatabaseError as error:

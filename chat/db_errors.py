@@ -1,4 +1,4 @@
-"""Which database errors mean that it cannot be used now, and what a caller is told: 503, never 500."""
+"""Tell outages of the database from wrong statements; an outage is answered with 503, never with 500."""
 
 import logging
 import threading
@@ -14,11 +14,11 @@ RETRY_SECONDS = 5
 
 logger = logging.getLogger(__name__)
 damage_seen = threading.Event()
-"""Set by the first statement that met damage. A start checks the file, so only a restart clears it."""
+"""Set once a statement has met damage. Only a restart clears it, because the file is checked at startup."""
 
 
 class Outage(Enum):
-    """The value is what `/readyz` says."""
+    """A reason why the database cannot be used. Its value is the text that `/readyz` returns."""
 
     AWAY = "database unreachable"
     SILENT = "database does not answer"
@@ -47,7 +47,7 @@ CODES = {
     Outage.UNWRITABLE: "storage_unwritable",
     Outage.DAMAGED: "storage_damaged",
 }
-# Primary result codes: https://www.sqlite.org/rescode.html. The others are mistakes of a statement.
+# Primary result codes: https://www.sqlite.org/rescode.html. All others are the statement's fault.
 SQLITE = {
     3: Outage.UNWRITABLE,  # PERM
     5: Outage.BUSY,
@@ -63,7 +63,7 @@ SQLITE = {
 }
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
 POSTGRES = {
-    "25006": Outage.UNWRITABLE,  # a standby, before it is promoted
+    "25006": Outage.UNWRITABLE,  # a standby that is not promoted yet
     "40001": Outage.BUSY,
     "40P01": Outage.BUSY,
     "53100": Outage.FULL,
@@ -76,8 +76,6 @@ POSTGRES = {
 
 
 class DatabaseUnavailable(RequestError):
-    """The database cannot be used now."""
-
     status = 503
 
     def __init__(self, outage: Outage) -> None:
@@ -87,7 +85,7 @@ class DatabaseUnavailable(RequestError):
 
 
 def outage_of(error: BaseException) -> Outage | None:
-    """None where the statement is to blame, or where this is no error of the database at all."""
+    """Return the outage behind `error`; None if the statement is to blame or it is no database error."""
     if not isinstance(error, Error):
         return None
     cause = error.__cause__
@@ -100,7 +98,7 @@ def outage_of(error: BaseException) -> Outage | None:
 
 
 def unavailable(error: Error) -> DatabaseUnavailable:
-    """The refusal that stands for `error`; a mistake of our own is raised again."""
+    """Return the 503 for `error`, and log it. Raises `error` itself if it is a bug rather than an outage."""
     outage = outage_of(error)
     if outage is None:
         raise error

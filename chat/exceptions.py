@@ -1,10 +1,14 @@
-"""What a call can be refused with, before any stream. Nothing was changed."""
+"""Exceptions that refuse a request before its stream begins. When one is raised, nothing has been changed."""
 
 import uuid
 
 
 class RequestError(Exception):
-    """`status` is HTTP's, `code` is for programs, the text for people; `retry_after` in seconds."""
+    """The base of all refusals.
+
+    `status` is the HTTP status, `code` is for programs, `message` for people (translated), `retry_after` is
+    in seconds, and `run` is the id of the live run that is in the way, if there is one.
+    """
 
     status = 400
     code = "malformed"
@@ -17,7 +21,7 @@ class RequestError(Exception):
 
 
 class BadRequest(RequestError):
-    """Blank, of a wrong type, or unknown."""
+    """A value in the request is blank, of the wrong type, or unknown."""
 
 
 class NotAuthenticated(RequestError):
@@ -25,19 +29,19 @@ class NotAuthenticated(RequestError):
 
 
 class NotFound(RequestError):
-    """The same for what does not exist and for what is somebody else's."""
+    """The object does not exist or belongs to another user; the response is the same."""
 
     status, code = 404, "not_found"
 
 
 class ConversationBusy(RequestError):
-    """The conversation has a live run, named in `run`."""
+    """The conversation has a live run, whose id is `run`."""
 
     status, code = 409, "busy"
 
 
 class Conflict(RequestError):
-    """The client key was used for something else, or this cannot be done with that message."""
+    """The client key was used for another request, or the message does not allow this action."""
 
     status, code = 409, "conflict"
 
@@ -51,7 +55,7 @@ class UnsupportedMediaType(RequestError):
 
 
 class ServiceOverloaded(RequestError):
-    """This person has asked for more at once than is worked on for one person."""
+    """This user has more requests in progress at once than the server works on for one user."""
 
     status, code = 429, "throttled"
 

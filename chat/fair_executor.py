@@ -1,8 +1,8 @@
-"""Threads shared fairly between people: those for work that costs time, and the database's.
+"""Fair sharing of threads between users: `FairExecutor` for slow work, `Turns` for the database's threads.
 
-In a plain pool whoever asks most gets most: with twenty heavy pages of one person in its queue, everybody
-else waits for all twenty. Here each person has a queue, the queues take turns, and one person never has more
-than one thread at a time.
+In a plain pool, the user with the most requests gets the most threads: with twenty heavy pages of one user in
+its queue, everybody else waits for all twenty. A `FairExecutor` has one queue per user, serves the queues in
+turn, and never gives one user more than one thread at a time.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from django.utils import translation
 
 P = ParamSpec("P")
 T = TypeVar("T")
-THREADS = 8  # for as many people at the same time; each is started when it is needed
+THREADS = 8  # for as many users at the same time; a thread is started when it is first needed
 
 logger = logging.getLogger(__name__)
 
@@ -32,20 +32,20 @@ class _Work:
 
 
 class FairExecutor:
-    """One queue a person, round-robin, at most one thread for each. Safe to use from any thread."""
+    """A thread pool with one queue per user: round-robin, at most one thread each. Thread-safe."""
 
     def __init__(self, name: str, threads: int = THREADS) -> None:
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._lock = threading.Lock()
-        # Those who wait, whose turn it is first. A person is here or in `_busy` only while there is work.
+        # The users who wait, the next one first. A user is in here or in `_busy` only while there is work.
         self._queues: dict[Hashable, deque[_Work]] = {}
         self._busy: set[Hashable] = set()
 
     def submit(
         self, person: Hashable, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> "Future[T]":
-        """Run `function` in a thread when it is this person's turn, in the caller's language."""
+        """Run `function` in a thread when it is this user's turn, with the caller's language active."""
         language = translation.get_language()
 
         def call() -> T:
@@ -59,19 +59,19 @@ class FairExecutor:
         return work.future
 
     def waiting(self, person: Hashable) -> int:
-        """How much of this person's work waits for its turn."""
+        """Return how many calls of this user are queued and not started."""
         with self._lock:
             return len(self._queues.get(person, ()))
 
     def _dispatch(self) -> None:
-        """Give free threads to those whose turn it is. The lock is held."""
+        """Start the next call of each waiting user while threads are free. The caller holds the lock."""
         for person in [person for person in self._queues if person not in self._busy]:
             if len(self._busy) >= self._threads:
                 return
             queue = self._queues.pop(person)
             work = queue.popleft()
             if queue:
-                self._queues[person] = queue  # at the end of the round
+                self._queues[person] = queue  # behind the other users
             self._busy.add(person)
             self._pool.submit(self._run, person, work)
 
@@ -81,7 +81,7 @@ class FairExecutor:
                 _do(work)
         finally:
             try:
-                connections.close_all()  # of a template that asked something after all; else there is none
+                connections.close_all()  # one is open only if the work queried the database
             except Exception:
                 logger.exception("a database connection could not be closed")
             finally:
@@ -96,25 +96,26 @@ class FairExecutor:
 def _do(work: _Work) -> None:
     try:
         result = work.call()
-    except BaseException as error:  # the parser is Rust, whose panics are no Exception
+    except BaseException as error:  # a panic of the Rust parser is a BaseException
         work.future.set_exception(error)
     else:
         work.future.set_result(result)
 
 
 class Turns:
-    """Limits each person to `most` threads of a shared pool at a time; further work waits outside the pool.
+    """Limit each person (a user, or an API key) to `most` threads of a shared pool at a time.
 
-    So the pool's queue holds at most `most` items of each person. To be used on one event loop.
+    Further work waits outside the pool, so the pool's queue holds at most `most` items of each person. To be
+    used on one event loop.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        # An entry lives as long as somebody holds it or waits for it.
+        # Weak values: an entry lives while a task holds its semaphore or waits for it.
         self._turns: WeakValueDictionary[Hashable, asyncio.Semaphore] = WeakValueDictionary()
 
     def of(self, person: Hashable) -> asyncio.Semaphore:
-        """This person's turn, for `async with`."""
+        """Return the semaphore of this person, for `async with`."""
         return self._turns.setdefault(person, asyncio.Semaphore(self._most))
 
 

@@ -1,4 +1,4 @@
-"""Limits that several rooms share."""
+"""Limits that several packages share."""
 
-MAX_REPLY_CHARS = 400_000  # code points of text and of reasoning
-MAX_LIVE_RUNS = 1_500  # a process; further ones are queued
+MAX_REPLY_CHARS = 400_000  # code points of a run's text and of its reasoning; of both together for a call
+MAX_LIVE_RUNS = 1_500  # per process, and as many calls; further runs are queued, further calls refused

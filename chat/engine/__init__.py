@@ -1,1 +1,1 @@
-"""The streaming core: runs as tasks of the server, and those who watch them."""
+"""The streaming core: runs as asyncio tasks of the server, and the viewers who follow them."""

@@ -1,4 +1,4 @@
-"""One process's engine: its parts, their start, and their end in good order."""
+"""The engine of one process: its parts, started and stopped in order."""
 
 import asyncio
 import os
@@ -38,13 +38,13 @@ from .readiness import Readiness
 if TYPE_CHECKING:
     from chat.upstream.routing.redis_rate_limiter import RedisRateLimiter
 
-PING_SECONDS = 15.0  # seconds of silence after which a stream carries a comment
-HOUSEKEEPING_INTERVAL_SECONDS = 0.25  # seconds
-SHUTDOWN_STREAM_SECONDS = 3.0  # seconds for open streams to take their last frames
+PING_SECONDS = 15.0  # of silence, after which a stream gets an SSE comment
+HOUSEKEEPING_INTERVAL_SECONDS = 0.25
+SHUTDOWN_STREAM_SECONDS = 3.0  # for open streams to send their last frames
 
 
 class Engine:
-    """Everything that streams in this process. Made on the event loop it works on."""
+    """All parts that stream in this process. To be created on the event loop that it works on."""
 
     def __init__(self) -> None:
         self.worker = Worker(id=uuid.uuid4(), host=socket.gethostname(), pid=os.getpid())
@@ -91,7 +91,7 @@ class Engine:
 
     @property
     def catalogue(self) -> Catalogue:
-        """What is offered now. Another may take its place at any moment: ask once for what is to agree."""
+        """The models offered now. It may be replaced at any moment: read it once for a consistent view."""
         return self._catalogue.get()
 
     async def start(self) -> None:
@@ -104,7 +104,7 @@ class Engine:
         self._tasks.repeat(self._keep_house, HOUSEKEEPING_INTERVAL_SECONDS, "housekeeping")
 
     async def launch(self, opened: StoredTurn) -> RunState:
-        """Begin a stored turn, or find the run that an earlier send of it began."""
+        """Start the run of a stored turn, or follow the run that an earlier request with its key started."""
         if opened.request is None:
             return await self.follow(opened.run)
         live = RunState(run_info_of(opened.run))
@@ -112,24 +112,24 @@ class Engine:
         return live
 
     async def follow(self, run: Run) -> RunState:
-        """What to watch for this run (message and worker loaded): our text, or a mirror of what is stored."""
+        """Return the state to watch for `run` (message and worker loaded): our own or a `RemoteRun`."""
         if live := self.supervisor.states.get(run.pk):
             return live
         mirror = self.remote_runs.get(run)
         if not mirror.viewers and mirror.outcome is None:
-            # Interest first, snapshot second: what is written in between comes with one or the other.
+            # Subscribe first, read second: text written in between then arrives by one way or the other.
             if run.is_live and run.worker is not None:
                 self.pubsub.subscribe(run.pk, run.worker.channel, mirror.end)
             await self.remote_runs.refresh(mirror)
         return self.remote_runs.keep(mirror)
 
     def stop(self, run: Run) -> None:
-        """Stop a run of this process at once; ask the owner of another's. The row says so already."""
+        """Stop a run at once, or ask the process that owns it. `stop_requested` is set in its row already."""
         if not self.supervisor.stop(run.pk) and run.worker is not None:
             self.pubsub.publish_stop(run.pk, run.worker.channel)
 
     async def drain(self, grace: float) -> None:
-        """Take nothing new; let what runs end within `grace` seconds; keep the rest as interrupted."""
+        """Start nothing new, let runs and calls end within `grace` seconds, store the rest as interrupted."""
         self.draining = True
         await asyncio.gather(
             self.supervisor.wait(grace, self.force_shutdown), self.api_calls.wait(grace, self.force_shutdown)
@@ -172,7 +172,7 @@ def _redis_rate_limiter() -> "RedisRateLimiter | None":
 
 
 def _local_model() -> llama_cpp.LocalModel | None:
-    """Where others answer, the local model is offered only if LOCAL_MODEL names one."""
+    """Return the local model, if there is one; beside another provider, only if LOCAL_MODEL names it."""
     if (settings.CLOUDFLARE_ACCOUNT_ID or settings.OPENAI_BASE_URL) and not settings.LOCAL_MODEL:
         return None
     path = llama_cpp.find(settings.LOCAL_MODEL)
@@ -180,7 +180,7 @@ def _local_model() -> llama_cpp.LocalModel | None:
 
 
 def _configured_models(offered: llama_cpp.LocalModel | None) -> list[LlmModel]:
-    """The models that this site's settings add to Cloudflare's."""
+    """Return the models that this site's settings add to Cloudflare's."""
     return [*config.models(), *([offered.model] if offered else [])]
 
 
@@ -189,9 +189,9 @@ _starting: asyncio.Task[Engine] | None = None
 
 
 async def get_engine() -> Engine:
-    """This process's engine, started on first use where the server did not start it.
+    """Return this process's engine; start it on first use if the server has not started it.
 
-    One shared task starts it: a second request in the same moment must not see it half built.
+    One shared task starts it, because a second request at the same time must not see it half built.
     """
     global _starting
     if _engine is not None:
@@ -210,7 +210,7 @@ async def _start() -> Engine:
 
 
 async def shut_down(grace: float) -> None:
-    """Drain and forget this process's engine, if one was started."""
+    """Drain and discard this process's engine, if it was started."""
     global _engine
     if _engine is not None:
         await _engine.drain(grace)

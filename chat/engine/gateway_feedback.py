@@ -1,4 +1,4 @@
-"""What people think of replies, passed on to the log of the AI Gateway that these went through."""
+"""Forward users' ratings of replies to the log of the AI Gateway that the replies went through."""
 
 import asyncio
 import logging
@@ -8,17 +8,17 @@ from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 from chat.upstream.gateway_log import GatewayLogRef
 
-WAITING = 100  # thumbs to be passed on; with so many nobody listens there
-FAREWELL = 2.0  # seconds for the last ones when the server ends
+WAITING = 100  # pending ratings; with so many the gateway does not answer, and further ones are dropped
+FAREWELL = 2.0  # seconds for the pending ratings at shutdown
 
 logger = logging.getLogger(__name__)
 
 
 class GatewayFeedback:
-    """In the background, one after the other: a thumb that is turned round at once must end as here.
+    """Send ratings in the background, one at a time, so that a rating changed at once arrives last.
 
-    Ours is the truth, and theirs a copy: what cannot be passed on is told to the log when that begins, and to
-    nobody who rates.
+    The site's database is authoritative, the gateway has a copy. So the first of a series of errors is
+    logged, and the user who rates is never told.
     """
 
     def __init__(self, client: Client) -> None:
@@ -28,7 +28,7 @@ class GatewayFeedback:
         self._failing = False
 
     def send(self, passages: list[GatewayLogRef], up: bool | None) -> None:
-        """A reply that was continued has an entry for each of its parts."""
+        """Queue a rating for each log entry in `passages`: a reply that was continued has one per part."""
         for passage in passages:
             if len(self._tasks) >= WAITING:
                 return

@@ -1,4 +1,4 @@
-"""How a run ended."""
+"""The outcome of a run or an API call: its status, the reason, its cost and its times."""
 
 import math
 from dataclasses import dataclass
@@ -25,13 +25,11 @@ FALLBACK_SENTENCES: dict[str, str] = {
 }
 FALLBACK_OTHERWISE = gettext_noop("Answered by %(model)s, because %(asked)s did not answer.")
 
-MAX_RETRY_AFTER_SECONDS = (
-    86_400.0  # seconds; who asks to come back later than tomorrow has written something else
-)
+MAX_RETRY_AFTER_SECONDS = 86_400.0  # a day; a server that names more has made a mistake
 INTERNAL_ERROR = gettext_noop("The server made a mistake. Try again, please.")
 
-MAX_COUNT = 2**31 - 1  # of tokens, as the database holds it; what a server says is not to be relied on
-NEXT_TO_NOTHING = 40  # code points of text: a reply that had only begun
+MAX_COUNT = 2**31 - 1  # tokens, the limit of the database column; the number a server reports is not trusted
+NEXT_TO_NOTHING = 40  # code points of text; a truncated reply this short has only begun
 THINKING = "thinking"
 FILTERED_REASON = "content_filter"  # the finish reason
 FILTERED = gettext_noop("A content filter ended this reply. Change the question, or try another model.")
@@ -42,12 +40,15 @@ THOUGHT_ONLY = gettext_noop("Thinking used up all the tokens that there were for
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """`code` and `message` say why a run failed, or what its tokens went into.
+    """The outcome of a run, or of an API call.
 
-    `status` is one of the ended `Run.Status`. `seconds` from the question to the end, `thinking_seconds` of
-    them spent on the reasoning. `passage`: what an AI Gateway on the way said of it. `answered_by` names the
-    model that answered where it was not the one asked, and `because` the code of what was wrong with that.
-    Before `retry_at` trying again is of no use.
+    - `status`: one of the ended `Run.Status`.
+    - `code` and `message`: why the run failed, or what its tokens were spent on.
+    - `seconds`: from the question to the end; `thinking_seconds`: the part spent on reasoning.
+    - `gateway_log_ref`: the entry in the log of the AI Gateway, if the request went through one.
+    - `answered_by` and `fallback_reason`: the fallback model that answered, and the error code of the model
+      that was requested; both empty if that one answered.
+    - `retry_at`: a retry before this time is of no use.
     """
 
     status: str
@@ -65,7 +66,7 @@ class RunOutcome:
 
     @classmethod
     def from_run(cls, run: Run) -> "RunOutcome":
-        """The ending that the database holds."""
+        """Return the outcome that the row holds."""
         usage = None
         if run.completion_tokens is not None:
             usage = Usage(
@@ -90,14 +91,17 @@ class RunOutcome:
 
     @classmethod
     def truncated(cls, text: str, reasoning: str, **more: Any) -> "RunOutcome":
-        """Its tokens are used up: for next to nothing of a text, where it thought too much before."""
+        """Return the outcome of a reply whose tokens are used up.
+
+        If it has reasoning and hardly any text, its message says that thinking used them up.
+        """
         if reasoning and len(text.strip()) <= NEXT_TO_NOTHING:
             more |= {"code": THINKING, "message": THOUGHT_ONLY}
         return cls(Run.Status.TRUNCATED, "length", **more)
 
     @classmethod
     def at_end(cls, text: str, reason: str, **more: Any) -> "RunOutcome":
-        """The model says that it has finished, for this `reason`; also where it had to, or said nothing."""
+        """Return the outcome of a reply that the model ended for `reason`: complete, empty, or filtered."""
         if reason == FILTERED_REASON:
             return cls(Run.Status.FAILED, reason, code=ErrorKind.BLOCKED.value, message=FILTERED, **more)
         if not text.strip():
@@ -105,7 +109,7 @@ class RunOutcome:
         return cls(Run.Status.COMPLETE, reason or "stop", **more)
 
     def to_columns(self) -> dict[str, Any]:
-        """What is stored of it, for a run and for a program's call."""
+        """Return {column: value}, for a run and for an API call, with values cut to the columns' limits."""
         columns: dict[str, Any] = {
             "status": self.status,
             "finish_reason": self.finish_reason[:40],
@@ -131,7 +135,7 @@ class RunOutcome:
         return columns
 
     def to_run_columns(self) -> dict[str, Any]:
-        """What `Run.conclude` stores beside the text: also what its person is to be told."""
+        """Return {column: value} for `Run.conclude`: `to_columns()` and what only a run's user is told."""
         told = {
             "answered_by": self.answered_by,
             "fallback_reason": self.fallback_reason,
@@ -140,7 +144,7 @@ class RunOutcome:
         return self.to_columns() | told
 
     def payload(self) -> dict[str, Any]:
-        """The JSON of the `done` event, in the language of who asks."""
+        """Return the JSON object of the `done` event, in the active language."""
         payload: dict[str, Any] = {
             "response": "",
             "status": self.status,
@@ -172,7 +176,7 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def outcome_of_error(error: UpstreamError) -> RunOutcome:
-    """A cut or a passed deadline interrupts; everything else that upstream says is a failure."""
+    """Return the outcome for `error`: interrupted after a cut or a passed deadline of ours, else failed."""
     cut = error.kind is ErrorKind.INTERRUPTED or (error.kind is ErrorKind.TIMEOUT and error.status is None)
     status = Run.Status.INTERRUPTED if cut else Run.Status.FAILED
     wait = error.retry_after
@@ -186,10 +190,10 @@ def outcome_of_error(error: UpstreamError) -> RunOutcome:
 
 
 def fallback_sentence(because: str) -> str:
-    """Untranslated, with places for the names `model` and `asked`; `because` is the code of a failure."""
+    """Return the untranslated sentence for an error code, with the placeholders `model` and `asked`."""
     return FALLBACK_SENTENCES.get(because, FALLBACK_OTHERWISE)
 
 
 def fallback_message(because: str, model: str, asked: str) -> str:
-    """With the names of both, in the language of who asks."""
+    """Return the sentence with the names of both models filled in, in the active language."""
     return gettext(fallback_sentence(because)) % {"model": model, "asked": asked}

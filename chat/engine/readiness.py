@@ -1,4 +1,4 @@
-"""Whether this process can serve: its database answers, and takes what is written. For `/readyz`."""
+"""The check behind `/readyz`: the database of this process answers, and accepts writes."""
 
 import asyncio
 import time
@@ -10,14 +10,14 @@ from chat.db import DatabaseExecutor
 from chat.db_errors import Outage, damage_seen, outage_of
 from chat.models import MaintenanceTask
 
-FRESH_SECONDS = 1.0  # for which one answer serves whoever asks
-PATIENCE_SECONDS = 3.0  # after which a database that has not answered counts as silent
-WRITE_INTERVAL_SECONDS = 10.0  # between two writes, however often somebody asks
-LOCK_WAIT_MILLISECONDS = 1_000  # that a write waits for another writer of SQLite
+FRESH_SECONDS = 1.0  # for which one result is returned to all requests
+PATIENCE_SECONDS = 3.0  # after which a database that has not answered counts as `Outage.SILENT`
+WRITE_INTERVAL_SECONDS = 10.0  # between two test writes, however often `/readyz` is requested
+LOCK_WAIT_MILLISECONDS = 1_000  # for which a write waits for SQLite's other writer
 
 
 class Readiness:
-    """One probe at a time, on a thread and a connection of its own: what hangs, hangs only that."""
+    """One probe at a time, on a thread and a connection of its own, so a hanging database blocks no more."""
 
     def __init__(self) -> None:
         self._thread = DatabaseExecutor("db-probe")
@@ -27,7 +27,7 @@ class Readiness:
         self._last_write: Outage | None = None
 
     async def check(self) -> Outage | None:
-        """What is wrong, or None; within `PATIENCE_SECONDS`."""
+        """Return the outage, or None if there is none, within `PATIENCE_SECONDS`."""
         loop = asyncio.get_running_loop()
         is_old = loop.time() - self._asked >= FRESH_SECONDS
         if self._probe is None or (self._probe.done() and is_old):
@@ -40,7 +40,7 @@ class Readiness:
         await asyncio.get_running_loop().run_in_executor(None, self._thread.close)
 
     def _run(self) -> Outage | None:
-        """On a fresh connection: a kept one reads from its cache what is damaged on the disk."""
+        """Probe on a fresh connection, because a kept one reads damaged pages from its cache."""
         connection.close()
         try:
             return self._read() or self._write()
@@ -55,7 +55,10 @@ class Readiness:
         return Outage.DAMAGED if damage_seen.is_set() else None
 
     def _write(self) -> Outage | None:
-        """A real commit, as every send needs one. While another writer has the lock, the last one counts."""
+        """Commit a row, as every send needs to. Return the outage, if any.
+
+        While another writer holds the lock, the result of the previous write counts.
+        """
         if time.monotonic() - self._written < WRITE_INTERVAL_SECONDS and self._last_write is None:
             return None
         try:

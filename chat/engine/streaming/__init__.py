@@ -1,1 +1,1 @@
-"""A run's growing text in memory and the SSE feeds that show it; imports the run outcome."""
+"""The growing text of a run in memory, and its SSE feeds. Imports only `engine.outcome` and below."""

@@ -1,6 +1,6 @@
-"""How a run's text reaches its viewers: each holds a position and no queue, and is woken when there is more.
+"""Feeds bring a run's text to its viewers. A viewer holds a position, not a queue, and is woken for more.
 
-A slow viewer gets fewer, bigger frames, and memory is that of the text, however many watch.
+So a slow viewer gets fewer, bigger frames, and memory is that of the text, however many viewers there are.
 https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
@@ -15,11 +15,11 @@ from .position import Position
 if TYPE_CHECKING:
     from .run_state import RunState
 
-MAX_FRAME_CHARS = 16_384  # code points of text, and of reasoning, in one frame at most
+MAX_FRAME_CHARS = 16_384  # code points per frame, of text and of reasoning each
 
 
 class Feed(ABC):
-    """One way to show a run. Its viewers are woken at most every `interval` seconds, at once at first."""
+    """One representation of a run. Wakes its viewers at once, then at most every `interval` seconds."""
 
     interval: ClassVar[float]
 
@@ -34,26 +34,26 @@ class Feed(ABC):
     @property
     @abstractmethod
     def is_finished(self) -> bool:
-        """The run has ended, and `last_frames` may be sent to who has everything before them."""
+        """True if the run has ended and a viewer that has all frames before may be sent `last_frames`."""
 
     @abstractmethod
     def next_frame(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
-        """The frame that follows `at`, and where it ends; None where there is none yet.
+        """Return (end position, SSE frame) of the frame that follows `at`; None if there is none yet.
 
-        `first`: nothing was sent to this viewer before.
+        `first`: nothing has been sent to this viewer before.
         """
 
     def last_frames(self, at: Position, *, resumed: bool) -> bytes:
-        """`done` with its id, and `[DONE]`, for a viewer at `at`, which is the end of the text.
+        """Return `done` with its id, and `[DONE]`, for a viewer at `at`, which is the end of the text.
 
-        `resumed`: it had some text before it came here.
+        `resumed`: the viewer had some of the text before this stream began.
         """
         assert self.state.outcome is not None
         payload = sse.dumps(self.state.outcome.payload() | self._last_words(at, resumed=resumed))
         return sse.encode(payload, event="done", id=str(self.state.end._replace(done=True))) + sse.DONE
 
     def _last_words(self, at: Position, *, resumed: bool) -> dict[str, object]:
-        """What `done` says beside how the run ended."""
+        """Return what `done` contains beside the outcome of the run."""
         return {}
 
     def subscribe(self) -> None:
@@ -63,7 +63,7 @@ class Feed(ABC):
         self.viewers -= 1
 
     def schedule(self) -> None:
-        """There is more."""
+        """Wake the viewers for new text as soon as `interval` allows."""
         if self._timer is not None or not self.viewers:
             return
         wait = self.next_wake_at() - self._loop.time()
@@ -73,24 +73,24 @@ class Feed(ABC):
             self._timer = self._loop.call_later(wait, self._flush)
 
     def next_wake_at(self) -> float:
-        """When the viewers may be woken next, on the loop's clock."""
+        """Return the earliest time of the next wake-up, on the event loop's clock."""
         return self.last_wake + self.interval
 
     def end(self) -> None:
-        """The run's ending is known."""
+        """Announce that the run has an outcome."""
         self.wake()
 
     @abstractmethod
     def reset(self) -> None:
-        """The text is another than before, not only more."""
+        """Start again: the text was replaced, not only extended."""
 
     def _flush(self) -> None:
-        """What is done before the viewers are woken."""
+        """Do what has to be done before the viewers are woken, then wake them."""
         self._timer = None
         self.wake()
 
     def wake(self) -> None:
-        """Wake every viewer. Each has a future of its own in the event, so cancelling one hurts no other."""
+        """Wake every viewer. Each waits on its own future of the event: cancelling one affects no other."""
         self.last_wake = self._loop.time()
         self._changed.set()
         self._changed.clear()
@@ -100,7 +100,7 @@ class Feed(ABC):
 
 
 class PlainFeed(Feed):
-    """The text as the model writes it."""
+    """The feed of the text as the model writes it."""
 
     interval = 0.03
 
@@ -124,7 +124,7 @@ class PlainFeed(Feed):
         self._cached = None
 
     def _frame(self, start: Position, end: Position) -> bytes:
-        """Encoded once for all who stand at `start`."""
+        """Return the frame, encoded once for all viewers at `start`."""
         if self._cached and self._cached[:2] == (start, end):
             return self._cached[2]
         frame = sse.encode(sse.dumps(text_payload(self.state, start, end)), id=str(end))
@@ -133,7 +133,7 @@ class PlainFeed(Feed):
 
 
 def text_payload(live: "RunState", start: Position, end: Position) -> dict[str, object]:
-    """The texts of a frame from `start` to `end`."""
+    """Return the payload of a frame from `start` to `end`: `response`, and `reasoning` if there is any."""
     payload: dict[str, object] = {"response": live.text[start.text : end.text]}
     if end.reasoning > start.reasoning:
         payload["reasoning"] = live.reasoning[start.reasoning : end.reasoning]

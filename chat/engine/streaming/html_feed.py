@@ -1,7 +1,7 @@
-"""A run as a page shows it: rendered once for all who watch, and only while somebody does.
+"""The feed of a run as HTML: rendered once for all viewers, and only while there are any.
 
-Blocks of Markdown that are complete are rendered once, the open one again at most every 100 ms. A rendering
-that takes long is done in a thread, and the next one waits the longer.
+Complete blocks of Markdown are rendered once, the open block again at most every 100 ms. A rendering that may
+take long is done in a thread; the longer one took, the longer the next one waits.
 """
 
 import asyncio
@@ -21,17 +21,15 @@ from .position import Position
 if TYPE_CHECKING:
     from .run_state import RunState
 
-BACKOFF_FACTOR = 10  # after a rendering of 30 ms the next one waits for ten times as long
-INLINE_RENDER_LIMIT = (
-    4_000  # code points of open text that are rendered on the event loop: a thread costs more
-)
+BACKOFF_FACTOR = 10  # the next rendering waits for ten times as long as one took: 300 ms after 30 ms
+INLINE_RENDER_LIMIT = 4_000  # code points of open text rendered on the event loop; a thread would cost more
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
 class RenderStep:
-    """What the latest rendering brought to those who had the one before."""
+    """The patches from the previous rendering to the latest one, for viewers at `start`."""
 
     state: "RunState"
     start: Position
@@ -40,7 +38,7 @@ class RenderStep:
 
     @cached_property
     def frame(self) -> bytes:
-        """Encoded once for all who stand at `start`."""
+        """The SSE frame, encoded once for all viewers at `start`."""
         return frame(self.state, self.start, self.end, self.patches)
 
 
@@ -52,7 +50,7 @@ def frame(live: "RunState", start: Position, end: Position, patches: list[Patch]
 
 
 class HtmlFeed(Feed):
-    """`rendered` is how far the HTML reaches: viewers never get text beyond it."""
+    """The feed of the HTML. `rendered` is the position up to which it reaches: viewers get no text beyond."""
 
     interval = 0.1
 
@@ -60,9 +58,9 @@ class HtmlFeed(Feed):
         super().__init__(live)
         self._next_wake_at = 0.0
         self._is_finished = False
-        self._final_patches: list[Patch] = []  # what `done` corrects: definitions may stand at the end
-        self._working = False
-        self._render_failed = False  # the renderer failed: the text goes on, without HTML
+        self._final_patches: list[Patch] = []  # for `done`: late link definitions change blocks
+        self._working = False  # a thread is rendering
+        self._render_failed = False  # from then on viewers get the text without HTML
         self.reset()
 
     @property
@@ -73,7 +71,7 @@ class HtmlFeed(Feed):
         return self._next_wake_at
 
     def reset(self) -> None:
-        """Begin anew. A thread that works on the old blocks goes on with them in vain."""
+        """Start again. A thread that still renders the old blocks goes on; its result is dropped."""
         self._blocks = Blocks(str(self.state.info.message))
         self._blocks.feed(self.state.info.earlier)
         self._step: RenderStep | None = None
@@ -91,7 +89,7 @@ class HtmlFeed(Feed):
             super().schedule()
 
     def end(self) -> None:
-        """Render what is left; the ending is told when that is done."""
+        """Render what is left; the viewers are sent the outcome after that."""
         if self._is_finished:
             self.wake()
         elif self.viewers and not self._working:
@@ -105,7 +103,10 @@ class HtmlFeed(Feed):
         return self._catch_up_frame(at)
 
     def _catch_up_frame(self, at: Position) -> tuple[Position, bytes]:
-        """For who comes from elsewhere: every block that was open there, whole."""
+        """Return (end position, frame) for a viewer that does not have the previous rendering.
+
+        The frame has the whole HTML of every block that was open at `at`.
+        """
         patches: list[Patch] = []
         text, before = at.text, len(self.state.info.earlier)
         if self._render_failed:
@@ -118,14 +119,13 @@ class HtmlFeed(Feed):
 
     def _last_words(self, at: Position, *, resumed: bool) -> dict[str, object]:
         html = self._final_patches
-        if (
-            resumed and not self._render_failed
-        ):  # it has seen other renderings than those that `_late` corrects
+        # A resumed viewer may show other renderings than those that `_final_patches` corrects.
+        if resumed and not self._render_failed:
             html = self._blocks.patches_since(len(self.state.info.earlier) + at.text)
         return {"html": html} if html else {}
 
     def _flush(self) -> None:
-        """Render what has come since the last time, in a thread if that is much."""
+        """Render the text that is new since the last rendering, in a thread if that may take long."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -164,7 +164,7 @@ class HtmlFeed(Feed):
 
 @dataclass
 class RenderJob:
-    """One rendering, of all text up to `reach`; of the run's last text where it `ends`."""
+    """One rendering, of all text up to `end`; `ends`: the run has ended, so no more text follows."""
 
     blocks: Blocks
     end: Position
@@ -175,14 +175,14 @@ class RenderJob:
     final_patches: list[Patch] = field(default_factory=list)
 
     def run(self) -> None:
-        """A renderer that fails costs the reply its looks, never its words."""
+        """Render. If the renderer fails, log and set `failed`: the reply loses its format, not its text."""
         if self.failed:
             return
         began = time.perf_counter()
         try:
             self.patches = self.blocks.flush()
             self.final_patches = self.blocks.finish() if self.ends else []
-        except BaseException:  # the parser is Rust, whose panics are no Exception
+        except BaseException:  # a panic of the Rust parser is a BaseException
             logger.exception("a reply could not be rendered")
             self.failed = True
         self.seconds = time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""A place in a run's stream: how many code points of its text and its reasoning a viewer has."""
+"""A position in a run's stream: the number of code points of text and of reasoning that a viewer has."""
 
 import re
 from typing import NamedTuple
@@ -8,7 +8,7 @@ _PATTERN = re.compile(r"(\d{1,12})(?:\.(\d{1,12}))?(!?)", re.ASCII)
 
 
 class Position(NamedTuple):
-    """Written `<text>` or `<text>.<reasoning>`; with `!` behind it, that of `done`. Opaque to clients."""
+    """Written as `<text>` or `<text>.<reasoning>`, with `!` appended after `done`. Opaque to clients."""
 
     text: int = 0
     reasoning: int = 0
@@ -16,7 +16,7 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, written: str) -> "Position":
-        """Raises ValueError for what no stream of ours ever sent."""
+        """Parse the id of a frame. Raises ValueError if it is not written like one."""
         match = _PATTERN.fullmatch(written) if len(written) <= LONGEST else None
         if match is None:
             raise ValueError("not a position")

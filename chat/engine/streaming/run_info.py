@@ -1,4 +1,4 @@
-"""The facts of a run that do not change while it streams: the `meta` event."""
+"""The facts of a run that a stream states first: the `meta` event."""
 
 import uuid
 from dataclasses import dataclass
@@ -9,7 +9,10 @@ from chat.wire import sse
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """What `event: meta` says of a run. `earlier` is the message's text before it, where it continues one."""
+    """The ids and the model for `event: meta`, and facts for the feeds.
+
+    `earlier` is the text that the message had before this run; not empty if the run continues a reply.
+    """
 
     run: uuid.UUID
     conversation: uuid.UUID
@@ -17,7 +20,7 @@ class RunInfo:
     user_message: uuid.UUID
     model: str
     earlier: str = ""
-    user: int = 0  # whose it is
+    user: int = 0  # the id of the run's user
 
     def frame(self) -> bytes:
         payload = {
@@ -33,7 +36,7 @@ class RunInfo:
 
 
 def run_info_of(run: Run) -> RunInfo:
-    """`run` with its message loaded."""
+    """Return the facts of `run`, whose message is loaded."""
     message: Message = run.message
     assert message.parent_id is not None
     earlier = message.text[: run.text_offset]

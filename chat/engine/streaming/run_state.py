@@ -1,4 +1,4 @@
-"""A run's growing text in memory: what its viewers are shown, and what is stored of it."""
+"""The growing text of a run in memory: viewers are shown it, and the writer stores it."""
 
 import asyncio
 from dataclasses import replace
@@ -22,9 +22,10 @@ PAUSED = gettext_noop("The reply is paused until it can be saved. The server kee
 
 
 class RunState:
-    """One run's two texts. They only grow, but for `replace`: a mirror needs it after a crash elsewhere.
+    """The text and the reasoning of one run.
 
-    Its viewers hang on two feeds, each made for the first who wants it: the plain text, and the page's HTML.
+    Both only grow, except by `replace`, which a `RemoteRun` needs after the owner process crashed. Viewers
+    subscribe to one of two feeds, each created on first use: the plain text, or the HTML for pages.
     """
 
     def __init__(self, about: RunInfo) -> None:
@@ -34,8 +35,8 @@ class RunState:
         self.outcome: RunOutcome | None = None
         self._problem: dict[str, object] = {}
         self.problems = 0
-        self.queue_position = 0  # in the line of those who wait to be asked
-        self._unsaved = ""  # what viewers were told of text that cannot be stored
+        self.queue_position = 0  # in the wait queue, from 1; 0: not waiting
+        self._unsaved = ""  # the warning shown to viewers that the text cannot be stored
         self.pings = 0
         self._feeds: list[Feed] = []
 
@@ -66,76 +67,76 @@ class RunState:
             feed.schedule()
 
     def replace(self, text: str, reasoning: str) -> None:
-        """Take the database's text, which may be shorter than what a dead owner had sent."""
+        """Take over the database's text, which may be shorter than what a dead owner process had sent."""
         if (text, reasoning) != (self.text, self.reasoning):
             self.text, self.reasoning = text, reasoning
             for feed in self._feeds:
                 feed.reset()
 
     def finish(self, ending: RunOutcome) -> None:
-        """Announce an ending that is stored already."""
+        """Announce an outcome, which is stored already."""
         self.outcome = ending
         for feed in self._feeds:
             feed.end()
 
     def notify_problem(self, code: str, message: str, **more: object) -> None:
-        """Say a problem once to those who watch now; the run goes on."""
+        """Send a `problem` event once to each current viewer; the run goes on."""
         self._problem = {"response": "", "code": code, "message": message, "retryable": True, **more}
         self.problems += 1
         self.wake_subscribers()
 
     @property
     def has_standing_problem(self) -> bool:
-        """The latest problem still holds: new viewers are told as well."""
+        """True while the latest problem still holds, so that new viewers are told as well."""
         return bool(self.queue_position or self._unsaved)
 
     def tell_unsaved(self, *, paused: bool) -> None:
-        """Say that the text cannot be stored at the moment; `tell_saved` takes it back."""
+        """Warn viewers that the text cannot be stored at the moment; `tell_saved` withdraws it."""
         sentence = PAUSED if paused else NOT_SAVED
         if sentence != self._unsaved:
             self._unsaved = sentence
             self.notify_problem("not_saved", sentence)
 
     def tell_saved(self) -> None:
-        """The text is stored again. An empty message takes back what was said."""
+        """Withdraw the warning of `tell_unsaved`, by an empty message."""
         if self._unsaved:
             self._unsaved = ""
             self.notify_problem("not_saved", "")
 
     def set_queue_position(self, place: int) -> None:
-        """The run waits to be asked, at this place of the line; 0 when it waits no more.
+        """Tell viewers the run's place in the wait queue; 0 when it waits no more.
 
-        Whoever comes to watch is told as well; an empty message takes back what was said.
+        New viewers are told as well. An empty message withdraws the notice.
         """
         if place != self.queue_position:
             self.queue_position = place
             self.notify_problem("waiting", WAITING if place else "", place=place)
 
     def set_fallback_model(self, model: str, sentence: str, /, **names: str) -> None:
-        """Another model answers than the one that was asked; `sentence` says why, with places for `names`."""
+        """Tell viewers that the fallback `model` answers. `sentence` says why; `names` fill it in."""
         self.info = replace(self.info, model=model)
         self.notify_problem("fallback", sentence, answered_by=model, **names)
 
     def problem(self) -> bytes:
-        """The latest one, in the language of who asks."""
+        """Return the latest problem as an SSE event, in the active language."""
         message = str(self._problem["message"])
         told = self._problem | {"message": gettext(message) % self._problem if message else ""}
         return sse.encode(sse.dumps(told), event="problem")
 
     def ping(self, silence: float) -> None:
-        """Let the viewers send a comment where nothing was said for `silence` seconds."""
+        """Have viewers send an SSE comment if no feed has woken them for `silence` seconds."""
         last = max((feed.last_wake for feed in self._feeds), default=0.0)
         if asyncio.get_running_loop().time() - last >= silence:
             self.pings += 1
             self.wake_subscribers()
 
     def close(self) -> None:
-        """Let go of the feeds, which refer back: the cycle would keep the text until a garbage collection."""
+        """Drop the feeds: they refer to this object, a cycle that would keep the text until a collection."""
         self._feeds.clear()
         for feed in ("plain", "page"):
             self.__dict__.pop(feed, None)
 
     def wake_subscribers(self) -> None:
-        """Have every viewer look, at once."""
+        """Wake every viewer at once."""
         for feed in self._feeds:
             feed.wake()

@@ -1,4 +1,4 @@
-"""One open stream: a position in a run, and who is watching."""
+"""Viewers: the open streams of this process, each with its user and its position in a run."""
 
 import asyncio
 import contextlib
@@ -15,11 +15,11 @@ from .position import Position
 
 RESET = sse.encode('{"response":""}', event="reset")
 RECONNECT = sse.encode('{"response":""}', event="reconnect")
-RETRY_MILLISECONDS = (700, 2700)  # milliseconds; spread, so that a restart is not met by everybody at once
+RETRY_MILLISECONDS = (700, 2700)  # range of the random delay that spreads reconnections after a restart
 
 
 class Viewers:
-    """The open streams of this process: those whose right is checked, and who are told of a shutdown."""
+    """The open streams of this process, for the check of access rights and for the shutdown."""
 
     def __init__(self) -> None:
         self.open: set[Viewer] = set()
@@ -32,14 +32,14 @@ class Viewers:
             self._last_left.set()
 
     def close_for_shutdown(self, has_ended: Callable[[uuid.UUID], bool]) -> None:
-        """Tell everybody to reconnect, but for those whose run has ended: they see that first."""
+        """Tell viewers to reconnect, except those whose run has ended: they get its outcome first."""
         self.closing = True
         for viewer in list(self.open):
             if not has_ended(viewer.feed.state.info.run):
                 viewer.close_for_shutdown()
 
     async def wait_closed(self, timeout: float) -> None:
-        """Let the open streams take their last frames, for `timeout` seconds."""
+        """Wait until the open streams have sent their last frames, for at most `timeout` seconds."""
         self._last_left.clear()
         if self.open:
             with contextlib.suppress(TimeoutError):
@@ -47,7 +47,10 @@ class Viewers:
 
 
 class Viewer:
-    """What one stream sends: exactly the rest after `position`, or `reset` and everything."""
+    """One open stream: sends exactly the rest after `position`.
+
+    If the run ended with less text than `position`, it sends `reset` and everything.
+    """
 
     def __init__(
         self, viewers: Viewers, feed: Feed, position: Position, *, session: str, user: int, password: str
@@ -64,12 +67,12 @@ class Viewer:
         self._closing = viewers.closing
 
     def revoke(self) -> None:
-        """The right to watch is gone: say so and end, without `[DONE]`."""
+        """End the stream because access was lost: the viewer is told, and gets no `[DONE]`."""
         self._revoked = True
         self.feed.wake()
 
     def close_for_shutdown(self) -> None:
-        """The server is going away: say so and end; the run is kept."""
+        """End the stream because the server shuts down: the viewer is told to reconnect, the run is kept."""
         self._closing = True
         self.feed.wake()
 
@@ -106,11 +109,11 @@ class Viewer:
             self._viewers.leave(self)
 
     def _advance(self) -> bytes:
-        """The next frame of text, or b"" where there is none yet."""
+        """Return the next frame of text, or b"" if there is none yet."""
         live, start = self.feed.state, self._position
         if start.text > len(live.text) or start.reasoning > len(live.reasoning):
             if live.outcome is None:
-                return b""  # ahead of what this process knows: wait
+                return b""  # the client is ahead of what this process has read: wait
             self._position, self._first = Position(), True
             return RESET
         step = self.feed.next_frame(start, first=self._first)

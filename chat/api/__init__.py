@@ -1,1 +1,1 @@
-"""What programs call: OpenAI's chat API and Workers AI's own, each in its own words. One dialect a file."""
+"""The API for programs: OpenAI's chat API and Workers AI's own (the dialects), one module each."""

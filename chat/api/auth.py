@@ -1,4 +1,4 @@
-"""Whose key a call bears. No cookie counts here, so no other site can make a browser call."""
+"""Authentication by API key. Cookies do not count, so no other site can make a browser call the API."""
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
@@ -11,7 +11,10 @@ SCHEME = "bearer "
 
 
 def authenticate(request: HttpRequest) -> ApiKey:
-    """Raises InvalidApiKey, the same for a wrong, a revoked, an expired key and a disabled person's."""
+    """Return the key in the Authorization header.
+
+    Raises InvalidApiKey, the same for a wrong, a revoked, an expired key and the key of a disabled user.
+    """
     given = request.headers.get("Authorization", "")
     key = None
     if given[: len(SCHEME)].lower() == SCHEME:

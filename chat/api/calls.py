@@ -1,4 +1,4 @@
-"""From a call to the model's answer: who may, what is asked, and the row of the log before it is asked."""
+"""Start of an API call: authorise and parse it, store its Call row, then send the request to the model."""
 
 import asyncio
 import re
@@ -31,12 +31,16 @@ from .model_names import resolve_model, with_adapter
 from .request_body import CompletionParams, parse_body, parse_params
 
 AFFINITY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
-# From a call's body to the model that it names and the fields that are for it.
+# Returns (name of the model, fields for the model) from a request's body.
 BodyReader = Callable[[Object], tuple[object, Object]]
 
 
 class _PreparedCall(NamedTuple):
-    """`requested` is the name that the call gave for the model, where another one answers."""
+    """A checked call whose row is stored. `asked`: parsed parameters; `told`: the request to the model.
+
+    `requested`: the model's name in the request if another model replies, otherwise "". `kept`: the
+    conversation to record, if the key keeps conversations.
+    """
 
     asked: CompletionParams
     requested: str
@@ -48,9 +52,12 @@ class _PreparedCall(NamedTuple):
 async def start_call(
     request: HttpRequest, dialect: str, reading: BodyReader
 ) -> tuple[CompletionParams, ActiveCall]:
-    """Raises RequestError; then nothing was stored or asked."""
+    """Check and store a call, and start it.
+
+    Raises RequestError; then nothing was stored, and nothing sent to a model.
+    """
     here = await get_engine()
-    # Shielded: whoever hangs up between the two would leave a row that nobody ends.
+    # Shielded from cancellation: a client that disconnects after the insert would leave a Call row open.
     return await asyncio.shield(_start(here, request, dialect, reading))
 
 
@@ -58,7 +65,7 @@ async def _start(
     here: Engine, request: HttpRequest, dialect: str, reading: BodyReader
 ) -> tuple[CompletionParams, ActiveCall]:
     await here.heartbeat.confirm()
-    # By key, which is known before the database is asked: many calls of one hold up no other.
+    # Limited per key, known before any query, so that many calls with one key delay no others.
     async with here.api_calls.beginnings.of(request.headers.get("Authorization", "")):
         begun = await run_in_db(_begin, here, request, dialect, reading)
     exchange = here.api_calls.start(begun.call, begun.told, begun.kept)
@@ -67,13 +74,14 @@ async def _start(
 
 
 def _begin(here: Engine, request: HttpRequest, dialect: str, reading: BodyReader) -> _PreparedCall:
-    """All of a call's database work before it is asked, in one go on one thread."""
+    """Do all database work before the request to the model, in one call on one thread."""
     key = authenticate(request)
     if not key.may_run:
         raise PermissionDenied(_("This key may not run models."))
     name, sent = reading(parse_body(request))
     offered = catalog_for_user(here.catalogue, key.user)
-    # First the model: one that is not for chat takes other fields.
+    # Before the fields are checked: a model of another kind takes other fields, so its request has to fail as
+    # one for an unknown model.
     model = resolve_model(offered, name)
     asked = parse_params(sent)
     model = with_adapter(offered, model, asked.lora)
@@ -119,8 +127,11 @@ def _store(call: Call, key: ApiKey, told: ChatRequest) -> CallTranscript | None:
 
 
 def _max_tokens(asked: CompletionParams, model: LlmModel) -> int:
-    """What is asked for, as far as the window may have room for it. Nothing of the history is left out:
-    where it is too long, the model says so, and knows better than an estimate."""
+    """Return the requested or default max_tokens, clamped to the estimated room in the context window.
+
+    Messages are never dropped: if they are too long, the model rejects them, which is more reliable than the
+    estimate.
+    """
     usual = min(
         model.max_output or token_budget.DEFAULT_MAX_TOKENS,
         model.window // token_budget.DEFAULT_REPLY_DIVISOR,
@@ -138,6 +149,9 @@ def _tokens(message: Object, model: LlmModel) -> int:
 
 
 def _affinity(request: HttpRequest, key: ApiKey) -> str:
-    """One program's calls often begin alike; it may also name its sessions itself, but not another's."""
+    """Return the session affinity, for prefix caching: the key's, as one program's prompts often begin alike.
+
+    With the header `x-session-affinity` it is that session's, hashed with the key so that clients share none.
+    """
     session = request.headers.get("x-session-affinity", "")
     return str(uuid.uuid5(key.pk, session) if AFFINITY.fullmatch(session) else key.pk)

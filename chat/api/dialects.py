@@ -1,4 +1,4 @@
-"""Which dialect an address speaks, for refusals that no view of the API makes."""
+"""Error responses in the dialect of a URL, for errors outside the views of the API."""
 
 import re
 
@@ -14,14 +14,14 @@ WORKERS_AI = re.compile(r"/client/v4(/|$)")
 
 
 def failure_at(path: str) -> Failure | None:
-    """The dialect's envelope of an error; None where programs have no business."""
+    """Return the error envelope of the URL's dialect, None outside the API."""
     if OPENAI.match(path):
         return openai.failure
     return workers_ai.failure if WORKERS_AI.match(path) else None
 
 
 def refused(path: str, status: int, message: str, retry_after: float | None) -> JsonResponse | None:
-    """A refusal in the words of the dialect; None where the address is a page's."""
+    """Return an error response in the URL's dialect, None outside the API. `retry_after` in seconds."""
     failure = failure_at(path)
     if failure is None:
         return None

@@ -1,4 +1,4 @@
-"""What a call is told where it gets no reply: one table for what can go wrong, in two dialects' codes."""
+"""Errors of API calls: every failure with its HTTP status and its codes in both dialects."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class InvalidApiKey(RequestError):
 
 
 class PermissionDenied(RequestError):
-    """The key is good, and not for this."""
+    """The key is valid but lacks the permission."""
 
     status, code = 403, "insufficient_permissions"
 
@@ -39,7 +39,7 @@ class TooManyRequests(RequestError):
 
 @dataclass(frozen=True, slots=True)
 class ApiError:
-    """`code` is OpenAI's word, `number` Cloudflare's. `final`: asking the same again is of no use."""
+    """`code` is OpenAI's, `number` Cloudflare's. `retry_after`: seconds; `final`: a retry is of no use."""
 
     status: int
     code: str
@@ -49,6 +49,7 @@ class ApiError:
     final: bool = False
 
 
+# Cloudflare's code for each code of a RequestError.
 NUMBERS = {
     "invalid_api_key": 10000,
     "insufficient_permissions": 10000,
@@ -62,7 +63,7 @@ NUMBERS = {
     "server_error": 7009,
     "unavailable": 7009,
 }
-# What is refused before any view is asked, or beside it: OpenAI's word for each status.
+# OpenAI's code by HTTP status, for errors outside the views of the API.
 WORDS = {
     401: "invalid_api_key",
     404: UnknownUrl.code,
@@ -74,7 +75,8 @@ WORDS = {
 }
 MALFORMED = 5006
 CAPACITY = 3040
-# Of the site's own account, a program that only has a key of the site is told no more than that it is broken.
+# (HTTP status, OpenAI's code, Cloudflare's code). AUTH concerns the credentials of the site's account: clients
+# of the API are told no more than that the upstream is broken.
 KINDS = {
     ErrorKind.AUTH: (502, "upstream_unavailable", 7009),
     ErrorKind.NOT_PERMITTED: (403, "model_not_permitted", 5035),
@@ -90,11 +92,12 @@ KINDS = {
     ErrorKind.UNAVAILABLE: (503, "upstream_unavailable", 7009),
     ErrorKind.INTERRUPTED: (502, "interrupted", 7009),
 }
-PASSED_ON = {"5023": 5023, "5025": 5025}  # programs know them: JSON with a stream, and JSON at all
+# Cloudflare's codes that clients test for: 5023 no JSON mode with a stream, 5025 no JSON mode at all.
+PASSED_ON = {"5023": 5023, "5025": 5025}
 TOLD = (
     ErrorKind.INVALID,
     ErrorKind.TOO_LONG,
-)  # of these the model server's own words help who wrote the call
+)  # kinds whose message includes the model server's own, because it helps the client's developer
 
 
 def error_of(error: RequestError | UpstreamError | CallAborted) -> ApiError:
@@ -117,13 +120,16 @@ def error_of(error: RequestError | UpstreamError | CallAborted) -> ApiError:
 
 
 def error_at(status: int, message: str, retry_after: float | None) -> ApiError:
-    """What anything else of the server refuses at an address of the API."""
+    """Return the error for a failure at a URL of the API outside its views. `retry_after` in seconds."""
     code = WORDS.get(status, "malformed")
     return ApiError(status, code, NUMBERS.get(code, MALFORMED), message, retry_after)
 
 
 def headers(problem: ApiError) -> dict[str, str]:
-    """Clients made by Stainless, as both SDKs are, retry 429 and 5xx unless they are told not to."""
+    """Return the headers of an error response.
+
+    Both SDKs are made by Stainless, whose clients retry 429 and 5xx unless `x-should-retry` is "false".
+    """
     told: dict[str, Any] = {}
     if problem.retry_after is not None:
         told["Retry-After"] = str(max(1, math.ceil(problem.retry_after)))

@@ -1,4 +1,4 @@
-"""Checks of single fields: each returns the value, or raises BadRequest and names the field."""
+"""Checks of single fields: each returns the value, or raises BadRequest with the field's name."""
 
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -11,7 +11,10 @@ Object = dict[str, Any]
 
 
 def given(sent: Mapping[str, Any], name: str, types: tuple[type, ...], default: Any = None) -> Any:
-    """The field's value where it is there; null counts as not there. A boolean is no number."""
+    """Return the field's value, `default` if it is missing or null.
+
+    Raises BadRequest when it is of none of `types`; a boolean does not count as int.
+    """
     value = sent.get(name)
     if value is None:
         return default

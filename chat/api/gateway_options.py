@@ -1,6 +1,6 @@
-"""What one call asks of the AI Gateway: Cloudflare's `cf-aig-*` headers, or `gateway` in the body.
+"""AI Gateway options of a call: Cloudflare's `cf-aig-*` headers, or `gateway` in the body.
 
-A field of the body wins over the header of the same meaning.
+A field of the body overrides its header.
 https://developers.cloudflare.com/ai-gateway/usage/rest-api/
 """
 
@@ -23,12 +23,12 @@ from chat.wire import strict_json
 from .errors import PermissionDenied
 from .field_checks import Object, given
 
-PREFIXES = ("cf-aig-", "cf-skip-cache", "cf-cache-ttl")  # the last two are earlier names
+PREFIXES = ("cf-aig-", "cf-skip-cache", "cf-cache-ttl")  # the last two are the former names
 WORD = re.compile(r"[A-Za-z0-9_-]{1,64}")
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
 SWITCHES = {"true", "false"}
 BACKOFFS = {"constant", "linear", "exponential"}
-MOST_LABELS = 3  # of the five that a gateway keeps, two say whose call it is
+MOST_LABELS = 3  # a gateway keeps five metadata entries; the site uses two itself (person, site)
 LONGEST_LABEL = 200  # characters
 
 
@@ -55,7 +55,7 @@ def _are_labels(value: str) -> bool:
     )
 
 
-# Each header with its name in the body, and what a value of it has to be.
+# header: (its name in the body's `gateway` object, check of its value)
 OPTIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     ai_gateway.ID: ("id", WORD.fullmatch),
     ai_gateway.SKIP_CACHE: ("skipCache", SWITCHES.__contains__),
@@ -74,8 +74,10 @@ HEADERS = {name: header for header, (name, _fits) in OPTIONS.items()}
 
 
 def gateway_options(request: HttpRequest, sent: Object, key: ApiKey, model: LlmModel) -> dict[str, str]:
-    """As headers for the upstream; empty where the call asks for nothing. Raises BadRequest and
-    PermissionDenied."""
+    """Return the call's options as headers for the gateway; empty if it has none.
+
+    Raises BadRequest, and PermissionDenied when the key may not set options.
+    """
     asked = {name.lower(): value for name, value in request.headers.items()}
     found = {name: (name, value) for name, value in asked.items() if name.startswith(PREFIXES)}
     found |= _in_body(sent)
@@ -90,7 +92,7 @@ def gateway_options(request: HttpRequest, sent: Object, key: ApiKey, model: LlmM
 
 
 def _in_body(sent: Object) -> dict[str, tuple[str, str]]:
-    """By header: the field's name and its value as a header writes it."""
+    """Return {header: (name in the body, value as the header's text)}."""
     options: Object = dict(given(sent, "gateway", (dict,), {}))
     options |= given(options, "retries", (dict,), {})
     options.pop("retries", None)

@@ -1,4 +1,4 @@
-"""The messages of a call, in the shape that every model takes."""
+"""Parsing of a request's messages into the shape that every model accepts."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from .field_checks import Object, given, objects, plain_text, refuse_choice
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 TEXT = ("text", "input_text")
-REASONING = ("reasoning_content", "reasoning")  # as servers of this API call what a model thought before
+REASONING = ("reasoning_content", "reasoning")  # names that servers use for earlier reasoning
 MOST_MESSAGES = 2_000
 MOST_TOOLS = 128
 
 
 def messages_of(sent: Object) -> list[Object]:
-    """`messages`, or `prompt` as the one question. Raises BadRequest."""
+    """Return the checked `messages`, or `prompt` as a single user message. Raises BadRequest."""
     prompt = given(sent, "prompt", (str,))
     if (prompt is None) == (sent.get("messages") is None):
         raise BadRequest(_("Send either “messages” or “prompt”."))
@@ -28,7 +28,7 @@ def messages_of(sent: Object) -> list[Object]:
 
 
 def _message(sent: Object) -> Object:
-    """In the shape that every model takes: `content` is text, also beside tool calls, and never null."""
+    """Normalise a message: `content` becomes text, never null, also beside tool calls."""
     role = sent.get("role")
     if role not in ROLES:
         refuse_choice("role", ROLES)
@@ -42,7 +42,7 @@ def _message(sent: Object) -> Object:
 
 
 def _of_the_model(sent: Object) -> Object:
-    """What a message of the model holds beside its text. `reasoning` is Workers AI's name for it."""
+    """Return `tool_calls` and `reasoning` of an assistant message, the latter under Workers AI's name."""
     more: Object = {}
     if sent.get("function_call") is not None:
         raise BadRequest(_("“%(name)s” is not supported. Use “tool_calls”.") % {"name": "function_call"})
@@ -55,7 +55,7 @@ def _of_the_model(sent: Object) -> Object:
 
 
 def _tool_call(sent: Object) -> Object:
-    """OpenAI's shape, or Workers AI's flat one. It is passed on as it stands."""
+    """Check a tool call in OpenAI's shape or in Workers AI's flat one, and return it unchanged."""
     called = given(sent, "function", (dict,), sent)
     if not isinstance(called.get("name"), str):
         raise BadRequest(_("“%(name)s” must be text.") % {"name": "tool_calls[].function.name"})

@@ -1,4 +1,4 @@
-"""What a call asks for, held against the model that it asks."""
+"""Checks of a request against the capabilities of its model."""
 
 from django.utils.translation import gettext as _
 
@@ -12,7 +12,7 @@ from .request_body import REJECT_IF_BUSY, CompletionParams
 
 
 def check_capabilities(asked: CompletionParams, model: LlmModel) -> None:
-    """Raises BadRequest."""
+    """Raises BadRequest when the model does not support `raw` or `options`."""
     if asked.raw and not _takes_raw(model):
         raise _unsupported("raw")
     if "options" in asked.parameters and not model.counts_against_quota:
@@ -20,10 +20,10 @@ def check_capabilities(asked: CompletionParams, model: LlmModel) -> None:
 
 
 def without_unread_reasoning(messages: list[Object], model: LlmModel) -> list[Object]:
-    """Without the earlier reasoning, unless this model reads it.
+    """Return the messages without earlier reasoning, unless the model reads it.
 
-    Workers AI's models that reason take it as `reasoning`; other servers may refuse a field that they do not
-    know, and models that reason inside their text are trained without it.
+    Workers AI's reasoning models accept it as `reasoning`. Other servers may reject an unknown field, and
+    models that reason inside their text are trained without it.
     """
     if model.reasoning and model.host is Provider.WORKERS_AI and not model.local:
         return messages
@@ -31,7 +31,10 @@ def without_unread_reasoning(messages: list[Object], model: LlmModel) -> list[Ob
 
 
 def _takes_raw(model: LlmModel) -> bool:
-    """Whether its schema has `prompt`: the classic text models of Workers AI, which also take `top_k`."""
+    """Return whether the model's schema has `prompt`.
+
+    The classic text models of Workers AI have it, recognised by `top_k`. Models without known parameters may.
+    """
     known = parameters.MODELS.get(model.address, parameters.CAUTIOUS_PARAMETERS)
     return model.counts_against_quota and (
         known is parameters.CAUTIOUS_PARAMETERS or any(each.name == "top_k" for each in known)

@@ -1,4 +1,4 @@
-"""The models of this site, for whoever has a key that may list them."""
+"""The models of this site, for API keys that may list them."""
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
@@ -13,12 +13,15 @@ from .model_names import resolve_model
 
 
 def listed(here: Engine, request: HttpRequest) -> list[LlmModel]:
-    """Raises InvalidApiKey and PermissionDenied."""
+    """Return the models that the key's user may use. Raises InvalidApiKey and PermissionDenied."""
     return list(_offered(here, request))
 
 
 def found(here: Engine, request: HttpRequest, name: str | None) -> LlmModel:
-    """The model that a call of that name gets. Raises BadRequest, UnknownModel, and what `listed` does."""
+    """Return the model that `name` resolves to.
+
+    Raises BadRequest, UnknownModel, InvalidApiKey and PermissionDenied.
+    """
     return resolve_model(_offered(here, request), name)
 
 

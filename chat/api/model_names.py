@@ -1,4 +1,4 @@
-"""From the name of a model, and of an adapter, to the model that answers."""
+"""Resolution of the names of models and LoRA adapters."""
 
 import re
 from dataclasses import replace
@@ -11,14 +11,14 @@ from chat.upstream.catalogue import UnknownModel as NotInCatalogue
 
 from .errors import UnknownModel
 
-LONGEST_QUOTED = 100  # characters of a wrong name that are repeated
-# Adapters that Cloudflare has for everybody.
+LONGEST_QUOTED = 100  # characters of an unknown name that are quoted in the error
+# Public adapters of Cloudflare, for all accounts.
 # https://developers.cloudflare.com/workers-ai/features/fine-tunes/public-loras/
 PUBLIC_ADAPTER = re.compile(r"cf-public-[a-z0-9-]{1,80}")
 
 
 def resolve_model(offered: Catalogue, name: object) -> LlmModel:
-    """The model of that name; of a retired one its successor. Raises BadRequest and UnknownModel."""
+    """Return the model of that name, for a retired one its successor. Raises BadRequest and UnknownModel."""
     if not isinstance(name, str) or not name:
         raise BadRequest(_("“%(name)s” must be text.") % {"name": "model"})
     try:
@@ -29,9 +29,10 @@ def resolve_model(offered: Catalogue, name: object) -> LlmModel:
 
 
 def with_adapter(offered: Catalogue, model: LlmModel, lora: str) -> LlmModel:
-    """The model with this adapter: a finetune of the account, by its id or name, or a public one.
+    """Return the model with the LoRA adapter `lora`; without one the model itself.
 
-    Raises BadRequest.
+    `lora` is the id or name of a finetune of the account, or the name of a public adapter. Raises BadRequest
+    when the model has no such adapter.
     """
     if not lora:
         return model

@@ -1,4 +1,4 @@
-"""Workers AI's addresses that tell of models: their list, one model's schema, and the account's finetunes.
+"""Workers AI's endpoints about models: their list, a model's schema, and the account's finetunes.
 
 https://developers.cloudflare.com/api/resources/ai/subresources/models/
 """
@@ -22,7 +22,7 @@ from .responses import api_view, json_response
 from .workers_ai import envelope, failure
 
 LONGEST_PAGE = 1_000
-SOURCE = "1"  # Cloudflare's number for models of its own
+SOURCE = "1"  # Cloudflare's number for its own models
 SWITCHES = {"true": True, "1": True, "false": False, "0": False}
 TASK = {"id": "c329a1f9-323d-4e91-b2aa-582dd4188d34", "name": "Text Generation"}  # as Cloudflare names it
 UNITS = {
@@ -34,7 +34,7 @@ UNITS = {
 
 @api_view(failure, "GET", "HEAD")
 async def search(request: HttpRequest, account: str) -> HttpResponseBase:
-    """The models of this site that the filters leave, by the page."""
+    """Return one page of the models that match the filters."""
     number, size = _number(request, "page", 1), _number(request, "per_page", 50)
     if request.GET.get("format"):
         raise BadRequest(_("“%(name)s” is not supported.") % {"name": "format"})
@@ -53,7 +53,7 @@ async def search(request: HttpRequest, account: str) -> HttpResponseBase:
 
 @api_view(failure, "GET", "HEAD")
 async def schema(request: HttpRequest, account: str) -> HttpResponseBase:
-    """What a call of `model` takes, and what it answers."""
+    """Return the JSON schemas of a request to `model` and of its result."""
     await run_in_db(found, await get_engine(), request, request.GET.get("model"))
     taken, given = run_schemas()
     return json_response(envelope({"input": taken, "output": given}))
@@ -61,7 +61,7 @@ async def schema(request: HttpRequest, account: str) -> HttpResponseBase:
 
 @api_view(failure, "GET", "HEAD")
 async def finetunes(request: HttpRequest, account: str) -> HttpResponseBase:
-    """The account's finetunes that this site offers: their names are what `lora` takes."""
+    """Return the account's finetunes that this site offers; `lora` accepts their ids and names."""
     models = await run_in_db(listed, await get_engine(), request)
     adapters = [
         {"id": model.finetune, "model": model.base, "name": model.adapter_name or model.name}
@@ -72,7 +72,7 @@ async def finetunes(request: HttpRequest, account: str) -> HttpResponseBase:
 
 
 def _fits(request: HttpRequest, model: LlmModel) -> bool:
-    """Whether the filters leave it. All that are listed are of one task and of one source."""
+    """Return whether the model matches the filters. All listed models have the same task and source."""
     wanted = {name: request.GET.get(name, "").lower() for name in ("search", "task", "author", "source")}
     return (
         wanted["search"] in f"{model.id} {model.name}".lower()
@@ -84,7 +84,7 @@ def _fits(request: HttpRequest, model: LlmModel) -> bool:
 
 
 def author(model: LlmModel) -> str:
-    """Who made it, as its id says."""
+    """Return the model's maker, as named in its id; "local" for a local model."""
     return "local" if model.local else model.id.removeprefix("@cf/").removeprefix("@hf/").partition("/")[0]
 
 
@@ -103,7 +103,7 @@ def _number(request: HttpRequest, name: str, usual: int) -> int:
 
 
 def _record(model: LlmModel) -> Object:
-    """As Cloudflare lists one: its id is in `name`, and nearly every value is a string."""
+    """Return a model as Cloudflare lists it: its id is in `name`, and nearly every value is a string."""
     known: dict[str, Any] = {
         "context_window": str(model.window),
         "function_calling": model.tools,

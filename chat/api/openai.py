@@ -1,4 +1,4 @@
-"""OpenAI's chat API, as far as a chat model has it.
+"""OpenAI's chat API, as far as it applies to chat models.
 
 https://platform.openai.com/docs/api-reference/chat
 """
@@ -26,11 +26,11 @@ from .response_headers import call_headers
 from .responses import api_view, json_response, stream, whole
 
 TYPES = {403: "permission_error", 429: "rate_limit_error"}
-NEVER = 0  # when a model was made, which nobody knows
+NEVER = 0  # `created` of a model, which is unknown
 
 
 def failure(problem: ApiError) -> tuple[int, Object]:
-    """The status and the body of an error."""
+    """Return (HTTP status, body) of an error."""
     usual = "server_error" if problem.status >= 500 else "invalid_request_error"
     error = {
         "message": problem.message,
@@ -43,7 +43,7 @@ def failure(problem: ApiError) -> tuple[int, Object]:
 
 @api_view(failure, "POST")
 async def chat_completions(request: HttpRequest, **address: Any) -> HttpResponseBase:
-    """A reply to `messages`, whole or as a stream."""
+    """Reply to `messages`, in one JSON response or as a stream."""
     asked, exchange = await start_call(request, Call.Dialect.OPENAI, _read)
     if asked.stream:
         return await stream(exchange, OpenAIChunks(exchange, include_usage=asked.include_usage))
@@ -53,14 +53,14 @@ async def chat_completions(request: HttpRequest, **address: Any) -> HttpResponse
 
 @api_view(failure, "GET", "HEAD")
 async def models(request: HttpRequest) -> HttpResponseBase:
-    """The models of this site."""
+    """List the models that the key's user may use."""
     all_of_them = await run_in_db(listed, await get_engine(), request)
     return json_response({"object": "list", "data": [_model(model) for model in all_of_them]})
 
 
 @api_view(failure, "GET", "HEAD")
 async def model(request: HttpRequest, model: str) -> HttpResponseBase:
-    """One of them."""
+    """Return one model."""
     return json_response(_model(await run_in_db(found, await get_engine(), request, model)))
 
 
@@ -74,7 +74,7 @@ def _model(model: LlmModel) -> Object:
 
 
 def usage_of(usage: Usage | None) -> Object:
-    """With what Cloudflare's own has beside OpenAI's: the neurons."""
+    """Return OpenAI's `usage` object, extended by Cloudflare's `neurons`."""
     usage = usage or Usage()
     return {
         "prompt_tokens": usage.prompt_tokens,
@@ -86,7 +86,7 @@ def usage_of(usage: Usage | None) -> Object:
 
 
 def completion(exchange: ActiveCall, text: str, reasoning: str) -> Object:
-    """A whole answer. Beside tool calls there need not be any text."""
+    """Return the body of an unstreamed reply. With tool calls and no text, `content` is null."""
     calls = exchange.tool_calls
     message: Object = {"role": "assistant", "content": text or (None if calls else "")}
     if reasoning:
@@ -104,15 +104,15 @@ def head(exchange: ActiveCall) -> Object:
 
 
 class OpenAIChunks:
-    """Its stream: everything but the text itself is made once for all the chunks of an answer."""
+    """Chunks of a stream. Everything but the text is encoded once for all chunks of a reply."""
 
-    MARK = "\0"  # stands in no model's name, so the skeleton is cut at the right place
+    MARK = "\0"  # placeholder for the text; no model's name contains it, so the chunk is split at it
 
     def __init__(self, exchange: ActiveCall, *, include_usage: bool) -> None:
         self._exchange = exchange
         self._include_usage = include_usage
         self._head = head(exchange) | {"object": "chat.completion.chunk"}
-        # Where the usage is asked for, OpenAI writes a null into each chunk before it.
+        # With `include_usage`, OpenAI sends `"usage": null` in every chunk but the last.
         self._head |= {"usage": None} if include_usage else {}
         self._text, self._end = self._skeleton("content")
         self._reasoning, _end = self._skeleton("reasoning_content")

@@ -1,4 +1,4 @@
-"""The API described as OpenAPI 3.1, from the same tables that its fields are checked with.
+"""OpenAPI 3.1 description of the API, built from the tables that its fields are checked with.
 
 https://spec.openapis.org/oas/v3.1.1.html
 """
@@ -27,7 +27,7 @@ STREAM = "text/event-stream"
 
 @api_view(failure, "GET", "HEAD")
 async def openapi(request: HttpRequest) -> HttpResponseBase:
-    """The description, for everybody: it says nothing of this site but its address."""
+    """Return the description, without authentication: it reveals nothing of this site but its URL."""
     return json_response(described())
 
 
@@ -100,7 +100,7 @@ def _paths() -> Object:
 
 
 def _asks(body: str, whole: str, failure: str, *parameters: Object) -> Object:
-    """A call of a model: its answer is JSON, or with `stream` a stream of frames that end with `[DONE]`."""
+    """Describe a call of a model: the response is JSON, or with `stream` frames that end with `[DONE]`."""
     right = _answers(_ref(whole), "The reply")
     right["content"][STREAM] = {}
     return {
@@ -137,13 +137,13 @@ def _object(required: str, **properties: object) -> Object:
 
 
 def run_schemas() -> tuple[Object, Object]:
-    """What a call of a model takes and what its result is, each whole in itself."""
+    """Return the schemas of a request to a model and of its result, without references."""
     schemas = _schemas()
     return _resolved(schemas["Run"], schemas), _resolved(_result(), schemas)
 
 
 def _resolved(schema: Any, schemas: Object) -> Any:
-    """With each reference replaced by what it refers to. None leads back to itself."""
+    """Replace each reference by its schema. No schema refers to itself."""
     if isinstance(schema, list):
         return [_resolved(each, schemas) for each in schema]
     if not isinstance(schema, dict):
@@ -190,7 +190,7 @@ def _requests() -> Object:
 
 
 def _options() -> Object:
-    """Everything a call may say beside what is asked."""
+    """Return the schemas of all fields of a call beside the model and the messages."""
     ranges = [(NUMBERS, "number"), (INTEGERS, "integer")]
     stops = {"type": ["string", "array", "null"], "items": TEXTS, "maxItems": MAX_STOPS}
     most = {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_TOKENS}
@@ -239,7 +239,7 @@ def _options() -> Object:
 
 
 def _neutral(values: tuple[Any, ...]) -> Object:
-    """A field that is refused unless it asks for nothing."""
+    """Return the schema of an unsupported field, which is rejected unless its value has no effect."""
     return {"enum": [None, *values], "description": "Not supported: anything else is refused."}
 
 
@@ -290,7 +290,7 @@ def _replies() -> Object:
 
 
 def _result() -> Object:
-    """Of a native call; beside these it has what a `Completion` has."""
+    """Return the schema of a Workers AI result, which also has the fields of a `Completion`."""
     return _object(
         "response usage choices",
         choices=_list({"type": "object"}),

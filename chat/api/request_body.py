@@ -1,7 +1,7 @@
-"""The body of a call: what of it is asked of the model, each field checked.
+"""Parsing of a call's body, each field checked.
 
-Fields nobody knows are ignored, as other servers of this API do. Documented ones are done or refused by name,
-but for those without an effect on the reply.
+Unknown fields are ignored, as other servers of this API do. Documented fields are supported or rejected by
+name, except those without an effect on the reply, which are ignored.
 """
 
 from collections.abc import Iterator
@@ -33,14 +33,15 @@ TYPES = ("text", "json_object", "json_schema")
 CHOICES = ("none", "auto", "required", "any")
 MAX_STOPS = 16
 REJECT_IF_BUSY = "rejectIfBusy"  # https://developers.cloudflare.com/workers-ai/features/reject-if-busy/
-LONGEST_NAME = 100  # characters of an unknown field's name that are repeated
+LONGEST_NAME = 100  # characters of an unknown field's name that are quoted in the error
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionParams:
-    """What a call asks for. `max_tokens` None: as many as the model gives. `lora` names an adapter.
+    """The parsed fields of a call. `lora` names an adapter; `parameters` are passed on to the model.
 
-    `raw`: the one message is the whole text that the model reads, without its template.
+    `max_tokens` None: the model's default. `raw`: the one message is all that the model reads, without its
+    chat template.
     """
 
     messages: list[Object]
@@ -53,7 +54,10 @@ class CompletionParams:
 
 
 def parse_body(request: HttpRequest) -> Object:
-    """The body as an object, however it is labelled: curl calls what it sends a form. Raises BadRequest."""
+    """Return the body as a JSON object, whatever the Content-Type: curl labels its data as a form.
+
+    Raises BadRequest and PayloadTooLarge.
+    """
     try:
         sent = strict_json.loads(request.body)
     except RequestDataTooBig as error:
@@ -68,7 +72,7 @@ def parse_body(request: HttpRequest) -> Object:
 
 
 def parse_params(sent: Object) -> CompletionParams:
-    """Raises BadRequest."""
+    """Return the checked fields. Raises BadRequest."""
     if given(sent, "n", (int,), 1) != 1:
         raise BadRequest(_("Only one reply can be asked for at a time: “n” must be 1."))
     refuse_unsupported(sent)

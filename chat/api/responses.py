@@ -1,4 +1,4 @@
-"""What all dialects have in common: refusals as answers, whole answers, and answers that stream."""
+"""Responses of all dialects: errors, JSON and event streams."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
@@ -30,23 +30,26 @@ STREAM = {
 
 
 class StreamFormat(Protocol):
-    """A dialect's frames of one answer, each as bytes. The skeleton is made once, not for each token."""
+    """A dialect's frames of one response, as bytes. Constant parts are encoded once, not for each token."""
 
     def first(self) -> bytes:
-        """What goes before the first delta."""
+        """Return the frames before the first delta."""
 
     def delta(self, delta: Delta) -> bytes:
-        """What the model said further."""
+        """Return the frames of a delta."""
 
     def last(self) -> bytes:
-        """The end of a reply that was read to its end: tool calls, the reason, the usage; no `[DONE]`."""
+        """Return the end of a complete reply: tool calls, finish reason and usage, without `[DONE]`."""
 
     def failure(self, problem: ApiError) -> bytes:
-        """In place of the rest."""
+        """Return the frame of an error, which ends the stream."""
 
 
 def api_view(failure: Failure, *methods: str) -> Callable[[View], View]:
-    """Only these methods, and neither a cookie nor its token; refusals in the dialect's envelope."""
+    """Allow only these methods, and turn errors into the dialect's envelope.
+
+    The view is exempt from the CSRF check, because the API accepts no cookies.
+    """
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -82,14 +85,17 @@ def json_response(body: dict[str, Any], **options: Any) -> JsonResponse:
 
 
 async def whole(exchange: ActiveCall) -> tuple[str, str]:
-    """The reply's text and reasoning. Raises UpstreamError and Cut."""
+    """Return (text, reasoning) of the complete reply. Raises UpstreamError and CallAborted."""
     async with aclosing(exchange.deltas()) as deltas:
         said = [delta async for delta in deltas]
     return "".join(delta.text for delta in said), "".join(delta.reasoning for delta in said)
 
 
 async def stream(exchange: ActiveCall, frames: StreamFormat) -> "EventStream":
-    """From the first delta on: what goes wrong before it still has a status of its own."""
+    """Return an event stream once the first delta is there: a failure before it still gets its own status.
+
+    Raises UpstreamError and CallAborted.
+    """
     deltas = exchange.deltas()
     first = await anext(deltas, None)
     return EventStream(exchange, deltas, _stream(deltas, first, frames))
@@ -110,7 +116,7 @@ async def _stream(
 
 
 class EventStream(StreamingHttpResponse):
-    """Hands the frames on as they are, and ends the call also where nobody came to iterate."""
+    """Pass the frames on as they are. Closing it ends the call even if it was never iterated."""
 
     def __init__(
         self, exchange: ActiveCall, deltas: AsyncGenerator[Delta, None], frames: AsyncGenerator[bytes, None]

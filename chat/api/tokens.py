@@ -1,4 +1,4 @@
-"""Whether a key is good, as Cloudflare tells it of its tokens: SDKs and tools ask before anything else.
+"""Verification of a key, as Cloudflare does for its tokens: SDKs and tools call it before anything else.
 
 https://developers.cloudflare.com/api/resources/user/subresources/tokens/methods/verify/
 """
@@ -16,12 +16,12 @@ from .auth import authenticate
 from .responses import api_view, json_response
 from .workers_ai import envelope, failure
 
-VALID = 10000  # the number that Cloudflare's sentence has
+VALID = 10000  # the code that Cloudflare sends with this message
 
 
 @api_view(failure, "GET", "HEAD")
 async def verify(request: HttpRequest, **address: Any) -> HttpResponseBase:
-    """The state of the key that the call bears; a bad one is refused."""
+    """Return the status of the request's key; 401 if it is not valid."""
     await get_engine()
     key = await run_in_db(authenticate, request)
     result: dict[str, Any] = {"id": key.pk.hex, "status": "active"}

@@ -1,7 +1,7 @@
-"""Documented fields that would change the reply, and that this API does not have: refused by name.
+"""Documented fields that would change the reply but are not supported here: rejected by name.
 
-Whoever sends one expects its effect, so it is never dropped in silence. A value that asks for nothing beyond
-the usual is taken: clients write such defaults out.
+A client that sends one expects its effect, so it is never ignored silently. A value without an effect is
+accepted, because clients send such defaults explicitly.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from chat.exceptions import BadRequest
 
 from .field_checks import Object
 
-# Each with the values that ask for nothing; null always does.
+# Values without an effect, which are accepted; null always is.
 NEUTRAL: dict[str, tuple[Any, ...]] = {
     "audio": (),
     "function_call": ("auto", "none"),
@@ -32,7 +32,7 @@ INSTEAD = {
     "functions": gettext_noop("Use “tools”."),
     "guided_json": gettext_noop("Use “response_format”."),
 }
-# Documented fields without an effect on the reply: what a server may log, store or bill differently.
+# Documented fields without an effect on the reply: a server may log, store or bill the call differently.
 HINTS = (
     "metadata",
     "prediction",
@@ -46,7 +46,7 @@ HINTS = (
 
 
 def refuse_unsupported(sent: Object) -> None:
-    """Raises BadRequest."""
+    """Raises BadRequest when an unsupported field has a value with an effect."""
     for name, neutral in NEUTRAL.items():
         if sent.get(name) is not None and sent[name] not in neutral:
             raise BadRequest(_refusal(name))

@@ -1,4 +1,4 @@
-"""Workers AI's own REST API, as far as its text models have it: only the host and the token are others.
+"""Workers AI's own REST API for its text models: clients change only the host and the token.
 
 https://developers.cloudflare.com/api/resources/ai/methods/run/
 """
@@ -24,11 +24,11 @@ from .request_body import CompletionParams
 from .response_headers import NEURONS, call_headers
 from .responses import api_view, json_response, stream, whole
 
-STATUSES = {5007: 400, 2016: 424}  # where Cloudflare's differ from OpenAI's
+STATUSES = {5007: 400, 2016: 424}  # HTTP status by Cloudflare's code, where it differs from OpenAI's
 
 
 def failure(problem: ApiError) -> tuple[int, Object]:
-    """The status and the body of an error."""
+    """Return (HTTP status, body) of an error."""
     error = {"code": problem.number, "message": problem.message}
     body = {"result": None, "success": False, "errors": [error], "messages": []}
     return STATUSES.get(problem.number, problem.status), body
@@ -40,13 +40,13 @@ def envelope(result: object, **more: object) -> Object:
 
 @api_view(failure, "POST")
 async def run(request: HttpRequest, account: str, model: str) -> HttpResponseBase:
-    """A reply to `prompt` or `messages` by the model in the address."""
+    """Reply to `prompt` or `messages` with the model in the URL."""
     return await _run(request, lambda sent: (model, sent))
 
 
 @api_view(failure, "POST")
 async def run_named(request: HttpRequest, account: str) -> HttpResponseBase:
-    """The same with `{"model", "input"}`."""
+    """Do the same as `run` with a body `{"model", "input"}`."""
     return await _run(request, _read_input)
 
 
@@ -71,9 +71,10 @@ def _read_input(sent: Object) -> tuple[object, Object]:
 
 
 def _result(asked: CompletionParams, exchange: ActiveCall, text: str, reasoning: str) -> Object:
-    """Both shapes, as Workers AI answers: its own, beside OpenAI's, in which clients look for reasoning.
+    """Return the result in both shapes, as Workers AI does: its own, and OpenAI's, where clients look for
+    the reasoning.
 
-    `response` is parsed where JSON was asked for; tool calls are flat and their arguments an object.
+    `response` is parsed if JSON was requested. Tool calls are flat, with their arguments as an object.
     """
     result: Object = {**completion(exchange, text, reasoning), "response": text}
     if asked.parameters.get("response_format", {}).get("type", "text") != "text":
@@ -103,7 +104,7 @@ def _parsed(text: str) -> Any:
 
 
 class WorkersAIFrames:
-    """Its stream: the native frames, the last one with the usage."""
+    """Frames of a stream in Workers AI's own shape, the last one with the usage."""
 
     def __init__(self, exchange: ActiveCall) -> None:
         self._exchange = exchange
@@ -118,7 +119,7 @@ class WorkersAIFrames:
         return thought + b'data: {"response":%b}\n\n' % sse.dumps(delta.text).encode()
 
     def _thought(self, reasoning: str) -> bytes:
-        """Reasoning in both shapes. The text stands in one: clients that read both would show it twice."""
+        """Return reasoning in both shapes. Text is in one: clients that read both would show it twice."""
         choice = {"index": 0, "delta": {"reasoning_content": reasoning}, "finish_reason": None}
         return _frame({"response": "", "reasoning_content": reasoning, "choices": [choice]})
 

@@ -46,7 +46,7 @@ def _position(request: HttpRequest) -> Position:
 async def stop(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
     """Request that the run stops; its stream tells when it did.
 
-    The request is stored in the run's row first, because the pub/sub message to the owner process may get lost.
+    It is stored in the run's row first, because the pub/sub message to the owner process may get lost.
     """
     here = await get_engine()
     found = await run_in_db(_request_stop, request, run)

@@ -127,10 +127,10 @@ def _store(call: Call, key: ApiKey, told: ChatRequest) -> CallTranscript | None:
 
 
 def _max_tokens(asked: CompletionParams, model: LlmModel) -> int:
-    """Return the requested or default max_tokens, clamped to the estimated room in the context window.
+    """Return the requested or default max_tokens, cut to the estimated room in the context window.
 
-    Messages are never dropped: if they are too long, the model rejects them, which is more reliable than the
-    estimate.
+    It is at least MIN_REPLY_TOKENS, unless less is requested. Messages are never dropped: if they are too
+    long, the model rejects them, and it knows their length better than an estimate.
     """
     usual = min(
         model.max_output or token_budget.DEFAULT_MAX_TOKENS,

@@ -75,8 +75,8 @@ WORDS = {
 }
 MALFORMED = 5006
 CAPACITY = 3040
-# (HTTP status, OpenAI's code, Cloudflare's code). AUTH concerns the credentials of the site's account: clients
-# of the API are told no more than that the upstream is broken.
+# (HTTP status, OpenAI's code, Cloudflare's code). AUTH concerns the credentials of the site's account: API
+# clients are told no more than that the upstream is broken.
 KINDS = {
     ErrorKind.AUTH: (502, "upstream_unavailable", 7009),
     ErrorKind.NOT_PERMITTED: (403, "model_not_permitted", 5035),

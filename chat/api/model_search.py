@@ -21,7 +21,7 @@ from .openapi import run_schemas
 from .responses import api_view, json_response
 from .workers_ai import envelope, failure
 
-LONGEST_PAGE = 1_000
+LONGEST_PAGE = 1_000  # models
 SOURCE = "1"  # Cloudflare's number for its own models
 SWITCHES = {"true": True, "1": True, "false": False, "0": False}
 TASK = {"id": "c329a1f9-323d-4e91-b2aa-582dd4188d34", "name": "Text Generation"}  # as Cloudflare names it

@@ -48,7 +48,7 @@ FOREIGN_HOST = _(
     "This server does not answer to the name it was called by. Whoever runs it can add the name to the "
     "setting ALLOWED_HOSTS, or write the site’s address into SITE_URL, and start it again."
 )
-NO_PAGES = ("/runs/", "/messages/", "/models/", "/v1/", "/client/")
+NO_PAGES = ("/runs/", "/messages/", "/models/", "/v1/", "/client/")  # prefixes of paths without pages
 NO_CSRF = _(
     "This form is too old, or it was sent from another site. Load the page again and repeat what you did."
 )

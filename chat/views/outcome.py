@@ -1,4 +1,4 @@
-"""How a reply ended, and what the user can do about it: the same on a loaded page and after a live stream."""
+"""Explanation of how a reply ended, with suggestions: the same on a loaded page and after a live stream."""
 
 import uuid
 from collections.abc import Mapping

@@ -44,9 +44,9 @@ def _position(request: HttpRequest) -> Position:
 
 @access.require_methods("POST")
 async def stop(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
-    """Request that the run stops; its stream tells when it did.
+    """Request the stop of a run; its stream tells when it has stopped.
 
-    It is stored in the run's row first, because the pub/sub message to the owner process may get lost.
+    The request is stored in the run's row first, because the pub/sub message to the owner may get lost.
     """
     here = await get_engine()
     found = await run_in_db(_request_stop, request, run)

@@ -1,1 +1,1 @@
-"""What server processes tell each other about their runs; imports generation and what is below it."""
+"""Communication between server processes about runs. Imports only `engine.generation` and below."""

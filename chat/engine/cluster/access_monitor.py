@@ -1,4 +1,4 @@
-"""Whoever loses the session, the account, the key or the right loses the open streams, within 5 seconds."""
+"""End open streams within 5 seconds after their user lost the session, the account, the key or the right."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.models import ApiKey
 from chatsite.sessions import stored
 
-CHECK_INTERVAL_SECONDS = 4.0  # seconds; one query for all who watch
+CHECK_INTERVAL_SECONDS = 4.0  # one check for all viewers together
 
 
 class AccessMonitor:
-    """Asks again, for all open streams of this process at once, whether they may go on."""
+    """Check regularly, for all open streams and API calls of this process together, if they may go on."""
 
     def __init__(self, viewers: Viewers, calls: ApiCalls) -> None:
         self._viewers = viewers
@@ -53,14 +53,14 @@ class AccessMonitor:
 
 
 def valid_keys(keys: set[Any]) -> set[Any]:
-    """Those of the API keys that stand, have time left, and whose people are active."""
+    """Return those of the API keys that are not revoked, not expired, and of active users."""
     return set(ApiKey.objects.valid().filter(pk__in=keys).values_list("pk", flat=True))
 
 
 def valid_sessions(sessions: set[str], users: set[int]) -> tuple[set[str], dict[int, str]]:
-    """Those of the sessions that stand and have time left, and the (hashed) passwords of active users.
+    """Return those of the sessions that are stored and not expired, and {id: password hash} of active users.
 
-    A password that was changed ends every session that began with the old one, as Django's own check does.
+    A changed password ends every session that began with the old one, as Django's own check does.
     """
     keys = {stored(session): session for session in sessions}
     kept = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())

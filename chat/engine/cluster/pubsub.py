@@ -1,7 +1,7 @@
-"""What processes tell each other over the channel layer. Each message is a hint: any may be lost.
+"""Messages between processes over the channel layer. Each is only a hint: any may be lost.
 
-One channel a process and one task that reads it: both layers misbehave with one channel a viewer. An owner
-tells only processes where somebody watches, so traffic grows with processes, not with runs.
+Each process has one channel and one task that reads it, because both layers misbehave with one channel per
+viewer. An owner sends only to processes with viewers, so traffic grows with processes, not with runs.
 """
 
 import asyncio
@@ -19,18 +19,18 @@ from chat.engine.streaming.run_state import RunState
 
 from .remote_run import RemoteRuns
 
-PUBLISH_INTERVAL_SECONDS = 0.05  # seconds between two messages to a process that watches
-RESUBSCRIBE_SECONDS = 5.0  # seconds after which interest is renewed
-SUBSCRIPTION_SECONDS = 15.0  # seconds that a process's interest in a run lasts
-MAX_OUTBOX = 1_000  # messages held for the layer; older ones are dropped, the database has their text
-SEND_TIMEOUT_SECONDS = 2.0  # seconds
-RECONNECT_SECONDS = 1.0  # seconds before a broken layer is tried again
+PUBLISH_INTERVAL_SECONDS = 0.05  # between two messages to a process that has viewers
+RESUBSCRIBE_SECONDS = 5.0  # after which a subscription is renewed
+SUBSCRIPTION_SECONDS = 15.0  # lifetime of a subscription that is not renewed
+MAX_OUTBOX = 1_000  # messages waiting for the layer; the oldest are dropped, the database has their text
+SEND_TIMEOUT_SECONDS = 2.0
+RECONNECT_SECONDS = 1.0  # after which a broken layer is tried again
 
 logger = logging.getLogger(__name__)
 
 
 class Subscription:
-    """A process that watches one of our runs, and how far it was told."""
+    """A process that follows one of our runs: `at` is what it was sent, `until` the expiry (loop's clock)."""
 
     def __init__(self, channel: str, at: Position) -> None:
         self.channel = channel
@@ -39,7 +39,7 @@ class Subscription:
 
 
 class RunPubSub:
-    """Sends and receives the hints of one process. Does nothing where the layer reaches nobody else."""
+    """Send and receive the messages of one process. Inactive if the layer reaches no other process."""
 
     def __init__(self, supervisor: Supervisor, mirrors: RemoteRuns) -> None:
         self.channel = ""
@@ -53,7 +53,7 @@ class RunPubSub:
         self._tasks = BackgroundTasks()
 
     async def start(self) -> None:
-        """Join the layer; one that does not answer now is joined when it does."""
+        """Join the layer. If it does not answer now, `_receive` joins it when it does."""
         if self._layer is None or isinstance(self._layer, InMemoryChannelLayer):
             return
         await _log_failures(self._join())
@@ -70,7 +70,7 @@ class RunPubSub:
             await _log_failures(self._layer.flush())  # closes its connections
 
     def subscribe(self, run: uuid.UUID, owner: str, at: Position) -> None:
-        """Ask the owner of a run for its text from `at` on; renewed while a mirror of it is open."""
+        """Ask the owner of a run for its text from `at` on. Renewed while its `RemoteRun` is open."""
         if self.channel and owner:
             self._owners[run] = (owner, asyncio.get_running_loop().time() + RESUBSCRIBE_SECONDS)
             self._enqueue(owner, {"type": "watch", "run": str(run), "from": self.channel, "at": str(at)})
@@ -84,7 +84,7 @@ class RunPubSub:
         self._wake.set()
 
     async def _send(self) -> None:
-        """The only task that sends: a slow layer delays hints, never a run."""
+        """Send the outbox. This is the only task that sends, so a slow layer delays messages, never a run."""
         while True:
             while self._outbox:
                 channel, message = self._outbox.popleft()
@@ -95,7 +95,7 @@ class RunPubSub:
             await self._wake.wait()
 
     async def _receive(self) -> None:
-        """A bare receive: a timeout around it would unsubscribe, and lose what comes meanwhile."""
+        """Receive without a timeout, because a timeout would unsubscribe and lose messages meanwhile."""
         while True:
             try:
                 if not self.channel:
@@ -130,7 +130,7 @@ class RunPubSub:
         interest.until = asyncio.get_running_loop().time() + SUBSCRIPTION_SECONDS
 
     async def _publish(self) -> None:
-        """New text to those who watch, and our own interest renewed."""
+        """Send new text to the subscribers, and renew our own subscriptions."""
         now = asyncio.get_running_loop().time()
         for run in list(self._subscriptions):
             self._publish_run(run, self._supervisor.states.get(run), now)
@@ -155,7 +155,7 @@ class RunPubSub:
             del self._subscriptions[run]
 
     def _post_end(self, channel: str, run: uuid.UUID) -> None:
-        """Have the run's row read, which says how it ended."""
+        """Tell a process that the run has ended, so that it reads the outcome from the run's row."""
         self._enqueue(channel, {"type": "ended", "run": str(run)})
 
     def _publish_to(self, interest: Subscription, live: RunState) -> None:
@@ -174,7 +174,7 @@ class RunPubSub:
 
 
 async def _log_failures(sending: Any) -> None:
-    """A layer that fails costs latency only: the database carries the same."""
+    """Await `sending` and log a failure. It costs only latency, because the database has the same data."""
     try:
         await sending
     except asyncio.CancelledError:

@@ -1,4 +1,4 @@
-"""Runs that another process owns, followed from here: by its messages, and by the database always."""
+"""Runs that another process owns, followed by its messages and always by the database as well."""
 
 import asyncio
 import logging
@@ -14,15 +14,15 @@ from chat.engine.streaming.run_info import RunInfo, run_info_of
 from chat.engine.streaming.run_state import RunState
 from chat.models import Message, Run, RunChunk
 
-POLL_SECONDS = 1.0  # seconds between looks into the database while the layer says nothing
-IDLE_SECONDS = 10.0  # seconds a mirror stays that nobody watches
-POLL_WHILE_PUSHED_SECONDS = 3.0  # seconds between looks while it does: a message may be lost
+POLL_SECONDS = 1.0  # between two reads of the database while no messages come
+IDLE_SECONDS = 10.0  # for which a remote run without viewers is kept
+POLL_WHILE_PUSHED_SECONDS = 3.0  # between two reads while messages come: one may be lost
 
 logger = logging.getLogger(__name__)
 
 
 class RemoteRun(RunState):
-    """A run of another process. Its deltas and the database's chunks go through the same door."""
+    """A copy of a run of another process. The owner's deltas and the database's chunks both use `apply`."""
 
     def __init__(self, about: RunInfo) -> None:
         super().__init__(about)
@@ -30,7 +30,7 @@ class RemoteRun(RunState):
         self.last_watched = asyncio.get_running_loop().time()
 
     def apply(self, at: Position, text: str, reasoning: str) -> bool:
-        """Take what is new of this; False where something before it is missing."""
+        """Append the new part of texts that begin at `at`. Return False if text before `at` is missing."""
         if at.text > len(self.text) or at.reasoning > len(self.reasoning):
             return False
         text, reasoning = text[len(self.text) - at.text :], reasoning[len(self.reasoning) - at.reasoning :]
@@ -41,7 +41,7 @@ class RemoteRun(RunState):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the database holds of a run, from a position on; whole, where it has ended."""
+    """The stored text of a run from `at` on; if the run has ended, its whole text and its outcome."""
 
     at: Position
     text: str
@@ -50,9 +50,9 @@ class Snapshot:
 
 
 def load_snapshot(run: uuid.UUID, at: Position) -> Snapshot:
-    """Read a run's state. A run that is gone, with its conversation, has been interrupted.
+    """Read the stored state of a run. A run that was deleted with its conversation counts as interrupted.
 
-    The row is read before and after the chunks: a run that ends in between takes its chunks with it.
+    The row is read before and after the chunks, because a run that ends in between has its chunks deleted.
     """
     row = Run.objects.filter(pk=run).first()
     if row is not None and row.is_live:
@@ -63,31 +63,31 @@ def load_snapshot(run: uuid.UUID, at: Position) -> Snapshot:
     try:
         if row is not None:
             return Snapshot(Position(), *row.texts(), RunOutcome.from_run(row))
-    except Message.DoesNotExist:  # its conversation was deleted in this moment
+    except Message.DoesNotExist:  # its conversation was deleted since the row was read
         pass
     return Snapshot(Position(), "", "", RunOutcome(Run.Status.INTERRUPTED))
 
 
 class RemoteRuns:
-    """The remote runs that somebody here watches; let go when the last viewer leaves."""
+    """The remote runs that viewers of this process follow; dropped when the last viewer has left."""
 
     def __init__(self) -> None:
         self.open: dict[uuid.UUID, RemoteRun] = {}
 
     def get(self, run: Run) -> RemoteRun:
-        """One mirror a run and process, however many watch."""
+        """Return the copy of `run`: one per process, however many viewers there are."""
         return self.keep(self.open.get(run.pk) or RemoteRun(run_info_of(run)))
 
     def keep(self, mirror: RemoteRun) -> RemoteRun:
-        """Hold a mirror for a viewer that is about to join: `poll` lets go of one that nobody watches.
+        """Keep a remote run for a viewer that is about to join, because `poll` drops those without viewers.
 
-        Without this a viewer could join a mirror that is let go in the same moment, and wait for ever.
+        Otherwise a viewer could join a remote run that is dropped at the same moment, and wait for ever.
         """
         mirror.last_watched = asyncio.get_running_loop().time()
         return self.open.setdefault(mirror.info.run, mirror)
 
     def on_delta(self, run: uuid.UUID, at: Position, text: str, reasoning: str) -> None:
-        """A message of the owner. A gap is filled from the database at the next look, which is now."""
+        """Apply text from the owner. After a gap, the next `poll` reads the database at once."""
         if mirror := self.open.get(run):
             now = asyncio.get_running_loop().time()
             mirror.next_poll = now + POLL_WHILE_PUSHED_SECONDS if mirror.apply(at, text, reasoning) else 0.0
@@ -97,7 +97,7 @@ class RemoteRuns:
             mirror.next_poll = 0.0
 
     async def poll(self) -> None:
-        """Look after every mirror that is due. To be called a few times a second."""
+        """Read every remote run that is due, and drop the unused. To be called a few times a second."""
         now = asyncio.get_running_loop().time()
         for run, mirror in list(self.open.items()):
             if mirror.viewers:

@@ -1,1 +1,1 @@
-"""The tasks that stream from a model and store the text; imports streaming and what is below it."""
+"""The tasks that stream from a model and store the text. Imports only `engine.streaming` and below."""

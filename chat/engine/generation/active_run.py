@@ -1,4 +1,4 @@
-"""A run that this process generates: its text, how much of it is stored, and its times."""
+"""The runs that this process generates, with their progress towards the database."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -18,19 +18,23 @@ from .overlap import OverlapFilter
 
 @dataclass(slots=True)
 class ActiveRun:
-    """A live run of this process and how much of it is stored."""
+    """A run that this process generates: its text, how much of it is stored, and its times.
+
+    `saved_text` and `saved_reasoning` count the code points that a batch has taken (`Backlog`), confirmed by
+    the database or not.
+    """
 
     state: RunState
     run: Run
     overlap_filter: OverlapFilter
-    reply: CompletionStream | None = None  # of the latest request for it
+    reply: CompletionStream | None = None  # the latest upstream attempt
     saved_text: int = 0
     saved_reasoning: int = 0
-    stored: tuple[int, int] = (0, 0)  # of the text and the reasoning, as the database has confirmed
-    started: datetime | None = None  # when it left the queue, as long as the row does not say so
+    stored: tuple[int, int] = (0, 0)  # code points of text and reasoning that the database has confirmed
+    started: datetime | None = None  # when it left the queue; None again once the row says so
     first_token: datetime | None = None
     first_text: datetime | None = None
-    answered_by: str = ""  # where it is not the model that was asked
+    answered_by: str = ""  # the fallback model, if one answers
     fallback_reason: str = ""
     ending: RunOutcome | None = None
     finished: datetime | None = None
@@ -52,13 +56,13 @@ class ActiveRun:
         return self.ending is not None
 
     def set_queue_position(self, place: int) -> None:
-        """Note when the wait is over, and have the viewers told of it."""
+        """Tell the viewers the place in the wait queue, and record the time at which the wait is over."""
         self.state.set_queue_position(place)
         if place == 0 and self.run.status == Run.Status.QUEUED:
             self.started = timezone.now()
 
     def mark_first_token(self, text: str) -> None:
-        """Note when the first token came, and when the first that is no reasoning."""
+        """Record the times of the first token and of the first token that is no reasoning."""
         if self.first_text is None:
             now = timezone.now()
             self.first_token = self.first_token or now
@@ -69,17 +73,17 @@ class ActiveRun:
 
     @property
     def gateway_log_ref(self) -> GatewayLogRef:
-        """Also of a reply that was stopped or cut: its log has an entry as well."""
+        """The entry in the gateway's log; a reply that was stopped or cut has one as well."""
         return self.reply.gateway_log_ref if self.reply else NO_GATEWAY
 
     def thinking_seconds(self, now: datetime) -> float | None:
-        """Seconds of reasoning, None where there was none."""
+        """Return the seconds from the first token to the first text, or to `now`; None without reasoning."""
         if not self.state.reasoning or self.first_token is None:
             return None
         return ((self.first_text or now) - self.first_token).total_seconds()
 
     def mark_started(self) -> None:
-        """The row says that it left the queue."""
+        """Take note that the row says that the run left the queue."""
         self.run.status, self.started = Run.Status.RUNNING, None
 
     def end(self, ending: RunOutcome) -> None:
@@ -95,7 +99,7 @@ class ActiveRun:
         )
 
     def outcome_columns(self) -> dict[str, Any]:
-        """The columns of its ending; none while it goes on."""
+        """Return {column: value} of the outcome and the times; empty while the run is live."""
         if self.ending is None:
             return {}
         times = {"first_token": self.first_token, "first_text": self.first_text, "finished": self.finished}

@@ -1,6 +1,6 @@
-"""The calls of programs in this process: each reply goes straight to who asked, and into the log.
+"""The API calls of this process: each reply goes straight to the client, its outcome to the database.
 
-Unlike a run, a call ends with its connection: nobody could come back to it.
+Unlike a run, a call ends with its connection, because no client could resume it.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ from chat.wire.frames import Delta
 from chat.wire.usage import Usage
 
 STORE_AGAIN_SECONDS = 2.0
-SHARE = THREADS // 2  # of the database's threads, for the beginnings of one key and the ends of one person
+SHARE = THREADS // 2  # database threads that one key's starting calls may use, and one user's ending calls
 REVOKED, DRAINED = "revoked", "draining"
 
 logger = logging.getLogger(__name__)
 
 
 class CallAborted(Exception):
-    """The server ends a call: `code` says why."""
+    """The server aborted a call; `code` is REVOKED or DRAINED."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -44,49 +44,49 @@ class CallAborted(Exception):
 
 
 class ApiCalls:
-    """Those that are being answered. Everything here happens on the event loop."""
+    """The calls that are in progress. To be used on the event loop only."""
 
     def __init__(self, router: Router) -> None:
         self.open: set[ActiveCall] = set()
         self.router = router
-        self.tasks = BackgroundTasks()  # the server's end waits for them
-        self.beginnings = Turns(SHARE)  # by key
-        self.endings = Turns(SHARE)  # by person
+        self.tasks = BackgroundTasks()  # the shutdown waits for them
+        self.beginnings = Turns(SHARE)  # by API key
+        self.endings = Turns(SHARE)  # by user
 
     @property
     def is_full(self) -> bool:
         return len(self.open) >= MAX_LIVE_RUNS
 
     def start(self, call: Call, ask: ChatRequest, kept: CallTranscript | None) -> "ActiveCall":
-        """Begin to ask for a call whose row is committed.
+        """Begin a call whose row is committed.
 
-        A program gets the model that it named, or none, and no place in a line: its client knows what to do
-        with 429 and `Retry-After`, and would take a long wait for a server that hangs.
+        The client gets the model it named or an error: no fallback, and no place in the wait queue. Programs
+        can handle 429 and `Retry-After`, and would take a long wait for a server that hangs.
         """
         return ActiveCall(self, call, ask, kept)
 
     async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
-        """Let the calls end by themselves for `timeout` seconds, or until `hurry` is set."""
+        """Wait until all calls have ended, for at most `timeout` seconds or until `hurry` is set."""
         deadline = asyncio.get_running_loop().time() + timeout
         while self.open and not hurry.is_set() and asyncio.get_running_loop().time() < deadline:
             with suppress(TimeoutError):
                 await asyncio.wait_for(hurry.wait(), 0.1)
 
     async def abort_all(self, within: float) -> None:
-        """End what is left, and have all endings stored."""
+        """Abort the calls that are left. Wait `within` seconds for them, then as long for the database."""
         for exchange in list(self.open):
             exchange.abort(DRAINED)
         await self.wait(within, asyncio.Event())
-        await self.tasks.wait(within)  # what a database that hangs keeps waiting is left to recovery
+        await self.tasks.wait(within)  # outcomes that a hanging database does not take are left to recovery
 
     def conclude(self, exchange: "ActiveCall", ending: RunOutcome) -> asyncio.Task[None]:
-        """Store an ending, also of a call whose own task is being cancelled."""
+        """Store an outcome in a task of its own, because the task of the call may be being cancelled."""
         self.open.discard(exchange)
         return self.tasks.start(_conclude(exchange, ending), f"call {exchange.call.pk}")
 
 
 class ActiveCall:
-    """One call while it is answered. `requested` is the model it named, where that one has a successor."""
+    """A call in progress. `requested`: the name that the client sent, if that model has a successor."""
 
     def __init__(self, calls: ApiCalls, call: Call, ask: ChatRequest, kept: CallTranscript | None) -> None:
         self.call = call
@@ -96,7 +96,7 @@ class ActiveCall:
         self.stored: asyncio.Future[None] | None = None
         self.calls = calls
         self._ask = ask
-        self._stream: CompletionStream | None = None  # of the latest request for the reply
+        self._stream: CompletionStream | None = None  # of the latest upstream attempt
         self._length = 0
         self._abort_code = ""
         self._timeout: asyncio.Timeout | None = None
@@ -120,7 +120,7 @@ class ActiveCall:
 
     @property
     def finish_reason(self) -> str:
-        """As OpenAI names them; of a reply that is over."""
+        """The finish reason, as OpenAI names it, of a reply that has ended."""
         if self.truncated:
             return "length"
         if self.tool_calls:
@@ -128,7 +128,10 @@ class ActiveCall:
         return (self._stream.finish_reason if self._stream else "") or "stop"
 
     def abort(self, code: str) -> None:
-        """End it from outside: what iterates gets Cut. One timer for the whole call, so no token pays."""
+        """End the call from outside: the consumer of `deltas` gets CallAborted.
+
+        It fires the one timeout of the whole call, so a token costs nothing more.
+        """
         if self._abort_code:
             return
         self._abort_code = code
@@ -136,9 +139,10 @@ class ActiveCall:
             self._timeout.reschedule(asyncio.get_running_loop().time())
 
     async def deltas(self) -> AsyncGenerator[Delta, None]:
-        """What the model says. Raises UpstreamError and Cut.
+        """Yield the model's deltas. Raises UpstreamError, and CallAborted after `abort`.
 
-        Where it ends or raises, the ending is in the log; where it is left, on its way there.
+        When it ends or raises, the database has been given the outcome. When its consumer leaves early, a
+        background task stores the outcome.
         """
         ending = None
         try:
@@ -166,7 +170,7 @@ class ActiveCall:
             ending = RunOutcome(Call.Status.FAILED, code="server", message=INTERNAL_ERROR)
             raise
         finally:
-            # Without an ending whoever asked has gone, and waits for nothing.
+            # Without an outcome the client has disconnected: nothing waits for the database.
             self.stored = self.calls.conclude(self, ending or RunOutcome(Call.Status.STOPPED))
             if ending:
                 await asyncio.shield(self.stored)
@@ -179,7 +183,7 @@ class ActiveCall:
         self._stream = stream
 
     def abandon(self, deltas: AsyncGenerator[Delta, None]) -> None:
-        """Whoever asked went away before the rest of `deltas` was iterated."""
+        """Close `deltas` in the background: the client disconnected before all of it was read."""
         self.calls.tasks.start(_close(deltas))
 
     def _on_delta(self, delta: Delta) -> None:
@@ -196,7 +200,7 @@ async def _close(deltas: AsyncGenerator[Delta, None]) -> None:
 
 
 async def _conclude(exchange: ActiveCall, ending: RunOutcome) -> None:
-    """Store an ending, later where the database is away. What its process takes with it, recovery ends."""
+    """Store an outcome, with retries during an outage. If the process ends first, recovery ends the call."""
     ending = replace(
         ending,
         usage=exchange.usage,
@@ -219,7 +223,7 @@ async def _store(exchange: ActiveCall, outcome: dict[str, Any]) -> bool:
 
 
 async def _keep_storing(exchange: ActiveCall, outcome: dict[str, Any]) -> None:
-    """The program is not kept waiting for a database that is away."""
+    """Retry until the outcome is stored. The client does not wait for this."""
     while True:
         await asyncio.sleep(STORE_AGAIN_SECONDS)
         if await _store(exchange, outcome):

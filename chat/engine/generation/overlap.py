@@ -1,11 +1,11 @@
-"""The seam of a reply that is continued: what the model repeats of the old text's end is taken out again."""
+"""Remove the overlap of a continued reply: the end of the earlier text that the model repeats."""
 
-LONGEST = 400  # code points of the old text's end that may be repeated
-SHORTEST = 8  # visible code points; less is repeated by good texts as well: "ha ha", a closing brace
+LONGEST = 400  # code points at the end of the earlier text that are compared
+SHORTEST = 8  # visible code points; good texts have shorter repetitions, too: "ha ha", a closing brace
 
 
 class OverlapFilter:
-    """Holds back the beginning of the new text for as long as it may still be a repetition."""
+    """A filter that holds back the beginning of the new text while it may still be a repetition."""
 
     def __init__(self, earlier: str) -> None:
         self._end = earlier[-LONGEST:]
@@ -13,24 +13,24 @@ class OverlapFilter:
         self._closed = not self._end
 
     def feed(self, text: str) -> str:
-        """What of the new text is known to be new."""
+        """Take new text. Return what is now known not to be a repetition."""
         if self._closed:
             return text
         self._held += text
         return "" if self._may_repeat() else self.close()
 
     def close(self) -> str:
-        """The rest, when no more comes or it is decided."""
+        """Return the text held back, without the repetition; from then on `feed` passes everything."""
         self._closed = True
         held, self._held = self._held, ""
         return held[self._repeated(held) :]
 
     def _may_repeat(self) -> bool:
-        """Whether what came so far could still become a longer piece that the old text ends with."""
+        """Return whether the text so far can still grow into a repetition of the end of the earlier text."""
         return self._held in self._end[:-1]
 
     def _repeated(self, text: str) -> int:
-        """How many code points of its beginning are the old text's end."""
+        """Return the number of code points at the beginning of `text` that repeat the earlier text's end."""
         for length in range(min(len(text), len(self._end)), 0, -1):
             if text.startswith(self._end[-length:]):
                 return length if len("".join(text[:length].split())) >= SHORTEST else 0

@@ -1,4 +1,4 @@
-"""The runs of this process: each a task of the server, which only `stop` or the server's end cuts short."""
+"""The runs of this process. Each is a task that only `stop` or the server's shutdown ends early."""
 
 import asyncio
 import logging
@@ -23,13 +23,13 @@ from .active_run import ActiveRun
 from .overlap import OverlapFilter
 from .writer import Writer, WriteResult
 
-KEEP_FINISHED_SECONDS = 60.0  # seconds a finished run stays in memory for those who come back
+KEEP_FINISHED_SECONDS = 60.0  # for which an ended run stays in memory, for viewers who reconnect
 
 logger = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """Launches, stops and drains runs. Everything here happens on the event loop."""
+    """Launch, stop and drain runs. To be used on the event loop only."""
 
     def __init__(self, router: Router, worker: uuid.UUID, journal: Journal) -> None:
         self.states: dict[uuid.UUID, RunState] = {}
@@ -42,11 +42,11 @@ class Supervisor:
 
     @property
     def is_full(self) -> bool:
-        """The next run has to queue."""
+        """True if the next run has to queue."""
         return len(self._tasks) >= MAX_LIVE_RUNS or self._router.limiter.has_waiters
 
     def is_finished(self, run: uuid.UUID) -> bool:
-        """It ran here and is over, stored or about to be."""
+        """Return whether this process generated the run and it has ended, stored or not yet."""
         return run in self.states and run not in self._tasks
 
     def launch(self, run: Run, live: RunState, ask: ChatRequest) -> None:
@@ -55,11 +55,11 @@ class Supervisor:
         self.states[run.pk] = live
         self.writer.add(draft)
         task = self._tasks[run.pk] = spawn(self._generate(draft, ask), f"run {run.pk}")
-        # Not a `finally` in the task: one cancelled before its first step never enters its body.
+        # Not a `finally` in the task: a task cancelled before its first step never enters its body.
         task.add_done_callback(lambda task: self._on_task_done(draft, task))
 
     def stop(self, run: uuid.UUID, status: str = Run.Status.STOPPED) -> bool:
-        """End a run of this process, keeping its text. Says whether it was here and still going."""
+        """End a run and keep its text. Return whether it was still running in this process."""
         task = self._tasks.get(run)
         if task is None or run in self._reasons:
             return task is not None
@@ -68,7 +68,7 @@ class Supervisor:
         return True
 
     def apply_write_result(self, verdict: WriteResult) -> None:
-        """Stop what somebody elsewhere asked to stop, and what another process took from us."""
+        """Stop runs with a stop request and runs that another process took; drop ended ones later."""
         for run in verdict.stopped:
             self.stop(run)
         for run in verdict.lost:
@@ -77,7 +77,7 @@ class Supervisor:
             asyncio.get_running_loop().call_later(KEEP_FINISHED_SECONDS, self._forget, run)
 
     def running(self) -> Collection[uuid.UUID]:
-        """The runs that are not stored as ended yet."""
+        """Return the runs whose outcome is not stored yet."""
         return [run for run, live in self.states.items() if live.outcome is None]
 
     def _forget(self, run: uuid.UUID) -> None:
@@ -85,7 +85,7 @@ class Supervisor:
             live.close()
 
     async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
-        """Let the runs end by themselves for `timeout` seconds, or until `hurry` is set."""
+        """Wait until all runs have ended, for at most `timeout` seconds or until `hurry` is set."""
         if not self._tasks:
             return
         impatient = asyncio.ensure_future(hurry.wait())
@@ -155,7 +155,7 @@ class Supervisor:
         return RunOutcome.at_end(live.info.earlier + live.text, reply.finish_reason, **how)
 
     def _record_model(self, draft: ActiveRun, ask: ChatRequest, reply: CompletionStream) -> None:
-        """Note who answers, where it is not the model that was asked."""
+        """Record the model that answers and tell the viewers, if it is a fallback."""
         if because := reply.fallback_reason:
             draft.answered_by, draft.fallback_reason = reply.model.id, because
             names = {"model": reply.model.name, "asked": ask.model.name}

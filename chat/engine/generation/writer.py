@@ -1,6 +1,6 @@
-"""Text to the database: every run's new text in one transaction a tick, endings at once.
+"""Store text in the database: the new text of all runs in one transaction per tick, outcomes at once.
 
-500 replies written one by one cost 79 ms a tick on SQLite, together 5.
+500 replies cost 79 ms per tick on SQLite when written one by one, and 5 ms together.
 """
 
 import asyncio
@@ -23,18 +23,22 @@ from chat.ownership.recovery import keep_longer
 
 from .active_run import ActiveRun
 
-FLUSH_INTERVAL_SECONDS = 0.4  # seconds; with the commit, text is stored within 0.5
-RETRY_SECONDS = 0.4  # seconds
-JOURNAL_WAIT_SECONDS = 1.0
-JOURNAL_SECONDS = 0.1  # that a transaction may take before its text is written to the journal as well
-LAST_SECONDS = 3.0  # for the database when the process ends; what is left then is in the journal
+FLUSH_INTERVAL_SECONDS = 0.4  # with the commit, text is stored within 0.5 s
+RETRY_SECONDS = 0.4
+JOURNAL_WAIT_SECONDS = 1.0  # for the journal's disk
+JOURNAL_SECONDS = 0.1  # after which the text of an unfinished transaction is written to the journal as well
+LAST_SECONDS = 3.0  # for the database at shutdown; text that is not stored by then is in the journal
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class WriteResult:
-    """What the database said: how runs ended (not always our word), which to stop, which are lost."""
+    """The result of storing a batch, by the runs' ids.
+
+    `outcomes` are those that the rows have, which may be another process's. `started`: the row now says that
+    the run left the queue. `stopped`: a stop was requested. `lost`: no longer a live run of this process.
+    """
 
     outcomes: dict[uuid.UUID, RunOutcome]
     started: list[uuid.UUID]
@@ -58,7 +62,7 @@ class Writer:
         self._caught_up = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
-        self._stop_by = 0.0  # on the loop's clock
+        self._stop_by = 0.0  # on the event loop's clock
         self._journaling: asyncio.Future[None] | None = None
 
     def start(self) -> None:
@@ -68,17 +72,17 @@ class Writer:
         self._backlog.add(draft)
 
     def conclude(self, draft: ActiveRun, ending: RunOutcome) -> None:
-        """Store this ending now, then announce it to the viewers."""
+        """Store the outcome of a run now, then announce it to the viewers."""
         draft.end(ending)
         self._wake.set()
 
     async def caught_up(self) -> None:
-        """Wait while replies may run no further ahead of what is stored."""
+        """Wait until replies may again run further ahead of the stored text."""
         while self.is_behind:
             await self._caught_up.wait()
 
     async def stop(self) -> None:
-        """Write what is left, endings included, and end."""
+        """Write what is left, outcomes included, and end the task. Gives up after `LAST_SECONDS`."""
         self._stop_by = asyncio.get_running_loop().time() + LAST_SECONDS
         self._stopping = True
         self._wake.set()
@@ -99,16 +103,16 @@ class Writer:
                 if self._stopping and not any(draft.has_ended for draft in self._drafts()):
                     return
                 if failed:
-                    due = loop.time()  # what came after the batch that failed is due long since
+                    due = loop.time()  # text that came after the failed batch is overdue
                 failed = False
             elif self._stopping and loop.time() > self._stop_by:
-                return  # the next process finds these runs without an owner, and the journal
+                return  # another process recovers these runs, with the text in the journal
             else:
                 failed = True
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _try_to_flush(self, *, tick: bool) -> bool:
-        """The only task that stores must not end by one mistake."""
+        """Flush; log an unexpected error, because it must not end the only task that stores."""
         try:
             return await self._flush(tick=tick)
         except Exception:
@@ -124,7 +128,7 @@ class Writer:
             return True
         batch = self._backlog.next_batch(asyncio.get_running_loop().time(), tick=tick)
         storing = asyncio.ensure_future(self._thread(save_carefully, batch, self._worker))
-        # A database that hangs says nothing, so what cannot be stored in time is written down meanwhile.
+        # A hanging database raises no error: text that is not stored in time goes to the journal meanwhile.
         while not (await asyncio.wait({storing}, timeout=JOURNAL_SECONDS))[0]:
             await self._fall_behind()
             if self._stopping and asyncio.get_running_loop().time() > self._stop_by:
@@ -132,7 +136,7 @@ class Writer:
         try:
             verdict = storing.result()
         except Exception as error:
-            # An outage says all in its name; the place of any other error has to be found.
+            # The name of a database error says enough; any other error needs its traceback.
             known = isinstance(error, DatabaseError)
             logger.error(
                 "the log could not be written, trying again: %s", type(error).__name__, exc_info=not known
@@ -151,7 +155,7 @@ class Writer:
         return True
 
     async def _fall_behind(self) -> None:
-        """Keep what is not stored in the journal, tell the viewers, and in the end let the replies wait."""
+        """Write unstored text to the journal. Warn the viewers if it is late; pause replies too far ahead."""
         now = asyncio.get_running_loop().time()
         drafts = self._drafts()
         entries = [
@@ -165,7 +169,7 @@ class Writer:
                 draft.state.tell_unsaved(paused=self.is_behind)
 
     async def _write_journal(self, entries: list[Entry]) -> None:
-        """In a thread, and not for long: a disk that hangs must not keep the server from its end."""
+        """Write in a thread and wait only briefly, because a hanging disk must not block the shutdown."""
         if self._journaling is None or self._journaling.done():
             write = asyncio.get_running_loop().run_in_executor(None, self._journal.write, entries)
             self._journaling = write
@@ -182,7 +186,7 @@ class Writer:
             logger.error("the journal could not be removed: %s", error.strerror)
 
     def _catch_up(self) -> None:
-        """A batch is stored."""
+        """After a stored batch: settle the journal, resume paused replies, withdraw the warnings."""
         self._settle_journal()
         if self.is_behind:
             self.is_behind = False
@@ -198,7 +202,10 @@ def _log_failure(written: "asyncio.Future[None]") -> None:
 
 
 def conclude_apart(draft: ActiveRun, worker: uuid.UUID) -> RunOutcome:
-    """Of an ending that is refused, what it says of its cost and of its way is left out."""
+    """Store an outcome in a savepoint. If the database refuses it, store only its status, code and message.
+
+    The refused value is among the details, such as usage and gateway, which are left out then.
+    """
     try:
         with transaction.atomic():
             return conclude_run(draft, worker)
@@ -213,7 +220,10 @@ def conclude_apart(draft: ActiveRun, worker: uuid.UUID) -> RunOutcome:
 
 
 def conclude_run(draft: ActiveRun, worker: uuid.UUID) -> RunOutcome:
-    """The ending that holds: ours, or that of whoever was faster, which then gets our text."""
+    """Store the outcome. Return the one that the row has.
+
+    That is ours, or the one of a process that ended the run first: then our text is stored if it is longer.
+    """
     assert draft.ending is not None
     has_chunks = bool(draft.saved_text or draft.saved_reasoning)
     text, reasoning = draft.text, draft.reasoning
@@ -225,7 +235,7 @@ def conclude_run(draft: ActiveRun, worker: uuid.UUID) -> RunOutcome:
 
 
 def save_carefully(batch: Batch[ActiveRun], worker: uuid.UUID) -> WriteResult:
-    """`save`, where one row that the database refuses keeps the others from being stored: row by row."""
+    """Store a batch. If the database refuses a row, store the outcomes one by one, to save the others."""
     try:
         return save(batch, worker)
     except CONNECTION_ERRORS:
@@ -240,9 +250,9 @@ def save(
     worker: uuid.UUID,
     conclude: Callable[[ActiveRun, uuid.UUID], RunOutcome] = conclude_run,
 ) -> WriteResult:
-    """Write a batch in one transaction, and read how the process's own rows stand.
+    """Write a batch in one transaction, and read the state of this process's rows.
 
-    Text of a run that is no longer ours (recovered, or deleted with its person) is left out.
+    Text of a run that this process no longer owns (recovered, or deleted with its user) is left out.
     """
     with write_lock(), transaction.atomic():
         rows = _live_rows(worker) if batch.going else {}
@@ -250,7 +260,7 @@ def save(
         if begun:
             queued = Run.objects.filter(pk__in=begun, status=Run.Status.QUEUED, worker_id=worker)
             queued.update(status=Run.Status.RUNNING, started=timezone.now())
-        # A commit whose answer was lost is repeated with the same rows, which are then there already.
+        # A commit whose confirmation was lost is repeated with the same rows, which then exist already.
         if chunks := [
             RunChunk(run_id=chunk.run, kind=chunk.kind, start=chunk.start, text=chunk.text)
             for chunk in batch.chunks
@@ -267,5 +277,5 @@ def save(
 
 
 def _live_rows(worker: uuid.UUID) -> dict[Any, bool]:
-    """This process's live runs, and whether each is asked to stop."""
+    """Return {id: stop requested} of this process's live runs."""
     return dict(Run.objects.live().filter(worker_id=worker).values_list("pk", "stop_requested"))

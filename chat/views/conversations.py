@@ -27,7 +27,7 @@ from .redirects import HttpResponseSeeOther, to_conversation
 
 @access.require_methods("POST")
 async def rename(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Change the title; the place in the list stays."""
+    """Change the title, until the next rename; the place in the list stays."""
     return await _change(request, conversation, lambda here, found: {"title": request_parsers.title(request)})
 
 

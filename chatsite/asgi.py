@@ -1,4 +1,4 @@
-"""The ASGI application: Django's, with few threads for many streams, and `lifespan` for who speaks it."""
+"""The ASGI application: Django's, with few threads for many streams, and the `lifespan` protocol."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -16,9 +16,10 @@ from chatsite.server.asgi_handler import Handler  # noqa: E402
 
 handle = Handler()
 
-# Django gives each request a thread for as long as it lasts, which for a stream is minutes: 100 open
-# streams had 102 threads, so they have 6. Views that stream do their database work in the engine's threads.
-# The others, which may keep a thread busy, keep one each.
+# Django keeps a thread for each request until its response ends, which for a stream takes minutes: with it,
+# 100 open streams had 102 threads; with these shared ones they have 6. Views that stream do their database
+# work in the engine's threads. The administration and the accounts, which may keep a thread busy, get a
+# thread per request.
 SHARED = [ThreadPoolExecutor(1, thread_name_prefix=f"requests-{number}") for number in range(4)]
 OWN_THREAD = ("/admin/", "/accounts/")
 
@@ -37,7 +38,7 @@ async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
 
 
 async def _lifespan(receive: Any, send: Any) -> None:
-    """Start and end with the server, where it is not `manage.py serve`, which does both itself."""
+    """Start and stop the engine with the server. `manage.py serve` does both itself, without `lifespan`."""
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":

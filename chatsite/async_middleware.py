@@ -1,4 +1,4 @@
-"""Bases of middleware that costs no thread under async.
+"""Base classes of middleware that needs no thread under async.
 
 Patch: `MiddlewareMixin.__acall__`, which runs each hook of each middleware in a thread: with Django's seven
 defaults that is thirteen hops a request. Most of these hooks only look at headers or set an attribute.
@@ -16,9 +16,9 @@ from django.http.response import HttpResponseBase
 
 
 class AsyncHooksMixin:
-    """Goes before one of Django's middleware classes: calls its hooks without a thread each under async.
+    """Mixin before one of Django's middleware classes: under async, its hooks run without a thread each.
 
-    Without an event loop (the test client) everything is Django's.
+    Without an event loop, as under the test client, the class behaves as Django's.
     """
 
     async_mode: bool
@@ -30,7 +30,7 @@ class AsyncHooksMixin:
             vars(self)["process_view"] = _as_coroutine(hook)
 
     def needs_thread(self, request: HttpRequest) -> bool:
-        """Whether `process_response` may block, because it reaches the database."""
+        """Return True if `process_response` may block, because it accesses the database."""
         return False
 
     async def __acall__(self, request: HttpRequest) -> HttpResponseBase:
@@ -52,7 +52,7 @@ def _as_coroutine(hook: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class SyncAndAsyncMiddleware:
-    """A middleware that is called like what it wraps: as a coroutine function or as a plain one."""
+    """Base of middleware that is a coroutine function if `get_response` is one, and else a plain function."""
 
     sync_capable = True
     async_capable = True
@@ -63,5 +63,5 @@ class SyncAndAsyncMiddleware:
             markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> Any:
-        """A response, or an awaitable of one where `get_response` is a coroutine function."""
+        """Return a response, or an awaitable of one if `get_response` is a coroutine function."""
         return self.get_response(request)

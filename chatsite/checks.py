@@ -1,4 +1,4 @@
-"""What must not go into production by accident. Each finding is an error: nothing starts with one."""
+"""System checks of the settings. Each finding is an error, so that no server starts with one."""
 
 import ipaddress
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ from django.db import DatabaseError
 def _check(
     number: int, tag: str
 ) -> Callable[[Callable[[], Iterable[tuple[str, str]]]], Callable[..., list[Error]]]:
-    """Register a generator of (what is wrong, what to write) as the check `chatsite.E<number>`."""
+    """Register a generator of (error, hint) as the system check `chatsite.E<number>`."""
 
     def decorate(finder: Callable[[], Iterable[tuple[str, str]]]) -> Callable[..., list[Error]]:
         def check(app_configs: Any = None, **kwargs: Any) -> list[Error]:
@@ -27,7 +27,7 @@ def _check(
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether only this machine can reach that host."""
+    """Return True if only this machine can reach `host`."""
     if host == "localhost":
         return True
     try:
@@ -38,7 +38,7 @@ def is_loopback(host: str | None) -> bool:
 
 @_check(1, Tags.security)
 def debug_stays_at_home() -> Iterable[tuple[str, str]]:
-    """The debug pages show the source and the settings to everybody who gets an error."""
+    """Refuse DEBUG on a public server: its error pages show the source and the settings to every client."""
     if settings.DEBUG and (not is_loopback(settings.HOST) or settings.SITE_URL.startswith("https://")):
         yield (
             "DEBUG is on, and others can reach this server.",
@@ -48,7 +48,7 @@ def debug_stays_at_home() -> Iterable[tuple[str, str]]:
 
 @_check(2, Tags.security)
 def hosts_are_named() -> Iterable[tuple[str, str]]:
-    """Any host name would do, so links in our pages could be made to point anywhere."""
+    """Refuse `*` in ALLOWED_HOSTS: a forged Host header could make the links of a page point anywhere."""
     if "*" in settings.ALLOWED_HOSTS:
         yield (
             "ALLOWED_HOSTS lets every host name in.",
@@ -58,7 +58,7 @@ def hosts_are_named() -> Iterable[tuple[str, str]]:
 
 @_check(3, Tags.security)
 def secret_key_is_strong() -> Iterable[tuple[str, str]]:
-    """Whoever guesses the key can make a session of any user."""
+    """Refuse a weak SECRET_KEY: an attacker who guesses it can forge what Django signs with it."""
     key = settings.SECRET_KEY
     if len(key) < 50 or len(set(key)) < 5 or key.startswith("django-insecure-"):
         yield (
@@ -69,7 +69,7 @@ def secret_key_is_strong() -> Iterable[tuple[str, str]]:
 
 @_check(4, Tags.security)
 def secret_key_is_private() -> Iterable[tuple[str, str]]:
-    """The file was made with mode 0600; something changed that."""
+    """Refuse a key file that other users can read: it was created with mode 0600, and has been changed."""
     file = settings.DATA_DIR / "secret-key"
     if file.exists() and file.stat().st_mode & 0o077:
         yield f"Other users of this machine can read {file}.", f"Run: chmod 600 {file}"
@@ -77,7 +77,10 @@ def secret_key_is_private() -> Iterable[tuple[str, str]]:
 
 @_check(5, Tags.security)
 def database_is_private() -> Iterable[tuple[str, str]]:
-    """The file holds every conversation; a folder that others cannot enter protects it as well."""
+    """Refuse a database file, which holds every conversation, that other users of the machine can read.
+
+    A folder that they cannot enter protects it as well.
+    """
     database = settings.DATABASES["default"]
     if database["ENGINE"] != "django.db.backends.sqlite3":
         return
@@ -88,7 +91,11 @@ def database_is_private() -> Iterable[tuple[str, str]]:
 
 @_check(6, Tags.security)
 def https_comes_from_a_proxy() -> Iterable[tuple[str, str]]:
-    """We speak http: without word from the proxy every request looks insecure and is redirected for ever."""
+    """Refuse an https SITE_URL without a trusted proxy.
+
+    This server speaks plain http: without the proxy's X-Forwarded-Proto header, every request would look
+    insecure and be redirected for ever.
+    """
     if settings.SITE_URL.startswith("https://") and not settings.TRUSTED_PROXY:
         yield (
             "SITE_URL is https, but this server speaks http and trusts no proxy to do https for it.",
@@ -99,7 +106,7 @@ def https_comes_from_a_proxy() -> Iterable[tuple[str, str]]:
 
 @_check(7, Tags.compatibility)
 def account_is_whole() -> Iterable[tuple[str, str]]:
-    """One without the other is a typing error, not a wish for the local model."""
+    """Refuse an account without a token, and the reverse: it is a mistake, not a wish for the local model."""
     named = {
         name: bool(getattr(settings, name)) for name in ("CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_API_TOKEN")
     }
@@ -109,7 +116,10 @@ def account_is_whole() -> Iterable[tuple[str, str]]:
 
 @_check(8, Tags.security)
 def secrets_travel_safely() -> Iterable[tuple[str, str]]:
-    """They are sent with every question: over https, or to a fake or a gateway on this machine."""
+    """Refuse plain http to other machines, because the token or key is sent with every request.
+
+    On this machine it is allowed, for a fake or a gateway.
+    """
     yield from _unsafe("CLOUDFLARE_API_BASE_URL", "token")
     yield from _unsafe("AI_GATEWAY_BASE_URL", "token")
     yield from _unsafe("OPENAI_BASE_URL", "key")
@@ -131,7 +141,7 @@ def _unsafe(name: str, secret: str) -> Iterable[tuple[str, str]]:
 
 @_check(9, Tags.compatibility)
 def local_model_fits() -> Iterable[tuple[str, str]]:
-    """Found at the start, not with the first question."""
+    """Refuse a missing or unusable local model at the start, instead of with the first request."""
     from chat.upstream.providers import llama_cpp
 
     if (settings.CLOUDFLARE_ACCOUNT_ID or settings.OPENAI_BASE_URL) and not settings.LOCAL_MODEL:
@@ -152,7 +162,7 @@ def local_model_fits() -> Iterable[tuple[str, str]]:
 
 @_check(10, Tags.compatibility)
 def default_model_is_offered() -> Iterable[tuple[str, str]]:
-    """Every new conversation would fail."""
+    """Refuse a DEFAULT_MODEL that is not offered: every new conversation would fail."""
     offered = _offered_models()
     if settings.DEFAULT_MODEL and offered and settings.DEFAULT_MODEL not in offered:
         yield (
@@ -163,7 +173,7 @@ def default_model_is_offered() -> Iterable[tuple[str, str]]:
 
 
 def _models_found() -> list[str]:
-    """Those that Cloudflare's list brought; none before there is a database."""
+    """Return the ids of the models from Cloudflare's list; none if the database does not exist yet."""
     from chat.models import OfferedModel
 
     try:
@@ -174,7 +184,7 @@ def _models_found() -> list[str]:
 
 @_check(11, Tags.compatibility)
 def gateway_has_an_account() -> Iterable[tuple[str, str]]:
-    """What says how a gateway works is of no use without one, nor a gateway without an account."""
+    """Refuse settings of an AI Gateway without a gateway, and a gateway without an account."""
     told = [name for name in _GATEWAY if getattr(settings, name) != _GATEWAY[name]]
     if settings.AI_GATEWAY_ID and not settings.CLOUDFLARE_ACCOUNT_ID:
         yield (
@@ -190,7 +200,7 @@ def gateway_has_an_account() -> Iterable[tuple[str, str]]:
 
 @_check(12, Tags.compatibility)
 def endpoint_is_whole() -> Iterable[tuple[str, str]]:
-    """An address without models serves nobody, and models or a key without an address are a mistake."""
+    """Refuse OPENAI_BASE_URL without models, and models or a key without an address."""
     named = {name: bool(getattr(settings, name)) for name in ("OPENAI_BASE_URL", "OPENAI_MODELS")}
     for missing in [name for name in named if not named[name]] if any(named.values()) else []:
         yield f"{missing} is missing.", f"Write {missing} as well, or leave out what begins with OPENAI."
@@ -200,7 +210,7 @@ def endpoint_is_whole() -> Iterable[tuple[str, str]]:
 
 @_check(13, Tags.compatibility)
 def listed_models_are_others() -> Iterable[tuple[str, str]]:
-    """Each name stands for one model of one server, and shows which."""
+    """Refuse model names that are ambiguous: each must stand for one model of one server, and show which."""
     through = [name for name, _ in settings.GATEWAY_MODELS]
     names = through + [name for name, _ in settings.OPENAI_MODELS]
     if through and not settings.CLOUDFLARE_ACCOUNT_ID:
@@ -231,7 +241,7 @@ _GATEWAY = {
 
 @_check(14, Tags.compatibility)
 def fallback_models_are_offered() -> Iterable[tuple[str, str]]:
-    """A name with a typing error would never answer, and nobody would notice."""
+    """Refuse FALLBACK_MODELS that are not offered: a misspelt one would never answer, unnoticed."""
     offered = _offered_models()
     for name in settings.FALLBACK_MODELS if offered else []:
         if name not in offered:
@@ -242,7 +252,7 @@ def fallback_models_are_offered() -> Iterable[tuple[str, str]]:
 
 
 def _offered_models() -> list[str]:
-    """The ids a person can choose from; empty where another check says what is wrong."""
+    """Return the ids of the models that users can choose; [] if another check reports the mistake."""
     from chat.upstream import catalogue
     from chat.upstream.providers import llama_cpp
 

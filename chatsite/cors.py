@@ -1,9 +1,9 @@
-"""What pages of other origins may send to the API and read of its answers, where the site lists them.
+"""CORS: the methods and headers that pages of the origins in API_ALLOWED_ORIGINS may use with the API.
 
 https://fetch.spec.whatwg.org/#http-cors-protocol
 """
 
-URLS = r"^/(v1|client/v4)(/|$)"  # keys open these and cookies nothing, so no page gets a person's rights
+URLS = r"^/(v1|client/v4)(/|$)"  # these accept API keys and no cookies, so no page acts with a user's session
 METHODS = ("GET", "HEAD", "POST", "OPTIONS")
 PREFLIGHT_SECONDS = 86_400
 
@@ -22,7 +22,7 @@ GATEWAY = (
     "cf-aig-retry-delay",
     "cf-aig-skip-cache",
 )
-# What SDKs send by themselves: a browser stops a call for a single header that is not named here.
+# Headers that SDKs add: a browser blocks a call with a single header that is not allowed.
 OF_SDKS = (
     "idempotency-key",
     "openai-beta",

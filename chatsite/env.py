@@ -1,12 +1,12 @@
 """Read the settings from the environment and from a `.env` file beside manage.py; the environment wins.
 
-Every reader registers the name it was asked for in `NAMES`, so that a test can hold the documentation to it.
-A value that cannot be used raises `EnvError`, whose text is a whole sentence for whoever starts the server.
-An empty value is the same as none, because `NAME=` is how a compose file says "not set".
+Every reader registers its setting's name in `NAMES`, so that a test can compare it with the documentation.
+An invalid value raises `EnvError`, whose text is a whole sentence for the person who starts the server.
+An empty value counts as not set, because that is what `NAME=` means in a compose file.
 
 The library environs was tried instead. It reads `yes` as true and `1_000` as a number, takes an empty value
-for a value, lets NAME_FILE win over NAME without a word, ends with a traceback at a file that is not text,
-and its errors do not say what to write; it would need dj-database-url as well, and 2 MB of memory more.
+for a value, lets NAME_FILE override NAME silently, ends with a traceback at a file that is not text, and its
+errors do not say what to write; it would need dj-database-url as well, and 2 MB of memory more.
 """
 
 import os
@@ -20,20 +20,20 @@ from dotenv import dotenv_values
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 FILE = BASE_DIR / ".env"
-"""Where the file is looked for; the tests point it elsewhere, so that a developer's account is never used."""
+"""The path of the `.env` file; the tests change it, so that they never use a developer's account."""
 
 NAMES: dict[str, str] = {}
-"""Every setting that was asked for, with its default as written."""
+"""The default, as text, by name of each setting that was read."""
 
 
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PRICES = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*,\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)")
 _MODEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._:/+@-]{0,199})(?:=([1-9][0-9]{3,7}))?")
-WINDOW = 128_000  # tokens, where nobody says
+WINDOW = 128_000  # tokens, for a model listed without its window
 
 
 class EnvError(Exception):
-    """A setting has a value that cannot be used. The text says which one, and what to write instead."""
+    """Raised for an invalid setting. The message says which one, and what to write instead."""
 
 
 @cache
@@ -50,7 +50,7 @@ def _read(name: str, default: str = "") -> str:
 
 
 def text(name: str, default: str = "") -> str:
-    """The value without white space around it."""
+    """Return the value, stripped of white space. Raises EnvError: when it holds a control character."""
     value = _read(name, default)
     if not value.isprintable():
         raise EnvError(f"{name} holds a control character: write it again, on one line.")
@@ -58,7 +58,7 @@ def text(name: str, default: str = "") -> str:
 
 
 def word(name: str) -> str:
-    """Letters, digits, - and _: what may stand in an address and in a header as it is."""
+    """Return a name of letters, digits, - and _, safe in a URL and a header; "" if it is not set."""
     value = text(name)
     if value and not _WORD.fullmatch(value):
         raise EnvError(f"{name} is no name: write letters, digits, - and _, at most 64 of them.")
@@ -66,7 +66,7 @@ def word(name: str) -> str:
 
 
 def boolean(name: str, default: bool = False) -> bool:
-    """`0` or `1`, and nothing else: "no" and "False" are true in too many programs to be guessed."""
+    """Return True for `1`, False for `0`. Refuse words: "no" and "False" are true in too many programs."""
     value = _read(name, "1" if default else "0")
     if value not in ("0", "1"):
         raise EnvError(f"{name} is {value!r}: write 0 or 1.")
@@ -74,7 +74,7 @@ def boolean(name: str, default: bool = False) -> bool:
 
 
 def integer(name: str, default: int, low: int, high: int) -> int:
-    """A whole number from `low` to `high`, both included."""
+    """Return a whole number from `low` to `high`, both included."""
     value = _read(name, str(default))
     if not (value.isascii() and value.isdigit() and len(value) < 19 and low <= int(value) <= high):
         raise EnvError(f"{name} is {value!r}: write a whole number from {low} to {high}.")
@@ -82,7 +82,7 @@ def integer(name: str, default: int, low: int, high: int) -> int:
 
 
 def days(name: str, default: int, low: int = 1) -> int:
-    """How long something is kept, in days; 0 means for ever."""
+    """Return a retention time in days; 0 means for ever."""
     value = _read(name, str(default))
     if value == "0":
         return 0
@@ -93,7 +93,7 @@ def days(name: str, default: int, low: int = 1) -> int:
 
 
 def optional(name: str, low: int, high: int, *also: int) -> int | None:
-    """Such a number, or one of `also`; None when it is not set."""
+    """Return a whole number from `low` to `high`, or one of `also`; None if it is not set."""
     value = text(name)
     if not value:
         return None
@@ -107,7 +107,7 @@ def optional(name: str, low: int, high: int, *also: int) -> int | None:
 
 
 def choice(name: str, *choices: str) -> str:
-    """One of these words; the first where it is not set. An empty one among them means: not set."""
+    """Return one of `choices`; the first if it is not set, which is "" if there is no default."""
     value = text(name, choices[0])
     if value not in choices:
         raise EnvError(f"{name} is {value!r}: write {' or '.join(filter(None, choices))}.")
@@ -115,7 +115,7 @@ def choice(name: str, *choices: str) -> str:
 
 
 def prices(name: str) -> tuple[float, float] | None:
-    """Two prices with a comma between them; None when it is not set."""
+    """Return two prices, written with a comma between them; None if it is not set."""
     value = text(name)
     if not value:
         return None
@@ -128,7 +128,7 @@ def prices(name: str) -> tuple[float, float] | None:
 
 
 def models(name: str) -> list[tuple[str, int]]:
-    """Models as those who serve them call them, each with its window in tokens: behind a `=`, or usual."""
+    """Return models as (name on its server, window in tokens), from `name=window` or `name` with `WINDOW`."""
     return [_model(name, part) for part in listing(name)]
 
 
@@ -142,17 +142,17 @@ def _model(name: str, written: str) -> tuple[str, int]:
 
 
 def listing(name: str) -> list[str]:
-    """The parts between the commas, without empty ones."""
+    """Return the parts between commas, stripped, without empty ones."""
     return [part.strip() for part in text(name).split(",") if part.strip()]
 
 
 def url(name: str, default: str, schemes: tuple[str, ...]) -> str:
-    """An absolute address without a slash at its end; empty when it is not set and has no default."""
+    """Return an absolute URL without a trailing slash; "" if it is not set and has no default."""
     return require_url(name, text(name, default).rstrip("/"), schemes)
 
 
 def require_url(name: str, value: str, schemes: tuple[str, ...]) -> str:
-    """Return `value` if it is empty or such an address. No error repeats it: it may hold a password."""
+    """Return `value` if it is "" or such a URL. An error does not repeat it: it may hold a password."""
     if value and not _is_url(value, schemes):
         starts = " or ".join(f"{scheme}://" for scheme in schemes)
         raise EnvError(f"{name} is not an address: write one that begins with {starts} and names a host.")
@@ -168,7 +168,7 @@ def _is_url(value: str, schemes: tuple[str, ...]) -> bool:
 
 
 def origins(name: str) -> list[str]:
-    """Origins of web pages, as browsers write them: a scheme, a host, and a port unless it is the usual."""
+    """Return origins of web pages, as browsers write them: scheme, host, and any port but the default."""
     found = listing(name)
     for each in found:
         if not _is_origin(each):
@@ -189,13 +189,13 @@ def _is_origin(value: str) -> bool:
 
 
 def path(name: str, default: str = "") -> str:
-    """A file or folder, taken from the folder of manage.py when it is relative; empty when it is not set."""
+    """Return a path; a relative one is resolved from the folder of manage.py. "" if it is not set."""
     value = text(name, default)
     return str(BASE_DIR / Path(value).expanduser()) if value else ""
 
 
 def secret(name: str) -> str:
-    """The value, or the content of the file that NAME_FILE names, as container platforms hand them over."""
+    """Return the value, or the content of the file NAME_FILE, as container platforms pass secrets."""
     value, file = text(name), text(f"{name}_FILE")
     if not file:
         return value

@@ -1,4 +1,4 @@
-"""Locks between processes: of one machine through a file, of one PostgreSQL database through the server."""
+"""Locks between processes: a file for those of one machine, an advisory lock for those of one PostgreSQL."""
 
 import fcntl
 import os
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 WAITING = "Another process prepares the database; waiting for it."
-MIGRATIONS = 1_667_785_076  # "chat" in ASCII: the key of the advisory lock, in the database's own space
+MIGRATIONS = 1_667_785_076  # "chat" in ASCII: the key of the advisory lock; keys are local to a database
 
 
 @contextmanager
 def exclusive(path: Path, waiting: str = "") -> Iterator[None]:
-    """Hold the lock of this file. The kernel lets go of it however the process ends.
+    """Hold the lock of this file. The kernel releases it however the process ends.
 
-    :param waiting: said on standard error where another process has the lock.
+    `waiting` is printed to standard error if another process holds the lock.
     """
     file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
@@ -32,10 +32,11 @@ def exclusive(path: Path, waiting: str = "") -> Iterator[None]:
 
 @contextmanager
 def migrating(connection: Any) -> Iterator[None]:
-    """Be the only one who migrates this database.
+    """Hold the lock for migrations of this database.
 
-    PostgreSQL's lock belongs to the session, so whoever dies lets go of it. SQLite's is a file beside the
-    database, never the database itself: closing that would drop the locks of this process's connections.
+    PostgreSQL's lock belongs to the session, so it is released when the process dies. SQLite's is a file
+    beside the database, never the database itself: closing that would drop the locks that this process's
+    connections hold on it.
     """
     if connection.vendor == "postgresql":
         with _advisory(connection, MIGRATIONS):

@@ -1,4 +1,4 @@
-"""One line a record, whatever somebody put into a URL or a name."""
+"""The format of the log: one line per record, even if a URL or a name contains control characters."""
 
 import logging
 import re
@@ -11,44 +11,44 @@ ONE_TIME_LINK = re.compile(r"(/accounts/(?:setup|invite|reset/[^/\s\"']+)/)[^/\s
 
 
 def escape(text: str) -> str:
-    """Write control characters as `\\x1b`: raw ones forge lines and drive the reader's terminal."""
+    """Write control characters as `\\x1b`, because raw ones forge lines and control the reader's terminal."""
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class RefusalFilter(logging.Filter):
-    """Django logs a refusal with the traceback of the exception that it was; its own line says it all."""
+    """Drop the tracebacks that Django logs with responses below 500, because the record's line is enough."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Every record passes; those of answers below 500 pass without a traceback."""
+        """Return True, after removing the traceback if the record's response has a status below 500."""
         if getattr(record, "status_code", 500) < 500:
             record.exc_info = record.exc_text = None
         return True
 
 
 class LineFormatter(logging.Formatter):
-    """Escapes each line, indents those of a traceback, and leaves out secrets and tokens of one-time links.
+    """Escape each line, indent tracebacks, and redact the site's secrets and the tokens of one-time links.
 
-    The site's own secrets are looked for in the record as a whole, its traceback too: another library's words
-    may quote what it was given.
+    The secrets are redacted in the whole record, its traceback included, because the message of another
+    library may quote its arguments.
     """
 
     def __init__(self) -> None:
         super().__init__(LINE, style="{")
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record, which may be several lines."""
+        """Return the record, with its traceback on further lines."""
         return redact(super().format(record))
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """The record's own line."""
+        """Return the record's own line."""
         return ONE_TIME_LINK.sub(r"\1…", escape(super().formatMessage(record)))
 
     def formatException(self, ei: object) -> str:
-        """The traceback, indented so that none of its lines can pass for a record."""
+        """Return the traceback, indented so that none of its lines can pass for a record."""
         return _indented(super().formatException(ei))  # type: ignore[arg-type]
 
     def formatStack(self, stack_info: str) -> str:
-        """The stack of a record that asked for it, likewise."""
+        """Return the stack of a record logged with `stack_info`, indented likewise."""
         return _indented(stack_info)
 
 

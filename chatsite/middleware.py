@@ -1,4 +1,4 @@
-"""Django's own middleware for an async server, and what this site adds: time zones, outages, compression."""
+"""Django's middleware without threads, and the site's own: time zones, database outages, compression."""
 
 import asyncio
 from collections.abc import Callable
@@ -25,21 +25,21 @@ from chatsite.async_middleware import AsyncHooksMixin, SyncAndAsyncMiddleware
 from chatsite.proxies import forwarded_proto
 from chatsite.response_headers import is_of_admin
 
-AT_ONCE = 8_192  # bytes that are compressed on the event loop, in a tenth of a millisecond
+AT_ONCE = 8_192  # bytes; a shorter response is compressed on the event loop, in a tenth of a millisecond
 
 
 class SecurityMiddleware(AsyncHooksMixin, security.SecurityMiddleware):
-    """Redirects to https, HSTS, nosniff, referrer and opener policy."""
+    """Redirect to https; set HSTS, nosniff, referrer and opener policy."""
 
     def process_request(self, request: HttpRequest) -> Any:
-        """Before anything asks whether the request is secure, leave of the header what our proxies wrote."""
+        """Reduce X-Forwarded-Proto to the part of the site's own proxies, before `is_secure()` reads it."""
         if written := request.META.get("HTTP_X_FORWARDED_PROTO"):
             request.META["HTTP_X_FORWARDED_PROTO"] = forwarded_proto(written, settings.TRUSTED_PROXY)
         return super().process_request(request)
 
 
 class LanguageMiddleware(AsyncHooksMixin, locale.LocaleMiddleware):
-    """The browser's language, where the site has it. A site of one language does without this altogether."""
+    """Activate the browser's language if the site has it. Not used on a site with one language only."""
 
     def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
         if len(settings.LANGUAGES) < 2:
@@ -47,46 +47,46 @@ class LanguageMiddleware(AsyncHooksMixin, locale.LocaleMiddleware):
         super().__init__(get_response)
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Pages say their language, and that it depends on who asks."""
+        """Set Content-Language and Vary, on pages only."""
         if response.headers.get("Content-Type", "").startswith("text/html"):
             return super().process_response(request, response)
         return response
 
 
 class CommonMiddleware(AsyncHooksMixin, common.CommonMiddleware):
-    """Refuses foreign hosts, appends slashes, sets Content-Length."""
+    """Refuse foreign hosts, append slashes, set Content-Length."""
 
 
 class CsrfViewMiddleware(AsyncHooksMixin, csrf.CsrfViewMiddleware):
-    """Compares a cookie with a header or a field; the body it may read was received before."""
+    """Compare the CSRF cookie with a header or a field. Never blocks: the body was received before."""
 
 
 class XFrameOptionsMiddleware(AsyncHooksMixin, clickjacking.XFrameOptionsMiddleware):
-    """X-Frame-Options, for what does not know frame-ancestors."""
+    """Set X-Frame-Options, for browsers that do not support frame-ancestors."""
 
 
 class SessionMiddleware(AsyncHooksMixin, sessions_middleware.SessionMiddleware):
-    """The session is a lazy object: only a changed one is written."""
+    """Attach the session, which is read lazily, and saved only if it has changed."""
 
     def needs_thread(self, request: HttpRequest) -> bool:
-        """A changed session is saved."""
+        """Return True if the session has changed, because it is saved then."""
         return request.session.modified or settings.SESSION_SAVE_EVERY_REQUEST
 
 
 class MessageMiddleware(AsyncHooksMixin, messages_middleware.MessageMiddleware):
-    """Stores messages that were added and forgets those that were shown."""
+    """Store the messages that were added, and delete those that were shown."""
 
     def needs_thread(self, request: HttpRequest) -> bool:
-        """Too many messages for a cookie go to the session."""
+        """Return True if messages have changed: those that do not fit into a cookie go to the session."""
         storage = getattr(request, "_messages", None)
         return storage is not None and (storage.used or storage.added_new)
 
 
 class AuthenticationMiddleware(AsyncHooksMixin, auth_middleware.AuthenticationMiddleware):
-    """`request.user` and `await request.auser()` ask the database once between them, not once each."""
+    """Let `request.user` and `await request.auser()` share one database query, instead of one each."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Put both on the request; neither asks anything yet."""
+        """Set both on the request; neither queries the database before it is used."""
         super().process_request(request)
         request.auser = partial(_auser, request)
 
@@ -98,49 +98,49 @@ async def _auser(request: Any) -> Any:
 
 
 class ZoneMiddleware(AsyncHooksMixin, MiddlewareMixin):
-    """The administration shows times in the reader's zone, as the pages of the chat do that show any."""
+    """Activate the user's time zone in the administration; other pages that show times do so themselves."""
 
     def process_view(self, request: HttpRequest, *view: Any) -> None:
-        """For what is shown, and for what “today” means in a filter."""
+        """Activate the zone, for the times that are shown and for the meaning of “today” in a filter."""
         if is_of_admin(request):
             timezone.activate(timezone_of(request))
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """The next request of this thread is somebody else's."""
+        """Deactivate the zone, because the thread's next request is another user's."""
         if is_of_admin(request):
             timezone.deactivate()
         return response
 
 
 class OutageMiddleware(SyncAndAsyncMiddleware):
-    """A view that met a database that cannot be used is answered with 503: the administration, the accounts.
+    """Answer 503 if the database fails under a view of the administration or of the accounts.
 
-    What goes through `chat.views.access` or `chat.api` answers by itself.
+    Views that go through `chat.views.access` or `chat.api` handle that themselves.
     """
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """None where it is another error."""
+        """Return a response if `error` means that the database cannot be used, else None."""
         return without_database(request, error)
 
 
 class GZipMiddleware(AsyncHooksMixin, gzip.GZipMiddleware):
-    """Compresses what is read as a whole: pages, parts of pages, texts. Streams pass as they are.
+    """Compress pages, parts of pages and other texts. Streams pass unchanged.
 
-    Compression tells by its length whether a page repeats a guess about a secret that stands in it (BREACH).
-    Nothing that another site can send stands in a page with a person's conversations, the one token in
-    it is masked anew for each response, and Django adds up to 100 random bytes to each.
+    The length of a compressed page reveals a secret in it if the page also repeats an attacker's guesses
+    (BREACH). A page with a user's conversations repeats nothing that another site can send, its only token,
+    for CSRF, is masked anew for each response, and Django adds up to 100 random bytes to each response.
     """
 
     async def __acall__(self, request: HttpRequest) -> HttpResponseBase:
         response = await self.get_response(request)
         if response.streaming or len(response.content) < AT_ONCE:
             return self.process_response(request, response)
-        # In the person's turn: a page of megabytes takes a while, and twenty of them would fill every thread.
+        # In the fair pool, by user: a page of megabytes takes a while, and twenty would occupy all threads.
         person = getattr(getattr(request, "_cached_user", None), "pk", None) or client_address(request)
         return await asyncio.wrap_future(RENDER_POOL.submit(person, self.process_response, request, response))
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """The same, shorter, where it is a text and the browser takes it so."""
+        """Return the response, compressed if it is text, not a stream, and the client accepts gzip."""
         if response.streaming or not response.get("Content-Type", "").startswith("text/"):
             return response
         return super().process_response(request, response)

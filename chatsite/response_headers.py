@@ -1,4 +1,4 @@
-"""The headers that tell a browser what our pages may do."""
+"""Security headers of the responses: what a browser lets the site's pages do."""
 
 from typing import Any
 
@@ -26,12 +26,12 @@ ADMIN_HEADERS = HEADERS | {"Content-Security-Policy": CSP}
 
 
 class ResponseHeadersMiddleware(SyncAndAsyncMiddleware):
-    """What a browser may do with our pages: run our own files, nothing else. A view's own header stays.
+    """Set the security headers: pages may load the site's own files only. A header set by a view stays.
 
-    Trusted Types: on every page only the policy `server-html` (static/js/transcript.js) makes HTML of text,
-    so a forgotten `innerHTML` throws instead of running what somebody wrote. Django's own admin pages load
-    jQuery, which knows none of this: they go without. A page of the admin that shows conversations and loads
-    no jQuery sets `response.trusted_types = True` on what its view returns, and is held to it like ours.
+    Trusted Types: only the policy `server-html` (static/js/transcript.js) may turn text into HTML, so that a
+    forgotten `innerHTML` throws instead of running what a user wrote. Django's own admin pages do without it,
+    because they load jQuery, which does not support it. An admin view whose page loads no jQuery opts in with
+    `response.trusted_types = True` on its response, as those that show conversations do.
     """
 
     def __call__(self, request: HttpRequest) -> Any:
@@ -47,7 +47,7 @@ class ResponseHeadersMiddleware(SyncAndAsyncMiddleware):
         for name, value in (HEADERS if trusted else ADMIN_HEADERS).items():
             response.headers.setdefault(name, value)
         if settings.DEBUG and response.status_code >= 400:
-            del response.headers["Content-Security-Policy"]  # the developer's error page styles itself inline
+            del response.headers["Content-Security-Policy"]  # Django's debug page has inline styles
         if _is_personal(request):
             response.headers.setdefault("Cache-Control", "no-store")
         return response
@@ -58,6 +58,6 @@ def is_of_admin(request: HttpRequest) -> bool:
 
 
 def _is_personal(request: HttpRequest) -> bool:
-    """Whether the answer may show what belongs to one person: somebody looked into a session that exists."""
+    """Return True if the response may hold a user's data: a session was accessed that is not empty."""
     session = getattr(request, "session", None)
     return session is not None and session.accessed and not session.is_empty()

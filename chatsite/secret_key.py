@@ -1,4 +1,4 @@
-"""A secret of this installation, made on the first start and kept in a file that only its owner can read."""
+"""The default SECRET_KEY: created at the first start, and kept in a file that only its owner can read."""
 
 import os
 import secrets
@@ -11,12 +11,12 @@ SHORTEST_KEY = 50  # characters; Django warns below that
 
 
 def get_or_create(path: Path) -> str:
-    """Return the key in `path`; make it first when there is none.
+    """Return the key in `path`, and create it first if there is none.
 
-    Processes that start at the same moment must agree. Each writes a whole key under a name of its own and
-    links it to `path`: a link appears complete or not at all, and only one of them can be the first.
+    Processes that start at the same moment must agree on one key. Each writes a whole key to a file of its
+    own and links it to `path`: a link appears complete or not at all, and only the first one succeeds.
 
-    :raises EnvError: when the folder cannot be written or the file holds no key.
+    Raises EnvError: when the folder cannot be written, or the file holds no key.
     """
     try:
         if not path.exists():
@@ -43,6 +43,6 @@ def _offer(path: Path) -> None:
             os.fsync(file.fileno())
         os.link(draft, path)
     except FileExistsError:
-        return  # another process was first, and its key is the key
+        return  # another process was first; its key is used
     finally:
         draft.unlink()

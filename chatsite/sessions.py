@@ -1,6 +1,6 @@
-"""Django's sessions in the database, read without its query compiler, which takes longer than SQLite.
+"""Django's database sessions, read without its query compiler, which takes longer than SQLite itself.
 
-The database holds a hash of each session's key: who reads it, or a copy of it, cannot use anybody's session.
+The database holds a hash of each session's key, so that a reader of it, or of a copy, can use no session.
 """
 
 import hashlib
@@ -10,19 +10,19 @@ from django.contrib.sessions.backends import db
 from django.db import connection
 from django.utils import timezone
 
-STORED_CHARS = 40  # what the column takes: 160 bits of SHA-256, as many as a key has
+STORED_CHARS = 40  # the column's length: 160 bits of the SHA-256 digest, as many as a key has
 
 
 def stored(key: str) -> str:
-    """What is stored of a session's key. It is random, so one fast hash is enough."""
+    """Return the hash that is stored of a session key. One fast hash is enough, because a key is random."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:STORED_CHARS]
 
 
 class SessionStore(db.SessionStore):
-    """Each request of somebody signed in reads one."""
+    """Sessions with hashed keys. Each request of a signed-in user reads one, so `load` is written in SQL."""
 
     def load(self) -> dict[str, Any]:
-        """The session's data; that of a new one where the key is unknown or has expired."""
+        """Return the session's data; {} for a new session if the key is unknown or has expired."""
         now = connection.ops.adapt_datetimefield_value(timezone.now())
         with connection.cursor() as cursor:
             cursor.execute(

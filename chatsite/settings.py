@@ -1,4 +1,4 @@
-"""The whole configuration. What a site may change is read through `chatsite.env`; .env.example lists it."""
+"""The whole configuration. A site's own settings are read through `chatsite.env`; .env.example lists them."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -23,7 +23,7 @@ except OSError as error:
 DEBUG = env.boolean("DEBUG")
 SECRET_KEY = env.secret("SECRET_KEY") or secret_key.get_or_create(DATA_DIR / "secret-key")
 
-# Where the server listens, and under which address people know it.
+# The address that the server listens on, and its public URL.
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.integer("PORT", 8000, 1, 65535)
 SITE_URL = env.url("SITE_URL", f"http://localhost:{PORT}", ("http", "https"))
@@ -36,7 +36,7 @@ ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env.listing("ALLOWED_HOSTS"
 ALLOWED_HOSTS += [SITE.netloc.rpartition("@")[2].removesuffix(f":{SITE.port}")]
 CSRF_TRUSTED_ORIGINS = [*env.listing("CSRF_TRUSTED_ORIGINS"), f"{SITE.scheme}://{SITE.netloc}"]
 
-# Who answers.
+# The providers of models, and the default model.
 CLOUDFLARE_ACCOUNT_ID = env.text("CLOUDFLARE_ACCOUNT_ID")
 CLOUDFLARE_API_TOKEN = env.secret("CLOUDFLARE_API_TOKEN")
 CLOUDFLARE_API_BASE_URL = env.url(
@@ -51,9 +51,9 @@ DEFAULT_MODEL = env.text("DEFAULT_MODEL", "@cf/zai-org/glm-4.7-flash" if CLOUDFL
 if not DEFAULT_MODEL and OPENAI_MODELS:
     DEFAULT_MODEL = OPENAI_MODELS[0][0]
 if not DEFAULT_MODEL and not LOCAL_MODEL:
-    DEFAULT_MODEL = "local/smollm2-135m"  # else empty: the file of LOCAL_MODEL is the only one there is
+    DEFAULT_MODEL = "local/smollm2-135m"  # else "": the file of LOCAL_MODEL is the only model
 
-# An AI Gateway of the account on the way to it; what is not set is left to the gateway.
+# The account's AI Gateway that requests go through, if any; what is not set is left to the gateway.
 AI_GATEWAY_ID = env.word("AI_GATEWAY_ID")
 AI_GATEWAY_BASE_URL = env.url(
     "AI_GATEWAY_BASE_URL", "https://gateway.ai.cloudflare.com/v1", ("http", "https")
@@ -72,7 +72,7 @@ REQUESTS_PER_MINUTE = env.integer("REQUESTS_PER_MINUTE", 300, 1, 1_000_000)
 PAID_MODEL_REQUESTS_PER_MINUTE = env.integer("PAID_MODEL_REQUESTS_PER_MINUTE", 20, 1, 1_000_000)
 
 INSTALLED_APPS = [
-    "daphne",  # before staticfiles: it replaces `runserver` by one that streams
+    "daphne",  # before staticfiles, to replace its `runserver` by one that streams
     "chat",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -83,7 +83,7 @@ INSTALLED_APPS = [
     "axes",
 ]
 
-# Django's own, with hooks that do no I/O run on the event loop instead of in a thread each.
+# Mostly Django's own, but hooks without I/O run on the event loop instead of in a thread each.
 MIDDLEWARE = [
     "chatsite.response_headers.ResponseHeadersMiddleware",
     "chatsite.middleware.SecurityMiddleware",
@@ -99,12 +99,12 @@ MIDDLEWARE = [
     "chatsite.middleware.MessageMiddleware",
     "chatsite.middleware.OutageMiddleware",
 ]
-# Browsers let pages of these origins call the API with a key. First of all, so that refusals say so as well.
+# Pages of these origins may call the API with a key. CORS comes first, so that errors have its headers, too.
 API_ALLOWED_ORIGINS = env.origins("API_ALLOWED_ORIGINS")
 if API_ALLOWED_ORIGINS:
     MIDDLEWARE.insert(0, "corsheaders.middleware.CorsMiddleware")
 CORS_ALLOWED_ORIGINS = API_ALLOWED_ORIGINS
-CORS_ALLOW_CREDENTIALS = False  # a page of another origin never acts with somebody's session
+CORS_ALLOW_CREDENTIALS = False  # a page of another origin never acts with a user's session
 CORS_URLS_REGEX = cors.URLS
 CORS_ALLOW_METHODS = cors.METHODS
 CORS_ALLOW_HEADERS = cors.REQUEST_HEADERS
@@ -128,7 +128,7 @@ TEMPLATES = [
     }
 ]
 
-# The log of every conversation.
+# The database, which holds the log of every conversation.
 DATABASE_URL = env.secret("DATABASE_URL")
 try:
     DATABASE = dj_database_url.parse(
@@ -140,7 +140,8 @@ except ValueError:
         "or sqlite:////folder/db.sqlite3, or leave it out."
     ) from None
 if DATABASE["ENGINE"] == "django.db.backends.sqlite3":
-    # IMMEDIATE: of 1,000 transactions that read, then write, in 20 threads 358 failed in WAL alone, none so.
+    # IMMEDIATE: of 1,000 transactions in 20 threads that read, then write, 358 failed with WAL alone, and
+    # none with both.
     DATABASE["OPTIONS"] = {
         "timeout": 20,
         "transaction_mode": "IMMEDIATE",
@@ -148,14 +149,14 @@ if DATABASE["ENGINE"] == "django.db.backends.sqlite3":
         "PRAGMA mmap_size=134217728; PRAGMA cache_size=-8000; PRAGMA journal_size_limit=67108864;",
     }
 if DATABASE["ENGINE"] == "django.db.backends.postgresql":
-    # A server that does not answer, or whose network was cut, fails soon; libpq would wait for many minutes.
+    # Fail soon if the server or the network does not respond; libpq would wait for many minutes.
     limits = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
     limits["tcp_user_timeout"] = 20_000  # milliseconds
     DATABASE["OPTIONS"] = limits | DATABASE.get("OPTIONS", {})
 DATABASES = {"default": DATABASE}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# What is deleted for good after how many days: `manage.py prune`, once a day by itself.
+# Days after which rows are deleted for good, by `manage.py prune` or by the server once a day.
 PRUNE_DAILY = env.boolean("PRUNE_DAILY", True)
 KEEP_DELETED_DAYS = env.days("KEEP_DELETED_DAYS", 30)
 KEEP_CALLS_DAYS = env.days("KEEP_CALLS_DAYS", 365)
@@ -171,7 +172,7 @@ if REDIS_URL:
         "CONFIG": {"hosts": [REDIS_URL], "prefix": "chat"},
     }
 
-# People, passwords, sessions.
+# Users, passwords and the throttle of logins.
 AUTH_USER_MODEL = "chat.User"
 LOGIN_URL = "/accounts/login/"
 LOGIN_REDIRECT_URL = "/"
@@ -196,9 +197,9 @@ AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
-AXES_DISABLE_ACCESS_LOG = True  # a log in is a line of the log stream, not a row for ever
-AXES_ENABLE_ADMIN = False  # three tables that nobody would look for under this name
-AXES_SENSITIVE_PARAMETERS = ["username"]  # masked in the log; of a request's fields nothing is stored at all
+AXES_DISABLE_ACCESS_LOG = True  # a login is a line of the log, not a row that stays for ever
+AXES_ENABLE_ADMIN = False  # three tables that no administrator would look for under this name
+AXES_SENSITIVE_PARAMETERS = ["username"]  # masked in the log; no field of a request is stored
 AXES_VERBOSE = False
 
 # Browsers. The __Host- prefix makes a browser refuse the cookie from a subdomain or over plain http.
@@ -207,7 +208,7 @@ SESSION_COOKIE_NAME = "__Host-sessionid" if HTTPS else "sessionid"
 CSRF_COOKIE_NAME = "__Host-csrftoken" if HTTPS else "csrftoken"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 63_072_000 if HTTPS else 0  # two years
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # asked by a container platform over plain http
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # probed by container platforms over plain http
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -217,19 +218,19 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 DATA_UPLOAD_MAX_NUMBER_FILES = 0
 
 SILENCED_SYSTEM_CHECKS = [
-    "axes.W002",  # the login view answers a lockout itself, so no middleware looks for one in every response
-    # These look for Django's classes by name; ours are subclasses, and tests hold them to the same answers.
+    "axes.W002",  # the login view answers a lockout itself, so axes' middleware is not needed
+    # These look for Django's classes by name; ours are subclasses, which tests compare with Django's.
     "security.W001",
     "security.W002",
     "security.W003",
-    "security.W005",  # HSTS for subdomains and preloading bind hosts that are not this site's to decide about
+    "security.W005",  # HSTS for subdomains, and preloading (W021), would bind hosts of others
     "security.W021",
 ]
 
 # Static files: hashed names, compressed once, served by WhiteNoise.
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site has any business with our files
+WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site needs these files
 WHITENOISE_MIMETYPES = {".webmanifest": "application/manifest+json"}
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = DATA_DIR / "media"
@@ -238,7 +239,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "chatsite.storage.StaticStorage"},
 }
 
-# A folder of `locale/` with a compiled catalogue is a language; with English alone nothing is asked for one.
+# Each folder of `locale/` with a compiled catalogue is a language; with English alone none is negotiated.
 LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "locale"]
 CATALOGUES = {path.parts[-3] for path in LOCALE_PATHS[0].glob("*/LC_MESSAGES/django.mo")}
@@ -259,6 +260,6 @@ LOGGING = {
         "django.server": {"handlers": [], "propagate": True},
         "daphne": {"level": "WARNING"},
         "axes": {"level": "WARNING"},
-        "httpx": {"level": "WARNING"},  # at INFO it writes each address, the account in it
+        "httpx": {"level": "WARNING"},  # at INFO it logs each URL, which contains the account id
     },
 }

@@ -1,4 +1,4 @@
-"""The static files, served by WhiteNoise on an async server."""
+"""Static files, served by WhiteNoise under async."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ MANIFEST = f"{settings.STATIC_URL}{StaticStorage.manifest_name}"  # lists every 
 
 
 class StaticMiddleware(WhiteNoiseMiddleware):
-    """WhiteNoise without a thread for a path that is no file: that costs one dictionary look-up."""
+    """WhiteNoise, but a path that is no static file takes one dictionary look-up instead of a thread."""
 
     sync_capable = True
     async_capable = True
@@ -48,7 +48,7 @@ class StaticMiddleware(WhiteNoiseMiddleware):
         return await sync_to_async(self._read, thread_sensitive=False)(file, request)
 
     def _read(self, file: Any, request: HttpRequest) -> HttpResponse:
-        """The whole file at once: an iterator over it would be read whole by the handler as well."""
+        """Return the whole file at once: the handler would read all of an iterator at once as well."""
         streamed = self.serve(file, request)
         try:
             return HttpResponse(streamed.getvalue(), status=streamed.status_code, headers=streamed.headers)

@@ -1,4 +1,4 @@
-"""How static files are stored: each under a name that holds its hash, with a gzip and a brotli twin."""
+"""Storage of static files: under names that contain their hash, with gzip and brotli copies."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,8 +9,8 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 from chatsite.stylesheet import shortened
 
-# Django's own patterns for these run on over the end of a statement, to the next one's `from`.
-# A minified statement begins where the line does, or behind the semicolon of the one before.
+# In place of Django's own patterns, which match past the end of a statement, up to the next one's `from`.
+# A minified statement begins at the start of a line or after the semicolon of the one before.
 IMPORTS = (
     "*.js",
     (
@@ -24,23 +24,23 @@ IMPORTS = (
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):
-    """Also follows the imports of JavaScript modules, so that no module meets another release's.
+    """Static files with hashed names, also in the imports of JavaScript modules: releases never get mixed.
 
-    Our own modules and style sheets are served without comments and white space: a quarter of what a browser
-    would load.
+    The site's own modules and style sheets are served without comments and white space, which are a quarter
+    of what a browser would load.
     """
 
     patterns = (*CompressedManifestStaticFilesStorage.patterns, IMPORTS)
-    max_post_process_passes = 12  # one for each module on the longest way of imports; a circle never ends
+    max_post_process_passes = 12  # one per module on the longest chain of imports; a cycle would never end
 
     def save(self, name: str, content: Any, max_length: int | None = None) -> str:
-        """The plain copy, which tools read; browsers get the one that `post_process` makes."""
+        """Save the copy without a hash in its name. Browsers get the one that `post_process` makes."""
         return super().save(name, _shorter(name, content) if _is_ours(name) else content, max_length)
 
     def post_process(self, paths: dict[str, Any], *args: Any, **options: Any) -> Iterator[Any]:
-        """`paths`: name to storage and path of each source.
+        """Hash and compress the files. `paths` maps each name to (storage, path) of its source.
 
-        Not from the plain copies: an older file than one already there is not copied.
+        The copies of `save` cannot be the sources: collectstatic skips files older than the existing copy.
         """
         sources = {
             name: (_Shorter(storage) if _is_ours(name) else storage, path)
@@ -50,7 +50,7 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
 
 
 class _Shorter:
-    """A storage of our own sources, read without comments and white space."""
+    """A storage that opens the site's own sources without their comments and white space."""
 
     def __init__(self, storage: Any) -> None:
         self._storage = storage

@@ -1,4 +1,4 @@
-"""Style sheets without what only their authors read."""
+"""Minification of style sheets."""
 
 import re
 
@@ -11,6 +11,6 @@ _PIECE = re.compile(
 
 
 def shortened(source: str) -> str:
-    """The same rules without comments that end a line, blank lines and indents."""
+    """Return the same rules without comments that end a line, blank lines and indentation."""
     without_comments = _PIECE.sub(lambda piece: "" if piece["comment"] else piece[0], source)
     return _PIECE.sub(lambda piece: "\n" if piece["line_end"] else piece[0], without_comments).lstrip()

@@ -1,4 +1,4 @@
-"""Every address of the site, from its parts."""
+"""The root URLconf: accounts, administration, and the URLs of `chat`."""
 
 from django.contrib import admin
 from django.http import Http404, HttpRequest
@@ -11,7 +11,10 @@ from chat.views import accounts, login, passwords
 
 
 def nowhere(request: HttpRequest, **_: str) -> HttpResponseBase:
-    """Django's way from a row to its page on the site. None of ours has one, and a strange key was a 500."""
+    """Answer 404 in place of Django's redirect from an object to its page: no model has one.
+
+    With a malformed key, Django's view answered 500.
+    """
     raise Http404
 
 
@@ -23,7 +26,7 @@ urlpatterns = [
     path("accounts/password/", passwords.change, name="password"),
     path("accounts/password/changed/", passwords.changed, name="password_changed"),
     path("accounts/reset/<str:uidb64>/<str:token>/", passwords.Reset.as_view(), name="reset"),
-    path("admin/login/", login.admin_login),  # one way in, so that one throttle guards it
+    path("admin/login/", login.admin_login),  # the same view, so that the same throttle guards it
     path("admin/logout/", login.logout),
     path("admin/password_change/", RedirectView.as_view(pattern_name="password")),
     path("admin/password_change/done/", RedirectView.as_view(pattern_name="password")),

@@ -1,6 +1,6 @@
 """Patches of Daphne, Twisted and Django's ASGI handler.
 
-Each module says what it patches, what that buys, where it was reported, and when it can go. The figures are
-ratios of CPU time, measured on a busy machine. tests/test_server_patches.py notices when what is patched
+Each module states its patch, the gain, the upstream report, and the condition for its removal. The figures
+are ratios of CPU time, measured on a busy machine. tests/test_server_patches.py fails when the patched code
 changes upstream.
 """

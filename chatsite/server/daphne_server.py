@@ -1,15 +1,15 @@
-"""Daphne with what a chat needs of a server: flow control, a limit for bodies, and an end in good order.
+"""Daphne with flow control, a limit of request bodies, a deadline for requests, and a graceful shutdown.
 
 Patch: `daphne.server.HTTPFactory`, for requests and channels of our own, and a subclass of
 `daphne.server.Server`.
-Buys: no CPU time, but memory and promises. Stock Daphne keeps all that a slow reader does not take (60 MB
+Buys: no CPU time, but memory and guarantees. Stock Daphne buffers all that a slow client does not read (60 MB
 of a stream of 60 MB; here nothing) and bodies of any size (64 MB for one of 60 MB; here 1 MB), lets a request
-arrive for ever, and on SIGTERM ends streams without a word.
+arrive for ever, and on SIGTERM cuts streams off without an end.
 Upstream: https://github.com/django/daphne/issues/483 and https://github.com/django/daphne/issues/288 for
 bodies; https://github.com/django/daphne/issues/170 for slow readers, of WebSockets. The rest is not
 reported.
-Can go: each part when Daphne has it; the server that Django's documentation names has to keep these
-promises.
+Can go: each part when Daphne has it; the server that Django's documentation names has to give these
+guarantees.
 """
 
 import asyncio
@@ -31,16 +31,16 @@ from zope.interface import implementer
 import chatsite.server.eager_transport  # noqa: F401
 
 MAX_BODY_BYTES = 1_048_576  # bytes
-DISCARDED = 8 * MAX_BODY_BYTES  # bytes of a refused body that are still read, and thrown away
-BACKLOG = 2_048  # connections that wait to be accepted: after a restart everybody comes back at once
-LEFTOVER_SECONDS = 2.0  # seconds for the last tasks to end
+DISCARDED = 8 * MAX_BODY_BYTES  # bytes of a refused body that are still read, and discarded
+BACKLOG = 2_048  # connections that may wait to be accepted: after a restart all clients reconnect at once
+LEFTOVER_SECONDS = 2.0  # seconds for the last tasks to end, in each of three rounds
 
 logger = logging.getLogger(__name__)
 
 
 @implementer(IPushProducer)
 class FlowControl:
-    """The producer that Twisted pauses while the reader of a response is behind."""
+    """The producer of a response. Twisted pauses it while the client reads too slowly, clearing `open`."""
 
     def __init__(self) -> None:
         self.open = asyncio.Event()
@@ -57,8 +57,10 @@ class FlowControl:
 
 
 def _refusal(code: str, number: int, sentence: str) -> bytes:
-    """In the words of the page and of OpenAI, and in Workers AI's: whose address it is nobody has looked at
-    yet."""
+    """Return a JSON error that pages, OpenAI clients and Workers AI clients all understand.
+
+    The request is refused before its URL is looked at, so the format that its client expects is unknown.
+    """
     message = f'"message": "{sentence}"'
     return (
         f'{{"error": {{"code": "{code}", {message}, "type": "invalid_request_error", "param": null}}, '
@@ -71,7 +73,7 @@ TOO_SLOW = _refusal("too_slow", 3046, "The request took too long to arrive. Send
 
 
 class LimitedRequest(WebRequest):
-    """Refuses a body over the limit while it comes in, before it is kept anywhere."""
+    """A request that is refused while its body arrives, once that exceeds the limit, and is not stored."""
 
     flow: FlowControl | None = None
     _refused = False
@@ -79,7 +81,7 @@ class LimitedRequest(WebRequest):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._parsePOSTFormSubmission = False  # Django reads forms; Twisted would read them a first time
+        self._parsePOSTFormSubmission = False  # Django parses forms; Twisted would parse them as well
 
     def gotLength(self, length: int | None) -> None:
         too_long = length is not None and length > MAX_BODY_BYTES
@@ -98,17 +100,17 @@ class LimitedRequest(WebRequest):
 
     def process(self) -> Any:
         if not self._refused:
-            self.requestHeaders.removeHeader(b"upgrade")  # there are no WebSockets: see unused_modules.py
+            self.requestHeaders.removeHeader(b"upgrade")  # no WebSockets: see unused_modules.py
             return super().process()
         self.finish()
         self.channel.loseConnection()
         return None
 
     def _refuse(self) -> None:
-        """Answer at once, and let the client finish: one that is cut off does not read the answer."""
+        """Answer at once, and let the client finish: one that is cut off does not read the response."""
         self._refused = True
         body = TOO_LONG
-        self.clientproto = self.channel._version  # else set only when the whole request is here
+        self.clientproto = self.channel._version  # Twisted sets it only after the whole request
         self.setResponseCode(413)
         self.setHeader(b"Content-Type", b"application/json")
         self.setHeader(b"Content-Length", str(len(body)).encode())
@@ -117,19 +119,20 @@ class LimitedRequest(WebRequest):
 
 
 class DeadlineChannel(HTTPChannel):
-    """Ends a connection whose request does not arrive in time.
+    """A connection that is closed if a request does not arrive in time.
 
-    Twisted's own timeout begins anew with each byte, so a byte every ten seconds keeps a connection for ever.
-    Here a request, from its first byte to its last, has `REQUEST_SECONDS`, and more only for what has
-    arrived: a mebibyte at the least rate may take five minutes. Idle connections and responses go on.
+    Twisted's own timeout restarts with each byte, so a byte every ten seconds keeps a connection for ever.
+    This one gives a request, from its first byte to its last, `REQUEST_SECONDS`, and more only in proportion
+    to what has arrived: a mebibyte at `LEAST_RATE` may take five minutes. Idle connections and responses are
+    not limited.
     """
 
     REQUEST_SECONDS = 60.0
     LEAST_RATE = 4_096  # bytes a second, about what a poor phone line sends
 
-    _deadline: Any = None  # the call that looks whether it is over
+    _deadline: Any = None  # the scheduled call of `_look`
     _began = 0.0
-    _arrived = 0  # bytes of this request
+    _arrived = 0  # bytes of this request so far
 
     def dataReceived(self, data: bytes) -> None:
         if not self._handlingRequest:
@@ -142,7 +145,7 @@ class DeadlineChannel(HTTPChannel):
         super().allContentReceived()
 
     def requestDone(self, request: Any) -> None:
-        """What was sent behind the request may be the beginning of the next one."""
+        """Start the next deadline if bytes after this request are the beginning of the next one."""
         super().requestDone(request)
         if not self._handlingRequest and (self.requests or self._buffer):
             self._expect()
@@ -152,7 +155,7 @@ class DeadlineChannel(HTTPChannel):
         super().connectionLost(reason)
 
     def _expect(self) -> None:
-        """A request begins to arrive, if it has not."""
+        """Start the deadline of a request, unless it has begun already."""
         if self._deadline is None:
             self._began, self._arrived = time.monotonic(), 0
             self._deadline = self.callLater(self.REQUEST_SECONDS, self._look)
@@ -171,16 +174,16 @@ class DeadlineChannel(HTTPChannel):
             self._refuse_slow()
 
     def _allowed(self) -> float:
-        """Seconds from the first byte of the request to its last."""
+        """Return the seconds that the request may take from its first byte to its last."""
         return self.REQUEST_SECONDS + (0 if self._is_answered else self._arrived / self.LEAST_RATE)
 
     @property
     def _is_answered(self) -> bool:
-        """Whether a request that is still arriving was refused already."""
+        """True if the request was answered, with a refusal, while it is still arriving."""
         return any(request.startedWriting for request in self.requests)
 
     def _refuse_slow(self) -> None:
-        """Say so, unless the request was refused already, and end the connection."""
+        """Answer 408, unless the request was refused already, and close the connection."""
         if not self._is_answered:
             self.transport.write(
                 b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: application/json\r\n"
@@ -192,7 +195,7 @@ class DeadlineChannel(HTTPChannel):
 class LimitedFactory(daphne.http_protocol.HTTPFactory):
     @staticmethod
     def protocol() -> Any:
-        """As Twisted's own, around our channel."""
+        """Return Twisted's own protocol around a `DeadlineChannel`."""
         return _GenericHTTPChannelProtocol(DeadlineChannel())
 
     def buildProtocol(self, addr: Any) -> Any:
@@ -201,15 +204,19 @@ class LimitedFactory(daphne.http_protocol.HTTPFactory):
         return protocol
 
     def log(self, request: Any) -> None:
-        """Nothing: Twisted would make a line of its own for each request, and throw it away."""
+        """Do nothing: Twisted's own method formats a line for each request, only to discard it."""
 
 
-# The server makes its factory by this name and offers no other way.
+# Daphne's server looks its factory up by this name, and has no other hook for it.
 daphne.server.HTTPFactory = LimitedFactory
 
 
 class ChatServer(daphne.server.Server):
-    """`on_stop()` is awaited once, at the first SIGTERM or SIGINT; a second one calls `on_force`."""
+    """Daphne's server with flow control and a graceful shutdown.
+
+    The first SIGTERM or SIGINT awaits `on_stop()`, a further one calls `on_force()`. `on_listen()` is called
+    for each port that is listened on.
+    """
 
     def __init__(
         self,
@@ -244,7 +251,7 @@ class ChatServer(daphne.server.Server):
         super().listen_error(failure)
 
     async def handle_reply(self, protocol: LimitedRequest, message: dict[str, Any]) -> None:
-        """Write one message, and wait while the reader is behind."""
+        """Write one ASGI message, and wait while the client reads too slowly."""
         starts = message["type"] == "http.response.start"
         if starts and protocol.flow is None and not protocol.finished and protocol.channel is not None:
             protocol.flow = FlowControl()
@@ -254,7 +261,7 @@ class ChatServer(daphne.server.Server):
         if protocol.flow and protocol.channel is not None and not protocol.finished:
             if ends:
                 protocol.unregisterProducer()
-            # The head goes out together with the first piece of the body, the end with the last.
+            # The head is sent together with the first part of the body, the end together with the last part.
             protocol.channel.transport.eager = goes_on and protocol.startedWriting
         await super().handle_reply(protocol, message)
         if protocol.flow and not ends and not protocol.flow.open.is_set():
@@ -272,7 +279,7 @@ class ChatServer(daphne.server.Server):
             self._on_force()
 
     async def _stop(self) -> None:
-        """Serve on while the application drains: who asks now is told so, who watches sees the end."""
+        """Keep serving while the application drains: new requests are refused with a reason, streams end."""
         try:
             await self._on_stop()
         finally:
@@ -282,7 +289,7 @@ class ChatServer(daphne.server.Server):
             reactor.stop()
 
     async def _end_tasks(self) -> None:
-        """Let every `finally` run: Daphne would cancel what waits for them, and not them."""
+        """Cancel all tasks and let every `finally` run: Daphne cancels requests, not the tasks they await."""
         me = asyncio.current_task()
         for _ in range(3):
             tasks = [task for task in asyncio.all_tasks() if task is not me]
@@ -293,5 +300,5 @@ class ChatServer(daphne.server.Server):
             await asyncio.wait(tasks, timeout=LEFTOVER_SECONDS)
 
     def kill_all_applications(self) -> defer.Deferred[None]:
-        """Twisted's own trigger at its end, when all applications have ended already."""
+        """Do nothing: when Twisted's shutdown calls this, `_end_tasks` has ended all applications."""
         return defer.succeed(None)

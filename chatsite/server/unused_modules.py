@@ -1,10 +1,11 @@
-"""Keeps out of memory what Daphne, Twisted and httpx load and this server never uses. Import it before them.
+"""Stand-ins for modules that Daphne, Twisted and httpx load and this server never uses.
+
+Import it before them.
 
 Patch: `sys.modules`. WebSockets (autobahn, with its cryptography) and Twisted's own TLS (pyOpenSSL) are not
-loaded: TLS ends at the proxy in front of this server, and a request to become a WebSocket is answered like
-any other. httpx has a program for the command line, with click and rich, where those happen to be
-installed.
-Buys: an idle server has 85 MB of resident memory; without it 108 MB, and the mark is 90.
+loaded: TLS ends at the proxy in front of this server, and a request to upgrade to a WebSocket is answered
+like any other. Nor is httpx's command line, which loads click and rich if they are installed.
+Buys: an idle server has 85 MB of resident memory; without it 108 MB, and the limit is 90.
 Upstream: not reported.
 Can go: when Daphne loads its WebSocket protocol on demand, and Twisted its TLS.
 """
@@ -15,13 +16,13 @@ from typing import Any
 
 
 class WebSocketFactory:
-    """What Daphne's server makes at its start, and never uses: see `LimitedRequest.process`."""
+    """The factory that Daphne's server creates at its start and never uses: see `LimitedRequest.process`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.protocol = None
 
     def setProtocolOptions(self, **options: Any) -> None:
-        """There is nothing to set."""
+        """Do nothing."""
 
 
 def _stand_in() -> ModuleType:

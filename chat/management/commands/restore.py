@@ -56,7 +56,7 @@ class Command(BaseCommand):
 
 
 def _refuse(archive: Archive, *, force: bool) -> None:
-    """Raise BackupError if the database is in use, the backup does not fit, or data would be replaced."""
+    """Raise BackupError if the database is in use, or the backup does not fit; over data, unless `force`."""
     if reason := servers.running(settings.DATA_DIR) or _is_used():
         raise BackupError(reason)
     manifest = archive.manifest

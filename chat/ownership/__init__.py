@@ -1,1 +1,1 @@
-"""Ownership of runs: leases, heartbeats, journals, recovery of orphaned runs; imports models only."""
+"""Ownership of runs: leases, heartbeats, journals, recovery. Imports only `chat.models` and below."""

@@ -1,4 +1,4 @@
-"""This process's heartbeat, and with each one the recovery of what dead processes left."""
+"""The heartbeat of this process. Each one also recovers the runs and calls of dead processes."""
 
 import asyncio
 import logging
@@ -18,13 +18,13 @@ from . import recovery
 from .process_lock import is_locked
 from .protocol import HEARTBEAT_SECONDS, Lease
 
-LAST_SECONDS = 3.0  # that a process which ends waits for the database
+LAST_SECONDS = 3.0  # for the database at shutdown
 
 logger = logging.getLogger(__name__)
 
 
 class HeartbeatTask:
-    """Renews the lease on a thread of its own: a busy pool must not make this process look dead."""
+    """Renew the lease on a thread of its own, so that a busy pool cannot make this process look dead."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class HeartbeatTask:
         folder: Path,
         running: Callable[[], Collection[uuid.UUID]],
     ) -> None:
-        """`running` lists the runs that tasks of this process write."""
+        """`running` returns the ids of the runs that tasks of this process write."""
         self._worker = worker
         self._lease = lease
         self._folder = folder
@@ -42,9 +42,9 @@ class HeartbeatTask:
         self._tasks = BackgroundTasks()
 
     async def start(self) -> None:
-        """Announce this process and end what dead ones left, before anything is served."""
+        """Register this process and recover from dead ones, before the first request is served."""
         await self.renew()
-        # One that failed for good would let this process look dead.
+        # `repeat` goes on after a failure: without heartbeats this process would look dead.
         self._tasks.repeat(self.renew, HEARTBEAT_SECONDS, "heartbeat")
 
     async def stop(self) -> None:
@@ -56,7 +56,7 @@ class HeartbeatTask:
         await self._thread.aclose(LAST_SECONDS)
 
     async def renew(self) -> None:
-        """One heartbeat and one recovery. Raises DatabaseError."""
+        """Send one heartbeat and run one recovery. Raises DatabaseError."""
         sent = time.monotonic()
         running = set(self._running())
         try:
@@ -70,6 +70,6 @@ class HeartbeatTask:
         await self._thread(recovery.recover, self._folder, self._worker.pk, fences, abandoned)
 
     async def confirm(self) -> None:
-        """Renew a lease that may have been lost, before a run begins under it. Raises DatabaseError."""
+        """Renew the lease if it may be lost; to be called before a run begins. Raises DatabaseError."""
         if not self._lease.is_certain(time.monotonic()):
             await self.renew()

@@ -1,9 +1,9 @@
-"""What cannot reach the database waits in a file: so a process that is killed meanwhile loses nothing either.
+"""A file for what cannot reach the database, so that a process killed during an outage loses nothing.
 
-While the database is away, the new text of live runs is appended to a file of the process beside its lock,
-and the endings as well. The process removes it once everything is stored; that of a dead process is replayed
-by any process that shares the directory. It is not synced to the disk: it has to survive the process, not the
-power.
+During an outage, the new text of live runs and the outcomes of ended ones are appended to a file beside the
+process's lock. The process removes the file once everything is stored. The file of a dead process is replayed
+by any process that shares the directory. It is not synced to the disk, because it has to survive the end of
+the process, not a power failure.
 """
 
 import json
@@ -28,7 +28,7 @@ TIMES = ("finished", "first_token", "first_text", "started", "retry_at")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A run's texts, how much of each is stored (code points), and the columns of its ending, if any."""
+    """A run's texts, how much of each is stored (code points), and the columns of its outcome, if any."""
 
     run: uuid.UUID
     stored: tuple[int, int]
@@ -38,10 +38,11 @@ class Entry:
 
 
 class Journal:
-    """This process's file."""
+    """The journal of this process."""
 
     def __init__(self, folder: Path, worker: uuid.UUID) -> None:
         self._path = _path(folder, worker)
+        # Per run: code points of text and of reasoning up to which it is written, and if its outcome is.
         self._written: dict[uuid.UUID, tuple[int, int, bool]] = {}
 
     @property
@@ -49,7 +50,7 @@ class Journal:
         return bool(self._written)
 
     def write(self, entries: Iterable[Entry]) -> None:
-        """Append what is neither stored nor written yet. Raises OSError."""
+        """Append text and outcomes that are neither stored nor written yet. Raises OSError."""
         lines, written = [], {}
         for entry in entries:
             known = self._written.get(entry.run, (*entry.stored, False))
@@ -62,15 +63,16 @@ class Journal:
         self._written |= written
 
     def _append(self, lines: str) -> None:
-        """They begin with a line break, which ends a line that an earlier write could not finish."""
+        """Append `lines`. Their first line break ends a line that an earlier write left unfinished."""
         file = os.open(self._path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
         with os.fdopen(file, "a", encoding="ascii") as stream:
             stream.write(lines)
 
     def settle(self, going: Mapping[uuid.UUID, tuple[int, int]], ending: Collection[uuid.UUID]) -> None:
-        """Let go of what is stored by now, and of the file where that is all. Raises OSError.
+        """Forget what is stored by now, and remove the file if nothing is left. Raises OSError.
 
-        `going`: how far live runs are stored. `ending`: runs whose endings are not yet.
+        `going`: {live run: code points of its text and reasoning that are stored}. `ending`: ended runs whose
+        outcome is not stored yet.
         """
         self._written = {
             run: state
@@ -84,19 +86,19 @@ class Journal:
         try:
             self._path.unlink(missing_ok=True)
         except OSError:
-            os.truncate(self._path, 0)  # a full copy-on-write disk may refuse the one and take the other
+            os.truncate(self._path, 0)  # a full copy-on-write disk may refuse to unlink, yet truncate
 
 
 @dataclass(slots=True)
 class Remains:
-    """What a journal holds of a run: pieces of its texts, each with where it begins, and its ending."""
+    """A run's part of a journal: pieces of its texts as (start, piece), and its outcome's columns."""
 
     text: list[tuple[int, str]] = field(default_factory=list)
     reasoning: list[tuple[int, str]] = field(default_factory=list)
     outcome: dict[str, Any] = field(default_factory=dict)
 
     def behind(self, stored: Texts) -> Texts:
-        """The stored texts and what the journal adds to them."""
+        """Return the stored texts, extended by the pieces of the journal."""
         return Texts(_joined(stored.text, self.text), _joined(stored.reasoning, self.reasoning))
 
 
@@ -105,10 +107,10 @@ def _is_beyond(written: tuple[int, int, bool], stored: tuple[int, int]) -> bool:
 
 
 def left_behind(folder: Path, worker: uuid.UUID) -> list[uuid.UUID]:
-    """The dead workers whose journals are in this folder; never our own."""
+    """Return the dead workers whose journals are in this folder, but never `worker` itself."""
     found = []
     for path in folder.glob(f"*{SUFFIX}"):
-        with suppress(ValueError):  # a file of somebody else's
+        with suppress(ValueError):  # not a file of ours
             found.append(uuid.UUID(path.stem))
     return [dead for dead in found if dead != worker and not is_locked(folder, dead)]
 
@@ -124,7 +126,7 @@ def read(folder: Path, worker: uuid.UUID) -> dict[uuid.UUID, Remains]:
 
 
 def set_aside(folder: Path, worker: uuid.UUID) -> Path:
-    """Keep a journal that cannot be stored, under a name that nobody reads again."""
+    """Rename a journal that cannot be stored, so that it is kept and not read again. Return its path."""
     return _path(folder, worker).rename(_path(folder, worker).with_suffix(DAMAGED_SUFFIX))
 
 
@@ -148,7 +150,7 @@ def _line(entry: Entry, text_at: int, reasoning_at: int) -> dict[str, Any]:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The whole lines: one may be cut where the process was killed or the disk was full."""
+    """Yield the complete lines. One may be cut off, if the process was killed or the disk was full."""
     try:
         written = path.read_text("ascii", errors="replace")
     except FileNotFoundError:
@@ -159,7 +161,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _joined(text: str, pieces: Iterable[tuple[int, str]]) -> str:
-    """The pieces behind `text`, up to the first gap. Where they overlap they say the same."""
+    """Return `text` extended by the pieces, up to the first gap. Overlapping pieces agree."""
     for at, piece in pieces:
         if at > len(text):
             break
@@ -168,5 +170,5 @@ def _joined(text: str, pieces: Iterable[tuple[int, str]]) -> str:
 
 
 def _value(name: str, value: Any) -> Any:
-    """A column's value as it was before JSON."""
+    """Return a column's value as it was before JSON: times are parsed."""
     return parse_datetime(value) if name in TIMES and value else value

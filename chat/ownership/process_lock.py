@@ -1,8 +1,8 @@
-"""A file lock that lives as long as its process: how a restart knows at once that its predecessor is dead.
+"""A file lock that lives as long as its process, so a restart knows at once that the old process is dead.
 
-Each worker locks a file of its own in DATA_DIR. The kernel releases the lock however the process ends, so a
-process that shares the directory need not wait for a silent period, and neither a reused process number nor
-a container's can mislead it.
+Each worker locks a file of its own in DATA_DIR. The kernel releases the lock however the process ends. So a
+process that shares the directory need not wait for a silent period, and a process id that was reused or is
+that of another container cannot mislead it.
 """
 
 import fcntl
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class ProcessLock:
-    """This process's lock."""
+    """The lock of this process, held from creation to `release`."""
 
     def __init__(self, folder: Path, worker: uuid.UUID) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -26,9 +26,9 @@ class ProcessLock:
 
 
 def is_locked(folder: Path, worker: uuid.UUID) -> bool | None:
-    """Whether the worker's process holds its lock; None where its file is not in this folder.
+    """Return whether the worker's process holds its lock; None if its file is not in this folder.
 
-    A file that cannot be looked at (no descriptor left, no right) proves no death.
+    True if the file cannot be opened (no descriptor left, no permission), because that proves no death.
     """
     try:
         file = os.open(folder / str(worker), os.O_RDWR)

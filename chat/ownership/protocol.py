@@ -1,20 +1,21 @@
-"""The protocol of ownership: which process writes a run, when a process counts as dead, and which text stays.
+"""The ownership protocol: which process writes a run, when a process counts as dead, and which text is kept.
 
-Pure: no clock, no database, no event loop. Times are seconds of the caller's monotonic clock; no wall clock
-takes part, so none can mislead. The engine drives these classes against the database, and
-`tests/simulation` drives the same ones against a model of it. The rules:
+Pure: no clock, no database, no event loop. Times are seconds of the caller's monotonic clock. No wall clock
+is used, so a wrong one cannot mislead. The server drives these classes against the database, and
+`tests/simulation` drives the same classes against a model of it. The rules:
 
-1. A run belongs to the worker and the epoch that its row names. No other process ever generates for it.
-2. A worker renews its lease by counting a heartbeat in its row. The database hands out the epoch.
-3. A worker counts as dead once its row has not changed for `SILENT_SECONDS` in which the observer's own
-   heartbeats succeeded without a gap: after an outage everybody waits for a full quiet period first.
+1. A run belongs to the worker and the epoch that its row names. No other process ever generates it.
+2. A worker renews its lease by incrementing the heartbeats in its row. The database assigns the epoch.
+3. A worker counts as dead once its row has not changed for `SILENT_SECONDS` during which the observer's own
+   heartbeats succeeded without a gap. So after an outage, every observer first waits a full silent period.
 4. A process lock that is held proves life (for `LOCK_TRUSTED_SECONDS`), one that is free proves death.
-5. Fencing a dead worker raises its epoch, provided that its row is still the one that was observed. Runs of
-   a smaller epoch are orphans: any process may end them, any number of times, with the text that is stored.
-6. A run ends once: whoever changes its row from live to ended first. An owner that comes too late stores its
-   text all the same where that is longer (`merge`).
-7. What is not known to be stored is sent again unchanged until the database has confirmed it. An ending is
-   announced only after that. A reply never runs further ahead of its log than `AHEAD_SECONDS`.
+5. Fencing a dead worker increments its epoch, provided that its row is still the one that was observed. Runs
+   of a smaller epoch are orphans: any process may end them, any number of times, with the stored text.
+6. A run ends once: the first process that changes its row from live to ended decides the outcome. An owner
+   that comes too late still stores its text if that is longer (`merge`).
+7. Text and outcomes that are not known to be stored are sent again unchanged until the database has confirmed
+   them. An outcome is announced only after that. A reply never runs further ahead of its stored text than
+   `AHEAD_SECONDS`.
 """
 
 from collections.abc import Callable, Collection, Hashable, Mapping
@@ -24,16 +25,16 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 HEARTBEAT_SECONDS = 3.0
 SILENT_SECONDS = 12.0
-STEADY_SECONDS = 6.0  # the longest gap in one's own heartbeats that leaves observations standing
-LOCK_TRUSTED_SECONDS = 900.0  # longer than a reply may take: a process that hangs for ever keeps no run live
-AHEAD_SECONDS = 60.0
+STEADY_SECONDS = 6.0  # the longest gap in a process's own heartbeats after which its observations stay valid
+LOCK_TRUSTED_SECONDS = 900.0  # longer than a reply may take; then a hanging process loses its runs
+AHEAD_SECONDS = 60.0  # for which replies may grow while nothing can be stored
 LATE_SECONDS = 5.0  # after which viewers are told that the text is not stored
 
 TEXT, REASONING = "t", "r"
 
 
 class Heartbeat(NamedTuple):
-    """A worker's row as it was read once."""
+    """The lease of a worker as it was read once: its epoch, and its number of heartbeats."""
 
     epoch: int
     number: int
@@ -49,17 +50,18 @@ class Lease(Generic[W]):
     def __init__(self, worker: W, epoch: int = 1) -> None:
         self.worker = worker
         self.epoch = epoch
+        # Per worker: its row, and the time from which on the row has not changed.
         self._observed: dict[W, tuple[Heartbeat, float]] = {}
         self._sent = float("-inf")
         self._answered = float("-inf")
         self._unknown: set[Any] = set()
 
     def renewed(self, sent: float, answered: float, rows: Mapping[W, Heartbeat]) -> None:
-        """Take the answer to a heartbeat: the rows of all workers, read after our own was written."""
+        """Record a confirmed heartbeat, with the rows of all workers, read after our own was written."""
         if max(answered - sent, sent - self._answered) > STEADY_SECONDS:
             self._observed.clear()
         before = self._observed
-        # An unchanged row was read at some moment up to the answer: its silence counts from then.
+        # A new row was read at some moment up to `answered`, so its silence counts from then on.
         self._observed = {
             worker: before[worker] if worker in before and before[worker][0] == row else (row, answered)
             for worker, row in rows.items()
@@ -69,28 +71,28 @@ class Lease(Generic[W]):
         self._sent, self._answered = sent, answered
 
     def failed(self) -> None:
-        """Take a heartbeat that was not confirmed: perhaps nobody's was."""
+        """Record a heartbeat that was not confirmed. Perhaps no worker's was, so forget all observations."""
         self._observed.clear()
 
     def is_certain(self, now: float) -> bool:
-        """Nobody can have found this worker silent: a new run may begin under this lease."""
+        """Return whether a run may begin under this lease: no other worker can have found this one silent."""
         return now - self._sent < SILENT_SECONDS
 
     def is_silent(self, worker: W, seconds: float = SILENT_SECONDS) -> bool:
-        """The worker's row has not changed for this long, up to our latest heartbeat."""
+        """Return whether the worker's row had not changed for `seconds` at our latest heartbeat."""
         observed = self._observed.get(worker)
         return observed is not None and self._sent - observed[1] >= seconds
 
     def alive(self) -> int:
-        """How many workers are not known to be silent, this one included."""
+        """Return the number of workers that are not known to be silent, this one included."""
         return 1 + sum(not self.is_silent(worker) for worker in self._observed)
 
     def to_fence(
         self, owners: Collection[W], is_locked: Callable[[W], bool | None]
     ) -> list[tuple[W, Heartbeat]]:
-        """The dead among these owners of live runs, each with its row as it was observed.
+        """Return (worker, row as it was observed) of the dead among these owners of live runs.
 
-        `is_locked` says whether a worker's process lock is held; None where that cannot be seen from here.
+        `is_locked` returns whether a worker's process lock is held; None if this process cannot see it.
         """
         return [
             (worker, self._observed[worker][0])
@@ -104,9 +106,9 @@ class Lease(Generic[W]):
         return self.is_silent(worker, LOCK_TRUSTED_SECONDS if locked else SILENT_SECONDS)
 
     def abandoned(self, stored: Collection[Id], known: Collection[Id]) -> set[Id]:
-        """Our own live runs that no task here writes, seen so at two heartbeats in a row.
+        """Return our own live runs (`stored`) without a task (not `known`) at two heartbeats in a row.
 
-        The answer to their insertion was lost. At one heartbeat they may be about to be launched.
+        The confirmation of their insertion was lost. At only one heartbeat they may be about to be launched.
         """
         unknown = set(stored) - set(known)
         abandoned = unknown & self._unknown
@@ -115,12 +117,12 @@ class Lease(Generic[W]):
 
 
 def may_fence(row: Heartbeat | None, observed: Heartbeat) -> bool:
-    """A worker is fenced only while its row is the one that was found silent."""
+    """Return whether a worker may be fenced: only while its row is the one that was found silent."""
     return row == observed
 
 
 def is_orphan(epoch: int, owner: Heartbeat | None) -> bool:
-    """A live run of this epoch has lost its owner."""
+    """Return whether a live run of this epoch has lost its owner."""
     return owner is None or epoch < owner.epoch
 
 
@@ -132,7 +134,7 @@ class Chunk(NamedTuple):
 
 
 class OwnedRun(Protocol):
-    """A run of this process: its texts so far, how much of them is stored, and whether it has ended."""
+    """A run of this process. `saved_text` and `saved_reasoning`: code points that a batch has taken."""
 
     saved_text: int
     saved_reasoning: int
@@ -152,7 +154,7 @@ R = TypeVar("R", bound=OwnedRun)
 
 @dataclass(slots=True)
 class Batch(Generic[R]):
-    """What one transaction stores. The rows of `going` are read, for stop requests and loss."""
+    """The content of one transaction. The rows of `going` are read for stop requests and lost runs."""
 
     going: list[R] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
@@ -160,7 +162,7 @@ class Batch(Generic[R]):
 
 
 class Backlog(Generic[R]):
-    """The runs that this process writes, and what of them is not known to be stored."""
+    """The runs that this process writes, and the batch that is not known to be stored."""
 
     def __init__(self) -> None:
         self.runs: dict[Hashable, R] = {}
@@ -172,13 +174,13 @@ class Backlog(Generic[R]):
 
     @property
     def is_pending(self) -> bool:
-        """A batch was tried and is not known to be stored."""
+        """True if a batch was tried and is not known to be stored."""
         return self._batch is not None
 
     def next_batch(self, now: float, *, tick: bool) -> Batch[R]:
-        """What to store now. A batch whose answer did not come is repeated unchanged: it may be stored.
+        """Return what to store now. An unconfirmed batch is repeated unchanged, because it may be stored.
 
-        Endings are due at once; text only at a tick, since text of a run that ends needs no chunks.
+        Endings are due at once; text only at a tick, because the text of a run that ends needs no chunks.
         """
         if self._batch is None:
             self._batch = self._collect(tick=tick)
@@ -204,7 +206,7 @@ class Backlog(Generic[R]):
             run.saved_reasoning += len(text)
 
     def stored(self) -> list[R]:
-        """The database confirmed the batch. Returns the runs whose endings may be announced now."""
+        """Record that the database confirmed the batch. Return the ended runs, to be announced now."""
         assert self._batch is not None
         ended, self._batch, self._since = self._batch.endings, None, None
         for run in ended:
@@ -212,21 +214,22 @@ class Backlog(Generic[R]):
         return ended
 
     def is_late(self, now: float) -> bool:
-        """Viewers are to be told that what they see is not stored."""
+        """Return whether viewers are to be warned that the text they see is not stored."""
         return self._since is not None and now - self._since >= LATE_SECONDS
 
     def may_grow(self, now: float) -> bool:
-        """Whether replies may run further ahead of their log."""
+        """Return whether replies may run further ahead of their stored text."""
         return self._since is None or now - self._since < AHEAD_SECONDS
 
 
 class Texts(NamedTuple):
-    """A run's own text and reasoning."""
+    """A run's own text and reasoning, without those of the runs that it continues."""
 
     text: str
     reasoning: str
 
     def begins(self, other: "Texts") -> bool:
+        """Return whether both texts are prefixes of those of `other`."""
         return other.text.startswith(self.text) and other.reasoning.startswith(self.reasoning)
 
 
@@ -237,9 +240,9 @@ class Merge(Enum):
 
 
 def merge(stored: Texts, ours: Texts, *, is_last: bool) -> Merge:
-    """What becomes of the text of an owner whose run somebody else has ended.
+    """Decide what to do with `ours`, the text of an owner whose run another process has ended.
 
-    `is_last`: no other run has continued the message behind the stored text.
+    `is_last`: no other run has continued the message after the stored text.
     """
     if ours.begins(stored):
         return Merge.NOTHING

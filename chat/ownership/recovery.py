@@ -1,6 +1,6 @@
-"""The database's side of ownership: heartbeats, fencing, and the end of runs that lost their process.
+"""The database side of ownership: heartbeats, fencing, and the end of runs that lost their process.
 
-Every function may be repeated, and may run in several processes at once. The rules are in `ownership`.
+Every function may be repeated, and may run in several processes at once. The rules are in `protocol`.
 """
 
 import logging
@@ -22,15 +22,15 @@ from chat.models import Call, Conversation, Message, Run, RunChunk, Worker
 from . import journal, process_lock
 from .protocol import Heartbeat, Merge, Texts, merge
 
-KEEP_WORKERS = timedelta(days=1)  # how long a dead worker's row stays to be looked at
-RECOVERED = "recovered"  # the fingerprint of a version that recovery made: no request has it
+KEEP_WORKERS = timedelta(days=1)  # for which a dead worker's row is kept for inspection
+RECOVERED = "recovered"  # the fingerprint of a version that recovery made; no request has it
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Leases:
-    """What a heartbeat read: all workers, those that own something live, and our own live runs."""
+    """The rows read with a heartbeat: all workers, the owners of live runs or calls, our own live runs."""
 
     workers: dict[uuid.UUID, Heartbeat]
     owners: set[uuid.UUID]
@@ -38,7 +38,7 @@ class Leases:
 
 
 def heartbeat(worker: Worker, epoch: int) -> Leases:
-    """Count one heartbeat and read all of them. A row that somebody removed is made again, one epoch on."""
+    """Count a heartbeat and read all rows. If our row was removed, insert it again with the next epoch."""
     with write_lock(), transaction.atomic():
         changes = {"heartbeats": F("heartbeats") + 1, "heartbeat_at": Now(), "channel": worker.channel}
         if not Worker.objects.filter(pk=worker.pk).update(**changes):
@@ -62,7 +62,7 @@ def heartbeat(worker: Worker, epoch: int) -> Leases:
 
 
 def unregister(worker: uuid.UUID) -> None:
-    """Remove the worker's row. One that could not store all endings stays, for its runs to be recovered."""
+    """Remove the worker's row, unless it has live runs or calls left: they have to be recovered first."""
     if not any(log.objects.live().filter(worker_id=worker).exists() for log in (Run, Call)):
         Worker.objects.filter(pk=worker).delete()
 
@@ -73,7 +73,10 @@ def recover(
     fences: Iterable[tuple[uuid.UUID, Heartbeat]],
     abandoned: Collection[uuid.UUID],
 ) -> None:
-    """Fence dead workers and end what they left, with its text. `abandoned`: our own runs without a task."""
+    """Fence dead workers and end their runs and calls, with the text they left.
+
+    `abandoned`: our own live runs that have no task.
+    """
     for dead, observed in fences:
         fence(dead, observed)
     for dead in journal.left_behind(folder, worker):
@@ -84,13 +87,13 @@ def recover(
         except CONNECTION_ERRORS:
             raise
         except Exception:
-            logger.exception("run %s could not be ended", run.pk)  # the others are
+            logger.exception("run %s could not be ended", run.pk)  # go on with the others
     Call.objects.orphaned().update(status=Call.Status.INTERRUPTED, finished=Now(), worker=None)
     _forget_old_workers(folder, worker)
 
 
 def fence(worker: uuid.UUID, observed: Heartbeat) -> bool:
-    """Take a dead worker's runs from it, unless its row is another than the one that was observed."""
+    """Take a dead worker's runs from it, unless its row has changed since. Return whether it was done."""
     unchanged = Worker.objects.filter(pk=worker, epoch=observed.epoch, heartbeats=observed.number)
     fenced = bool(unchanged.update(epoch=F("epoch") + 1))
     if fenced:
@@ -99,9 +102,9 @@ def fence(worker: uuid.UUID, observed: Heartbeat) -> bool:
 
 
 def interrupt(run: Run) -> None:
-    """End a live run with the text that is stored."""
+    """End a live run as interrupted, with the stored text."""
     with write_lock(), transaction.atomic():
-        # The chunks of a write that is under way are waited for: they refer to this row.
+        # Wait for a concurrent write of chunks, whose foreign keys lock this row.
         Run.objects.select_for_update(of=("self",)).filter(pk=run.pk).first()
         text, reasoning = RunChunk.objects.texts(run.pk)
         if run.worker_id and run.conclude(
@@ -111,16 +114,16 @@ def interrupt(run: Run) -> None:
 
 
 def keep_longer(run: uuid.UUID, ours: Texts) -> None:
-    """Store the text of a run that somebody else has ended, where it is longer. In a transaction."""
+    """Store our text of a run that another process has ended, if it is longer. Call it in a transaction."""
     found = Run.objects.filter(pk=run).first()
     if found is None or found.is_live:
         return
-    # As a continuation does it: else one might begin behind a text that grows here.
+    # Lock as a continuation does: otherwise one might begin after the text that is extended below.
     Conversation.objects.select_for_update(no_key=True).filter(pk=found.conversation_id).first()
     message = Message.objects.select_for_update(no_key=True).get(pk=found.message_id)
     found = Run.objects.get(pk=run)
     found.message = message
-    RunChunk.objects.filter(run_id=run).delete()  # of a write that came after the end
+    RunChunk.objects.filter(run_id=run).delete()  # written after the run had ended
     match merge(Texts(*found.texts()), ours, is_last=_is_last(found)):
         case Merge.EXTEND:
             message.text = message.text[: found.text_offset] + ours.text
@@ -133,7 +136,7 @@ def keep_longer(run: uuid.UUID, ours: Texts) -> None:
 
 
 def _is_last(run: Run) -> bool:
-    """No other run has begun to continue the message behind this one's text."""
+    """Return whether no other run has begun to continue the message after this run's text."""
     behind = {
         "text_offset__gte": run.text_offset + run.text_length,
         "reasoning_offset__gte": run.reasoning_offset + run.reasoning_length,
@@ -142,7 +145,7 @@ def _is_last(run: Run) -> bool:
 
 
 def _store_version(run: Run, message: Message, ours: Texts) -> None:
-    """Another version of the reply, which ends where the owner's text does. Made once."""
+    """Add a version of the reply that ends with the owner's text, unless a version has all of it."""
     text = message.text[: run.text_offset] + ours.text
     reasoning = message.reasoning[: run.reasoning_offset] + ours.reasoning
     versions = Message.objects.filter(parent=message.parent_id, role=message.role)
@@ -173,13 +176,13 @@ def _store_version(run: Run, message: Message, ours: Texts) -> None:
 
 
 def _replay(folder: Path, worker: uuid.UUID) -> None:
-    """Store what a dead process could only write into its journal."""
+    """Store the text and outcomes that a dead process could write only into its journal."""
     try:
         for run, remains in journal.read(folder, worker).items():
             with write_lock(), transaction.atomic():
                 _store_remains(run, worker, remains)
     except CONNECTION_ERRORS:
-        raise  # the database is away: once more at the next heartbeat
+        raise  # an outage: try again at the next heartbeat
     except Exception:
         path = journal.set_aside(folder, worker)
         logger.exception("the journal of a dead process could not be stored; it is kept as %s", path)

@@ -1,9 +1,9 @@
-"""Redaction: the site's own secrets, known by value, are taken out of what others wrote before it goes out.
+"""Redaction of the site's own secrets in texts written by others, such as errors, before they are output.
 
-A shape tells long random strings only. The values are told once at the start (`conceal`), by whoever knows
-the settings. They are found as they are, as the usual functions percent-encode and escape them, in base64 and
-in hexadecimal, in any case, also where quotes, spaces or line breaks stand between their parts, and of a long
-one each part that is long enough.
+Secrets are recognised by value, because a pattern recognises only long random strings. The application
+registers the values at startup (`conceal`). They are found verbatim, percent-encoded or escaped by the usual
+functions, in base64 and in hexadecimal; in upper or lower case; and with quotes, spaces or line breaks inside
+them. Of a long secret, every sufficiently long part is found too.
 """
 
 import base64
@@ -13,25 +13,26 @@ import string
 from collections.abc import Iterator
 from urllib.parse import quote, quote_plus
 
-SHORTEST_SECRET_CHARS = 6  # a shorter one is a word that stands everywhere
-LONG_SECRET_CHARS = 16  # from here on a part of it is concealed as well
-# The shortest parts. A mark tells that what stood there was right, so each is too long to be guessed.
+SHORTEST_SECRET_CHARS = 6  # a shorter one may be a common word
+LONG_SECRET_CHARS = 16  # from this length on, parts of a secret are redacted as well
+# The lengths of the shortest parts that are redacted. The mark confirms a guess, so each part must be too
+# long to be guessed.
 PLAIN_PART_CHARS = 8
-BASE64_PART_CHARS = 11  # of eight bytes
-ENCODED_PART_CHARS = 16  # of eight bytes in hexadecimal, and of five or more that are percent-encoded
+BASE64_PART_CHARS = 11  # encode eight bytes
+ENCODED_PART_CHARS = 16  # encode eight bytes in hexadecimal, and at least five if percent-encoded
 MARK = "…"
 BETWEEN = str.maketrans("", "", string.whitespace + "\0\"'`\\+…\u200b\u200c\u200d\ufeff")
 
 
 class Redactor:
-    """Knows secrets, and takes them out of texts."""
+    """A set of secrets, and a search for them in texts."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
         self._sought: dict[int, set[str]] = {}  # by length
 
     def conceal(self, *secrets: str) -> None:
-        """Know these from now on; an empty one, or one that is a word, is none."""
+        """Register secrets; those shorter than SHORTEST_SECRET_CHARS are ignored."""
         for secret in secrets:
             if len(secret) < SHORTEST_SECRET_CHARS or secret in self._known:
                 continue
@@ -40,7 +41,7 @@ class Redactor:
                 self._learn(_squeezed(form), part_chars if len(secret) >= LONG_SECRET_CHARS else len(form))
 
     def redact(self, text: str) -> str:
-        """The text with a mark instead of each secret in it."""
+        """Return the text with MARK in place of each secret."""
         if not self._known:
             return text
         squeezed, places = _squeezed(text), None
@@ -55,7 +56,7 @@ class Redactor:
         return "".join(_marked(text, [place for place, hit in zip(places, found, strict=True) if hit]))
 
     def _learn(self, form: str, part_chars: int) -> None:
-        """Each part of that many characters, or all of a shorter one."""
+        """Register each part of `part_chars` characters, or all of a shorter form."""
         length = min(part_chars, len(form))
         if length:
             parts = {form[start : start + length] for start in range(len(form) - length + 1)}
@@ -63,7 +64,7 @@ class Redactor:
 
 
 def _forms(secret: str) -> dict[str, int]:
-    """A secret as it may be written, each with the length of the shortest part that is concealed."""
+    """Return the encodings of a secret, each with the length of its shortest part that is redacted."""
     raw = secret.encode("utf-8", "surrogatepass")
     encoded = {quote(secret, safe="", errors="replace"), quote_plus(secret, errors="replace")}
     encoded |= {quote(secret, errors="replace"), json.dumps(secret)[1:-1], html.escape(secret), raw.hex()}
@@ -72,22 +73,25 @@ def _forms(secret: str) -> dict[str, int]:
 
 
 def _base64(raw: bytes) -> Iterator[str]:
-    """Within base64 the bytes begin at one of three places."""
+    """Yield the base64 encodings of the bytes at each of the three possible offsets in a longer text."""
     for before in range(3):
         encoded = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
-        # The first and the last character hold bits of what stands beside it.
+        # Without the first and last characters that also encode bits of the neighbouring bytes.
         inner = encoded[(0, 2, 3)[before] : len(encoded) - ((before + len(raw)) % 3 > 0)]
         yield inner
         yield inner.replace("+", "-").replace("/", "_")
 
 
 def _squeezed(text: str) -> str:
-    """Without what may stand between the parts of a secret, and without case, as long as it is then."""
+    """Return the text in lower case without the characters in BETWEEN; each other character stays one."""
     return _lowered(text.translate(BETWEEN))
 
 
 def _lowered(text: str) -> str:
-    """Each character by itself: `"İ".lower()` has two."""
+    """Return the text in lower case with the same length; a character whose lower case has two is kept.
+
+    An example is "İ".
+    """
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
@@ -95,12 +99,12 @@ def _lowered(text: str) -> str:
 
 
 def _places(text: str) -> list[int]:
-    """Where in the text each character of its squeezed form stands."""
+    """Return the index in the text of each character of its squeezed form."""
     return [place for place, character in enumerate(text) if ord(character) not in BETWEEN]
 
 
 def _marked(text: str, hits: list[int]) -> Iterator[str]:
-    """The text with one mark for each run of hits, whatever stood between them."""
+    """Yield the text with one mark for each run of hits, which characters in BETWEEN do not interrupt."""
     after, last = 0, None
     hit = set(hits)
     for place in sorted(hit):

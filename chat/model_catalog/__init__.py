@@ -1,1 +1,1 @@
-"""The models this site offers, from its settings and from Cloudflare; imports models and upstream."""
+"""The models this site offers, from its settings and Cloudflare's list; imports models and upstream."""

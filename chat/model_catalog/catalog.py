@@ -1,4 +1,4 @@
-"""From the rows of the models to the catalogue that a process offers, and what runs teach about them."""
+"""Building the catalogue from the database, and storing what failed requests reveal about models."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,22 +16,24 @@ from chat.upstream.catalogue import Catalogue, LlmModel, RetiredModel, UnknownMo
 from chat.upstream.error_limits import parse_limits
 from chat.upstream.errors import ErrorKind, UpstreamError
 
-POSITION_STEP = 10  # between the places of two models, so that others can go between
-SITE_POSITION = 2 * LAST  # the place of a model of the site's settings
-FRESH_LIST_AGE = timedelta(minutes=10)  # a list as young as this is not fetched again before its time
-DEPRECATED_CODE = "5028"  # the code with which Cloudflare says that a model was deprecated
+POSITION_STEP = 10  # between the positions of two models, so that others can be put between them
+SITE_POSITION = 2 * LAST  # the position of the models of the site's settings
+FRESH_LIST_AGE = timedelta(minutes=10)  # a list younger than this is not fetched ahead of schedule
+DEPRECATED_CODE = "5028"  # Cloudflare's error code for a deprecated model
 Source = OfferedModel.Source
 
 
 def catalog_for_user(offered: Catalogue, user: User) -> Catalogue:
-    """What this person may use; it costs a query only where a model is for some alone."""
+    """Return the catalogue that this user may use; costs a query only if a model is restricted."""
     return offered.for_groups(lambda: user.groups.values_list("pk", flat=True))
 
 
 def register_models(given: Sequence[LlmModel]) -> None:
-    """Give a row to each model that is offered without asking anybody, if it has none.
+    """Create the missing rows of the models that are known without a request to Cloudflare.
 
-    Those of the settings are described in their rows, so that the administration need not know the settings.
+    These are the models of the site's settings (`given`) and, until Cloudflare's list has been fetched, the
+    bundled ones. The rows of the former hold their description, so that the admin need not read the settings;
+    models that left the settings are marked as gone.
     """
     rows = OfferedModel.objects.in_bulk()
     site = {model.id: to_record(model) for model in given}
@@ -52,7 +54,7 @@ def register_models(given: Sequence[LlmModel]) -> None:
 
 
 def bundled_rows() -> list[OfferedModel]:
-    """Rows of the models that are known before Cloudflare's list is."""
+    """Return unsaved rows of the bundled models, for the time before Cloudflare's list is fetched."""
     return [
         OfferedModel(id=key, source=Source.BUNDLED, position=place)
         for key, place in default_positions().items()
@@ -60,14 +62,14 @@ def bundled_rows() -> list[OfferedModel]:
 
 
 def default_positions() -> dict[str, int]:
-    """Where the models stand that are known by themselves: the recommended ones first."""
+    """Return the positions of the bundled models by id: the recommended ones come first."""
     return {model.id: POSITION_STEP * place for place, model in enumerate(catalogue.bundled(), 1)}
 
 
 def load_catalog(given: Sequence[LlmModel]) -> Catalogue:
-    """The catalogue as the database has it now, in two queries.
+    """Load the current catalogue from the database, in two queries.
 
-    `given` are the models of the site's settings; Cloudflare's are there where it has an account.
+    `given`: the models of the site's settings. Cloudflare's are included if the site has an account.
     """
     rows = list(OfferedModel.objects.all())
     groups: dict[str, frozenset[int]] = {}
@@ -77,7 +79,7 @@ def load_catalog(given: Sequence[LlmModel]) -> Catalogue:
 
 
 def site_models() -> list[LlmModel]:
-    """The models of the settings of the processes that run, as they described them."""
+    """Return the models of the settings of the running processes, as stored by `register_models`."""
     rows = OfferedModel.objects.filter(source=Source.SITE, gone=None)
     return [catalogue.from_record(row.declared) for row in rows]
 
@@ -91,7 +93,7 @@ def _catalogue(
         row.pk: models[row.pk] for row in rows if row.pk in models and not has_ended(row, models[row.pk])
     }
     offered = {row.pk: alive[row.pk] for row in rows if row.pk in alive and row.shown}
-    offered |= {key: model for key, model in site.items() if key not in models}  # a row that is still to come
+    offered |= {key: model for key, model in site.items() if key not in models}  # the row does not exist yet
     replacements = {each.id: each.replacement for each in catalogue.retired()}
     ended = [
         RetiredModel(key, model.name, model.base or replacements.get(key, ""))
@@ -104,14 +106,14 @@ def _catalogue(
         (offered | {default.id: default}).values(),
         default.id,
         groups={key: those for key, those in groups.items() if key in offered and key != default.id},
-        # Also where there is no account: old conversations and programs name them, and the default answers.
+        # Even without an account: old conversations and API clients name these models, and get the default.
         retired=[*catalogue.retired(), *ended],
         known=models.values(),
     )
 
 
 def model_of(row: OfferedModel, site: dict[str, LlmModel]) -> LlmModel | None:
-    """The model of a row as it is offered; None where this site cannot ask it now."""
+    """Return the model of a row with the administrator's overrides; None if this site cannot use it now."""
     if row.source == Source.SITE:
         model = site.get(row.pk)
     elif not settings.CLOUDFLARE_ACCOUNT_ID:
@@ -122,7 +124,7 @@ def model_of(row: OfferedModel, site: dict[str, LlmModel]) -> LlmModel | None:
 
 
 def apply_overrides(row: OfferedModel, model: LlmModel) -> LlmModel:
-    """With the administrator's name for it, and the limits that it was seen to have."""
+    """Return the model with the administrator's name for it and the limits learned from its errors."""
     return replace(
         model,
         name=row.own_name or model.name,
@@ -132,14 +134,14 @@ def apply_overrides(row: OfferedModel, model: LlmModel) -> LlmModel:
 
 
 def declared_model(row: OfferedModel) -> LlmModel | None:
-    """What Cloudflare or, where it says nothing, this software knows of a model."""
+    """Return the model as Cloudflare declares it, else as bundled; None if neither knows it."""
     if row.declared:
         return catalogue.from_record(row.declared)
     return next((model for model in catalogue.bundled() if model.id == row.pk), None)
 
 
 def has_ended(row: OfferedModel, model: LlmModel) -> bool:
-    """Its day has come, or it is not there any more."""
+    """Return True if the model is no longer available, or has reached its retirement date."""
     return row.has_ended or (model.retires is not None and model.retires <= datetime.now(UTC).date())
 
 
@@ -149,9 +151,12 @@ def _default(
     alive: dict[str, LlmModel],
     groups: dict[str, frozenset[int]],
 ) -> LlmModel:
-    """The administrator's, else that of the settings, else the first. It is everybody's, always."""
+    """Return the default model: the administrator's choice, else that of the settings, else the first.
+
+    It is always a model without a restriction to groups.
+    """
     everybodys = {key: model for key, model in offered.items() if key not in groups}
-    # Where each that was shown has ended, one that was hidden is better than none.
+    # If all shown models have ended, a hidden one is better than none.
     everybodys = everybodys or {key: model for key, model in alive.items() if key not in groups}
     if not everybodys:
         return catalogue.bundled()[0]
@@ -167,7 +172,7 @@ def _default(
 
 
 def record_rejection(key: str, error: UpstreamError) -> None:
-    """Keep what a refusal says about the model itself: its limits, or that it has ended."""
+    """Store the information in an error about the model itself: its limits, or that it is deprecated."""
     limits = parse_limits(error.detail)
     learnt = {"learnt_window": limits.window, "learnt_output": limits.output}
     learnt = {name: value for name, value in learnt.items() if value}
@@ -179,23 +184,22 @@ def record_rejection(key: str, error: UpstreamError) -> None:
         if error.code == DEPRECATED_CODE:
             OfferedModel.objects.count_refusal(key)
             ModelList.objects.bump_version()
-            ModelList.objects.expedite(
-                timedelta(0), older=FRESH_LIST_AGE
-            )  # the list knows whether that is so
+            # Fetch Cloudflare's list ahead of schedule, to learn if the model has really ended.
+            ModelList.objects.expedite(timedelta(0), older=FRESH_LIST_AGE)
 
 
 def is_informative(error: UpstreamError) -> bool:
-    """Whether it says something that is worth a look at the database."""
+    """Return True if `record_rejection` may have something to store, and so is worth its queries."""
     return error.code == DEPRECATED_CODE or (error.kind is ErrorKind.TOO_LONG and bool(error.detail))
 
 
 def initial_catalog(given: Sequence[LlmModel]) -> Catalogue:
-    """The catalogue of a process that has not looked into the database yet."""
+    """Return the catalogue of a process that has not read the database yet."""
     return _catalogue(bundled_rows(), {}, given)
 
 
 class CurrentCatalogue:
-    """The catalogue in use. It may be replaced at any moment: get it once for what has to agree."""
+    """The catalogue in use. It may be replaced at any moment, so call `get` once per operation."""
 
     def __init__(self, offered: Catalogue) -> None:
         self._offered = offered
@@ -210,4 +214,4 @@ class CurrentCatalogue:
 current = CurrentCatalogue(
     Catalogue(catalogue.bundled(), catalogue.DEFAULT_MODEL, retired=catalogue.retired())
 )
-"""This process's own. Its engine keeps it up to date."""
+"""The catalogue of this process, which the engine keeps up to date."""

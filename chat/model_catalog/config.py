@@ -1,4 +1,4 @@
-"""Who answers on this site, as its settings say."""
+"""The providers and models of the site's settings."""
 
 from django.conf import settings
 
@@ -20,7 +20,7 @@ def account() -> Account | None:
 
 
 def gateway() -> Gateway | None:
-    """The AI Gateway of the account, where one is named."""
+    """Return the account's AI Gateway; None if the settings name none."""
     if not settings.AI_GATEWAY_ID:
         return None
     return Gateway(
@@ -38,18 +38,21 @@ def gateway() -> Gateway | None:
 
 
 def gateway_name() -> str:
-    """The gateway that questions go through; other providers' models need one."""
+    """Return the name of the gateway for requests, "" for none. Third-party providers always need one."""
     return settings.AI_GATEWAY_ID or (DEFAULT_GATEWAY.id if settings.GATEWAY_MODELS else "")
 
 
 def endpoint() -> Endpoint | None:
-    """The server of OpenAI's API that the operator named, if any."""
+    """Return the operator's own server, which speaks OpenAI's API; None if the settings name none."""
     if not settings.OPENAI_BASE_URL:
         return None
     return Endpoint(settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY)
 
 
 def models() -> list[LlmModel]:
-    """What the operator listed, under the names that those who serve them know: so people see who that is."""
+    """Return the models that the settings list.
+
+    They keep the names that their providers use, so that users see which provider gets their messages.
+    """
     listed = ((Provider.GATEWAY, settings.GATEWAY_MODELS), (Provider.ENDPOINT, settings.OPENAI_MODELS))
     return [LlmModel(name, name, window, host=host) for host, found in listed for name, window in found]

@@ -1,4 +1,4 @@
-"""Cloudflare's list of models and the account's finetunes, fetched and stored, and what that changed."""
+"""Fetching Cloudflare's list of models and the account's finetunes, and storing the differences."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -20,12 +20,12 @@ from .catalog import Source, declared_model, default_positions
 
 SYNC_INTERVAL = timedelta(hours=6)
 RETRY_INTERVAL = timedelta(minutes=20)
-JITTER = 0.1  # so that not everybody who began at the same hour asks at the same hour
+JITTER = 0.1  # share of the interval, so that sites started at the same time do not fetch at the same time
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedModels:
-    """`finetunes` None: they could not be had, which says nothing about them."""
+    """`finetunes` None: they could not be fetched, so the stored ones stay as they are."""
 
     models: list[LlmModel]
     finetunes: list[LlmModel] | None
@@ -33,7 +33,7 @@ class FetchedModels:
 
 @dataclass(slots=True)
 class CatalogDiff:
-    """The ids of models that are new, gone or back; and of those that stay, what is declared otherwise."""
+    """Ids of the models that are new, gone or back; `changed` describes the new declarations, by id."""
 
     added: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
@@ -45,7 +45,7 @@ class CatalogDiff:
 
 
 async def fetch(client: Client) -> FetchedModels:
-    """Raises UpstreamError where there is no list of models."""
+    """Fetch models and finetunes. Raises UpstreamError if the list of models cannot be fetched."""
     models = await client.models()
     try:
         return FetchedModels(models, await client.finetunes(models))
@@ -54,7 +54,10 @@ async def fetch(client: Client) -> FetchedModels:
 
 
 def store(found: FetchedModels) -> CatalogDiff:
-    """All or nothing. The administrator's decisions stay as they are."""
+    """Store the models in one transaction and return the differences.
+
+    The administrator's settings of the models are not changed.
+    """
     with write_lock(), transaction.atomic():
         ModelList.objects.get_or_create(pk=ModelList.ONLY)
         ModelList.objects.select_for_update().get(pk=ModelList.ONLY)
@@ -94,7 +97,7 @@ def _source(model: LlmModel) -> str:
 
 
 def _update(row: OfferedModel, model: LlmModel, changes: CatalogDiff) -> None:
-    """What was learnt holds until something else is declared."""
+    """Update a row. Learned limits stay until Cloudflare declares another value."""
     before = declared_model(row)
     if row.gone:
         changes.back.append(row.pk)
@@ -106,13 +109,13 @@ def _update(row: OfferedModel, model: LlmModel, changes: CatalogDiff) -> None:
         row.learnt_output = None
     heard = (_source(model), to_record(model), None)
     if (row.source, row.declared, row.gone) == heard:
-        return  # as nearly always; the others wait while this writes
+        return  # the usual case; a write would keep other writers waiting
     row.source, row.declared, row.gone = heard
     row.save(update_fields=["source", "declared", "gone", "learnt_window", "learnt_output"])
 
 
 def _differences(before: LlmModel, after: LlmModel) -> list[str]:
-    """Such as `window 24000, now 32000`."""
+    """Return descriptions such as `window 24000, now 32000`."""
     old, new = to_record(before), to_record(after)
     return [
         f"{name} {_formatted(old[name])}, now {_formatted(new[name])}"

@@ -1,4 +1,4 @@
-"""Keeps what this process offers as the database has it, and the database as Cloudflare says."""
+"""Keeping this process's catalogue in step with the database, and the database with Cloudflare's list."""
 
 import logging
 import random
@@ -15,17 +15,20 @@ from chat.upstream.errors import UpstreamError
 from . import catalog, sync
 from .catalog import CurrentCatalogue
 
-LOOK = 2.5  # seconds between two looks at the version of the list
+LOOK = 2.5  # seconds between two queries of the list's version
 NAME = "the list of models"
 
 logger = logging.getLogger(__name__)
 
 
 class CatalogWatcher:
-    """Everything here happens on the event loop, but for the queries."""
+    """A background task that reloads the catalogue when it changes, and fetches Cloudflare's list when due.
+
+    Everything but the queries runs on the event loop.
+    """
 
     def __init__(self, given: Sequence[LlmModel], catalogue: CurrentCatalogue, client: Client | None) -> None:
-        """`client` None: there is no account whose list of models could be fetched."""
+        """`given`: the models of the site's settings. `client` None: no account with a list to fetch."""
         self._given = given
         self._client = client
         self._catalogue = catalogue
@@ -33,7 +36,7 @@ class CatalogWatcher:
         self._tasks = BackgroundTasks()
 
     async def start(self) -> None:
-        """Read the models before anything is served, and again whenever they change."""
+        """Load the catalogue before the first request is served, and start polling for changes."""
         await run_in_db(catalog.register_models, self._given)
         await self._poll()
         if self._client:
@@ -44,7 +47,7 @@ class CatalogWatcher:
         await self._tasks.cancel()
 
     def on_rejected(self, model: LlmModel, error: UpstreamError) -> None:
-        """Keep what a refusal says of the model's limits or its end. The run does not wait for it."""
+        """Store what an error reveals about the model's limits or its end, without delaying the run."""
         if catalog.is_informative(error):
             self._tasks.start(log_failure(run_in_db(catalog.record_rejection, model.id, error), NAME))
 
@@ -52,13 +55,13 @@ class CatalogWatcher:
         standing = await run_in_db(ModelList.objects.status)
         if standing.version != self._version:
             self._catalogue.replace(await run_in_db(catalog.load_catalog, self._given))
-            # What changed in between has a later version, and is read the next time.
+            # A change made between the two queries has a later version, so the next poll loads it.
             self._version = standing.version
         if standing.late and self._client and await run_in_db(ModelList.objects.claim_refresh):
             self._tasks.start(log_failure(self._fetch(self._client), NAME))
 
     async def _fetch(self, client: Client) -> None:
-        """Only one process at a time does it, and nothing waits for it."""
+        """Fetch and store Cloudflare's list, as a background task of the one process that claimed it."""
         try:
             changes = await run_in_db(sync.store, await sync.fetch(client))
         except UpstreamError as error:

@@ -14,9 +14,9 @@ STEP = re.compile(r"[0-9]{1,3}")
 @dataclass(frozen=True, slots=True)
 class GatewayLogRef:
     """`gateway` and `log_id` identify the log entry. `cached`: the reply came from the gateway's cache;
-    `missed`: the cache was searched without success. `step`: index of the gateway's model that answered, 0 for
-    the first; None if the headers name none. `served_by`: the model that a route or a fallback of the gateway
-    chose, with its provider: `openai/gpt-5`.
+    `missed`: the cache was searched without success. `step`: index of the model that answered among those of
+    the gateway, 0 for the first; None if the headers name none. `served_by`: the model that a route or a
+    fallback of the gateway chose, with its provider: `openai/gpt-5`.
     """
 
     gateway: str = ""

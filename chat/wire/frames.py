@@ -1,8 +1,8 @@
-"""What a model server says, frame by frame, whatever shape it speaks.
+"""A reader for the frames of model servers, in all their formats.
 
-Read are the frames of Workers AI (the old native ones, the current OpenAI chunks with one native frame at the
-end, and both in one), of AI Gateway and of OpenAI's chat API, and their whole JSON answers, which some models
-give although a stream was asked for.
+These are the frames of Workers AI (the old native ones, the current OpenAI chunks with one native frame at
+the end, and both in one), of AI Gateway and of OpenAI's chat API, and their JSON responses, which some models
+send even if a stream was requested.
 """
 
 import json
@@ -17,8 +17,8 @@ from chat.wire.usage import Usage, UsageAccumulator
 
 __all__ = ["Delta", "FrameError", "FrameReader", "Usage"]
 
-# `json.loads` spends a third of its time around this call, and it runs once per token. Not strict: control
-# characters may stand unescaped.
+# Called directly, because `json.loads` spends a third of its time around this call, which runs once per
+# token. Not strict, because control characters may be unescaped.
 _scan = json.JSONDecoder(strict=False).scan_once  # type: ignore[attr-defined]  # public, but not in the stubs
 _Object = dict[str, Any]
 _NOTHING: _Object = {}
@@ -39,7 +39,7 @@ _FINISH_REASONS = {
 
 @dataclass(slots=True)
 class Delta:
-    """What one frame adds to a reply. An empty field says nothing."""
+    """The text and reasoning that one frame adds to a reply, and its finish reason; "" for none."""
 
     text: str = ""
     reasoning: str = ""
@@ -50,10 +50,10 @@ class Delta:
 
 
 class FrameError(Exception):
-    """The server said in a frame, or in a body answered with 200, that it failed.
+    """The server reported an error in a frame, or in the body of a response with status 200.
 
-    `payload` is what it said, parsed; None if it was no JSON. It may quote the chat, so it is not part of the
-    exception's text.
+    `payload` is the parsed frame or body; None if it was not JSON. It is not part of the exception's text,
+    because it may quote the conversation.
     """
 
     def __init__(self, payload: object) -> None:
@@ -64,11 +64,10 @@ class FrameError(Exception):
 
 
 class FrameReader:
-    """Reads one reply. Keeps what has to be known across its frames, never its text.
+    """A reader for one reply. It keeps the state across frames, but not the text.
 
-    `done` is True once `[DONE]` came; everything after it is ignored. `finish_reason` is "" while unknown,
-    else `stop`, `length`, `tool_calls`, `content_filter`, `error`, or what else the server says, in lower
-    case.
+    `done` is True after `[DONE]`; everything after it is ignored. `finish_reason` is "" while unknown, else
+    `stop`, `length`, `tool_calls`, `content_filter`, `error`, or another value of the server in lower case.
     """
 
     def __init__(self, *, inline_reasoning: bool = False) -> None:
@@ -89,10 +88,10 @@ class FrameReader:
         return self._calls.as_list()
 
     def read(self, event: Event) -> Delta | None:
-        """What the event adds; None if nothing.
+        """Return the delta of one event; None if it adds nothing.
 
-        Raises FrameError if it is an error, or not JSON, unless the stream ended inside it: then the
-        connection was cut, and there is nothing to read. `close` may still be called after an error.
+        Raises FrameError if the event is an error or not JSON. An unfinished event that is not JSON is
+        ignored, because the connection was cut inside it. `flush` may still be called after an error.
         """
         if self.done:
             return None
@@ -110,9 +109,9 @@ class FrameReader:
         return None if frame is None else self._frame(frame)
 
     def read_json(self, body: object) -> Delta:
-        """A whole answer, parsed from JSON, in any of its envelopes.
+        """Return the reply in a parsed JSON response, in any of the known envelopes, as one delta.
 
-        An answer without text gives an empty Delta. Raises FrameError.
+        The delta is empty if the response has no text. Raises FrameError if the response is an error.
         """
         answer = body
         while isinstance(answer, dict) and "result" in answer:
@@ -131,7 +130,10 @@ class FrameReader:
         return Delta(text, reasoning, self.finish_reason)
 
     def flush(self) -> Delta | None:
-        """What was held back: half a character becomes U+FFFD, half a tag is text after all."""
+        """Return the text that was held back; None if there is none.
+
+        A lone surrogate becomes U+FFFD, and an incomplete tag becomes part of the reasoning.
+        """
         text, reasoning = self._text.flush(), self._reasoning.flush()
         if self._splitter:
             thought, text = self._splitter.add(text)
@@ -139,7 +141,7 @@ class FrameReader:
         return Delta(text, reasoning) if text or reasoning else None
 
     def _parse_again(self, event: Event) -> object:
-        """Data that is not JSON from its first to its last character."""
+        """Parse data that is not plain JSON: `[DONE]`, JSON with whitespace around it, or an error."""
         data = event.data.strip()
         if data == "[DONE]":
             self.done = True
@@ -159,7 +161,7 @@ class FrameReader:
         choice, said = _first(choices) if choices else (_NOTHING, _NOTHING)
         usage = frame.get("usage")
         if usage:
-            # A frame without choices speaks for the whole reply, and so does a whole message.
+            # The usage of a frame without choices, or of a complete message, is that of the whole reply.
             if choices is None or "message" in choice:
                 self._tally.total(usage)
             else:
@@ -175,9 +177,9 @@ class FrameReader:
         return Delta(text, reasoning, reason) if text or reasoning or reason else None
 
     def _pieces(self, frame: _Object, choice: _Object, said: _Object) -> tuple[str, str]:
-        """The frame's text, taken from one place only, and its reasoning, likewise."""
+        """Return (text, reasoning) of a frame, each from the first field that has it."""
         text = _string(frame.get("response")) or _string(said.get("content")) or _string(choice.get("text"))
-        text = text or _string(said.get("refusal"))  # OpenAI's models say there why they do not answer
+        text = text or _string(said.get("refusal"))  # in which OpenAI's models explain why they do not answer
         reasoning = _string(said.get("reasoning_content")) or _string(said.get("reasoning"))
         if not reasoning and not said:
             reasoning = _string(frame.get("reasoning_content")) or _string(frame.get("reasoning"))
@@ -187,20 +189,20 @@ class FrameReader:
             reasoning = self._reasoning.add(reasoning)
         if self._splitter is None:
             return text, reasoning
-        if reasoning:  # this server has taken the thinking out of the text itself
+        if reasoning:  # the server itself has separated the reasoning from the text
             return text, self._splitter.flush() + reasoning
         thought, answer = self._splitter.add(text)
         return answer, thought
 
 
 def _refuse_error(frame: _Object) -> None:
-    """Raises FrameError for each of the forms an error has in Cloudflare's services."""
+    """Raise FrameError if the frame has any of the forms of an error in Cloudflare's services."""
     if frame.get("errors") or frame.get("error") or frame.get("success") is False or "internalCode" in frame:
         raise FrameError(frame)
 
 
 def _first(choices: object) -> tuple[_Object, _Object]:
-    """The first choice, and its delta or message; empty for what is missing or of another reply."""
+    """Return (the first choice, its delta or message); empty objects if missing or of another reply."""
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or choice.get("index"):
         return _NOTHING, _NOTHING
@@ -209,7 +211,10 @@ def _first(choices: object) -> tuple[_Object, _Object]:
 
 
 def _string(value: object) -> str:
-    """Text as text. A token that looks like JSON comes unquoted: `1`, `true`, in JSON mode an object."""
+    """Return a value as text.
+
+    A token that looks like JSON arrives unquoted and so parsed: `1`, `true`, in JSON mode an object.
+    """
     if value.__class__ is str:
         return value
     try:

@@ -1,12 +1,11 @@
-"""Event streams, both directions: bytes to events, and events to bytes.
+"""A decoder and an encoder for server-sent events.
 
-The rules are those of
-https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation, with one
-difference: an event whose blank line never came is not thrown away but returned by `Decoder.close`, because
-model servers do end their last event like that.
+They follow https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation with
+one difference: `Decoder.close` returns an event without its final blank line instead of discarding it,
+because some model servers end their last event like that.
 
-Lines are split on bytes. `str.splitlines`, which httpx uses for `aiter_lines`, also splits at U+2028, U+0085
-and other characters that may stand unescaped inside a JSON string.
+Lines are split as bytes, because `str.splitlines`, which httpx uses for `aiter_lines`, also splits at U+2028,
+U+0085 and other characters that may be unescaped in a JSON string.
 """
 
 import json
@@ -18,20 +17,20 @@ DONE = b"data: [DONE]\n\n"
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(r"\r\n|\r|\n")
-# Readers that use `splitlines` would break a frame at these three; JSON allows to escape them.
+# Clients that use `splitlines` would split an event at these three characters, so they are escaped in JSON.
 _SPLITTERS = {0x2028: "\\u2028", 0x2029: "\\u2029", 0x85: "\\u0085"}
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class LineTooLong(ValueError):
-    """A line, or the lines of one event together, grew beyond the decoder's limit."""
+    """A line, or all lines of one event together, exceeded the decoder's limit."""
 
 
 class Event(NamedTuple):
-    """One event. `id` is the last id of the stream so far, as the specification wants it.
+    """One event. `id` is the last id in the stream so far, as the specification requires.
 
-    `retry` is the reconnection time in milliseconds if one was given since the event before, else None.
-    `unfinished` marks what `Decoder.close` returns: the stream ended inside it, so its data may be cut.
+    `retry` is the reconnection time in milliseconds if one was sent since the previous event, else None.
+    `unfinished`: the stream ended inside this event, so its data may be cut off (see `Decoder.close`).
     """
 
     data: str
@@ -42,32 +41,31 @@ class Event(NamedTuple):
 
 
 class Decoder:
-    """Bytes in any chunking to events; one decoder per response.
+    """A decoder from chunks of any size to events; one per response.
 
-    Holds at most `max_line` bytes of an event that is not complete, so that a hostile or broken server cannot
-    fill the memory.
+    It buffers at most `max_line` bytes of an incomplete event, so that a hostile or broken server cannot fill
+    the memory.
     """
 
     def __init__(self, max_line: int = 1_000_000) -> None:
         self._max_line = max_line
         self._too_long = False
         self._at_start = True  # a byte order mark may still come
-        self._after_cr = False  # a line feed that comes next belongs to the line end already seen
-        self._pieces: list[
-            bytes
-        ] = []  # of the line that has not ended; joined once, so long lines stay linear
+        self._after_cr = False  # a line feed as the next byte belongs to the line end already seen
+        # Chunks of the incomplete line, which are joined once, so that long lines take linear time.
+        self._pieces: list[bytes] = []
         self._pieces_size = 0
-        self._size = 0  # of the event's lines that have ended
+        self._size = 0  # bytes of the complete lines of the current event
         self._data: list[str] = []
         self._event = ""
         self._id = ""
         self._retry: int | None = None
 
     def feed(self, chunk: bytes) -> list[Event]:
-        """The events that `chunk` completes.
+        """Return the events that `chunk` completes.
 
-        Raises LineTooLong. Events that were complete before the long line are returned first; the error then
-        comes with the next call, so that no text is lost with it.
+        Raises LineTooLong. If events were complete before the long line, they are returned first and the next
+        call raises, so that no text is lost.
         """
         if self._too_long:
             self._refuse()
@@ -93,7 +91,10 @@ class Decoder:
         return events
 
     def close(self) -> list[Event]:
-        """What the end of the stream leaves: at most one event, marked `unfinished`. Raises LineTooLong."""
+        """Return the event that the end of the stream cut off, marked `unfinished`, in a list of at most one.
+
+        Raises LineTooLong.
+        """
         if self._too_long:
             self._refuse()
         last = self._joined(b"")
@@ -135,14 +136,14 @@ class Decoder:
             if self._size > self._max_line:
                 self._too_long = True
                 return
-            if line.startswith(b"data: "):  # nearly every line there is
+            if line.startswith(b"data: "):  # a shortcut for nearly every line
                 self._data.append(line[6:].decode("utf-8", "replace"))
             else:
                 name, _, value = line.partition(b":")
                 self._field(name, value.removeprefix(b" "))
 
     def _field(self, name: bytes, value: bytes) -> None:
-        # An empty name is a comment; names nobody knows are ignored.
+        # An empty name marks a comment; unknown names are ignored.
         if name == b"data":
             self._data.append(value.decode("utf-8", "replace"))
         elif name == b"event":
@@ -154,17 +155,17 @@ class Decoder:
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON on one line for every reader, also for those that split at U+2028 and U+0085."""
+    """Return compact JSON in one line, even for clients that split lines at U+2028 and U+0085."""
     text = _to_json(value)
     return text if text.isascii() else text.translate(_SPLITTERS)
 
 
 def encode(data: str, *, event: str = "", id: str = "") -> bytes:  # noqa: A002 (the field's own name)
-    """One event as bytes.
+    """Encode one event.
 
-    A line end inside `data`, of whatever kind, reaches the reader as a line feed. A lone surrogate, which
-    UTF-8 cannot carry, becomes the escape that JSON has for it. Raises ValueError if `event` or `id` could
-    not be read back: they hold a line end, or the id a NUL.
+    Line ends in `data`, of any kind, reach the client as line feeds. A lone surrogate, which UTF-8 cannot
+    encode, becomes its JSON escape. Raises ValueError if `event` or `id` contains a line end, or `id` a NUL,
+    because the client could not read them back.
     """
     lines = []
     if event:
@@ -180,7 +181,7 @@ def encode(data: str, *, event: str = "", id: str = "") -> bytes:  # noqa: A002 
 
 
 def retry(milliseconds: int) -> bytes:
-    """Tells the reader how long to wait before it connects again."""
+    """Encode the time that the client waits before it reconnects."""
     return b"retry: %d\n\n" % milliseconds
 
 

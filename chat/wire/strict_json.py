@@ -1,8 +1,8 @@
-"""JSON of others, read so that whatever was read can be compared, stored and written again.
+"""A strict JSON parser for untrusted input: each parsed value can be compared, stored and serialised again.
 
-Python's parser takes more than RFC 8259 allows and more than is of use: `NaN`, numbers that become infinite,
-integers that no float can hold, escapes of half a surrogate pair, and nesting as deep as the stack. Of a key
-that stands there twice, the last one counts, as it does nearly everywhere.
+Python's parser accepts more than RFC 8259 allows and than can be used: `NaN`, numbers that become infinite,
+integers too large for a float, escapes of half a surrogate pair, and nesting as deep as the stack. Of a
+duplicate key the last value counts, as in nearly all parsers.
 https://www.rfc-editor.org/rfc/rfc8259
 """
 
@@ -11,19 +11,19 @@ import math
 import re
 from typing import Any, NoReturn
 
-MAX_DEPTH = (
-    64  # levels of brackets: what can be read only just cannot be written again further down the stack
-)
-MAX_INTEGER_DIGITS = 300  # characters; a float holds 308 digits
-SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escape of one, of which two may make a character
+# Levels of nesting. Without a limit, a value that could just be parsed could not be serialised deeper in the
+# call stack.
+MAX_DEPTH = 64
+MAX_INTEGER_DIGITS = 300  # a float holds 308
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # the escape of a surrogate, alone or in a pair
 
 
 class InvalidJSON(ValueError):
-    """The text is a whole sentence, marked for translation."""
+    """The body is not acceptable JSON. The exception's text is a sentence marked for translation."""
 
 
 def gettext_noop(sentence: str) -> str:
-    """Marks it for translators, by the name of Django's function: it is translated where it is shown."""
+    """Mark a string for translation where it is displayed; makemessages finds it by this function's name."""
     return sentence
 
 
@@ -34,7 +34,7 @@ NO_TEXT = gettext_noop("A text holds half a character (a lone surrogate).")
 
 
 def loads(body: bytes) -> Any:
-    """Parse `body`, which has to be UTF-8. Raises InvalidJSON."""
+    """Parse `body`, which must be UTF-8. Raises InvalidJSON."""
     try:
         text = body.decode("utf-8-sig")
         value = json.loads(text, parse_constant=_constant, parse_float=_float, parse_int=_integer)
@@ -42,7 +42,7 @@ def loads(body: bytes) -> Any:
         raise
     except RecursionError:
         raise InvalidJSON(TOO_DEEP) from None
-    except ValueError:  # its text quotes the body
+    except ValueError:  # not chained, because its text quotes the body
         raise InvalidJSON(NOT_JSON) from None
     _check(value, halves=bool(SURROGATE.search(text)))
     return value
@@ -66,7 +66,10 @@ def _integer(written: str) -> int:
 
 
 def _check(value: Any, *, halves: bool) -> None:
-    """Refuse what is nested too deeply, and where there may be `halves` of surrogate pairs, those."""
+    """Raise InvalidJSON if the value is nested too deeply or contains a lone surrogate.
+
+    `halves` False: the text contains no escape of a surrogate, so strings need no check.
+    """
     level = [value]
     for _depth in range(MAX_DEPTH + 1):
         if halves and any(_is_broken(each) for each in level if isinstance(each, str)):

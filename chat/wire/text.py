@@ -1,12 +1,12 @@
-"""Text that arrives in pieces cut anywhere: inside a character, and inside a tag."""
+"""Processing of text that arrives in pieces, which may be cut inside a character or a tag."""
 
 
 class SurrogateJoiner:
-    """Makes the pieces of one text safe to store and to send.
+    """A filter that makes the pieces of one text safe to store and to send.
 
-    Servers written in JavaScript cut strings between UTF-16 units, so the two halves of an emoji may come in
-    two frames. A half that stays alone becomes U+FFFD, because UTF-8 cannot carry it. NUL is dropped, because
-    PostgreSQL refuses it.
+    Servers written in JavaScript cut strings between UTF-16 code units, so the two surrogates of an emoji may
+    arrive in two frames. A lone surrogate becomes U+FFFD, because UTF-8 cannot encode it. NUL is removed,
+    because PostgreSQL rejects it.
     """
 
     __slots__ = ("_half",)
@@ -19,7 +19,7 @@ class SurrogateJoiner:
             piece = piece.replace("\0", "")
         if not self._half:
             try:
-                piece.encode()  # the cheapest way to learn that there are no halves, as nearly always
+                piece.encode()  # the cheapest check for the usual case, a piece without surrogates
             except UnicodeEncodeError:
                 pass
             else:
@@ -40,16 +40,16 @@ class SurrogateJoiner:
 
 
 def sanitize(text: str) -> str:
-    """The same for a text that is complete."""
+    """Return a complete text without lone surrogates and NUL (see SurrogateJoiner)."""
     joiner = SurrogateJoiner()
     return joiner.add(text) + joiner.flush()
 
 
 class ThinkSplitter:
-    """Tells thinking from answer in the text of models that write both into one, as DeepSeek R1 and QwQ do.
+    """A splitter for models that write reasoning and answer into one text, as DeepSeek R1 and QwQ do.
 
-    Their prompt template already opens the thinking, so normally only the closing tag is in the text.
-    Everything before it is thinking; an opening tag at the very start is dropped.
+    Their chat template already opens the reasoning, so normally the text contains only the closing tag.
+    Everything before it is reasoning; an opening tag at the beginning is removed.
     """
 
     OPEN = "<think>"
@@ -61,7 +61,7 @@ class ThinkSplitter:
         self._held = ""
 
     def add(self, piece: str) -> tuple[str, str]:
-        """`(thinking, answer)` that `piece` brings; an end that may begin a tag is held back."""
+        """Return (reasoning, answer) of `piece`; holds back an end that may be the beginning of a tag."""
         if not self.thinking:
             return "", piece
         piece = self._held + piece
@@ -84,14 +84,14 @@ class ThinkSplitter:
         return thinking, ""
 
     def flush(self) -> str:
-        """What was held back: no tag came of it, so it is thinking. A text that follows is answer."""
+        """Return the text held back, which is reasoning, not a tag. Text added afterwards is answer."""
         held, self._held = self._held, ""
         self.thinking = False
         return held
 
 
 def _overlap(text: str, tag: str) -> int:
-    """How many characters at the end of `text` could be the beginning of `tag`."""
+    """Return the number of characters at the end of `text` that may be the beginning of `tag`."""
     for length in range(min(len(text), len(tag) - 1), 0, -1):
         if text.endswith(tag[:length]):
             return length

@@ -1,4 +1,4 @@
-"""Tool calls, put together from the fragments a stream brings."""
+"""Tool calls, assembled from the fragments in a stream."""
 
 import json
 from typing import Any
@@ -7,10 +7,10 @@ from chat.wire.text import sanitize
 
 
 class ToolCalls:
-    """Accumulates tool calls; `as_list` gives them in the shape of OpenAI's chat API.
+    """An accumulator of tool calls; `as_list` returns them in the shape of OpenAI's chat API.
 
-    Takes OpenAI's fragments (`index`, then `arguments` in pieces, with null where OpenAI leaves a key out),
-    whole calls, and the older flat form `{"name", "arguments": {…}}`. Elements that say nothing are skipped.
+    `add` accepts OpenAI's fragments (`index`, then `arguments` in pieces, also with null for keys that OpenAI
+    omits), complete calls, and the older flat form `{"name", "arguments": {…}}`. Empty elements are skipped.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class ToolCalls:
         call["function"]["arguments"] += arguments
 
     def _call(self, index: object, *, begins: bool) -> dict[str, Any]:
-        """The call a fragment belongs to; without an index it begins a new one or goes on with the last."""
+        """Return the call of a fragment; without an index, a new call if it `begins` one, else the last."""
         if not isinstance(index, int):
             index = max(self._calls, default=-1) + 1 if begins else max(self._calls, default=0)
         empty = {"id": f"call_{index}", "type": "function", "function": {"name": "", "arguments": ""}}

@@ -1,8 +1,8 @@
-"""What a reply cost, read from frames that count in three different ways.
+"""The token usage of a reply, from frames that count in three different ways.
 
-Workers AI puts the increment of each chunk on that chunk and the total on one last frame without `choices`;
-older models count up on every chunk; a stream that breaks off has no total at all. Zero counts come after the
-total, so "the last one wins" would be wrong.
+Workers AI puts the increment of each chunk on that chunk and the total on a last frame without `choices`;
+older models put the running total on every chunk; a stream that breaks off has no total at all. Frames with
+zero counts follow the total, so the last count must not simply win.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(slots=True, frozen=True)
 class Usage:
-    """Tokens of one reply. `cached_tokens` are part of `prompt_tokens`; Cloudflare bills `neurons`."""
+    """The tokens of one reply. `cached_tokens` are part of `prompt_tokens`; Cloudflare bills `neurons`."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -28,7 +28,7 @@ class Usage:
 
 
 class UsageAccumulator:
-    """Adds up the `usage` objects of one reply."""
+    """The sum of the `usage` objects of one reply."""
 
     def __init__(self) -> None:
         self._total = Usage()
@@ -38,13 +38,13 @@ class UsageAccumulator:
         self._neurons = 0.0
 
     def total(self, raw: object) -> None:
-        """`raw` stood on a frame that speaks for the whole reply; of several such the largest holds."""
+        """Record the usage of the whole reply; of several, the largest counts."""
         usage = _read(raw)
         if usage.total_tokens >= self._total.total_tokens:
             self._total = usage
 
     def chunk(self, raw: object) -> None:
-        """`raw` stood on a chunk: an increment, or the count so far where the same prompt comes again."""
+        """Add the usage of a chunk: an increment, or a running total if it repeats the same prompt tokens."""
         if not isinstance(raw, dict):
             return
         if raw.get("prompt_tokens"):
@@ -54,12 +54,12 @@ class UsageAccumulator:
             self._most = max(most, usage, key=lambda each: each.total_tokens)
             self._prompt += usage.prompt_tokens
             self._cached += usage.cached_tokens
-        # No Usage is made here: this is all that most chunks need, and it runs once per token.
+        # Without creating a Usage, because this runs once per token and most chunks have no other counts.
         self._completion += int(_number(raw.get("completion_tokens")))
         self._neurons += _number(raw.get("neurons"))
 
     def usage(self) -> Usage | None:
-        """The total if there was one, else the best that the chunks allow; None while nothing was counted."""
+        """Return the total if a frame had one, else the count of the chunks; None if nothing was counted."""
         if self._total != Usage():
             return self._total
         if self._counts_up:
@@ -81,7 +81,7 @@ def _read(raw: object) -> Usage:
 
 
 def _number(value: Any) -> float:
-    """A count or a price; anything that is neither, or negative, or endless, counts as nothing."""
+    """Return a count or a price; 0 for anything that is not a finite, non-negative number."""
     if (type(value) is int or type(value) is float) and 0 <= value < math.inf:
         return value
     return 0

@@ -1,4 +1,4 @@
-"""AI Gateway in front of the account: what we ask of it, in headers of the normal call.
+"""The settings of an AI Gateway in front of the account, sent as headers of the ordinary request.
 
 https://developers.cloudflare.com/ai-gateway/usage/rest-api/
 """
@@ -15,17 +15,17 @@ from chat.wire import sse
 
 ID, SKIP_CACHE, CACHE_TTL = "cf-aig-gateway-id", "cf-aig-skip-cache", "cf-aig-cache-ttl"
 CACHE_KEY, METADATA = "cf-aig-cache-key", "cf-aig-metadata"
-LABELS = 5  # that the gateway keeps; it drops the rest
+LABELS = 5  # metadata entries that the gateway keeps; it drops the rest
 MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """What is None or empty is left to the gateway's own settings.
+    """The settings of one gateway; None or "" leaves a setting to the gateway's own configuration.
 
-    `cache_ttl` in seconds, 0 for never from its cache, where `cache_per_person` keeps people apart;
-    `request_timeout`, up to the first byte, and `retry_delay` in milliseconds; `cost` in dollars a million
-    tokens read and written.
+    `cache_ttl` in seconds, 0 to bypass the cache. `cache_per_person`: users do not share cache entries.
+    `request_timeout` (up to the first byte) and `retry_delay` in milliseconds. `cost`: dollars per million
+    input and output tokens.
     """
 
     id: str
@@ -41,21 +41,21 @@ class Gateway:
 
     @property
     def retries(self) -> bool:
-        """It asks again by itself, so that nobody else needs to."""
+        """True if the gateway retries failed requests itself, so that the router need not."""
         return (self.max_attempts or 1) > 1
 
 
 def headers(gateway: Gateway, ask: ChatRequest, body: dict[str, Any]) -> dict[str, str]:
-    """What goes with a question through this gateway.
+    """Return the gateway's headers for one request.
 
-    Nothing that somebody typed is among it but the options of a call whose key may set the gateway:
-    those were validated where they were read.
+    The only values that a client chose are the gateway options of an API request whose key may set them. They
+    were validated when the request was parsed.
     """
     sent = dict(_fixed(gateway))
     if ask.skip_cache:
         sent[SKIP_CACHE] = "true"
     if gateway.metadata and ask.metadata:
-        # Escaped to ASCII, as a header has to be.
+        # `json.dumps` escapes to ASCII, as a header requires.
         sent[METADATA] = json.dumps(dict(islice(ask.metadata.items(), LABELS)))
     if gateway.cache_per_person and gateway.cache_ttl and not ask.skip_cache:
         sent[CACHE_KEY] = _cache_key(ask, body)
@@ -63,7 +63,11 @@ def headers(gateway: Gateway, ask: ChatRequest, body: dict[str, Any]) -> dict[st
 
 
 def _with_options_of_call(sent: dict[str, str], ask: ChatRequest) -> dict[str, str]:
-    """What the call itself sets wins, but for whose call it is; a cache key is its person's own."""
+    """Return the headers with the API request's own options, which take precedence.
+
+    In the metadata the site's entries win, because they name the user. A cache key is hashed with the user's
+    pseudonym, so that users do not share entries.
+    """
     options = dict(ask.gateway)
     if CACHE_TTL in options or options.get(SKIP_CACHE) == "false":
         sent.pop(SKIP_CACHE, None)
@@ -77,7 +81,7 @@ def _with_options_of_call(sent: dict[str, str], ask: ChatRequest) -> dict[str, s
 
 @lru_cache(8)
 def _fixed(gateway: Gateway) -> dict[str, str]:
-    """The headers that are the same with every question."""
+    """Return the headers that are the same for every request."""
     sent = {
         ID: gateway.id,
         "cf-aig-collect-log-payload": "true" if gateway.log_payloads else "false",
@@ -101,9 +105,9 @@ def _fixed(gateway: Gateway) -> dict[str, str]:
 
 
 def _cache_key(ask: ChatRequest, body: dict[str, Any]) -> str:
-    """The same question, of the same model, by the same person: a digest, from which none can be read back.
+    """Return a digest of user, model and request body, so that the key reveals none of them.
 
-    Who is nobody we know shares with all others of that kind.
+    Requests without a user share their cache entries.
     """
     asked = sse.dumps([ask.metadata.get("person", ""), ask.model.id, body])
     return hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()

@@ -1,4 +1,4 @@
-"""What an account is asked beside replies: whether its token is good, and to note what people thought."""
+"""Requests to Cloudflare's API other than completions: token verification, feedback and lookups."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -12,21 +12,21 @@ from chat.upstream.gateway_log import GatewayLogRef
 
 from .workers_ai import Account
 
-VERIFY_SECONDS = 5.0  # seconds for both addresses together
-TIMEOUT_SECONDS = 10.0  # seconds for any other call
-REFUSED = {400, 401, 403, 404}  # what a token that is not accepted gets
-CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)  # a deadline's TimeoutError is an OSError
+VERIFY_SECONDS = 5.0  # for both URLs together
+TIMEOUT_SECONDS = 10.0  # for any other request
+REFUSED = {400, 401, 403, 404}  # the statuses for a token that is not accepted
+CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)  # a timeout's TimeoutError is an OSError
 
 
 class Cloudflare:
-    """An account's API, over a client that keeps no cookies and follows no redirects."""
+    """A client for an account's API; `http` must keep no cookies and follow no redirects."""
 
     def __init__(self, http: httpx.AsyncClient, account: Account) -> None:
         self._http = http
         self._account = account
 
     async def verify(self) -> bool | None:
-        """Whether the token is accepted, a person's or an account's; None where it cannot be asked."""
+        """Return True if the token, a user's or an account's, is accepted; None if it cannot be checked."""
         accepted: bool | None = False
         try:
             async with asyncio.timeout(VERIFY_SECONDS):
@@ -39,8 +39,9 @@ class Cloudflare:
         return accepted
 
     async def send_feedback(self, passage: GatewayLogRef, up: bool | None) -> None:
-        """Note in a gateway's log what a person thought of a reply. Raises UpstreamError.
+        """Store a user's rating of a reply in the gateway's log, or remove it if `up` is None.
 
+        Raises UpstreamError.
         https://developers.cloudflare.com/ai-gateway/evaluations/add-human-feedback-api/
         """
         feedback = None if up is None else 1 if up else -1
@@ -48,11 +49,11 @@ class Cloudflare:
         await self._call("PATCH", path, {"feedback": feedback})
 
     async def list_models(self) -> None:
-        """Whether the token may see which models there are. Raises UpstreamError."""
+        """Check that the token may list models. Raises UpstreamError if not."""
         await self._call("GET", f"{self._here}/ai/models/search?task=Text%20Generation&per_page=1")
 
     async def find_gateway(self, name: str) -> None:
-        """Whether this gateway is there, and may be seen. Raises UpstreamError."""
+        """Check that the gateway exists and the token may read it. Raises UpstreamError if not."""
         await self._call("GET", f"{self._here}/ai-gateway/gateways/{name}")
 
     @property
@@ -66,7 +67,7 @@ class Cloudflare:
         try:
             return bool(answer.json()["result"]["status"] == "active")
         except (ValueError, LookupError, TypeError):
-            return None  # somebody else answers here
+            return None  # not Cloudflare's API
 
     async def _call(self, method: str, path: str, body: Any = None) -> httpx.Response:
         return await checked_response(self._send(method, path, body))
@@ -77,12 +78,12 @@ class Cloudflare:
 
 
 async def checked_response(call: Awaitable[httpx.Response]) -> httpx.Response:
-    """The answer, if it is a good one. Raises UpstreamError."""
+    """Await a response and return it if its status is 2xx. Raises UpstreamError otherwise."""
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS):
             answer = await call
     except CONNECTION_ERRORS as error:
-        # Its text can hold the address; its name says enough.
+        # Only the exception's name, because its text can contain the URL.
         raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from None
     if not answer.is_success:
         raise from_response(answer.status_code, answer.headers, answer.content)

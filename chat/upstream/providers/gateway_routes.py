@@ -1,7 +1,7 @@
-"""Dynamic routes and the Auto Router of an AI Gateway, which choose who answers.
+"""Dynamic routes and the Auto Router of an AI Gateway, which choose the provider and the model.
 
-Only the gateway's own host has them, with its token in a header of its own: `Authorization` would be handed
-on to the provider that answers.
+They exist only on the gateway's own host, and need the token in the header `cf-aig-authorization`:
+`Authorization` would be passed on to the chosen provider.
 
 https://developers.cloudflare.com/ai-gateway/features/dynamic-routing/usage/
 https://developers.cloudflare.com/ai-gateway/features/auto-router/
@@ -18,7 +18,7 @@ from .workers_ai import Account, Request
 def route_request(
     account: Account, through: Gateway | None, ask: ChatRequest, *, stream: bool = True
 ) -> Request:
-    """`POST /v1/<account>/<gateway>/compat/chat/completions`, with `dynamic/<route>` as the model."""
+    """Build `POST /v1/<account>/<gateway>/compat/chat/completions`, with `dynamic/<route>` as the model."""
     through = through or DEFAULT_GATEWAY
     body = body_of(ask, "max_completion_tokens", stream=stream)
     headers = {"cf-aig-authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}

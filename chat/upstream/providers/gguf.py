@@ -1,4 +1,4 @@
-"""The header of a GGUF file, as far as it says what kind of model is in it.
+"""A reader for the header of a GGUF file, limited to the fields that describe the kind of model.
 
 https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 MAGIC = b"GGUF"
-OLDEST, NEWEST = 2, 99  # versions; a file of the other byte order shows a huge one
+OLDEST, NEWEST = 2, 99  # versions; a file in the other byte order seems to have a huge one
 MOST_KEYS = 10_000
-LONGEST_STRING = 65_536  # bytes of a string that is looked at
-HEAD = 32 * 2**20  # bytes; a vocabulary of a quarter of a million words takes half of it
-THINKS = b"enable_thinking"  # what templates call the switch
-CALLS_TOOLS = b"tool_calls"  # what templates call a message's calls
+LONGEST_STRING = 65_536  # bytes; longer strings are skipped
+HEAD = 32 * 2**20  # bytes searched for the chat template; a vocabulary of 250,000 words takes half of them
+THINKS = b"enable_thinking"  # the name of the reasoning switch in chat templates
+CALLS_TOOLS = b"tool_calls"  # the name of a message's tool calls in chat templates
 STRING, ARRAY = 8, 9
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
 
 class InvalidGguf(ValueError):
-    """The file is something else, or it is cut off."""
+    """The file is not GGUF, or it is truncated or damaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """`context_length` in tokens, 0 where the model has none. `pools` means: it is for embeddings."""
+    """`context_length` in tokens, 0 if the model has none. `pools`: the model makes embeddings."""
 
     architecture: str = ""
     type: str = "model"
@@ -35,13 +35,13 @@ class Header:
 
     @property
     def writes_text(self) -> bool:
-        """Not so an image projector, an adapter, an encoder."""
+        """True for a text generation model; False for an image projector, an adapter or an encoder."""
         encodes = self.pools or "bert" in self.architecture or self.architecture.endswith("encoder")
         return self.type == "model" and self.context_length > 0 and not encodes
 
 
 def read_header(path: Path) -> Header:
-    """Raises InvalidGguf and OSError."""
+    """Read the header of a file. Raises InvalidGguf and OSError."""
     with path.open("rb") as file:
         magic = file.read(4)
         if not magic:
@@ -58,29 +58,32 @@ def read_header(path: Path) -> Header:
         architecture,
         str(said.get("general.type", "model")),
         length if isinstance(length, int) else 0,
-        # 0 is "none"; whatever else, it makes one vector of a text.
+        # 0 means no pooling; with any other value the model returns one vector per text.
         bool(said.get(f"{architecture}.pooling_type")),
     )
 
 
 def can_think(path: Path) -> bool:
-    """Whether the model's template asks if it is to think. Raises OSError."""
+    """Return True if the chat template has a switch for reasoning. Raises OSError."""
     return _mentions(path, THINKS)
 
 
 def can_call_tools(path: Path) -> bool:
-    """Whether the model's template has a place for calls of tools. Raises OSError."""
+    """Return True if the chat template supports tool calls. Raises OSError."""
     return _mentions(path, CALLS_TOOLS)
 
 
 def _mentions(path: Path, word: bytes) -> bool:
-    """The template stands behind the vocabulary, which is searched and not read."""
+    """Return True if the beginning of the file contains `word`.
+
+    The chat template comes after the vocabulary, so the bytes are searched without parsing them.
+    """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
         return whole.find(word, 0, HEAD) != -1
 
 
 def _metadata(file: BinaryIO, keys: int) -> dict[str, Any]:
-    """The keys before the vocabulary, which stands last and is long."""
+    """Read the metadata up to the vocabulary, which comes last and is long."""
     said: dict[str, Any] = {}
     for _ in range(keys):
         name = _string(file)
@@ -124,7 +127,7 @@ def _value(file: BinaryIO, kind: int) -> Any:
 
 
 def _skip(file: BinaryIO, length: int) -> None:
-    """What lies beyond the end is met by the next read."""
-    if length >= 2**40:  # bytes; far beyond, seeking itself fails
+    """Skip `length` bytes. A position beyond the end of the file makes the next read raise InvalidGguf."""
+    if length >= 2**40:  # bytes; for much larger values `seek` itself fails
         raise InvalidGguf("its header is damaged")
     file.seek(length, 1)

@@ -1,7 +1,7 @@
-"""Whether a model can be asked like a chat, by the JSON Schema of its input.
+"""Detection of chat models by the JSON Schema of their input.
 
-`GET /accounts/<id>/ai/models/schema?model=…` has it. Cloudflare files decision models and others under "Text
-Generation" that take neither messages nor a prompt.
+The schema comes from `GET /accounts/<id>/ai/models/schema?model=…`. It is needed because Cloudflare's "Text
+Generation" list also contains decision models and others that accept neither messages nor a prompt.
 """
 
 from collections.abc import Iterator
@@ -13,16 +13,16 @@ DEEPEST = 6  # levels of variants within variants
 
 
 def is_for_chat(schema: Any) -> bool:
-    """Whether one variant of the input takes messages or a prompt and requires nothing else.
+    """Return True if a variant of the input accepts messages or a prompt and requires nothing else.
 
-    True also of what is no schema, or says nothing of its fields: a model is not hidden on a guess.
+    Also True for an invalid schema or one without fields, so that no model is hidden on a guess.
     """
     variants = list(_variants(schema))
     return not variants or any(_asks(properties, required) for properties, required in variants)
 
 
 def _variants(schema: Any, depth: int = 0) -> Iterator[tuple[set[str], set[str]]]:
-    """The names of the fields of each variant, and of those it requires."""
+    """Yield (names of all fields, names of the required fields) of each variant."""
     if not isinstance(schema, dict) or depth > DEEPEST:
         return
     properties, required = schema.get("properties"), schema.get("required")

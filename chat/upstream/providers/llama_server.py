@@ -1,10 +1,11 @@
-"""llama.cpp's server as a process of its own; `local` starts this file, nothing imports it.
+"""llama.cpp's server as a separate process; `llama_cpp` runs this file as a script, nothing imports it.
 
-Inside the web server's process xllamacpp 2026.10 held the interpreter lock while it loaded (0.3 s in which
-nobody else was served), hung in most ends that met it writing, and could take every conversation along.
+Inside the web server's process, xllamacpp 2026.10 held the GIL while it loaded a model (0.3 s without any
+other request being served), hung in most shutdowns during generation, and its crash would have ended every
+conversation.
 
-Reads one line of JSON from its input: the wish. Writes one line: the address, or nothing where the model
-cannot be loaded. Ends when its input does: when whoever started it closes that, or is gone.
+It reads one line of JSON from stdin, the settings, and writes one line to stdout: its base URL, or nothing if
+the model cannot be loaded. It exits at the end of stdin: when the parent process closes the pipe or dies.
 """
 
 import json
@@ -17,7 +18,7 @@ QUIET = -1
 
 
 def serve(wish: dict[str, Any]) -> Any:
-    """Load the file `path` and listen on a free loopback port. Raises RuntimeError where that fails."""
+    """Load the model file and listen on a free loopback port. Raises RuntimeError if that fails."""
     import xllamacpp
 
     settings = xllamacpp.CommonParams()
@@ -26,12 +27,13 @@ def serve(wish: dict[str, Any]) -> Any:
     settings.hostnames = ["127.0.0.1"]
     settings.port = 0
     settings.api_keys = [wish["key"]]
-    # Each conversation has a window of its own. In a shared one, two long ones make each other fail.
+    # Each parallel request has a context window of its own. In a shared one, two long conversations make each
+    # other fail.
     settings.n_ctx = wish["window"] * wish["conversations"]
     settings.n_parallel = wish["conversations"]
     settings.cache_type_k = settings.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_Q8_0  # half the memory
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = wish["threads"]
-    settings.cache_ram_mib = 0  # else up to 8 GB of old conversations are kept
+    settings.cache_ram_mib = 0  # the default keeps up to 8 GB of old conversations
     settings.ui = settings.endpoint_slots = settings.warmup = False
     settings.verbosity = QUIET
     settings.offline = True
@@ -39,7 +41,7 @@ def serve(wish: dict[str, Any]) -> Any:
 
 
 def main() -> None:
-    # A service manager signals the whole group; the replies being written are still wanted then.
+    # A service manager signals the whole process group, but the web server first drains the running replies.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     try:
@@ -47,7 +49,7 @@ def main() -> None:
         print(server.listening_address, flush=True)
         sys.stdin.buffer.read()
     finally:
-        # Not through the engine's own end: it hangs while it is writing.
+        # Skip llama.cpp's own shutdown, because it hangs during generation.
         os._exit(0)
 
 

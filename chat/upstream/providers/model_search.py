@@ -1,8 +1,7 @@
-"""What Cloudflare says of its text models and of an account's finetunes.
+"""Cloudflare's list of text models, and the list of an account's finetunes.
 
-`GET /accounts/<id>/ai/models/search` and `…/ai/finetunes`. Records are tolerated in any state: what is
-unknown is left out, and a record that is of no use is skipped. A list that cannot be had whole raises
-UpstreamError.
+`GET /accounts/<id>/ai/models/search` and `…/ai/finetunes`. Malformed records are tolerated: unknown fields
+are ignored, unusable records skipped. UpstreamError is raised if a list cannot be fetched completely.
 """
 
 import asyncio
@@ -27,15 +26,15 @@ from .workers_ai import Account
 
 TASK = "Text Generation"
 PER_PAGE = 100
-PAGES = 30  # more than these are no list of models
-LARGEST_PAGE = 4 * 1_048_576  # bytes; a record has some 2,000
-PATIENCE = 30.0  # seconds for all pages together
-SCHEMAS = 60  # input schemas that are looked at: only of models that are not known here
-SCHEMAS_AT_ONCE = 4
-SMALLEST_WINDOW = 512  # tokens; less is a mistake
-LARGEST_WINDOW = 100_000_000
-USUAL_WINDOW = 8_192  # tokens, where nobody says: the smallest of today's models but one
-LONGEST_NAME = 100  # characters of a finetune's
+PAGES = 30  # a longer list is an error
+LARGEST_PAGE = 4 * 1_048_576  # bytes; a record has about 2,000
+PATIENCE = 30.0  # seconds for all pages together, and for all schemas together
+SCHEMAS = 60  # maximum of input schemas that are fetched, only for models that are not bundled
+SCHEMAS_AT_ONCE = 4  # concurrent requests
+SMALLEST_WINDOW = 512  # tokens; a smaller number is a mistake in the list
+LARGEST_WINDOW = 100_000_000  # tokens
+USUAL_WINDOW = 8_192  # tokens, for a record without one: the second smallest of today's models
+LONGEST_NAME = 100  # characters of a finetune's name
 EFFORT = re.compile(r"[a-z]{1,20}")
 EFFORT_WORDS = {word: word for word in ("none", "minimal", *LEVELS)} | {"off": "none"}
 UNIT = re.compile(r"per m (input|output|cached input) tokens", re.I)
@@ -48,7 +47,7 @@ FLAGS = {
     "require_workers_paid": "paid",
 }
 OUTPUTS = ("max_output_length", "max_output_tokens")
-# How makers write what a word of an id begins with; any other word begins with a capital letter.
+# The makers' spelling of words in ids; any other word is capitalised.
 SPELLINGS = {"glm": "GLM", "gpt": "GPT", "oss": "OSS", "qwq": "QwQ", "deepseek": "DeepSeek", "lora": "LoRA"}
 NOISE = re.compile(r"-(instruct|it|chat|hf|fp8|fp16|int8|awq)(?=-|$)")
 
@@ -56,7 +55,10 @@ logger = logging.getLogger(__name__)
 
 
 async def models(http: httpx.AsyncClient, account: Account) -> list[LlmModel]:
-    """All text models that can be asked like a chat, those that are to end soon or ended lately too."""
+    """Fetch all chat models, including those that are deprecated or were retired recently.
+
+    Raises UpstreamError.
+    """
     query = {"task": TASK, "include_deprecated": "true", "per_page": PER_PAGE}
     found = (_model(record) for record in await _pages(http, account, "/ai/models/search", query))
     unique = {model.id: model for model in found if model}
@@ -68,7 +70,10 @@ async def models(http: httpx.AsyncClient, account: Account) -> list[LlmModel]:
 
 
 async def _not_for_chat(http: httpx.AsyncClient, account: Account, names: list[str]) -> set[str]:
-    """Those whose input schema says so. A schema that cannot be had says nothing."""
+    """Return the names of the models whose input schema is not a chat's.
+
+    A model whose schema cannot be fetched is not among them.
+    """
     url = f"{account.base_url}/accounts/{account.account_id}/ai/models/schema"
     found: set[str] = set()
     slots = asyncio.Semaphore(SCHEMAS_AT_ONCE)
@@ -89,7 +94,7 @@ async def _not_for_chat(http: httpx.AsyncClient, account: Account, names: list[s
 
 
 async def finetunes(http: httpx.AsyncClient, account: Account, bases: Iterable[LlmModel]) -> list[LlmModel]:
-    """The account's own finetunes of these models, each a model of its own."""
+    """Fetch the account's finetunes of these models, each as a model of its own. Raises UpstreamError."""
     known = {model.id: model for model in bases}
     records = await _pages(http, account, "/ai/finetunes", {})
     unique = {model.id: model for record in records if (model := _finetune(record, known))}
@@ -99,7 +104,7 @@ async def finetunes(http: httpx.AsyncClient, account: Account, bases: Iterable[L
 async def _pages(
     http: httpx.AsyncClient, account: Account, path: str, query: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """The records of all pages. A list without page numbers has one."""
+    """Fetch the records of all pages; a list without query parameters has a single page."""
     url = f"{account.base_url}/accounts/{account.account_id}{path}"
     found: list[dict[str, Any]] = []
     try:
@@ -110,7 +115,7 @@ async def _pages(
                 found += [record for record in records if isinstance(record, dict)]
                 if not records or not query or _is_last(payload, page, len(records)):
                     return found
-    except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:  # the deadline's TimeoutError is one
+    except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
         raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from error
     raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list does not end.")
 
@@ -135,7 +140,7 @@ async def _get(http: httpx.AsyncClient, account: Account, url: str, query: dict[
 
 
 def _records(payload: Any) -> list[Any]:
-    """`{"result": […]}`, `{"result": {"data": […]}}`, `{"data": […]}` or the bare list."""
+    """Return the list in `{"result": […]}`, `{"result": {"data": […]}}`, `{"data": […]}` or a bare list."""
     for name in ("result", "data"):
         if isinstance(payload, dict):
             payload = payload.get(name, payload)
@@ -145,7 +150,7 @@ def _records(payload: Any) -> list[Any]:
 
 
 def _is_last(payload: Any, page: int, records: int) -> bool:
-    """By the number of pages, else by their size: the last one is not full."""
+    """Return True for the last page: by the total of pages if given, else because it is not full."""
     info = payload.get("result_info") if isinstance(payload, dict) else None
     info = info if isinstance(info, dict) else {}
     if total := _whole(info.get("total_pages")):
@@ -154,7 +159,10 @@ def _is_last(payload: Any, page: int, records: int) -> bool:
 
 
 def _model(record: dict[str, Any]) -> LlmModel | None:
-    """The id is in `name`, and every value is a string but the price's and the efforts'."""
+    """Build a model from a record, whose id is in `name`. None if it is not a text model.
+
+    Property values are strings, except those of the price and the efforts.
+    """
     name = record.get("name")
     if not _is_id(name) or _task(record) not in (TASK, ""):
         return None
@@ -173,7 +181,10 @@ def _model(record: dict[str, Any]) -> LlmModel | None:
 
 
 def _finetune(record: dict[str, Any], bases: dict[str, LlmModel]) -> LlmModel | None:
-    """Its id is a UUID, so it cannot lead anywhere, and what joins it to the base's stands in no id."""
+    """Build a finetune with the id `<base id>+<UUID>`. None if the record is unusable.
+
+    A UUID is safe in a URL, and "+" occurs in no base id, so the id is unambiguous.
+    """
     base, name = bases.get(str(record.get("model"))), record.get("name")
     try:
         key = str(uuid.UUID(str(record.get("id"))))
@@ -211,7 +222,7 @@ def _properties(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _spoken(id_: str) -> str:
-    """A name for people, of one that is not known here: `@cf/qwen/qwen3-30b-a3b-fp8` is Qwen3 30B A3B."""
+    """Return a display name for an id: `@cf/qwen/qwen3-30b-a3b-fp8` becomes Qwen3 30B A3B."""
     words = NOISE.sub("", id_.rsplit("/", 1)[1]).replace("_", "-").split("-")
     return " ".join(SPELLINGS.get(word.lower(), _capital(word)) for word in words if word)
 
@@ -237,7 +248,7 @@ def _tokens(value: Any) -> int | None:
 
 
 def _day(value: Any) -> date | None:
-    """2026-05-30, with a time behind it or not."""
+    """Parse a date such as 2026-05-30, which may be followed by a time."""
     try:
         return date.fromisoformat(value[:10]) if isinstance(value, str) else None
     except ValueError:
@@ -245,7 +256,7 @@ def _day(value: Any) -> date | None:
 
 
 def _efforts(value: Any) -> tuple[str, ...]:
-    """From an object's `supported_efforts`, or from plain words: "Off, Low, High, Max"."""
+    """Parse an object's `supported_efforts`, or words such as "Off, Low, High, Max"."""
     levels = value.get("supported_efforts") if isinstance(value, dict) else None
     if isinstance(value, str):
         words = [each.strip().lower() for each in value[:LONGEST_NAME].split(",")]
@@ -255,7 +266,7 @@ def _efforts(value: Any) -> tuple[str, ...]:
 
 
 def _prices(value: Any) -> dict[str, float]:
-    """In dollars a million tokens; of another currency or unit nothing is known."""
+    """Return prices in dollars per million tokens, by field name; other currencies and units are ignored."""
     columns = {"input": "price_in", "output": "price_out", "cached input": "price_cached"}
     prices: dict[str, float] = {}
     for each in value if isinstance(value, list) else ():

@@ -1,4 +1,4 @@
-"""Models that speak OpenAI's API: other providers' behind an AI Gateway, and any server's of that kind.
+"""Requests in OpenAI's API: to third-party providers behind an AI Gateway, and to the operator's own server.
 
 https://developers.cloudflare.com/ai-gateway/usage/rest-api/
 https://platform.openai.com/docs/api-reference/chat/create
@@ -17,10 +17,10 @@ from . import ai_gateway
 from .ai_gateway import Gateway
 from .workers_ai import Account, Request
 
-DEFAULT_GATEWAY = Gateway("default")  # each account has it; other providers are asked through no other way
-# OpenAI's own server refuses `max_tokens` for the models that think; many others know nothing else.
+DEFAULT_GATEWAY = Gateway("default")  # each account has it; third-party providers need a gateway
+# OpenAI's own server rejects `max_tokens` for its reasoning models; many other servers accept only that name.
 OPENAI = "api.openai.com"
-# In place of the sentences that name Cloudflare.
+# Error messages for an endpoint, in place of those that name Cloudflare.
 SENTENCES = {
     ErrorKind.AUTH: gettext_noop(
         "The model’s server does not accept this site’s key. Tell whoever runs the site."
@@ -39,13 +39,13 @@ SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server of OpenAI's API. `base_url` is what stands before `/chat/completions`; some need no key."""
+    """A server that speaks OpenAI's API. `base_url` precedes `/chat/completions`; `key` may be empty."""
 
     base_url: str
     key: str = ""
 
     def __repr__(self) -> str:
-        return f"Endpoint({self.base_url!r})"  # a key in a traceback is a key lost
+        return f"Endpoint({self.base_url!r})"  # without the key, which would end up in tracebacks
 
     @property
     def host(self) -> str:
@@ -58,7 +58,7 @@ class Endpoint:
 def gateway_request(
     account: Account, through: Gateway | None, ask: ChatRequest, *, stream: bool = True
 ) -> Request:
-    """`POST /accounts/<id>/ai/v1/chat/completions`, with a model such as `openai/gpt-5` in the body."""
+    """Build `POST /accounts/<id>/ai/v1/chat/completions`, with a model such as `openai/gpt-5` in the body."""
     body = body_of(ask, "max_completion_tokens", stream=stream)
     headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
     headers |= ai_gateway.headers(through or DEFAULT_GATEWAY, ask, body)
@@ -66,22 +66,22 @@ def gateway_request(
 
 
 def endpoint_request(endpoint: Endpoint, ask: ChatRequest, *, stream: bool = True) -> Request:
-    """Nothing of the account is in it, nor of who asks."""
+    """Build the request to the operator's server, without data of the Cloudflare account or of the user."""
     limit = "max_completion_tokens" if endpoint.host == OPENAI else "max_tokens"
     headers = {"Accept": "text/event-stream", **endpoint.headers()}
     return Request(f"{endpoint.base_url}/chat/completions", headers, body_of(ask, limit, stream=stream))
 
 
 def body_of(ask: ChatRequest, limit: str, *, stream: bool) -> dict[str, Any]:
-    """`limit` is the name under which the server knows `max_tokens`."""
+    """Return the request body; `limit` is the server's name for the field `max_tokens`."""
     body = {"model": ask.model.id, "messages": ask.messages, limit: ask.max_tokens, **ask.parameters}
-    if stream:  # else it must not stand there
+    if stream:  # without a stream the field is not allowed
         body["stream_options"] = {"include_usage": True}
     return body | {"stream": stream}
 
 
 def parse_model_ids(answer: httpx.Response) -> set[str]:
-    """The names in a list of models; nothing, where it is none."""
+    """Return the ids in a list of models; empty if the response is no such list."""
     try:
         return {str(model["id"]) for model in answer.json()["data"]}
     except (ValueError, LookupError, TypeError):

@@ -1,4 +1,4 @@
-"""What is sent for one reply, to Workers AI or to the local model: an address, headers, a body."""
+"""The HTTP requests for one reply, to Workers AI or to the local model."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +9,10 @@ from chat.upstream.errors import ErrorKind, UpstreamError, gettext_noop
 from . import ai_gateway
 from .ai_gateway import Gateway
 
-# What a model of 135 million parameters needs to stay pleasant. Hotter, or with a stronger penalty, or with
-# its template's own system prompt, SmolLM2 tells of France in broken French: 6 times of 18 asked for its
-# capital at 0.3, twice at 0.2, once at 0.1, where a poem is still another one each time.
+# The values that a model of 135 million parameters needs. With a higher temperature, a stronger penalty or
+# the system prompt of its own template, SmolLM2 answers in broken French when asked for the capital of
+# France: in 6 of 18 attempts at a temperature of 0.3, in 2 at 0.2, in 1 at 0.1. At 0.1 it still writes a
+# different poem each time.
 LOCAL_SAMPLING = {"temperature": 0.1, "top_p": 0.9, "repeat_penalty": 1.05}
 CANNOT_CALL_TOOLS = gettext_noop(
     "This model cannot be made to call a tool. Send “tool_choice” as “auto”, or choose another model."
@@ -21,7 +22,7 @@ LOCAL_SYSTEM = {"role": "system", "content": "You are a helpful AI assistant."}
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A Cloudflare account. `base_url` ends with `/client/v4`, that of its gateways' own host with `/v1`."""
+    """A Cloudflare account. `base_url` ends with `/client/v4`, `gateway_base_url` with `/v1`."""
 
     account_id: str
     token: str
@@ -29,7 +30,7 @@ class Account:
     gateway_base_url: str = "https://gateway.ai.cloudflare.com/v1"
 
     def __repr__(self) -> str:
-        return f"Account({self.account_id!r})"  # a token in a traceback is a token lost
+        return f"Account({self.account_id!r})"  # without the token, which would end up in tracebacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,9 @@ class Request:
 def build_request(
     account: Account, through: Gateway | None, ask: ChatRequest, *, stream: bool = True
 ) -> Request:
-    """`POST /accounts/<id>/ai/run/<model>`. The default of `max_tokens` is 256, so it is always written.
+    """Build `POST /accounts/<id>/ai/run/<model>`. `max_tokens` is always sent, because its default is 256.
 
-    The call is the same with a gateway on the way; without its header none is.
+    A gateway needs only additional headers; without `cf-aig-gateway-id` the request uses none.
     """
     body = {**_asked(ask), "max_tokens": ask.max_tokens, **ask.parameters, "stream": stream}
     headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
@@ -62,10 +63,11 @@ def _asked(ask: ChatRequest) -> dict[str, Any]:
 
 
 def build_local_request(url: str, key: str, ask: ChatRequest, *, stream: bool = True) -> Request:
-    """llama.cpp's server speaks OpenAI's API. Its prompt cache makes a conversation's next turn quick.
+    """Build the request to llama.cpp's server, which speaks OpenAI's API.
 
-    It goes on with a last message that is the model's own, and refuses that to a model which may think first:
-    https://github.com/ggml-org/llama.cpp/pull/15404
+    If the last message is the assistant's, the server continues it. It rejects such a request while reasoning
+    is enabled, so that is disabled: https://github.com/ggml-org/llama.cpp/pull/15404
+    The server's prompt cache makes a conversation's next turn quick.
     """
     _refuse_forced_tools(ask)
     messages = ask.messages
@@ -86,7 +88,10 @@ def build_local_request(url: str, key: str, ask: ChatRequest, *, stream: bool = 
 
 
 def _refuse_forced_tools(ask: ChatRequest) -> None:
-    """llama.cpp ignores without a word what a model's template has no place for. Raises UpstreamError."""
+    """Raise UpstreamError for a forced tool call if the chat template does not support tools.
+
+    llama.cpp would silently ignore it.
+    """
     choice = ask.raw_parameters.get("tool_choice")
     if not ask.model.tools and (choice == "required" or isinstance(choice, dict)):
         error = UpstreamError(ErrorKind.INVALID, status=400)

@@ -1,1 +1,1 @@
-"""One model request through rate limits, circuit breakers and fallback models; imports upstream only."""
+"""Rate limits, circuit breakers, retries and fallback models of a request; imports upstream only."""

@@ -1,6 +1,7 @@
-"""When to leave a model alone that does not answer, and when to look whether it does again.
+"""Circuit breakers: per model, and for the account's daily quota.
 
-Each process has breakers of its own: what a dead upstream costs is counted by calls, and these are few.
+Each process has breakers of its own, because the few requests that each of them sends to a dead upstream cost
+little.
 """
 
 import time
@@ -8,23 +9,22 @@ from collections.abc import Callable
 
 from chat.upstream.errors import ErrorKind
 
-FAILURE_THRESHOLD = 6  # calls in a row, after which a model is left alone: two replies with their retries
-TRIAL_INTERVAL_SECONDS = 21.0  # seconds between two looks at one that is: 14 in five minutes
-QUOTA_REFUSAL_THRESHOLD = (
-    3  # in a row, after which the allowance counts as spent: one odd answer must not silence a site
-)
-QUOTA_TRIAL_INTERVAL_SECONDS = (
-    300.0  # seconds between two looks at a spent allowance: somebody may have paid for more
-)
+FAILURE_THRESHOLD = 6  # consecutive failures that open the breaker: two replies with their retries
+TRIAL_INTERVAL_SECONDS = 21.0  # between two trial requests of an open breaker: 14 in five minutes
+# Consecutive refusals after which the quota counts as spent: a single stray error must not block the site.
+QUOTA_REFUSAL_THRESHOLD = 3
+# Between two trial requests while the quota is spent: the account's owner may have bought more.
+QUOTA_TRIAL_INTERVAL_SECONDS = 300.0
 
 Clock = Callable[[], float]
 
 
 class CircuitBreaker:
-    """Counts one model's failures in a row. Open, it lets one call through every `pause` seconds.
+    """A breaker that opens after consecutive failures of one model.
 
-    That call is the trial. One that hangs holds up no other for longer than the pause, so the model is back
-    within it once it answers. A failure of a call that began before changes nothing.
+    While it is open, it lets one trial request through every `pause` seconds. A trial that hangs delays the
+    next one by no more than the pause, so a model that recovers is used again within that time. While the
+    breaker is open, failures of requests that began earlier change nothing.
     """
 
     def __init__(
@@ -39,14 +39,14 @@ class CircuitBreaker:
         self._clock = clock
         self._failures = 0
         self._next_trial: float | None = None
-        self.kind = ErrorKind.UNAVAILABLE  # of the last failure
+        self.kind = ErrorKind.UNAVAILABLE  # the kind of the last failure
 
     @property
     def is_open(self) -> bool:
         return self._next_trial is not None
 
     def retry_after(self) -> float:
-        """Seconds until a call may be made; 0.0 where one may now."""
+        """Return the seconds until a request may be sent; 0.0 if it may be sent now."""
         return 0.0 if self._next_trial is None else max(0.0, self._next_trial - self._clock())
 
     def try_acquire(self) -> bool:
@@ -64,13 +64,15 @@ class CircuitBreaker:
             self._next_trial = self._clock() + self._pause
 
     def record_success(self) -> None:
-        """It answers, be it by a refusal that is about the question."""
+        """Close the breaker: the model responds, even if only with an error about the request."""
         self._failures, self._next_trial = 0, None
 
 
 class QuotaBreaker:
-    """The account's daily allowance: once spent, nothing is asked until it begins anew, but for a look now
-    and then. A reply closes it."""
+    """A breaker for the account's daily allowance, open from its exhaustion until its reset.
+
+    While it is open, it lets one trial request through every `pause` seconds. A reply closes it.
+    """
 
     def __init__(
         self,
@@ -87,7 +89,7 @@ class QuotaBreaker:
         self._next_trial = 0.0
 
     def retry_after(self) -> float:
-        """Seconds until it begins anew; 0.0 where it is not spent."""
+        """Return the seconds until the allowance is reset; 0.0 if it is not spent."""
         return 0.0 if self._until is None else max(0.0, self._until - self._clock())
 
     def may_acquire(self) -> bool:
@@ -101,7 +103,7 @@ class QuotaBreaker:
         return True
 
     def record_refusal(self, seconds: float) -> None:
-        """Cloudflare says that it is spent, and begins anew after so many seconds."""
+        """Count Cloudflare's response that the allowance is spent and will be reset after `seconds`."""
         self._refusals += 1
         if self._refusals >= self._threshold:
             self._next_trial = self._clock() + self._pause

@@ -1,9 +1,9 @@
-"""How often this site's account may be asked in a minute: all processes together, and each model.
+"""Rate limits per minute, for the account as a whole and for each model.
 
-Cloudflare takes 300 requests a minute of an account, and 20 for each model that needs Workers Paid. What is
-asked beyond that would only be refused, so it waits here. With Redis the processes count together. Without,
-each keeps to its share of the limit, by the number of those alive, which the heartbeat brings: no send costs
-a query. https://developers.cloudflare.com/workers-ai/platform/limits/
+Cloudflare accepts 300 requests per minute from an account, and 20 for each model that needs Workers Paid. It
+would reject any further request, so these wait here. With Redis, all processes count together. Without it,
+each process keeps to its share of the limit; the heartbeat provides the number of live processes, so that
+sending a message costs no query. https://developers.cloudflare.com/workers-ai/platform/limits/
 """
 
 import asyncio
@@ -22,24 +22,23 @@ from .wait_queue import PositionCallback, WaitQueue
 if TYPE_CHECKING:
     from .redis_rate_limiter import RedisRateLimiter
 
-WINDOW_SECONDS = 60.0  # seconds
-LEARNED_LIMIT_SECONDS = (
-    600.0  # seconds that a limit holds which Cloudflare's refusal showed to be lower than documented
-)
-RATE_LIMITED_THRESHOLD = (
-    3  # questions in a row, after which a limit is believed to be reached: one may be meant for others
-)
-# Of the configured limit: no less is ever learned. Refusals also come from what others ask of the account,
-# and say nothing of this site's share then; one that is too many costs a few milliseconds.
+WINDOW_SECONDS = 60.0
+# How long a learned limit applies, one that Cloudflare's 429 responses showed to be lower than documented.
+LEARNED_LIMIT_SECONDS = 600.0
+# Consecutive rate-limited requests after which a lower limit is assumed: a single one may be due to other
+# users of the account.
+RATE_LIMITED_THRESHOLD = 3
+# Lower bound of the learned limit, as a share of the configured one: other users of the account cause 429
+# responses too, which say nothing about this site's share. A rejected request costs only a few milliseconds.
 FLOOR_SHARE = 0.1
-HOLD_SECONDS = 10.0  # that a model is left alone which refused so often and did not say for how long
-TIMER_TOLERANCE_SECONDS = 0.001  # a timer may fire that much before its time
-RECHECK_SECONDS = 1.0  # seconds between two looks of whoever is next: a limit may have changed meanwhile
-ACCOUNT_KEY = ""  # where a model's id stands, the limit of all models together
+HOLD_SECONDS = 10.0  # pause after RATE_LIMITED_THRESHOLD rejections that name no Retry-After
+TIMER_TOLERANCE_SECONDS = 0.001  # a timer may fire this much too early
+RECHECK_SECONDS = 1.0  # interval at which the head of the queue checks again: the limit may have changed
+ACCOUNT_KEY = ""  # in place of a model's id: the limit of the whole account
 
 
 class SlidingWindow:
-    """What one process asked in the last `window` seconds."""
+    """The requests of one process, to one model or the account, in the last `window` seconds."""
 
     def __init__(self, window: float, clock: Clock) -> None:
         self._window = window
@@ -53,11 +52,11 @@ class SlidingWindow:
         return self._clock() < self._learned_until
 
     def limit(self, most: int) -> int:
-        """`most`, or what was learned."""
+        """Return the learned limit while it applies and is lower than `most`, else `most`."""
         return min(most, self._learned) if self.has_learned else most
 
     def retry_after(self, most: int) -> float:
-        """Seconds until one more may be asked; 0.0 where it may be now."""
+        """Return the seconds until another request may be sent; 0.0 if it may be sent now."""
         now = self._clock()
         while self._times and self._times[0] <= now - self._window:
             self._times.popleft()
@@ -70,15 +69,16 @@ class SlidingWindow:
         self._times.append(self._clock())
 
     def on_success(self) -> None:
-        """What was learned is raised by each call that is taken, so that it doubles in a minute."""
+        """Raise the learned limit by one for each accepted request, so that it doubles in a minute."""
         self._refusals = 0
         self._learned += 1
 
     def on_rate_limited(self, seconds: float | None, most: int) -> None:
-        """Cloudflare refused a question although the limit, `most`, was kept.
+        """Record that Cloudflare rejected a request although the limit `most` was kept.
 
-        It is left alone for as long as Cloudflare says. After several such questions in a row the limit is
-        what it had taken before.
+        Send nothing for `seconds`, Cloudflare's Retry-After, at most one window. After RATE_LIMITED_THRESHOLD
+        such requests in a row, the number of requests accepted in the current window becomes the limit, but
+        no less than FLOOR_SHARE of `most`.
         """
         now = self._clock()
         self._refusals += 1
@@ -92,9 +92,11 @@ class SlidingWindow:
 
 
 class RateLimiter:
-    """`account` and `paid` are requests a `window`: of all models together, of each one of the paid plan.
+    """The rate limits of the account, with a queue for the requests that have to wait.
 
-    `processes` returns how many processes are alive, this one included.
+    `account`: requests per `window` seconds for all models together; `paid`: for each model that needs
+    Workers Paid. `processes` returns the number of live processes, including this one. `shared` counts the
+    requests of all processes in Redis.
     """
 
     def __init__(
@@ -115,33 +117,39 @@ class RateLimiter:
         self._clock = clock
         self._windows: dict[str, SlidingWindow] = {}
         self._queues: dict[str, WaitQueue] = {}
-        self._wait = 0.0  # seconds, as whoever is next in a line was told last
+        self._wait = 0.0  # seconds, the latest waiting time at the head of a queue
 
     @property
     def has_waiters(self) -> bool:
-        """Somebody waits."""
+        """True if a request waits in any queue."""
         return any(self._queues.values())
 
     async def acquire(self, model: LlmModel, tell: PositionCallback) -> None:
-        """Wait until this model may be asked once more."""
+        """Wait until a request to the model may be sent, and count it; `tell` gets the queue positions."""
         line = self._queue(model)
         if line or await self._try_take(model):
             await line.wait(partial(self._turn, model), tell)
 
     async def try_acquire(self, model: LlmModel) -> bool:
-        """Whether it may be asked once more now; nobody waits."""
+        """Count a request and return True if it may be sent now and no other request is waiting.
+
+        Never waits.
+        """
         return not self.has_waiters and not await self._try_take(model)
 
     async def acquire_or_delay(self, model: LlmModel) -> float:
-        """Take a place where one is free: 0.0, else the seconds until there may be one. Nobody waits."""
+        """Count a request and return 0.0 if it may be sent now, else the seconds until it may be.
+
+        Never waits. While other requests wait in the queue, the result is at least RECHECK_SECONDS.
+        """
         if self._queue(model):
             return max(self._wait, RECHECK_SECONDS)
         return await self._try_take(model)
 
     def on_rate_limited(self, model: LlmModel, seconds: float | None) -> None:
-        """Cloudflare said that it was too much for a minute, and perhaps when to come back.
+        """Record a 429 response; `seconds` is its Retry-After, None if it has none.
 
-        To be told once for each question, however often that was asked again.
+        Call this once per request, however often that was retried.
         """
         most = self._configured_limit(model)
         if self._shared is None:
@@ -149,7 +157,7 @@ class RateLimiter:
         self._sliding_window(model.id).on_rate_limited(seconds, most)
 
     def on_success(self, model: LlmModel) -> None:
-        """It was not too much."""
+        """Record a response other than 429."""
         self._sliding_window(model.id).on_success()
 
     async def _turn(self, model: LlmModel) -> None:
@@ -158,11 +166,11 @@ class RateLimiter:
             await asyncio.sleep(min(wait, RECHECK_SECONDS))
 
     async def _try_take(self, model: LlmModel) -> float:
-        """Take a place, or say how many seconds there will be none."""
+        """Count a request and return 0.0, or return the seconds until one may be sent."""
         minutes = {name: self._sliding_window(name) for name in (ACCOUNT_KEY, model.id)}
         limits = {ACCOUNT_KEY: self._account, model.id: self._configured_limit(model)}
         if self._shared is not None:
-            # What is learned is this process's own: the others see the same refusals.
+            # Learned limits are not shared: the other processes get the same 429 responses.
             if learned := minutes[model.id].retry_after(self._account):
                 return learned
             together = await self._shared.acquire(limits, self._window)
@@ -178,14 +186,13 @@ class RateLimiter:
         return 0.0
 
     def _configured_limit(self, model: LlmModel) -> int:
-        """The configured limit of one model."""
         return self._paid if model.paid else self._account
 
     def _queue(self, model: LlmModel) -> WaitQueue:
         return self._queues.setdefault(model.id if self._is_slow(model) else ACCOUNT_KEY, WaitQueue())
 
     def _is_slow(self, model: LlmModel) -> bool:
-        """It has a limit of its own, and those who wait for it hold up nobody else."""
+        """Return True if the model has a limit of its own, and so a queue that delays no other model."""
         return model.paid or self._sliding_window(model.id).limit(self._account) < self._account
 
     def _sliding_window(self, name: str) -> SlidingWindow:

@@ -1,4 +1,4 @@
-"""The minute's requests of all processes, counted in Redis; while that is down nobody waits for it."""
+"""The requests of all processes, counted in Redis. A Redis that is down does not hold up requests."""
 
 import logging
 import time
@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
-TIMEOUT_SECONDS = 0.25  # seconds
-# uvloop says RuntimeError where a kept connection has been reset since.
+TIMEOUT_SECONDS = 0.25
+# uvloop raises RuntimeError for a pooled connection that has been reset.
 FAILURES = (RedisError, OSError, RuntimeError)
-REDIS_RETRY_SECONDS = 5.0  # seconds that a Redis is not asked again which did not answer
+REDIS_RETRY_SECONDS = 5.0  # pause after a failed Redis request
 CONNECTIONS = 8
 
-# Each name's requests of the last window as a sorted set of times, by Redis's clock. All are taken or none.
+# One sorted set per key, with the times of its requests in the last window by Redis's clock, in milliseconds.
+# The script counts a request under all keys or, if one of them is at its limit, under none. It returns the
+# milliseconds to wait, 0 if the request was counted.
 ACQUIRE_SCRIPT = """
 local now = redis.call('TIME')
 local at, window, wait = now[1] * 1000 + math.floor(now[2] / 1000), tonumber(ARGV[1]), 0
@@ -37,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 class RedisRateLimiter:
-    """`account` parts the counts of sites that share a Redis but not an account."""
+    """A shared counter. `account` separates sites that use the same Redis but different accounts."""
 
     def __init__(self, url: str, account: str) -> None:
         pool = BlockingConnectionPool.from_url(
@@ -50,9 +52,10 @@ class RedisRateLimiter:
         self._retry_at = 0.0
 
     async def acquire(self, limits: Mapping[str, int], window: float) -> float | None:
-        """Count one request under each name: 0.0, or the seconds until there is a place under all of them.
+        """Count one request under each name in `limits` and return 0.0, if all limits allow it.
 
-        None where Redis does not answer: whoever asks then counts for themselves.
+        Else count nothing and return the seconds until they do. Return None if Redis does not respond, in
+        which case the process counts for itself. `window` in seconds.
         """
         if time.monotonic() < self._retry_at:
             return None

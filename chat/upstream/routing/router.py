@@ -1,6 +1,7 @@
 """The router: admission by the rate limiter and the circuit breakers, retries, and fallback models.
 
-All of it happens before the first token, because a reply has one author. This is the only retry loop.
+All of this happens before the first token, because a reply comes from a single model. This is the only retry
+loop.
 """
 
 import asyncio
@@ -20,9 +21,9 @@ from .circuit_breaker import CircuitBreaker, QuotaBreaker
 from .rate_limiter import RateLimiter
 from .wait_queue import PositionCallback, ignore_position
 
-# Errors that open a circuit breaker; an error of any other kind shows that the model answers.
+# Errors that open a circuit breaker; an error of any other kind shows that the model responds.
 BREAKER_FAILURES = {ErrorKind.BUSY, ErrorKind.TIMEOUT, ErrorKind.UNAVAILABLE, ErrorKind.INTERRUPTED}
-# Errors that another model may not have.
+# Errors that justify a fallback, because another model may not have them.
 FALLBACK_ERRORS = BREAKER_FAILURES | {ErrorKind.THROTTLED, ErrorKind.QUOTA, ErrorKind.UNKNOWN_MODEL}
 RETRY_POLICY = RetryPolicy()
 
@@ -36,7 +37,7 @@ def ignore_error(model: LlmModel, error: UpstreamError) -> None:
 
 
 class Router:
-    """One for all replies of a process. `fallbacks` are ids of models, tried in this order."""
+    """The router of all requests of a process. `fallbacks`: ids of models, tried in this order."""
 
     def __init__(
         self,
@@ -50,7 +51,7 @@ class Router:
         retry_policy: RetryPolicy = RETRY_POLICY,
         on_error: Callable[[LlmModel, UpstreamError], None] = ignore_error,
     ) -> None:
-        """`on_error` gets each error of a model that is not on this machine."""
+        """`on_error` is called with each error of a model other than the local one."""
         self.limiter = limiter
         self.quota_breaker = allowance or QuotaBreaker()
         self.client = client
@@ -71,14 +72,14 @@ class Router:
         wait: bool = True,
         on_attempt: Callable[[CompletionStream], None] = ignore_attempt,
     ) -> AsyncIterator[CompletionStream]:
-        """Open a reply, up to its first token: `async with router.stream(ask) as stream: async for …`
+        """Open a stream, up to its first token: `async with router.stream(ask) as stream: async for …`
 
-        `on_position` gets the place in the wait queue, and 0 when the model is asked. `allow_fallback` False:
-        no other model may answer, as where a reply is continued that one began. `wait` False: beyond the rate
-        limit UpstreamError (throttled) with `retry_after` is raised at once, as API clients expect it.
-        `on_attempt` gets each stream before it is opened: one that fails has a log entry at the gateway, too.
+        `on_position` gets the position in the wait queue, and 0 when the request is sent. `allow_fallback`
+        False: no other model may answer, as when a reply is continued. `wait` False: at the rate limit,
+        UpstreamError (throttled) with `retry_after` is raised at once, as API clients expect. `on_attempt`
+        gets each stream before it is opened, because a failed one has a log entry at the gateway too.
 
-        Raises UpstreamError: of the model that was asked, where no other one could answer.
+        Raises UpstreamError, that of the requested model, if no model could answer.
         """
         others = self.fallbacks_for(ask.model) if allow_fallback else []
         routing = _Routing(self, ask, others, wait, on_position, on_attempt)
@@ -91,7 +92,7 @@ class Router:
         return self._breakers[model.id]
 
     def fallbacks_for(self, model: LlmModel) -> list[LlmModel]:
-        """The models that may answer instead. A prompt for the model on this machine does not leave it."""
+        """Return the fallback models; none for the local model, whose prompts must not leave this machine."""
         return [] if model.local else [other for other in self._available() if other.id != model.id]
 
     def _available(self) -> Iterator[LlmModel]:
@@ -100,14 +101,14 @@ class Router:
             try:
                 model = catalogue.get(name)
             except UnknownModel:
-                continue  # retired since the start
-            if not catalogue.is_restricted(model):  # the person may not be among those who may use it
+                continue  # retired since the process started
+            if not catalogue.is_restricted(model):  # the user may not be allowed to use a restricted model
                 yield model
 
 
 @dataclass(slots=True)
 class _Routing:
-    """The way of one request to the model that answers it."""
+    """The state of one request on its way to the model that answers it."""
 
     router: Router
     ask: ChatRequest
@@ -115,10 +116,13 @@ class _Routing:
     wait: bool
     on_position: PositionCallback
     on_attempt: Callable[[CompletionStream], None]
-    rate_limited: set[str] = field(default_factory=set)  # ids of models that refused this request already
+    rate_limited: set[str] = field(default_factory=set)  # ids of models that rate-limited this request
 
     async def open(self, stack: AsyncExitStack) -> CompletionStream:
-        """Enter into `stack` the first stream that brings a token, or ends well without one."""
+        """Enter into `stack` the first stream that yields a token or ends normally, and return it.
+
+        Raises UpstreamError, that of the requested model.
+        """
         failure: UpstreamError | None = None
         for ask in self._requests():
             try:
@@ -143,7 +147,7 @@ class _Routing:
             yield replace(self.ask, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
 
     async def _open(self, stack: AsyncExitStack, ask: ChatRequest) -> CompletionStream:
-        """Request a reply from one model, with retries."""
+        """Request a reply from one model, with retries. Raises UpstreamError after the last one."""
         model = ask.model
         is_last = model in self.others[-1:] or not self.others
         await self._check_admission(model)
@@ -176,10 +180,10 @@ class _Routing:
                 return stream
 
     async def _check_admission(self, model: LlmModel) -> None:
-        """Raises UpstreamError where no request is to be made."""
+        """Wait for the rate limit. Raises UpstreamError if no request may be sent."""
         if model.local:
             return
-        self._check_breakers(model, claim=False)  # nobody waits in vain
+        self._check_breakers(model, claim=False)  # fail before waiting in the queue
         if model.counts_against_quota:
             if self.wait:
                 await self.router.limiter.acquire(model, self.on_position)
@@ -188,7 +192,10 @@ class _Routing:
         self._check_breakers(model, claim=True)
 
     def _check_breakers(self, model: LlmModel, *, claim: bool) -> None:
-        """Raises UpstreamError where the quota is spent or a breaker is open. `claim`: a request follows."""
+        """Raise UpstreamError if the quota is spent or the model's breaker is open.
+
+        `claim`: a request follows, so take the trial that an open breaker allows.
+        """
         allowance, breaker = self.router.quota_breaker, self.router.breaker(model)
         if model.counts_against_quota and not (allowance.try_acquire() if claim else allowance.may_acquire()):
             raise UpstreamError(ErrorKind.QUOTA, retry_after=allowance.retry_after(), detail="not asked")
@@ -196,9 +203,9 @@ class _Routing:
             raise UpstreamError(breaker.kind, retry_after=breaker.retry_after(), detail="not asked")
 
     def _should_retry(self, ask: ChatRequest, error: UpstreamError, *, is_last: bool) -> bool:
-        """Whether the same model is asked again.
+        """Return True if the same model may be tried again.
 
-        Not a busy one, where another model can answer or the request says `rejectIfBusy`.
+        Not a busy one if a fallback model is left or the request has the option `rejectIfBusy`.
         """
         rejects_if_busy = not is_last or "options" in ask.raw_parameters
         if self.router.breaker(ask.model).is_open or (error.kind is ErrorKind.BUSY and rejects_if_busy):
@@ -206,7 +213,7 @@ class _Routing:
         return self.wait or error.kind is not ErrorKind.THROTTLED
 
     async def _may_retry(self, model: LlmModel) -> bool:
-        """After the delay: the breaker may have opened, and a retry takes no place of those who wait."""
+        """Check again after the delay: the breaker must be closed, and no other request may be waiting."""
         if self.router.breaker(model).is_open:
             return False
         return not model.counts_against_quota or await self.router.limiter.try_acquire(model)
@@ -219,7 +226,7 @@ class _Routing:
             self.router.limiter.on_success(model)
 
     def _record_failure(self, model: LlmModel, error: UpstreamError) -> None:
-        """Tell the limiter, the breakers and the catalogue, for the requests that come next."""
+        """Report the error to the rate limiter, the breakers and the catalogue, for the next requests."""
         if model.local:
             return
         router = self.router
@@ -238,12 +245,12 @@ class _Routing:
             router.breaker(model).record_success()
 
     def _record_rate_limit(self, model: LlmModel, error: UpstreamError) -> None:
-        """A request counts once, however often it was retried."""
+        """Report a 429 response once per request and model, however often the request was retried."""
         if model.id not in self.rate_limited:
             self.rate_limited.add(model.id)
             self.router.limiter.on_rate_limited(model, error.retry_after_header)
 
 
 def _reject_if_busy(ask: ChatRequest) -> ChatRequest:
-    """Have a busy model of Workers AI refuse the request instead of queueing it: another model can answer."""
+    """Make Workers AI reject the request instead of queueing it when busy, because a fallback can answer."""
     return replace(ask, raw_parameters={**ask.raw_parameters, "options": {"rejectIfBusy": True}})

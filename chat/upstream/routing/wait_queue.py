@@ -1,21 +1,19 @@
-"""Who waits for something, in the order in which they came, each told where they stand."""
+"""A first-in, first-out queue that reports each waiter's position."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
-NOTIFY_INTERVAL_SECONDS = (
-    1.0  # seconds between two times that all are told: a line that moves fast is told of seldom
-)
+NOTIFY_INTERVAL_SECONDS = 1.0  # at least, between two updates of all positions, even if the queue moves fast
 
 PositionCallback = Callable[[int], None]
 
 
 def ignore_position(place: int) -> None:
-    """For who does not want to know."""
+    pass
 
 
 class WaitQueue:
-    """`place` 1 is next; 0 says that the wait is over."""
+    """A queue whose callbacks get the position: 1 for the head, 0 when the wait is over."""
 
     def __init__(self) -> None:
         self._waiting: list[PositionCallback] = []
@@ -26,9 +24,9 @@ class WaitQueue:
         return len(self._waiting)
 
     async def wait(self, turn: Callable[[], Awaitable[object]], tell: PositionCallback) -> None:
-        """Come to the head of the line, then await `turn`."""
+        """Wait for the head of the queue, then await `turn` and leave the queue."""
 
-        def told(place: int) -> None:  # two may bring the same function
+        def told(place: int) -> None:  # unique per waiter, because several may pass the same `tell`
             tell(place)
 
         self._waiting.append(told)

@@ -1,1 +1,1 @@
-"""From a validated request to committed rows, synchronously; imports the model catalog and below."""
+"""From a validated request to committed rows, synchronously. Imports only `model_catalog` and below."""

@@ -1,6 +1,6 @@
-"""A call kept as a conversation: its questions, and the reply as soon as it is whole.
+"""An API call recorded as a conversation: its questions, and the reply once it is complete.
 
-The run stands in the log as interrupted until it has ended, which is what a crash would make of it.
+Until the call ends, its run is stored as interrupted, which is the right status if the process crashes.
 """
 
 import json
@@ -18,11 +18,11 @@ from chat.wire.frames import Delta
 from chat.wire.text import sanitize
 
 SYSTEM = ("system", "developer")
-UNUSED = "unused"  # fingerprints are of turns; nobody sends this one again
+UNUSED = "unused"  # no turn has this fingerprint, so no request repeats it
 
 
 class CallTranscript:
-    """The conversation of one call, and what its reply has so far."""
+    """The conversation of one call, and the deltas of its reply so far."""
 
     def __init__(self, user: User, ask: ChatRequest) -> None:
         system, turns = _turns(ask.messages)
@@ -57,13 +57,13 @@ class CallTranscript:
         self._said.append(delta)
 
     def save(self) -> None:
-        """In the transaction of the call. Foreign keys are checked at its end."""
+        """Insert all rows, in the transaction of the call: foreign keys are checked at its commit."""
         self.conversation.save(force_insert=True)
         Message.objects.bulk_create(self.messages)
         self.run.save(force_insert=True)
 
     def finish(self, outcome: Mapping[str, Any], tool_calls: Iterable[Mapping[str, Any]]) -> None:
-        """Write the reply, unless somebody continued it on the page meanwhile."""
+        """Store the reply, unless its user has continued it on the page meanwhile."""
         text = "".join(delta.text for delta in self._said)
         text = "\n\n".join([*([text] if text else []), *map(_called, tool_calls)])
         reasoning = "".join(delta.reasoning for delta in self._said)
@@ -78,7 +78,7 @@ class CallTranscript:
 def save_call(
     call: Call, outcome: dict[str, Any], kept: CallTranscript | None, tool_calls: list[dict[str, Any]]
 ) -> None:
-    """The end of a call, and of its conversation where it is kept."""
+    """Store the outcome of a call, and the reply in its conversation if that is recorded."""
     with write_lock(), transaction.atomic():
         call.conclude(**outcome)
         if kept:
@@ -86,7 +86,11 @@ def save_call(
 
 
 def _turns(messages: Iterable[Mapping[str, Any]]) -> tuple[str, list[tuple[Message.Role, str]]]:
-    """The instructions, and what a conversation can hold of the rest: it begins with a question."""
+    """Return the system prompt and [(role, text), …] of the rest, as a conversation can hold it.
+
+    A conversation has no tool calls, so they become text. It begins with a question, so the first message is
+    stored as the user's. Empty messages are left out.
+    """
     system: list[str] = []
     turns: list[tuple[Message.Role, str]] = []
     for message in messages:
@@ -105,7 +109,7 @@ def _turns(messages: Iterable[Mapping[str, Any]]) -> tuple[str, list[tuple[Messa
 
 
 def _called(call: Mapping[str, Any]) -> str:
-    """A tool call as a reader of the conversation sees it."""
+    """Return a tool call as Markdown, for readers of the conversation."""
     function = call.get("function", call)
     shown = {"name": function.get("name"), "arguments": function.get("arguments")}
     return sanitize(f"```json\n{json.dumps(shown, ensure_ascii=False, indent=2)}\n```")

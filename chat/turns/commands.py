@@ -1,4 +1,7 @@
-"""What a person asks for that starts a run. Each says what must be the same for a key to mean the same."""
+"""The commands that start a run.
+
+The fingerprint of a command covers all that must be equal when its client key is sent again.
+"""
 
 import hashlib
 import json
@@ -10,15 +13,16 @@ from typing import Any
 from chat.upstream.parameters import Value
 from chat.wire import sse
 
-SentParameters = Mapping[str, Value | None]  # parameters: None forgets what was chosen
-LEAF = "leaf"  # the parent of a question that names none: where the conversation stands
+SentParameters = Mapping[str, Value | None]  # None resets a parameter to its default
+LEAF = "leaf"  # the parent of a question that names none: the conversation's active leaf
 
 
 @dataclass(frozen=True, slots=True)
 class SendMessage:
-    """What a person sends. `conversation` None begins one; `parent` None begins it anew.
+    """A new question.
 
-    `model`, `system` and `parameters` None mean: as before.
+    `conversation` None starts a conversation; `parent` None starts another branch at its beginning. `model`,
+    `system` and `parameters` None leave the conversation's as they are.
     """
 
     content: str
@@ -37,7 +41,7 @@ class SendMessage:
 
 @dataclass(frozen=True, slots=True)
 class EditMessage:
-    """`content` in place of the question `message`, beside it: the old one stays."""
+    """Another version of the question `message`, with the text `content`. The old version is kept."""
 
     message: uuid.UUID
     content: str
@@ -54,7 +58,7 @@ class EditMessage:
 
 @dataclass(frozen=True, slots=True)
 class RegenerateReply:
-    """Another reply beside the reply `message`."""
+    """Another version of the reply `message`."""
 
     message: uuid.UUID
     client_key: uuid.UUID
@@ -68,7 +72,7 @@ class RegenerateReply:
 
 @dataclass(frozen=True, slots=True)
 class ContinueReply:
-    """More of the reply `message`."""
+    """A continuation of the reply `message`, which was cut short."""
 
     message: uuid.UUID
     client_key: uuid.UUID
@@ -83,7 +87,7 @@ Turn = SendMessage | EditMessage | RegenerateReply | ContinueReply
 
 
 def _fingerprint(*sent: Any, parameters: SentParameters | None) -> str:
-    """Those of a send without parameters are as they were before there were any."""
+    """Return a SHA-256 digest. Without parameters it is the same as before commands had parameters."""
     said = [v if v is None else str(v) for v in sent]
     if parameters is not None:
         said.append(json.dumps(parameters, sort_keys=True))

@@ -1,4 +1,4 @@
-"""From what a person asks for to what is to be stored and asked upstream; or the refusal of it."""
+"""From a command to a plan: the rows to store and the request to send upstream. Or a refusal."""
 
 import uuid
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ CONTINUABLE = (Run.Status.STOPPED, Run.Status.INTERRUPTED, Run.Status.TRUNCATED)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`added` messages are new; the run writes into `reply`, which is one of them or continued."""
+    """The run writes into `reply`, which is one of the new messages (`added`), or is being continued."""
 
     conversation: Conversation
     reply: Message
@@ -31,13 +31,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """`catalogue`: what the person who asks may use."""
+    """`catalogue`: the models that the user may use."""
 
     catalogue: Catalogue
 
     def plan(self, user: User, turn: Turn) -> Plan:
-        """Raises NotFound, ConversationBusy, Conflict, BadRequest (unknown model) and PayloadTooLarge. Writes
-        nothing."""
+        """Return the plan for a command; write nothing.
+
+        Raises NotFound, ConversationBusy, Conflict, BadRequest (unknown model) and PayloadTooLarge.
+        """
         if isinstance(turn, SendMessage):
             return self._send(user, turn)
         conversation = lock_conversation(user, turn.message)
@@ -51,8 +53,8 @@ class Planner:
 
     def _send(self, user: User, question: SendMessage) -> Plan:
         conversation = self._conversation(user, question)
-        if question.conversation:  # else the reply before it might still grow while the branch is read
-            check_not_busy(conversation.pk)
+        if question.conversation:
+            check_not_busy(conversation.pk)  # a reply that still grows could change while the branch is read
         return self._answer(conversation, _resolve_parent(conversation, question), question.content)
 
     def _edit(self, conversation: Conversation, message: Message, edit: EditMessage) -> Plan:
@@ -62,7 +64,7 @@ class Planner:
         return self._answer(conversation, message.parent_id, edit.content)
 
     def _answer(self, conversation: Conversation, parent: uuid.UUID | None, content: str) -> Plan:
-        """A new question behind `parent`, and the empty reply to it."""
+        """Plan a new question after `parent`, and the empty reply to it."""
         model = self._model(conversation)
         asked = Message(conversation=conversation, parent_id=parent, role=Message.Role.USER, text=content)
         reply = Message(conversation=conversation, parent=asked, role=Message.Role.ASSISTANT, model=model.id)
@@ -91,7 +93,7 @@ class Planner:
             raise Conflict(_("Only the last reply can be continued, and only where it was cut short."))
         _apply_settings(conversation, turn)
         try:
-            model = self.catalogue.get(message.model)  # its own, as long as that is offered
+            model = self.catalogue.get(message.model)  # the reply's own model, as long as it is offered
         except UnknownModel:
             model = self._model(conversation)
         told = prompt.build_continuation(conversation.system, message, model, conversation.parameters)
@@ -114,7 +116,7 @@ class Planner:
         return conversation
 
     def _model(self, conversation: Conversation) -> LlmModel:
-        """The conversation's model, or from now on the one that took the place of a retired one."""
+        """Return the conversation's model; if it was retired, set the conversation to its successor."""
         try:
             model = self.catalogue.resolve(conversation.model)
         except UnknownModel as error:
@@ -125,14 +127,14 @@ class Planner:
 
 
 def can_continue(message: Message, run: Run) -> bool:
-    """Whether `run`, the last one of `message`, was cut short, and more still fits."""
+    """Return whether `run`, the last one of `message`, was cut short and the text may still grow."""
     return run.status in CONTINUABLE and len(message.text) < MAX_REPLY_CHARS
 
 
 def lock_conversation(user: User, message: uuid.UUID) -> Conversation:
-    """The conversation of a message of this person, to be changed by nobody else in this transaction.
+    """Lock the conversation of one of this user's messages until the end of the transaction, and return it.
 
-    What is read of its messages afterwards is what the last one who had it left. Raises NotFound.
+    Rows read after this call include the previous lock holder's commit. Raises NotFound.
     """
     found = Conversation.objects.owned_by(user).filter(messages=message)
     conversation = found.select_for_update(of=("self",), no_key=True).first()
@@ -142,13 +144,13 @@ def lock_conversation(user: User, message: uuid.UUID) -> Conversation:
 
 
 def check_not_busy(conversation: uuid.UUID) -> None:
-    """Raises ConversationBusy with the live run, if there is one."""
+    """Raises ConversationBusy with the id of the live run, if the conversation has one."""
     if run := Run.objects.live().filter(conversation_id=conversation).first():
         raise ConversationBusy(_("A reply is still being written here. Wait for it, or stop it."), run=run.pk)
 
 
 def _apply_settings(conversation: Conversation, turn: Turn) -> None:
-    """What is sent with a turn holds from then on."""
+    """Set what a turn names of model, system prompt and parameters for the conversation from then on."""
     for name in ("model", "system"):
         if (sent := getattr(turn, name, None)) is not None:
             setattr(conversation, name, sent)
@@ -157,7 +159,7 @@ def _apply_settings(conversation: Conversation, turn: Turn) -> None:
 
 
 def _resolve_parent(conversation: Conversation, question: SendMessage) -> uuid.UUID | None:
-    """A question follows a reply, or begins the conversation."""
+    """Return the id of the reply that the question follows; None at the beginning. Raises NotFound."""
     if question.parent == LEAF:
         return conversation.active_leaf_id
     if question.parent is None:

@@ -1,4 +1,4 @@
-"""What a model is told for a run: the branch up to the question, and how to go on with a reply cut short."""
+"""The prompt of a run: the branch up to the question, or up to a reply that is to be continued."""
 
 import uuid
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ from chat.upstream.parameters import Value
 
 Parameters = Mapping[str, Value]
 NO_PARAMETERS: Parameters = {}
-MAX_MESSAGES = 1_000  # of a prompt; reading more would hold up every send of a long conversation
-CONTINUED = 2  # a reply that is continued gets at most this part of the window: its end
-# For models that cannot be made to go on with a message of their own. Asked any other way they begin anew,
-# sum up what they wrote, or say that they will go on.
+MAX_MESSAGES = 1_000  # per prompt; reading more would slow down every send in a long conversation
+CONTINUED = 2  # a divisor: the end of a continued reply gets at most half of the context window
+# For models that cannot continue an assistant message of their own. With other wordings they started again,
+# summarised what they had written, or announced that they would go on.
 CONTINUE_INSTRUCTION = (
     "Your last message was cut off in the middle. Write what comes next: begin with the very character that"
     " follows its last one, with the space or line break if that is what follows, even in the middle of a"
@@ -31,8 +31,10 @@ CONTINUE_INSTRUCTION = (
 def build_prompt(
     system: str, leaf: uuid.UUID | None, content: str, model: LlmModel, chosen: Parameters = NO_PARAMETERS
 ) -> ChatRequest:
-    """`content` after the branch that ends with `leaf`, with the parameters `chosen`. Raises
-    PayloadTooLarge."""
+    """Return the request for `content` after the branch that ends with `leaf`. Raises PayloadTooLarge.
+
+    `chosen`: the parameters that the user chose.
+    """
     messages, ids = _history(leaf, model)
     _append(messages, Message.Role.USER, content)
     return _fit(system, messages, ids, model, chosen)
@@ -41,17 +43,17 @@ def build_prompt(
 def rebuild_prompt(
     system: str, question: uuid.UUID, model: LlmModel, chosen: Parameters = NO_PARAMETERS
 ) -> ChatRequest:
-    """The branch that ends with `question`, as it is stored. Raises PayloadTooLarge."""
+    """Return the request for the stored branch that ends with `question`. Raises PayloadTooLarge."""
     return _fit(system, *_history(question, model), model, chosen)
 
 
 def build_continuation(
     system: str, reply: Message, model: LlmModel, chosen: Parameters = NO_PARAMETERS
 ) -> ChatRequest:
-    """The branch that ends with `reply`, to be continued; what is empty is asked for again. Raises
-    PayloadTooLarge.
+    """Return the request to continue `reply`; if it has no text, to generate it again.
 
-    llama.cpp goes on with a last message that is the model's own. Hosted models have templates that end it.
+    llama.cpp continues a last message of the assistant. The templates of hosted models close that message, so
+    those models are instructed to continue it. Raises PayloadTooLarge.
     """
     assert reply.parent_id is not None
     if not reply.text.strip():
@@ -64,7 +66,7 @@ def build_continuation(
 
 
 def _end_of(text: str, model: LlmModel) -> str:
-    """As much of it as there may be; what follows depends on the end."""
+    """Return the longest end of `text` that may be sent: the continuation depends on the end most."""
     room = model.window // CONTINUED
     while (cost := token_budget.estimate_tokens({"content": text}, model)) > room:
         text = text[len(text) - len(text) * room // cost :]
@@ -74,9 +76,9 @@ def _end_of(text: str, model: LlmModel) -> str:
 def context_start(
     system: str, leaf: uuid.UUID, model: LlmModel, chosen: Parameters = NO_PARAMETERS
 ) -> uuid.UUID | None:
-    """The oldest message that `model` would be sent with a short question after `leaf`; None where only that.
+    """Return the oldest message that `model` would be sent with a short question after `leaf`.
 
-    Raises PayloadTooLarge.
+    None if only the question would be sent. Raises PayloadTooLarge.
     """
     return build_prompt(system, leaf, "?", model, chosen).context_start
 
@@ -90,7 +92,11 @@ def _fit(
     *,
     needed: int = 1,
 ) -> ChatRequest:
-    """`ids` are those of the first `messages`; what follows them is not stored yet."""
+    """Return the request with as many of the last messages as fit into the window. Raises PayloadTooLarge.
+
+    `ids` are those of the first `messages`; the rest is not stored yet. The last `needed` messages and the
+    system prompt are never dropped.
+    """
     first = [{"role": "system", "content": system}] if system else []
     try:
         fit = token_budget.fit(first + messages, model, parameters.chosen_max_tokens(chosen), needed=needed)
@@ -101,9 +107,9 @@ def _fit(
 
 
 def _history(leaf: uuid.UUID | None, model: LlmModel) -> tuple[list[dict[str, str]], list[Any]]:
-    """The messages up to `leaf`, as far back as they can possibly fit into the window, and their ids.
+    """Return the messages up to `leaf`, as far back as could possibly fit into the window, and their ids.
 
-    Where several became one, its id is that of the first.
+    Several messages merged into one have the id of the first.
     """
     if leaf is None:
         return [], []
@@ -118,8 +124,11 @@ def _history(leaf: uuid.UUID | None, model: LlmModel) -> tuple[list[dict[str, st
 
 
 def _append(messages: list[dict[str, str]], role: str, text: str) -> None:
-    """Add a message. A reply that stayed empty is left out, and the questions around it become one:
-    many models' templates demand that the roles alternate."""
+    """Append a message, merged with the last one if both have the same role; leave out an empty one.
+
+    So an empty reply is dropped and the questions around it become one, because the templates of many models
+    demand that the roles alternate.
+    """
     if not text:
         return
     if messages and messages[-1]["role"] == role:

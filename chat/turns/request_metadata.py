@@ -1,4 +1,4 @@
-"""Who asks, as those are told who answer: under a pseudonym that only this site can resolve."""
+"""Request metadata for providers: pseudonyms of users and conversations that only this site can resolve."""
 
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -10,14 +10,15 @@ from chat.models import Run
 from chat.upstream.chat_request import ChatRequest
 
 SITE = urlsplit(settings.SITE_URL).hostname or ""
-PSEUDONYM_HEX_DIGITS = 32  # hexadecimal digits
+PSEUDONYM_HEX_DIGITS = 32
 
 
 def with_metadata(ask: ChatRequest, run: Run) -> ChatRequest:
-    """With what leads a conversation back to its machine, and with labels for a gateway's log.
+    """Return `ask` with labels for a gateway's log and with a session affinity.
 
-    The affinity is a pseudonym as well: it goes to the model's servers, who have no use for the id. In the
-    gateway's log the id stands as it is, so that an administrator finds the transcript of an entry.
+    The affinity routes a conversation to the machine that served it before. It is a pseudonym, too, because
+    it goes to the model's servers, which have no use for the id. The gateway's log gets the conversation's id
+    itself, so that an administrator finds the transcript of an entry.
     """
     conversation = str(run.conversation_id)
     known = with_labels(ask, run.user_id, conversation=conversation)
@@ -25,10 +26,10 @@ def with_metadata(ask: ChatRequest, run: Run) -> ChatRequest:
 
 
 def with_labels(ask: ChatRequest, person: int, **more: str) -> ChatRequest:
-    """With labels for a gateway's log: the person's pseudonym, the site, and `more`."""
+    """Return `ask` with labels for a gateway's log: the user's pseudonym, the site, and `more`."""
     return replace(ask, metadata={"person": pseudonym("person", str(person)), **more, "site": SITE})
 
 
 def pseudonym(kind: str, name: str) -> str:
-    """The same for the same name as long as SECRET_KEY is; nobody without the key can tell whose it is."""
+    """Return a keyed hash of `name`, stable as long as SECRET_KEY is, and not resolvable without it."""
     return salted_hmac(f"chat.{kind}", name, algorithm="sha256").hexdigest()[:PSEUDONYM_HEX_DIGITS]

@@ -1,4 +1,4 @@
-"""Opening a turn: its messages, and the run that is to write the reply, stored in one transaction."""
+"""Store a turn, in one transaction: its messages, and the run that is to write the reply."""
 
 import uuid
 from dataclasses import dataclass
@@ -19,30 +19,30 @@ from .commands import SendMessage, Turn
 from .planner import Plan, Planner, check_not_busy
 
 CHANGED_BY_A_TURN = ("active_leaf_id", "updated", "model", "system", "parameters")
-MAX_ATTEMPTS = 3  # to store a turn that others keep getting in the way of
+MAX_ATTEMPTS = 3  # to store a turn while other turns of its conversation interfere
 
 
 class ConversationChanged(Exception):
-    """The conversation is another than the one that was planned with."""
+    """The conversation has changed since the turn was planned."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """A stored turn. `ask` is None where the key had been used before: its run has been launched then."""
+    """A stored turn. `request` is None if its client key was used before: the run was launched then."""
 
     run: Run
     request: ChatRequest | None
 
 
 class TurnStore:
-    """Stores turns for one process."""
+    """Store turns whose runs this process will own."""
 
     def __init__(self, lease: Lease[uuid.UUID], catalogue: CurrentCatalogue) -> None:
         self._lease = lease
         self._catalogue = catalogue
 
     def store(self, user: User, turn: Turn, *, queued: bool) -> StoredTurn:
-        """Store the turn once, however often its key is sent.
+        """Store the turn once, however often its key is sent. `queued`: the run has to wait.
 
         Raises NotFound, ConversationBusy, Conflict, BadRequest (unknown model) and PayloadTooLarge; then
         nothing is stored.
@@ -51,15 +51,15 @@ class TurnStore:
         for _ in range(MAX_ATTEMPTS):
             try:
                 if isinstance(turn, SendMessage):
-                    # Planned before: a long branch takes its time, in which nobody else could write.
+                    # Planned before the lock: reading a long branch takes time and would block all other writers.
                     plan = planner.plan(user, turn)
                     with write_lock(), transaction.atomic():
                         return self._save(user, turn, plan, queued)
                 with write_lock(), transaction.atomic():
                     return self._save(user, turn, planner.plan(user, turn), queued)
             except (IntegrityError, RequestError, ConversationChanged) as error:
-                # The same key was sent before; or somebody was faster with another turn in this
-                # conversation, whose run may be over by now.
+                # Either the same key was sent before, or another turn of this conversation was faster; its
+                # run may have ended by now.
                 if earlier := self.find(user, turn):
                     return earlier
                 if isinstance(error, RequestError):
@@ -69,7 +69,10 @@ class TurnStore:
         raise ConversationBusy(gettext("Too much is sent to this conversation at once. Try again."))
 
     def find(self, user: User, turn: Turn) -> StoredTurn | None:
-        """The turn that this key made, if any. Raises Conflict where it was made of something else."""
+        """Return the turn stored under the same client key, or None.
+
+        Raises NotFound if its conversation was deleted, Conflict if the key was used for another command.
+        """
         runs = Run.objects.select_related("message", "worker", "conversation")
         run = runs.filter(user=user, client_key=turn.client_key).first()
         if run is None:
@@ -87,7 +90,7 @@ class TurnStore:
             "active_leaf_id": conversation.active_leaf_id,
             "deleted": None,
         }
-        # Each row is written once, whichever refers to which: foreign keys are checked at the commit.
+        # Rows that refer to each other are written once each: foreign keys are checked at the commit.
         conversation.active_leaf = reply
         conversation.updated = now = timezone.now()
         if conversation._state.adding:

@@ -1,4 +1,4 @@
-"""Choosing the version of a message that its conversation shows."""
+"""Select the version of a message that its conversation shows."""
 
 import uuid
 
@@ -12,9 +12,9 @@ from .planner import check_not_busy, lock_conversation
 
 
 def select_version(user: User, message: uuid.UUID) -> Conversation:
-    """Show the branch through `message`, down to where it was last read or written.
+    """Show the branch through `message`, down to the leaf that was selected or written last.
 
-    Raises NotFound and ConversationBusy; then nothing has changed.
+    Return the conversation. Raises NotFound and ConversationBusy; then nothing has changed.
     """
     with write_lock(), transaction.atomic():
         conversation = lock_conversation(user, message)

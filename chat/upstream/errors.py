@@ -69,6 +69,10 @@ SENTENCES_OF_CODES = {
     "5023": gettext_noop("This model cannot stream an answer in JSON. Ask for it without “stream”."),
     "5025": gettext_noop("This model cannot answer by a JSON schema. Choose another model."),
 }
+NOT_REQUESTED = gettext_noop(
+    "This model has failed several times in a row, so it was not asked now. "
+    "Try again in a moment, or choose another one."
+)
 JSON_NOT_MET = gettext_noop(
     "The model could not write JSON that fits the schema. Try again, or use a simpler schema."
 )

@@ -14,7 +14,7 @@ from chat.upstream.catalogue import Catalogue, LlmModel, UnknownModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
 from chat.upstream.completion_stream import CompletionStream, NotStreamed
-from chat.upstream.errors import ErrorKind, UpstreamError
+from chat.upstream.errors import NOT_REQUESTED, ErrorKind, UpstreamError
 from chat.upstream.timeouts import Backoff, RetryPolicy
 
 from .circuit_breaker import CircuitBreaker, QuotaBreaker
@@ -200,7 +200,9 @@ class _Routing:
         if model.counts_against_quota and not (allowance.try_acquire() if claim else allowance.may_acquire()):
             raise UpstreamError(ErrorKind.QUOTA, retry_after=allowance.retry_after(), detail="not asked")
         if not (breaker.try_acquire() if claim else breaker.retry_after() == 0):
-            raise UpstreamError(breaker.kind, retry_after=breaker.retry_after(), detail="not asked")
+            error = UpstreamError(breaker.kind, retry_after=breaker.retry_after(), detail="not asked")
+            error.message = NOT_REQUESTED
+            raise error
 
     def _should_retry(self, ask: ChatRequest, error: UpstreamError, *, is_last: bool) -> bool:
         """Return True if the same model may be tried again.

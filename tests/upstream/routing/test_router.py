@@ -12,7 +12,7 @@ import pytest
 from chat.upstream.catalogue import Catalogue, LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client, Timeouts
-from chat.upstream.errors import ErrorKind, UpstreamError
+from chat.upstream.errors import NOT_REQUESTED, ErrorKind, UpstreamError
 from chat.upstream.provider import Provider
 from chat.upstream.routing import rate_limiter as limits
 from chat.upstream.routing.circuit_breaker import CircuitBreaker, QuotaBreaker
@@ -172,7 +172,10 @@ async def test_a_trial_that_hangs_is_not_waited_for(fake: Fake) -> None:
         clock.now += 20
         trial = asyncio.create_task(ask(made, by_model(first="hang before=headers")))
         await becomes(lambda: len(runs(fake)) == 2)
-        assert (await ask(made, "hello")).kind is ErrorKind.UNAVAILABLE
+        said = await ask(made, "hello")
+        assert said.kind is ErrorKind.UNAVAILABLE
+        assert said.error
+        assert said.error.message == NOT_REQUESTED, "the model said nothing this time"
         clock.now += 20
         assert (await ask(made, "hello")).text
         trial.cancel()

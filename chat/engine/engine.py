@@ -38,9 +38,9 @@ from .readiness import Readiness
 if TYPE_CHECKING:
     from chat.upstream.routing.redis_rate_limiter import RedisRateLimiter
 
-PING_SECONDS = 15.0  # of silence, after which a stream gets an SSE comment
+PING_SECONDS = 15.0  # a stream silent for so long gets an SSE comment
 HOUSEKEEPING_INTERVAL_SECONDS = 0.25
-SHUTDOWN_STREAM_SECONDS = 3.0  # for open streams to send their last frames
+SHUTDOWN_STREAM_SECONDS = 3.0  # longest wait at shutdown for open streams to send their last frames
 
 
 class Engine:

@@ -8,8 +8,8 @@ from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 from chat.upstream.gateway_log import GatewayLogRef
 
-WAITING = 100  # pending ratings; with so many the gateway does not answer, and further ones are dropped
-FAREWELL = 2.0  # seconds for the pending ratings at shutdown
+WAITING = 100  # limit of pending ratings; beyond it the gateway does not answer, and ratings are dropped
+FAREWELL = 2.0  # seconds, longest wait for the pending ratings at shutdown
 
 logger = logging.getLogger(__name__)
 

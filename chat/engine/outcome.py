@@ -25,13 +25,13 @@ FALLBACK_SENTENCES: dict[str, str] = {
 }
 FALLBACK_OTHERWISE = gettext_noop("Answered by %(model)s, because %(asked)s did not answer.")
 
-MAX_RETRY_AFTER_SECONDS = 86_400.0  # a day; a server that names more has made a mistake
+MAX_RETRY_AFTER_SECONDS = 86_400.0  # one day, the upper limit: a server that says more has made a mistake
 INTERNAL_ERROR = gettext_noop("The server made a mistake. Try again, please.")
 
 MAX_COUNT = 2**31 - 1  # tokens, the limit of the database column; the number a server reports is not trusted
 NEXT_TO_NOTHING = 40  # code points of text; a truncated reply this short has only begun
 THINKING = "thinking"
-FILTERED_REASON = "content_filter"  # the finish reason
+FILTERED_REASON = "content_filter"  # a finish reason from upstream
 FILTERED = gettext_noop("A content filter ended this reply. Change the question, or try another model.")
 EMPTY = "empty"
 NOTHING_SAID = gettext_noop("The model ended its reply without a word. Try again, or try another model.")

@@ -10,14 +10,14 @@ from chat.db import DatabaseExecutor
 from chat.db_errors import Outage, damage_seen, outage_of
 from chat.models import MaintenanceTask
 
-FRESH_SECONDS = 1.0  # for which one result is returned to all requests
-PATIENCE_SECONDS = 3.0  # after which a database that has not answered counts as `Outage.SILENT`
-WRITE_INTERVAL_SECONDS = 10.0  # between two test writes, however often `/readyz` is requested
-LOCK_WAIT_MILLISECONDS = 1_000  # for which a write waits for SQLite's other writer
+FRESH_SECONDS = 1.0  # a result younger than this is returned again
+PATIENCE_SECONDS = 3.0  # a database that answers later counts as `Outage.SILENT`
+WRITE_INTERVAL_SECONDS = 10.0  # pause between two test writes, however often `/readyz` is requested
+LOCK_WAIT_MILLISECONDS = 1_000  # longest wait of the test write for another writer of SQLite
 
 
 class Readiness:
-    """One probe at a time, on a thread and a connection of its own, so a hanging database blocks no more."""
+    """One probe at a time, on its own thread and connection: a hanging database blocks nothing else."""
 
     def __init__(self) -> None:
         self._thread = DatabaseExecutor("db-probe")

@@ -18,7 +18,7 @@ from . import recovery
 from .process_lock import is_locked
 from .protocol import HEARTBEAT_SECONDS, Lease
 
-LAST_SECONDS = 3.0  # for the database at shutdown
+LAST_SECONDS = 3.0  # longest wait for the database at shutdown
 
 logger = logging.getLogger(__name__)
 

@@ -26,9 +26,9 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 HEARTBEAT_SECONDS = 3.0
 SILENT_SECONDS = 12.0
 STEADY_SECONDS = 6.0  # the longest gap in a process's own heartbeats after which its observations stay valid
-LOCK_TRUSTED_SECONDS = 900.0  # longer than a reply may take; then a hanging process loses its runs
-AHEAD_SECONDS = 60.0  # for which replies may grow while nothing can be stored
-LATE_SECONDS = 5.0  # after which viewers are told that the text is not stored
+LOCK_TRUSTED_SECONDS = 900.0  # longer than a reply may take: a process that hangs for ever keeps no run live
+AHEAD_SECONDS = 60.0  # replies are paused once nothing could be stored for so long
+LATE_SECONDS = 5.0  # viewers are warned once nothing could be stored for so long
 
 TEXT, REASONING = "t", "r"
 

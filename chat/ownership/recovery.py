@@ -22,7 +22,7 @@ from chat.models import Call, Conversation, Message, Run, RunChunk, Worker
 from . import journal, process_lock
 from .protocol import Heartbeat, Merge, Texts, merge
 
-KEEP_WORKERS = timedelta(days=1)  # for which a dead worker's row is kept for inspection
+KEEP_WORKERS = timedelta(days=1)  # age at which a dead worker's row, kept for inspection, is deleted
 RECOVERED = "recovered"  # the fingerprint of a version that recovery made; no request has it
 
 logger = logging.getLogger(__name__)

@@ -51,7 +51,7 @@ class TurnStore:
         for _ in range(MAX_ATTEMPTS):
             try:
                 if isinstance(turn, SendMessage):
-                    # Planned before the lock: reading a long branch takes time and would block all other writers.
+                    # Planned before locking: reading a long branch takes time, and would block other writers.
                     plan = planner.plan(user, turn)
                     with write_lock(), transaction.atomic():
                         return self._save(user, turn, plan, queued)

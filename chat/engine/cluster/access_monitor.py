@@ -1,4 +1,4 @@
-"""End open streams within 5 seconds after their user lost the session, the account, the key or the right."""
+"""End open streams within 5 seconds after their session, password, account or API key became invalid."""
 
 from typing import Any
 

@@ -19,12 +19,12 @@ from chat.engine.streaming.run_state import RunState
 
 from .remote_run import RemoteRuns
 
-PUBLISH_INTERVAL_SECONDS = 0.05  # between two messages to a process that has viewers
-RESUBSCRIBE_SECONDS = 5.0  # after which a subscription is renewed
+PUBLISH_INTERVAL_SECONDS = 0.05  # interval of messages to a process that has viewers
+RESUBSCRIBE_SECONDS = 5.0  # interval at which a subscription is renewed
 SUBSCRIPTION_SECONDS = 15.0  # lifetime of a subscription that is not renewed
 MAX_OUTBOX = 1_000  # messages waiting for the layer; the oldest are dropped, the database has their text
 SEND_TIMEOUT_SECONDS = 2.0
-RECONNECT_SECONDS = 1.0  # after which a broken layer is tried again
+RECONNECT_SECONDS = 1.0  # pause before a broken layer is tried again
 
 logger = logging.getLogger(__name__)
 

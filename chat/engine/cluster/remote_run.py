@@ -14,9 +14,9 @@ from chat.engine.streaming.run_info import RunInfo, run_info_of
 from chat.engine.streaming.run_state import RunState
 from chat.models import Message, Run, RunChunk
 
-POLL_SECONDS = 1.0  # between two reads of the database while no messages come
-IDLE_SECONDS = 10.0  # for which a remote run without viewers is kept
-POLL_WHILE_PUSHED_SECONDS = 3.0  # between two reads while messages come: one may be lost
+POLL_SECONDS = 1.0  # interval of reading the database while no messages come
+IDLE_SECONDS = 10.0  # a remote run without viewers is dropped after this time
+POLL_WHILE_PUSHED_SECONDS = 3.0  # the same interval while messages come, as one may be lost
 
 logger = logging.getLogger(__name__)
 

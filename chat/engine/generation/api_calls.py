@@ -80,7 +80,7 @@ class ApiCalls:
         await self.tasks.wait(within)  # outcomes that a hanging database does not take are left to recovery
 
     def conclude(self, exchange: "ActiveCall", ending: RunOutcome) -> asyncio.Task[None]:
-        """Store an outcome in a task of its own, because the task of the call may be being cancelled."""
+        """Store an outcome in a task of its own, because the call's own task may be cancelled meanwhile."""
         self.open.discard(exchange)
         return self.tasks.start(_conclude(exchange, ending), f"call {exchange.call.pk}")
 
@@ -141,8 +141,8 @@ class ActiveCall:
     async def deltas(self) -> AsyncGenerator[Delta, None]:
         """Yield the model's deltas. Raises UpstreamError, and CallAborted after `abort`.
 
-        When it ends or raises, the database has been given the outcome. When its consumer leaves early, a
-        background task stores the outcome.
+        When it has ended or raised, the outcome is stored (during an outage, it is retried later). When its
+        consumer leaves early, a background task stores the outcome.
         """
         ending = None
         try:

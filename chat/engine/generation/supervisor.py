@@ -23,7 +23,7 @@ from .active_run import ActiveRun
 from .overlap import OverlapFilter
 from .writer import Writer, WriteResult
 
-KEEP_FINISHED_SECONDS = 60.0  # for which an ended run stays in memory, for viewers who reconnect
+KEEP_FINISHED_SECONDS = 60.0  # an ended run stays in memory so long, for viewers who reconnect
 
 logger = logging.getLogger(__name__)
 

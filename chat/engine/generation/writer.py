@@ -25,16 +25,16 @@ from .active_run import ActiveRun
 
 FLUSH_INTERVAL_SECONDS = 0.4  # with the commit, text is stored within 0.5 s
 RETRY_SECONDS = 0.4
-JOURNAL_WAIT_SECONDS = 1.0  # for the journal's disk
-JOURNAL_SECONDS = 0.1  # after which the text of an unfinished transaction is written to the journal as well
-LAST_SECONDS = 3.0  # for the database at shutdown; text that is not stored by then is in the journal
+JOURNAL_WAIT_SECONDS = 1.0  # longest wait for the journal's disk
+JOURNAL_SECONDS = 0.1  # a transaction that takes longer has its text written to the journal as well
+LAST_SECONDS = 3.0  # longest wait for the database at shutdown; text not stored by then is in the journal
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class WriteResult:
-    """The result of storing a batch, by the runs' ids.
+    """The result of storing a batch. Runs are named by their ids.
 
     `outcomes` are those that the rows have, which may be another process's. `started`: the row now says that
     the run left the queue. `stopped`: a stop was requested. `lost`: no longer a live run of this process.
@@ -239,7 +239,7 @@ def save_carefully(batch: Batch[ActiveRun], worker: uuid.UUID) -> WriteResult:
     try:
         return save(batch, worker)
     except CONNECTION_ERRORS:
-        raise  # the database is away
+        raise  # an outage, not a refused row
     except Exception:
         logger.exception("a batch was refused; its endings are stored one by one")
         return save(batch, worker, conclude_apart)

@@ -58,7 +58,7 @@ class HtmlFeed(Feed):
         super().__init__(live)
         self._next_wake_at = 0.0
         self._is_finished = False
-        self._final_patches: list[Patch] = []  # for `done`: late link definitions change blocks
+        self._final_patches: list[Patch] = []  # for `done`: link definitions at the end change earlier blocks
         self._working = False  # a thread is rendering
         self._render_failed = False  # from then on viewers get the text without HTML
         self.reset()

@@ -113,7 +113,7 @@ class RunState:
             self.notify_problem("waiting", WAITING if place else "", place=place)
 
     def set_fallback_model(self, model: str, sentence: str, /, **names: str) -> None:
-        """Tell viewers that the fallback `model` answers. `sentence` says why; `names` fill it in."""
+        """Tell viewers that the fallback `model` answers. `sentence`, formatted with `names`, says why."""
         self.info = replace(self.info, model=model)
         self.notify_problem("fallback", sentence, answered_by=model, **names)
 
@@ -131,7 +131,7 @@ class RunState:
             self.wake_subscribers()
 
     def close(self) -> None:
-        """Drop the feeds: they refer to this object, a cycle that would keep the text until a collection."""
+        """Drop the feeds, which refer back: the cycle would keep the text until a garbage collection."""
         self._feeds.clear()
         for feed in ("plain", "page"):
             self.__dict__.pop(feed, None)

@@ -202,9 +202,9 @@ def _log_failure(written: "asyncio.Future[None]") -> None:
 
 
 def conclude_apart(draft: ActiveRun, worker: uuid.UUID) -> RunOutcome:
-    """Store an outcome in a savepoint. If the database refuses it, store only its status, code and message.
+    """Store an outcome in a savepoint. If the database refuses it, store it again without its details.
 
-    The refused value is among the details, such as usage and gateway, which are left out then.
+    The details are all but the status, code and message: usage, gateway, duration, fallback.
     """
     try:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""From a command to a plan: the rows to store and the request to send upstream. Or a refusal."""
+"""Turn a command into a plan: the rows to store and the request to send upstream. Or refuse it."""
 
 import uuid
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,7 @@
-"""The administration: the review of what was said, and how the server does. One noun a file."""
+"""The administration: review of conversations, accounts, models, and the state of the server.
+
+One subject per file.
+"""
 
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
@@ -19,4 +22,4 @@ __all__ = [
 
 admin.site.site_header = admin.site.site_title = _("Chat administration")
 admin.site.index_title = _("Overview")
-admin.site.enable_nav_sidebar = False  # a handful of lists: the room is worth more than a second way to them
+admin.site.enable_nav_sidebar = False  # with a handful of lists, the space is worth more

@@ -1,4 +1,4 @@
-"""Who of the staff looked into whose conversations."""
+"""The access log: which staff members read whose conversations."""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -21,12 +21,12 @@ from chat.models import Conversation, Reading, ReadingOwner
 from .formats import moment
 from .readonly import ReadOnlyListAdmin
 
-REPEATED = timedelta(minutes=10)
-NAMED = 5  # owners of a list that are named in the record's own list
+REPEATED = timedelta(minutes=10)  # within which a list with the same content is not recorded again
+NAMED = 5  # owners that a row of the log names, of those whose conversations a list showed
 
 
 class DateFilter(admin.DateFieldListFilter):
-    """Under a name that people read: the column's own is `at`."""
+    """Django's filter with a readable title, instead of the column's name `at`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -46,7 +46,7 @@ class ReadingAdmin(ReadOnlyListAdmin):
 
     @admin.display(description=_("owner"))
     def whose(self, obj: Reading) -> SafeString:
-        """Of a list the first ones by name, and how many more."""
+        """The conversation's owner; for a list, the first owners by name and the number of the others."""
         owners = sorted(each.owner for each in obj.owners.all()) or [obj.owner]
         named = format_html_join(", ", "<bdi>{}</bdi>", ((name,) for name in owners[:NAMED]))
         more = len(owners) - NAMED
@@ -61,7 +61,7 @@ class ReadingAdmin(ReadOnlyListAdmin):
 
     @admin.display(description=_("conversation"), ordering="title")
     def read(self, obj: Reading) -> str:
-        """A link for whoever may follow it is a link for everybody: the page behind it asks for the right."""
+        """The conversation or the list that was read. The link's target checks the right to follow it."""
         if obj.kind == Reading.Kind.LIST:
             if not obj.words:
                 return gettext("The list of conversations")
@@ -71,10 +71,10 @@ class ReadingAdmin(ReadOnlyListAdmin):
 
 
 def record_list(request: HttpRequest, terms: Sequence[str], conversations: Iterable[Conversation]) -> None:
-    """That somebody sees conversations of others, found by these terms: one entry for a page of the list.
+    """Record that a staff member saw these conversations of others, found by `terms`: one entry per page.
 
-    What this reader was shown by the same search within a few minutes needs no other entry, such as the list
-    after a look at one of its conversations, and what stands before and after that one.
+    Nothing is recorded if the same search showed the reader all of them within `REPEATED`. This covers the
+    return from a conversation to the list, and the links to the conversations before and after it.
     """
     shown: dict[int, ReadingOwner] = {}
     reader: Any = request.user
@@ -98,7 +98,7 @@ def record_list(request: HttpRequest, terms: Sequence[str], conversations: Itera
 
 
 def _repeats(entry: Reading, shown: Iterable[ReadingOwner]) -> bool:
-    """Whether the reader's lists of these words showed all of it, a few minutes ago at the most."""
+    """Return True if the reader's lists with the same words showed all of it within `REPEATED`."""
     same = Reading.objects.filter(at__gte=entry.at - REPEATED, kind=entry.kind, reader_key=entry.reader_key)
     lists = same.filter(words=entry.words, address=entry.address).values("pk")
     before: set[str] = set()
@@ -108,7 +108,7 @@ def _repeats(entry: Reading, shown: Iterable[ReadingOwner]) -> bool:
 
 
 def record(request: HttpRequest, conversation: Conversation) -> None:
-    """That somebody reads what another person wrote. One's own is nobody's business."""
+    """Record that a staff member reads another user's conversation. Their own are not recorded."""
     reader: Any = request.user
     if reader.pk == conversation.user_id:
         return

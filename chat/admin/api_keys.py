@@ -1,4 +1,4 @@
-"""Everybody's API keys: whose they are and what they may. Nobody sees a secret: it is not stored."""
+"""All users' API keys, with owner and scopes. Secrets cannot be shown, because they are not stored."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from .formats import in_words, moment
 
 @admin.register(ApiKey)
 class KeyAdmin(admin.ModelAdmin):
-    """Only a list, and one thing to do: whoever may change keys revokes them."""
+    """A list without pages for single keys. Its actions revoke keys, and let them set the AI Gateway."""
 
     list_display = ("name", "begins", "person", "scopes", "keeps_conversations", "state", "used", "made")
     list_display_links = None
@@ -70,7 +70,7 @@ class KeyAdmin(admin.ModelAdmin):
 
     @admin.action(description=_("Revoke the selected keys"), permissions=["change"])
     def revoke(self, request: HttpRequest, queryset: QuerySet) -> None:
-        """For good; what is open with them ends within seconds."""
+        """Revoke the keys for good. Requests in progress with them end within seconds."""
         revoked = [key for key in queryset if key.revoke()]
         for key in revoked:
             self.log_change(request, key, "Revoked.")
@@ -79,12 +79,12 @@ class KeyAdmin(admin.ModelAdmin):
 
     @admin.action(description=_("Let the selected keys set the AI Gateway"), permissions=["gateway"])
     def allow_gateway(self, request: HttpRequest, queryset: QuerySet) -> None:
-        """Their calls may say through which gateway they go, and how."""
+        """Let calls with these keys choose the AI Gateway and its settings."""
         self._set_gateway(request, queryset, allowed=True)
 
     @admin.action(description=_("Let the selected keys set the AI Gateway no more"), permissions=["gateway"])
     def forbid_gateway(self, request: HttpRequest, queryset: QuerySet) -> None:
-        """Calls that set it are refused from now on."""
+        """Refuse calls with these keys that set the AI Gateway."""
         self._set_gateway(request, queryset, allowed=False)
 
     def _set_gateway(self, request: HttpRequest, queryset: QuerySet, *, allowed: bool) -> None:
@@ -97,25 +97,25 @@ class KeyAdmin(admin.ModelAdmin):
         messages.success(request, words % {"number": len(changed)})
 
     def has_gateway_permission(self, request: HttpRequest) -> bool:
-        """An administrator alone: a gateway's log, cache and costs are the account's."""
+        """Return True for administrators only: a gateway's log, cache and costs belong to the account."""
         return bool(request.user.is_active and getattr(request.user, "is_superuser", False))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """A key is made by its own person, who alone sees it."""
+        """Return False: keys are created by their owner, who alone sees the secret."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """What was asked with a key refers to it."""
+        """Return False: the calls that were made with a key refer to it."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """To revoke; a key is never edited."""
+        """Return True for the list only, for its actions: a key is never edited."""
         return obj is None and super().has_change_permission(request)
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> Any:
-        """The list says it all."""
+        """Refuse: the list shows all there is to a key."""
         raise PermissionDenied
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
-        """Django's tells whether the row exists before it asks for the right."""
+        """Refuse: Django's view reveals that the row exists before it checks the right."""
         raise PermissionDenied

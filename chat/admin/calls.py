@@ -1,4 +1,4 @@
-"""Every call of a program: whose, by which key, how it ended, what it used. What was said is not here."""
+"""The list of API calls: user, key, outcome and usage, without any text."""
 
 from django.contrib import admin
 from django.urls import reverse
@@ -32,7 +32,7 @@ class CallAdmin(ModelRequestAdmin):
 
     @admin.display(description=_("transcript"))
     def conversation(self, obj: Call) -> SafeString | str:
-        """Whether somebody may read it, that page asks."""
+        """A link to the conversation, if the key stores them. Its target checks the right to read it."""
         if obj.run is None:
             return "–"
         address = reverse("admin:chat_conversation_change", args=[obj.run.conversation_id])

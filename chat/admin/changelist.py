@@ -1,7 +1,7 @@
-"""The list of conversations: found by a search, in order, with what is said of each.
+"""The list of conversations: its search, its order, and the figures shown for each conversation.
 
-A page costs the same number of queries however long it is: what stands beside a title is asked for once for
-the whole page, and not for conversations that are not on it.
+A page takes a constant number of queries: the figures are queried once for the whole page, and only for the
+conversations on it.
 """
 
 import uuid
@@ -20,14 +20,14 @@ from chat.models import Conversation, Feedback, Message, Run, User
 
 from .filters import LAST_STATE
 
-MOST_TERMS = 30  # of a search; a database takes a few hundred conditions, and people write three
-LONGEST_SEARCH_CHARS = 1_000  # of all its terms; what stands beyond is not searched for
-QUOTES = str.maketrans("“”„", '"""')  # what phones and people write
+MOST_TERMS = 30  # per search; a database accepts a few hundred conditions, and users write about three
+LONGEST_SEARCH_CHARS = 1_000  # characters of all terms of a search; the rest is ignored
+QUOTES = str.maketrans("“”„", '"""')  # typographic quotes, as phones insert them
 
 
 @dataclass(slots=True)
 class ConversationStats:
-    """What the list says of one conversation. `state` is its latest run's status, empty if it has none."""
+    """The figures of one conversation. `state` is the status of its latest run, "" if it has none."""
 
     messages: int = 0
     prompt_tokens: int = 0
@@ -38,7 +38,7 @@ class ConversationStats:
 
 
 def stats_of(keys: Iterable[uuid.UUID]) -> dict[uuid.UUID, ConversationStats]:
-    """Those of a page of conversations, in four queries."""
+    """Return the figures by conversation, in four queries."""
     facts = {key: ConversationStats() for key in keys}
     within = {"conversation__in": facts}
     messages = Message.objects.filter(**within).values_list("conversation").annotate(number=Count("*"))
@@ -60,22 +60,23 @@ def _thumbs(keys: Iterable[uuid.UUID]) -> Iterable[Any]:
 
 
 def matching(conversations: QuerySet, words: str) -> QuerySet:
-    """Conversations in which each word, or “quoted phrase”, is in the title, its owner's names or a message.
+    """Return those of `conversations` that contain each word or “quoted phrase” of the search.
 
-    Subqueries instead of joins: no conversation comes twice, so nothing has to be made distinct.
+    A term may be in the title, the owner's name or address, or a message, or be the conversation's id.
+    Subqueries instead of joins yield no conversation twice, so that no DISTINCT is needed.
     """
     for text in terms_of(words):
         named = User.objects.filter(Q(username__icontains=text) | Q(email__icontains=text))
         said = Message.objects.filter(conversation=OuterRef("pk"), text__icontains=text)
         found: Any = Q(title__icontains=text) | Q(user__in=named) | Exists(said)
         with suppress(ValueError):
-            found |= Q(pk=uuid.UUID(text))  # pasted from an address
+            found |= Q(pk=uuid.UUID(text))  # pasted from a URL
         conversations = conversations.filter(found)
     return conversations
 
 
 def terms_of(words: str) -> list[str]:
-    """The terms that a search uses: bounded, so that all of them can be recorded."""
+    """Return the terms of a search, bounded in number and length so that all of them can be recorded."""
     terms, left = [], LONGEST_SEARCH_CHARS
     for term in islice(_terms(words), MOST_TERMS):
         if left <= 0:
@@ -92,7 +93,7 @@ def _terms(words: str) -> Iterator[str]:
 
 
 class ConversationChangeList(ChangeList):
-    """Django's list, with the facts on each conversation of the page."""
+    """Django's list, with `facts` (ConversationStats) on each conversation of the page."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -103,13 +104,13 @@ class ConversationChangeList(ChangeList):
 
 
 class OrderOnlyChangeList(ChangeList):
-    """The whole of what the filters let through, in the list's order, and no page of it."""
+    """All conversations that pass the filters, in the list's order, for `neighbours`; it has no pages."""
 
     def get_results(self, request: HttpRequest) -> None:
-        """Nothing is shown, so nothing is counted or read."""
+        """Do nothing: no page is shown, so nothing needs to be counted or read."""
 
     def neighbours(self, key: uuid.UUID) -> tuple[uuid.UUID | None, uuid.UUID | None]:
-        """The conversations before and after that one; none where it is not in the list."""
+        """Return the ids of the conversations before and after `key`, None where the list has none."""
         keys: Iterator[uuid.UUID] = self.queryset.values_list("pk", flat=True).iterator()
         before = None
         for found in keys:

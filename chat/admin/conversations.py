@@ -1,4 +1,4 @@
-"""Conversations of everybody, for those with the right to review them."""
+"""All users' conversations, for staff with the right to review them."""
 
 import uuid
 from typing import Any
@@ -28,12 +28,12 @@ from .formats import day, moment
 from .readonly import ReadOnlyAdmin, has_nul
 
 LIST = "admin:chat_conversation_changelist"
-FILTERS = "_changelist_filters"  # Django's name of what the list was narrowed to, in the links out of it
+FILTERS = "_changelist_filters"  # Django's parameter, in links from a list, that preserves the list's filters
 
 
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
-    """The list shows what was said, in titles and by what a search finds; so each view of it is recorded."""
+    """The list and the transcripts. Titles and search results reveal content, so each view is recorded."""
 
     list_display = [
         "heading", "person", "named", "messages", "tokens", "state", "thumbs", "begun", "latest", "gone"
@@ -41,7 +41,7 @@ class ConversationAdmin(ReadOnlyAdmin):
     list_filter = [StateFilter, ThumbsFilter, "updated", ModelFilter, OwnerFilter, DeletedFilter]
     list_select_related = ["user"]
     ordering = ["-updated"]
-    search_fields = ["title"]  # shows the box; what is searched, `matching` says
+    search_fields = ["title"]  # makes Django show the search box; `matching` does the search
     search_help_text = _('Titles, people by name or e-mail, and what was said. "A phrase" goes in quotes.')
 
     @admin.display(description=_("title"), ordering="title")
@@ -86,19 +86,19 @@ class ConversationAdmin(ReadOnlyAdmin):
         return day(obj.deleted)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
-        """A transcript asks for the order only: what stands before and after it."""
+        """Return the class for the list; for a transcript, the one that only finds its neighbours."""
         match = request.resolver_match
         return ConversationChangeList if match and f"admin:{match.url_name}" == LIST else OrderOnlyChangeList
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """The list, which is only written out after it was recorded whose conversations it shows."""
+        """Return the list. It is rendered only after the conversations that it shows were recorded."""
         response = super().changelist_view(request, extra_context)
         if (found := (getattr(response, "context_data", None) or {}).get("cl")) is not None:
             record_list(request, terms_of(found.query), found.result_list)
         return response
 
     def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
-        """The filters alone: by any other column one could search for words that are in no record."""
+        """Return True for the filters' columns only: lookups by others would be searches without a record."""
         names = {getattr(each, "parameter_name", each) for each in self.list_filter}
         return lookup.partition("__")[0] in names
 
@@ -114,10 +114,10 @@ class ConversationAdmin(ReadOnlyAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """The transcript. A GET that writes, the only one: that a reviewer looked is recorded as it happens.
+        """Return the transcript, and record the access: this is the only GET that writes.
 
-        The row and what is shown come from one transaction; without the row nothing is shown. Who may not
-        review gets 403 for what exists and for what does not.
+        The record is written in the transaction that reads the transcript, so nothing is shown without a
+        record. Without the right to review, the response is 403 for existing and missing conversations alike.
         """
         if not self.has_view_permission(request):
             raise PermissionDenied
@@ -139,7 +139,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         return response
 
     def _way(self, request: HttpRequest, key: uuid.UUID) -> dict[str, Any]:
-        """The links out: to the list as it was, and to the conversations before and after in it."""
+        """Return the context for the links to the filtered list, and to the neighbours in it."""
         filters = request.GET.get(FILTERS, "")
         kept = urlencode({FILTERS: filters}) if filters else ""
         previous, following = self._neighbours(request, filters, key)
@@ -163,7 +163,7 @@ class ConversationAdmin(ReadOnlyAdmin):
             return None, None
         finally:
             request.GET = asked
-        if filters:  # a link to what a search finds says that it was found
+        if filters:  # a link to a search result reveals that it matches
             found = Conversation.objects.select_related("user").filter(pk__in=[each for each in keys if each])
             record_list(request, terms_of(order.query), found)
         return keys

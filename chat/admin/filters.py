@@ -1,4 +1,4 @@
-"""By what a reviewer narrows the list of conversations down."""
+"""Filters for the lists of conversations, runs and API calls."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from chat.models import Conversation, Feedback, Run, User
 
 from .transcript import model_name
 
-PEOPLE = 30  # offered by name; everybody else is found by the search, or by the link in the list
+PEOPLE = 30  # users offered as choices; others are found by the search, or by the link in the list
 Choices = list[tuple[str, Any]]
 
 LAST_STATE = Subquery(
@@ -21,7 +21,7 @@ LAST_STATE = Subquery(
 
 
 class ChoiceFilter(SimpleListFilter):
-    """One of the choices offered, or everything; a made-up value finds nothing instead of everything."""
+    """A filter that finds nothing, instead of everything, for a value that is not among its choices."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         chosen = self.value()
@@ -32,12 +32,12 @@ class ChoiceFilter(SimpleListFilter):
         return self.narrowed(queryset, chosen)
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
-        """What is left of `queryset` by that choice."""
+        """Return the rows of `queryset` that match the choice."""
         raise NotImplementedError
 
 
 class StateFilter(ChoiceFilter):
-    """As in the list's column: how the latest run of the conversation ended, or that it lives."""
+    """Filter by the status of the conversation's latest run, as the list's column shows it."""
 
     title = _("state of the last reply")
     parameter_name = "state"
@@ -50,7 +50,7 @@ class StateFilter(ChoiceFilter):
 
 
 class ThumbsFilter(ChoiceFilter):
-    """Whether any reply in it was given a thumb."""
+    """Filter by the thumbs that replies of the conversation were given."""
 
     title = _("thumbs")
     parameter_name = "thumbs"
@@ -59,7 +59,7 @@ class ThumbsFilter(ChoiceFilter):
         return [("down", _("Down")), ("up", _("Up")), ("none", _("None"))]
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
-        # Thumbs are few: one list of their conversations costs less than a look at every message.
+        # Thumbs are few: a subquery of their conversations costs less than reading every message.
         judged = Feedback.objects.values("message__conversation")
         if chosen == "none":
             return queryset.exclude(pk__in=judged)
@@ -67,7 +67,7 @@ class ThumbsFilter(ChoiceFilter):
 
 
 class ModelFilter(ChoiceFilter):
-    """The model a conversation is set to now."""
+    """Filter by the model that the conversation is set to now."""
 
     title = _("model")
     parameter_name = "model"
@@ -81,7 +81,7 @@ class ModelFilter(ChoiceFilter):
 
 
 class OwnerFilter(ChoiceFilter):
-    """The first people by name, and whoever is chosen."""
+    """Filter by owner. The choices are the first users by name, and the chosen one."""
 
     title = _("person")
     parameter_name = "owner"
@@ -99,7 +99,7 @@ class OwnerFilter(ChoiceFilter):
 
 
 class DeletedFilter(ChoiceFilter):
-    """A conversation that its owner deleted stays in the log for KEEP_DELETED_DAYS."""
+    """Filter by deletion: a conversation that its owner deleted stays in the log for KEEP_DELETED_DAYS."""
 
     title = _("deleted by its owner")
     parameter_name = "deleted"
@@ -112,7 +112,7 @@ class DeletedFilter(ChoiceFilter):
 
 
 class ErrorFilter(AllValuesFieldListFilter):
-    """What went wrong, by its code; a link to what went well has a name, too."""
+    """Filter by error code. The empty code, of rows without an error, is shown as “none”."""
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         for choice in super().choices(changelist):

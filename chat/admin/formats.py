@@ -1,4 +1,4 @@
-"""How the lists write a time: short, and the same everywhere."""
+"""The formats of times in the lists."""
 
 from datetime import datetime
 
@@ -8,17 +8,17 @@ from django.utils.html import format_html
 
 
 def moment(when: datetime | None) -> str:
-    """The time to the minute in the reader's zone, which it names; a dash for what has not happened."""
+    """Return the time to the minute in the active time zone, with the zone's name, as HTML; “–” for None."""
     return _time(when, "Y-m-d H:i T")
 
 
 def day(when: datetime | None) -> str:
-    """The date in the reader's zone; a dash for what has not happened."""
+    """Return the date in the active time zone, as HTML; “–” for None."""
     return _time(when, "Y-m-d")
 
 
 def in_words(when: datetime) -> str:
-    """The time as `moment` shows it, for a sentence: text alone."""
+    """Return the time in the format of `moment`, as plain text for a sentence."""
     return date_format(timezone.localtime(when), "Y-m-d H:i T")
 
 

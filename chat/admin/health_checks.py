@@ -1,6 +1,6 @@
-"""What can be wrong with a site's set-up, looked at one by one, each told in words with what to do.
+"""Health checks of a site's set-up. Each returns a finding in words, with what to do about it.
 
-No finding repeats what a server said: that may hold anything, a key too.
+No finding repeats a server's own message, because that may contain anything, even a key.
 """
 
 import asyncio
@@ -29,15 +29,15 @@ from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 
 QUESTION = "Say OK."
-READ, WRITTEN = 20, 16  # tokens that the question costs at the most, with what a model adds to it
-FIRST_WORD = 15.0  # seconds that a model is given
-UNLIMITED = 1_000_000  # requests a minute
-REDIS = 3.0  # seconds
+READ, WRITTEN = 20, 16  # most prompt tokens, with those that a model adds, and completion tokens of a check
+FIRST_WORD = 15.0  # seconds within which a model has to send its first token
+UNLIMITED = 1_000_000  # requests per minute
+REDIS = 3.0  # seconds within which Redis has to answer
 State = Literal["good", "note", "bad"]
 GOOD: State = "good"
 NOTE: State = "note"
 BAD: State = "bad"
-# What people are told of these is: tell whoever runs the site.
+# For these errors, the message for users only says to tell the person who runs the site.
 SAID = {
     ErrorKind.AUTH: gettext_noop("The account, the token or the key is not accepted."),
     ErrorKind.CREDITS: gettext_noop("There is no credit left."),
@@ -65,7 +65,7 @@ TODO = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`todo` says what to do about it."""
+    """The result of a check: `said` describes it, `todo` says what to do about it, "" if nothing."""
 
     name: str
     state: State
@@ -77,7 +77,7 @@ Check = Callable[[], Awaitable[Finding]]
 
 
 def of_setup(here: Engine) -> list[Check]:
-    """What this site needs, as it is set up."""
+    """Return the checks of the services that this site is set up to use."""
     found: list[Check] = [_database, lambda: _log(here), _redis]
     if cloudflare := here.client.cloudflare:
         found += [lambda: _token(here), lambda: _list(cloudflare), lambda: _run(here)]
@@ -90,7 +90,7 @@ def of_setup(here: Engine) -> list[Check]:
 
 
 def of_models(here: Engine) -> list[Check]:
-    """Each model that people may choose."""
+    """Return a check for each model that users may choose."""
 
     def check(model: LlmModel) -> Check:
         return lambda: answers(here, model)
@@ -99,15 +99,15 @@ def of_models(here: Engine) -> list[Check]:
 
 
 def price(here: Engine) -> float:
-    """Dollars that `of_models` costs at the most, as far as prices are known."""
+    """Return the most dollars that the checks of `of_models` can cost, as far as prices are known."""
     prices = ((model.price_in or 0, model.price_out or 0) for model in here.catalogue)
     return sum(READ * price_in + WRITTEN * price_out for price_in, price_out in prices) / 1_000_000
 
 
 async def answers(here: Engine, model: LlmModel) -> Finding:
-    """Whether a model says anything, and how soon. It is left with its first word."""
+    """Send `QUESTION` to a model and measure the time to the first token, at which the stream is closed."""
     ask = ChatRequest([{"role": "user", "content": QUESTION}], model, WRITTEN, skip_cache=True)
-    # A router of its own: what a check finds out opens no breaker, and an open one keeps it from nothing.
+    # A router of its own, so that a failed check opens no circuit breaker, and an open one stops no check.
     router = Router(here.client, lambda: here.catalogue, RateLimiter(UNLIMITED, UNLIMITED))
     loop = asyncio.get_running_loop()
     began = loop.time()
@@ -137,7 +137,7 @@ async def _database() -> Finding:
 
 
 async def _log(here: Engine) -> Finding:
-    """The heart of this process is a row that is written all the time; once more does no harm."""
+    """Write to the database: one more heartbeat of this process, which does no harm."""
     name = _("Log")
     try:
         await run_in_db(_beat, here)
@@ -153,7 +153,7 @@ async def _redis() -> Finding:
     try:
         layer: Any = get_channel_layer()
         await asyncio.wait_for(layer.group_send("checkup", {"type": "nothing"}), REDIS)
-    except Exception:  # whatever its client raises
+    except Exception:  # the client's own exceptions are of many classes
         said = _("It does not answer. Processes find each other’s replies in the database meanwhile.")
         return Finding("Redis", BAD, said, _("See whether it runs, and REDIS_URL leads to it."))
     return Finding("Redis", GOOD, _("It answers."))
@@ -179,7 +179,7 @@ async def _list(cloudflare: Cloudflare) -> Finding:
 
 
 async def _run(here: Engine) -> Finding:
-    """A question to the model that most people ask, or to any other of Workers AI."""
+    """Check the default model, or another one of Workers AI if the default is not."""
     name = _("Workers AI, asking")
     own = [model for model in here.catalogue if model.host is Provider.WORKERS_AI and not model.local]
     if not own:
@@ -205,7 +205,10 @@ async def _gateway(cloudflare: Cloudflare, gateway: str) -> Finding:
 
 
 async def _endpoint(here: Engine) -> Finding:
-    """Some servers have no list of models; whether theirs answer says more."""
+    """Check the server of OPENAI_BASE_URL by its list of models.
+
+    Some servers have no such list; the checks of their models say more.
+    """
     found = config.endpoint()
     assert found is not None
     name = _("Server %(host)s") % {"host": found.host}

@@ -1,4 +1,4 @@
-"""Invitations: made here, shown once, revoked by deleting them."""
+"""Invitations: creation, with the only display of the link, and revocation by deletion."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from .object_history import PermissionBeforeLookupMixin
 
 @admin.register(Invite)
 class InviteAdmin(PermissionBeforeLookupMixin):
-    """Whoever may add an invitation sees all of them, and may take back those that are still open."""
+    """All invitations. The right to add one is also the right to see all, and to delete unused ones."""
 
     list_display = ("for_whom", "state", "made_by", "made")
     list_select_related = ("made_by", "used_by")
@@ -33,7 +33,7 @@ class InviteAdmin(PermissionBeforeLookupMixin):
 
     @admin.display(description=_("state"))
     def state(self, obj: Invite) -> str:
-        """Open until when, used by whom, or over."""
+        """The state: open until a time, used by a user, or expired."""
         if obj.used is not None:
             who = obj.used_by.get_username() if obj.used_by else "?"
             return format_html(gettext("used by {who} on {when}"), who=who, when=moment(obj.used))
@@ -54,26 +54,26 @@ class InviteAdmin(PermissionBeforeLookupMixin):
         return self.has_add_permission(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody: there is nothing to change about a link."""
+        """Return False: an invitation has nothing to change."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A used invitation says who let whom in; that stays."""
+        """Return False for a used invitation, which stays as the record of who invited whom."""
         return self.has_add_permission(request) and (obj is None or obj.used is None)
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """One at a time: each link has to be copied before the next one is made."""
+        """Offer no “Save and add another”: each link must be copied before the next one is created."""
         more = {"show_save_and_add_another": False, "show_save_and_continue": False}
         return super().add_view(request, form_url, {**(extra_context or {}), **more})
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Draw the token, which is kept for the answer only."""
+        """Create the token, and keep it on the request for `response_add` only."""
         obj.made_by = request.user
         request.drawn_token = obj.generate_token()  # type: ignore[attr-defined]
         super().save_model(request, obj, form, change)
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
-        """Show the link. Only its digest is stored, so this page cannot be had again."""
+        """Show the link. Only its digest is stored, so this page cannot be shown again."""
         token = request.drawn_token  # type: ignore[attr-defined]
         context = {
             **self.admin_site.each_context(request),

@@ -1,4 +1,4 @@
-"""What the lists of runs and of programs' calls say alike: who asked when, what it used, how it failed."""
+"""The columns that the lists of runs and of API calls share: time, user, usage, error and gateway."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ class ModelRequestAdmin(ReadOnlyListAdmin):
 
     @admin.display(description=_("gateway"))
     def passage(self, obj: Run | Call) -> str:
-        """Whether its cache answered, and which of its models; nothing of the sort is its name."""
+        """The gateway's part in the reply: cache, fallback, and the model that answered; else its name."""
         said = [gettext("cached")] if obj.gateway_cached else []
         if obj.gateway_step:
             said.append(gettext("fallback %(n)s") % {"n": obj.gateway_step})
@@ -56,14 +56,14 @@ class ModelRequestAdmin(ReadOnlyListAdmin):
 
     @admin.display(description=_("gateway"))
     def entry(self, obj: Run | Call) -> str | SafeString:
-        """The same, leading to the entry in Cloudflare's own log, for those who have the account."""
+        """`passage` as a link to the entry in Cloudflare's log, for administrators, who have the account."""
         if not obj.gateway_log:
             return self.passage(obj)
         parts = (settings.CLOUDFLARE_ACCOUNT_ID, obj.gateway, obj.gateway_log)
         return format_html('<a href="{}" rel="noreferrer">{}</a>', LOG % parts, self.passage(obj))
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Nothing of a gateway where there is none; the way into the account for an administrator only."""
+        """Add a gateway column if the site has one: with the link to the account for administrators only."""
         if not config.gateway_name():
             return self.list_display
         through = "entry" if request.user.is_superuser else "passage"

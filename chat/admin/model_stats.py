@@ -1,4 +1,4 @@
-"""How the models do: what share of the runs failed and of what, and how soon the first token came."""
+"""Statistics by model: the share of failed runs, their error codes, and the time to the first token."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ FIRST_TOKEN = ExpressionWrapper(F("first_token") - F("created"), output_field=Du
 
 @dataclass(slots=True)
 class Rate:
-    """One model's runs that have ended. `instead`: another model answered, which is no failure."""
+    """The ended runs of one model. `instead` counts those that a fallback model answered, not as failures."""
 
     model: str
     runs: int = 0
@@ -43,17 +43,17 @@ class Rate:
 
     @property
     def share(self) -> float:
-        """Per cent."""
+        """The share of failed runs, in per cent."""
         return 100 * self.failed / self.runs
 
     @property
     def by_code(self) -> list[tuple[str, int]]:
-        """The most frequent first."""
+        """(error code, number of runs), the most frequent first."""
         return self.codes.most_common()
 
 
 def rates(since: datetime) -> list[Rate]:
-    """Of every model asked since then, the one asked most first. Two queries, whatever there is."""
+    """Return the rates of all models with ended runs since that time, most runs first. Always two queries."""
     ended = Run.objects.filter(created__gte=since, finished__isnull=False)
     found: dict[str, Rate] = {}
     for row in _counted(ended):
@@ -74,7 +74,7 @@ def _counted(runs: Any) -> Any:
 
 
 def _medians(runs: Any) -> Any:
-    """The run in the middle of each model's. Databases differ in how they would say median."""
+    """Return each model's run with the median time, by window functions: databases differ in their median."""
     heard = runs.filter(first_token__isnull=False, answered_by="")
     placed = heard.annotate(
         waited=FIRST_TOKEN,

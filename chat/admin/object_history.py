@@ -1,4 +1,4 @@
-"""Django's page of what was changed in the administration, for those who may see the row."""
+"""Django's history page of an object, without revealing which objects exist."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from django.http import HttpRequest
 
 
 class PermissionBeforeLookupMixin(admin.ModelAdmin):
-    """Asks for the right before looking for the row: Django's tells first whether there is one."""
+    """Check the right before looking the row up: Django's view reveals first that the row exists."""
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
-        """As Django's, for who has the right; the same refusal for everybody else."""
+        """Return Django's page. Raises PermissionDenied: without the right, for missing rows as well."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         return super().history_view(request, object_id, extra_context)

@@ -1,4 +1,4 @@
-"""What all lists of the log have in common: who has the right may look, and nobody can change anything."""
+"""Base classes for the admin of the log: readable with the right to view, changeable by no user."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -17,9 +17,9 @@ View = Callable[..., HttpResponseBase]
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
-    """Read-only for everybody, superusers too: no form, no action, and no address that takes a POST.
+    """Read-only for all users, superusers too: no form, no action, and no URL that accepts POST.
 
-    The rights are Django's `view` of each table. Lists count once, and only what the filters let through.
+    The right is Django's `view` permission of each model. Lists run one COUNT query, of the filtered rows.
     """
 
     actions = None
@@ -30,34 +30,34 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     @property
     def media(self) -> Media:
-        """No script: Django's are for forms and actions, 300 kB ahead of the first row."""
+        """No scripts: Django's serve forms and actions, and would load 300 kB before the first row."""
         return Media()
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """The list, under its own name: Django's would ask to select something to change."""
+        """Return the list, titled with the model's name: Django's title asks to select a row to change."""
         title = capfirst(self.opts.verbose_name_plural)
         response = super().changelist_view(request, {"title": title, **(extra_context or {})})
         response.trusted_types = True  # type: ignore[attr-defined]
         return response
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nobody: the chat writes the log."""
+        """Return False: the chat writes the log."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody: what was said was said."""
+        """Return False: the log must show what was written."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody; this also keeps an account from being deleted here along with what it said."""
+        """Return False. This also prevents the deletion of an account, which would cascade to its log."""
         return False
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
-        """There is none. Django's tells whether the row exists before it asks for the right."""
+        """Refuse: Django's view reveals that the row exists before it checks the right."""
         raise PermissionDenied
 
     def get_urls(self) -> list[URLPattern]:
-        """Django's own addresses, each of which can only be read."""
+        """Return Django's own URLs, each restricted to safe methods."""
         urls = super().get_urls()
         for url in urls:
             url.callback = only_read(url.callback)
@@ -65,19 +65,19 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
 
 class ReadOnlyListAdmin(ReadOnlyAdmin):
-    """A log of which the list says it all: a page for a single row would only repeat it."""
+    """A log without pages for single rows, which would only repeat the list."""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Only of the table, so that nothing links to a row."""
+        """Return False for a single row, so that nothing links to it."""
         return obj is None and super().has_view_permission(request)
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> Any:
-        """There is none. Django's tells whether the row exists before it asks for the right."""
+        """Refuse: Django's view reveals that the row exists before it checks the right."""
         raise PermissionDenied
 
 
 def only_read(view: View) -> View:
-    """405 for every method that sends something; 400 for a NUL, which PostgreSQL cannot be asked about."""
+    """Decorate a view to answer 405 to unsafe methods, and 400 to a NUL, which PostgreSQL does not accept."""
 
     @wraps(view)
     @require_safe

@@ -1,4 +1,4 @@
-"""Every attempt at a reply: how it ended, what it used, who wrote it. What was said is in the transcript."""
+"""The list of runs: outcome, usage and worker. The text is in the conversation's transcript."""
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -33,18 +33,18 @@ class RunAdmin(ModelRequestAdmin):
 
     @admin.display(description=_("transcript"))
     def reply(self, obj: Run) -> SafeString:
-        """Straight to the message. Whether somebody may read it, that page asks."""
+        """A link to the message in the transcript, which checks the right to read it."""
         address = reverse("admin:chat_conversation_change", args=[obj.conversation_id])
         link = '<a href="{}?leaf={}#m-{}">{}</a>'
         return format_html(link, address, obj.message_id, obj.message_id, _("Open"))
 
     def get_urls(self) -> list[URLPattern]:
-        """With the rates, ahead of the address that takes any name for a run's."""
+        """Put the URL of the rates first, because Django's URL for a single run matches any name."""
         view = only_read(self.admin_site.admin_view(self.rates_view))
         return [path("rates/", view, name="chat_run_rates"), *super().get_urls()]
 
     def rates_view(self, request: HttpRequest) -> HttpResponseBase:
-        """How each model did in a period; for whoever may see the runs."""
+        """Return the page of rates by model in a period, for users who may view runs."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         wanted = request.GET.get("period", "")

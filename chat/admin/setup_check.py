@@ -1,6 +1,6 @@
-"""A page on which an administrator has the set-up looked at. Its results come one by one, in one answer.
+"""The set-up check: a page that runs the health checks and streams their results in one response.
 
-So it works without a script, and in any process: nothing is kept for a second request to find.
+So it needs no script, and no state in a process that a second request would have to find.
 """
 
 import asyncio
@@ -25,14 +25,14 @@ from chat.views import access
 from . import health_checks
 from .health_checks import BAD, NOTE, Check, Finding
 
-AT_ONCE = 4  # checks that run side by side
-WHOLE = 120.0  # seconds for all of them
-RESULTS = "<!-- results -->"  # where they stand in the page
+AT_ONCE = 4  # checks that run concurrently
+WHOLE = 120.0  # seconds for all checks
+RESULTS = "<!-- results -->"  # marks the place of the results in the page
 
 
 @access.require_methods("GET", "HEAD", "POST")
 async def checkup(request: HttpRequest) -> HttpResponseBase:
-    """What is set up; with POST what of it works, or with `what=models` which models answer."""
+    """Return what is set up; on POST, stream the results of checking it, or with `what=models` all models."""
     here = await get_engine()
     if (refused := await run_in_db(_refusal, request)) is not None:
         return refused
@@ -49,7 +49,10 @@ async def checkup(request: HttpRequest) -> HttpResponseBase:
 
 
 def _refusal(request: HttpRequest) -> HttpResponse | None:
-    """As Django's admin: who is no staff is asked to sign in as somebody else. Raises PermissionDenied."""
+    """Return a redirect to the login for non-staff, as Django's admin does, and None for administrators.
+
+    Raises PermissionDenied: for other staff.
+    """
     if not admin.site.has_permission(request):
         return redirect_to_login(request.get_full_path(), reverse("admin:login"))
     if not request.user.is_superuser:
@@ -75,7 +78,7 @@ def _page(here: Engine, request: HttpRequest, what: str) -> str:
 
 
 async def _results(page: str, checks: list[Check]) -> AsyncIterator[str]:
-    """The page as far as the results, each of them as it is found, in order, and the rest of it."""
+    """Yield the page up to the results, each result in order as soon as it is known, and the page's rest."""
     head, _mark, rest = page.partition(RESULTS)
     deadline = asyncio.get_running_loop().time() + WHOLE
     turns = asyncio.Semaphore(AT_ONCE)
@@ -98,7 +101,10 @@ async def _results(page: str, checks: list[Check]) -> AsyncIterator[str]:
 async def _looked_at(
     check: Check, turns: asyncio.Semaphore, deadline: float, language: str | None
 ) -> tuple[str, str]:
-    """A finding's state and its row, in the language of who asked: this task has a context of its own."""
+    """Return a finding's state and its row as HTML, in the request's language.
+
+    `language` is passed, because a task has a context of its own.
+    """
     with translation.override(language):
         found = await _in_time(check, turns, deadline)
         return found.state, _row("admin/chat/checkup/_finding.html", language, finding=found)

@@ -1,4 +1,4 @@
-"""The models: which are offered, in which order, under which name, to whom, and which one is the default."""
+"""The models that the site offers: their order, names and groups, and the default model."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ CAPABILITIES = {
 
 
 class OfferForm(forms.ModelForm):
-    """The default cannot be taken away from anybody."""
+    """The form of a model. The default model can be neither hidden nor restricted to groups."""
 
     class Meta:
         widgets = {"groups": forms.CheckboxSelectMultiple}
@@ -51,7 +51,7 @@ class OfferForm(forms.ModelForm):
 
 
 class EndedFilter(admin.SimpleListFilter):
-    """Models that are no longer there are out of the way until one asks for them."""
+    """Filter that hides the models that Cloudflare no longer lists, unless they are chosen."""
 
     title = _("at Cloudflare")
     parameter_name = "ended"
@@ -72,7 +72,7 @@ class EndedFilter(admin.SimpleListFilter):
 
 @admin.register(OfferedModel)
 class OfferedModelAdmin(PermissionBeforeLookupMixin):
-    """Who may change models decides about them; what they are, Cloudflare says."""
+    """The models. The administrator's settings can be changed; Cloudflare's descriptions are read-only."""
 
     form = OfferForm
     list_display = (
@@ -132,7 +132,7 @@ class OfferedModelAdmin(PermissionBeforeLookupMixin):
 
     @admin.display(description=_("retires"))
     def retires(self, obj: OfferedModel) -> str:
-        """The day, or that Cloudflare does not have it any more."""
+        """The day on which the model retires, or the time since which it is gone."""
         if obj.has_ended and (since := obj.gone or obj.refused):
             return gettext("gone since %(day)s") % {"day": in_words(since)}
         retires = _model(obj).retires
@@ -151,7 +151,7 @@ class OfferedModelAdmin(PermissionBeforeLookupMixin):
 
     @admin.action(description=_("Make the default"), permissions=["change"])
     def make_default(self, request: HttpRequest, queryset: QuerySet) -> None:
-        """One that everybody can choose now."""
+        """Make the selected model the default, if every user can choose it now."""
         with write_lock(), transaction.atomic():
             chosen = list(queryset.select_for_update().order_by("pk"))
             if refusal := _no_default(chosen):
@@ -175,43 +175,43 @@ class OfferedModelAdmin(PermissionBeforeLookupMixin):
         messages.success(request, said % {"n": len(changed)})
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """After the groups, too: every process reads them anew."""
+        """Increment the version after the groups are saved, so that every process reads them again."""
         super().save_related(request, form, formsets, change)
         ModelList.objects.bump_version()
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """The list, and how old it is."""
+        """Return the list, with the age of Cloudflare's list as its subtitle."""
         return super().changelist_view(
             request, {"title": _("Models"), "subtitle": _age(), **(extra_context or {})}
         )
 
     def get_actions(self, request: HttpRequest) -> Any:
-        """Ours alone."""
+        """Return the class's own actions only, without Django's deletion."""
         actions = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nobody: models come of Cloudflare's list and of this site's settings."""
+        """Return False: models come from Cloudflare's list and from this site's settings."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody: it would be back with the next list. Hide it."""
+        """Return False: the next fetch of the list would bring the model back. Hide it instead."""
         return False
 
 
 def default() -> str:
-    """The id of the model of new conversations, as the database and the settings have it now."""
+    """Return the id of the default model, from the database and the settings as they are now."""
     return catalog.load_catalog(catalog.site_models()).default.id
 
 
 def _model(row: OfferedModel) -> LlmModel:
-    """What is known of it; of one that an earlier version of this software knew, the id."""
+    """Return the model of a row; one that only an earlier version of this software knew has just its id."""
     return catalog.apply_overrides(row, catalog.declared_model(row) or LlmModel(row.pk, row.pk, window=0))
 
 
 def _dollars(price: float) -> str:
-    """With two decimals, and three where they say something."""
+    """Return a price with three decimals, or with two if the third is 0."""
     return f"{price:.3f}".removesuffix("0")
 
 
@@ -222,7 +222,7 @@ def _tokens(number: int | None, *, learnt: bool) -> str:
 
 
 def _no_default(chosen: list[OfferedModel]) -> str:
-    """Why this cannot be the default; "" where it can."""
+    """Return the reason why these cannot be made the default; "" if they can."""
     if len(chosen) != 1:
         return gettext("Choose one model.")
     (row,) = chosen

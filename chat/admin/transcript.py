@@ -1,4 +1,4 @@
-"""A conversation as a reviewer reads it: one branch, a page of it, and the way to all others."""
+"""The transcript of a conversation for reviewers: one page of one branch, with links to all others."""
 
 import uuid
 from collections import defaultdict
@@ -17,12 +17,12 @@ from .tree import Tree
 
 PAGE = 100  # messages shown at once
 Newest = Literal[""]
-NEWEST: Newest = ""  # the newest page is the one before nothing
+NEWEST: Newest = ""  # the value of `before` for the newest page
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptEntry:
-    """A message with its whole text, also of a reply that is being written; its runs oldest first."""
+    """A message with its whole text, which includes the text so far of a live run; `runs` oldest first."""
 
     message: Message
     text: str
@@ -30,11 +30,11 @@ class TranscriptEntry:
     runs: list[Run]
     versions: list[uuid.UUID]
     feedback: Feedback | None
-    html: MessageHtml | None = None  # of a reply, once it is rendered
+    html: MessageHtml | None = None  # of a rendered reply
 
     @property
     def state(self) -> str:
-        """How its latest attempt ended, or `queued` or `running`; of a question it is empty."""
+        """The status of the latest run; "" for a question."""
         return self.runs[-1].status if self.runs else ""
 
     @property
@@ -48,7 +48,7 @@ class TranscriptEntry:
 
 @dataclass(frozen=True, slots=True)
 class CostSummary:
-    """Tokens over all branches, and dollars where every model's price is known."""
+    """Tokens over all branches, and their cost in dollars, None unless every model's price is known."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -65,7 +65,7 @@ class CostSummary:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A page of a branch. `older` and `newer` are values for `before`, None where there is no such page."""
+    """A page of a branch. `older` and `newer` are values of `before`, None if there is no such page."""
 
     entries: list[TranscriptEntry]
     messages: int
@@ -77,7 +77,7 @@ class Transcript:
     bill: CostSummary = field(repr=False)
 
     def rendered_for(self, person: int) -> "Transcript":
-        """The same with the replies' HTML. Call it outside of a transaction: it may take its time."""
+        """Return the transcript with the replies' HTML. Slow, so call it outside of a transaction."""
         replies = [entry for entry in self.entries if entry.message.role == Message.Role.ASSISTANT]
         texts = [Text(entry.text, str(entry.message.pk), not entry.is_live) for entry in replies]
         made = dict(
@@ -149,7 +149,7 @@ def _bill(conversation: Conversation) -> CostSummary:
 
 
 def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
-    """What tokens (model, in, out) cost; None where a model used has no known price."""
+    """Return the cost of (model, tokens in, tokens out); None if the price of a model used is unknown."""
     total = 0.0
     for name, asked, said in used:
         model = _known(name)
@@ -162,11 +162,11 @@ def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
 
 
 def model_name(key: str) -> str:
-    """What people call the model; of one that nobody knows its id."""
+    """Return the model's display name; the id of an unknown model."""
     model = _known(key)
     return model.name if model else current.get().name_of(key)
 
 
 def _known(key: str) -> LlmModel | None:
-    """Of a model that this site cannot ask now, what this software knows."""
+    """Return the model from the catalogue, else from this software's own list, else None."""
     return current.get().get_known(key) or next((model for model in bundled() if model.id == key), None)

@@ -1,4 +1,4 @@
-"""The shape of a conversation: which message answers which, without their texts."""
+"""The tree of a conversation's messages, without their texts."""
 
 import uuid
 from collections import defaultdict
@@ -9,7 +9,7 @@ Row = tuple[uuid.UUID, uuid.UUID | None, datetime, datetime | None]
 
 
 class Tree:
-    """All messages of a conversation, from rows (id, parent, created, picked), oldest first."""
+    """All messages of a conversation, from rows (id, parent, created, selected_at), oldest first."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._parent: dict[uuid.UUID, uuid.UUID | None] = {}
@@ -28,15 +28,15 @@ class Tree:
 
     @property
     def ends(self) -> int:
-        """How many branches there are."""
+        """The number of branches."""
         return sum(key not in self._versions for key in self._parent)
 
     def versions(self, key: uuid.UUID) -> list[uuid.UUID]:
-        """The message and its siblings, oldest first."""
+        """Return the message and its siblings, oldest first."""
         return self._versions[self._parent[key]]
 
     def branch(self, leaf: uuid.UUID) -> list[uuid.UUID]:
-        """From the root to `leaf`. A circle, which the log forbids, would end where it closes."""
+        """Return the messages from the root to `leaf`. A cycle, which the log forbids, would end it."""
         path: dict[uuid.UUID, None] = {}
         key: uuid.UUID | None = leaf
         while key in self._parent and key not in path:
@@ -45,7 +45,10 @@ class Tree:
         return list(reversed(path))
 
     def through(self, key: uuid.UUID | None) -> list[uuid.UUID]:
-        """The branch through a message, or any: on to where its author would go, who sees the last choice."""
+        """Return the branch through message `key`, or from the root if None, down to a leaf.
+
+        Below `key`, each step takes the child that was created or selected last, as the author's page does.
+        """
         path = dict.fromkeys(self.branch(key) if key else [])
         while (following := self._versions.get(key)) and not path.keys() & following:
             key = max(following, key=self._chosen.__getitem__)

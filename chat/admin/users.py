@@ -1,4 +1,4 @@
-"""The people: who may sign in, with which rights, and a new password for somebody who lost theirs."""
+"""The accounts and their rights, and links for users who have lost their password."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ ABOUT_RIGHTS = _(
 
 @admin.register(User)
 class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
-    """Staff with the right to change people look after those who are not staff."""
+    """The accounts. Staff with the right to change users can change those who are not staff."""
 
     form = PersonForm
     add_form = AccountForm
@@ -57,7 +57,7 @@ class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
     actions = None
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Only who has all rights gives rights."""
+        """Make the rights read-only, except for superusers."""
         rights = () if request.user.is_superuser else RIGHTS
         return ("new_password", "seen", "joined", *rights)
 
@@ -71,7 +71,7 @@ class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
 
     @admin.display(description=_("password"))
     def new_password(self, obj: User) -> str:
-        """The two ways to another one. The hash is nobody's business."""
+        """The links to the two ways to set a new password, in place of the hash, which is not shown."""
         link, own = reverse("admin:chat_user_link", args=[obj.pk]), "../password/"
         return format_html(
             '<a href="{}">{}</a> · <a href="{}">{}</a>',
@@ -82,28 +82,28 @@ class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
         )
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whoever can set the password of an account has its rights: so those with rights are off limits."""
+        """Return False for accounts with rights, except to superusers: a new password gives those rights."""
         if obj is not None and (obj.is_staff or obj.is_superuser) and not request.user.is_superuser:
             return False
         return super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody: the log would lose what this person said."""
+        """Return False: the log would lose the user's conversations."""
         return False
 
     def get_urls(self) -> list[URLPattern]:
-        """Django's, and the link for a new password."""
+        """Add the URL that makes a link for a new password."""
         link = self.admin_site.admin_view(self.password_link)
         return [path("<id>/link/", link, name="chat_user_link"), *super().get_urls()]
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:  # noqa: A002
-        """Set somebody's password; one's own is changed where the current one is asked for."""
+        """Set another user's password. For their own, redirect to the page that asks for the current one."""
         if self.get_object(request, unquote(id)) == request.user:
             return redirect("password")
         return super().user_change_password(request, id, form_url)
 
     def password_link(self, request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-        """Ask, then end the password and make a link for another one, which is shown this once."""
+        """Ask for confirmation; on POST, end the password and show a link for a new one, only this time."""
         person = self._reachable(request, id)
         if person == request.user:
             return redirect("password")
@@ -123,7 +123,7 @@ class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
 
     def _reachable(self, request: HttpRequest, key: str) -> User:
         if not self.has_change_permission(request):
-            raise PermissionDenied  # before anybody learns whether there is such a person
+            raise PermissionDenied  # before the response can reveal that the user exists
         person = self.get_object(request, unquote(key))
         if person is None:
             raise Http404
@@ -132,8 +132,11 @@ class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
         return person
 
     def _new_link(self, request: HttpRequest, person: User) -> str:
-        """End the old password at once, so that a thief who has it is out: its sessions end, its API keys are
-        revoked, and what is open with either ends within five seconds."""
+        """End the old password at once, and return a link to choose a new one.
+
+        A thief of the old password is locked out: the account's sessions end, its API keys are revoked, and
+        requests in progress with either end within five seconds.
+        """
         person.set_unusable_password()
         person.save(update_fields=["password"])
         self.log_change(request, person, gettext("Made a link for a new password."))
@@ -146,7 +149,7 @@ admin.site.unregister(Group)
 
 @admin.register(Group)
 class RightsAdmin(PermissionBeforeLookupMixin, GroupAdmin):
-    """Django's groups, which only superusers touch: staff could add rights to a group they are in."""
+    """Django's groups, for superusers only, because other staff could add rights to a group of their own."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return request.user.is_superuser

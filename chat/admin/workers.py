@@ -1,4 +1,4 @@
-"""The server processes that lived, and what each is writing now."""
+"""The list of workers, live and dead, with their numbers of live runs."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class WorkerAdmin(ReadOnlyListAdmin):
     ordering = ["-heartbeat_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        """Whether a heart beats is for the database's clock to say: hosts' clocks may differ."""
+        """Add `beats`, judged by the database's clock because hosts' clocks may differ, and `live`."""
         return (
             super()
             .get_queryset(request)

@@ -84,7 +84,7 @@ class Chat {
     if (this.#outbox.drafts('edit-').length) import('./edit.js').then(({ reopen }) => reopen(this));
   }
 
-  /** Clear the conversation's mark in the list, after turns made elsewhere were added to the page. */
+  /** Count turns made elsewhere as seen, after they were added to the page. */
   changed() {
     if (!this.busy) this.#mark('');
   }

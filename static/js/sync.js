@@ -150,7 +150,7 @@ export class Sync {
     if (at < 0) return shown[0] ?? '';
     if (from + length < trail.length) return shown[at + length] ?? shown[at];
     if (at || from) return shown[at];
-    // After a turn made on this page, messages may be missing before the few that the trail lists.
+    // After a turn made on this page, messages may be missing before the last three, which the trail lists.
     if (shown.indexOf(this.#anchor) >= trail.length) return this.#anchor;
     const { dataset } = document.getElementById(`m-${shown[0]}`);
     const same = dataset.run === (run ?? '') && dataset.status === (status || 'complete');

@@ -378,7 +378,7 @@ class Clock {
 /** A question and its reply on their way: their elements on the page, and how to undo them. */
 export class Turn {
   accepted = false;
-  #was = ''; // the status before of a reply that goes on, '' for a new reply
+  #was = ''; // the earlier status of a reply that is continued, '' for a new reply
 
   /**
    * @param {{reply: Reply, goesOn?: boolean, question?: Element, replaced?: Element[], typed?: boolean,
@@ -453,9 +453,7 @@ export function copy(template) {
   return document.getElementById(template).content.firstElementChild.cloneNode(true);
 }
 
-/**
- * Give an article that is stored now the id, the anchor and the addresses of the server's page.
- */
+/** Give a newly stored article the id, the anchor and the addresses that it has on the server's page. */
 export function identify(article, message) {
   article.dataset.message = message;
   article.id = `m-${message}`;

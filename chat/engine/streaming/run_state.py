@@ -133,7 +133,7 @@ class RunState:
     def close(self) -> None:
         """Drop the feeds, which refer back: the cycle would keep the text until a garbage collection."""
         self._feeds.clear()
-        for feed in ("plain", "page"):
+        for feed in ("plain_feed", "html_feed"):
             self.__dict__.pop(feed, None)
 
     def wake_subscribers(self) -> None:

@@ -184,7 +184,7 @@ def _models_found() -> list[str]:
 
 @_check(11, Tags.compatibility)
 def gateway_has_an_account() -> Iterable[tuple[str, str]]:
-    """Refuse settings of an AI Gateway without a gateway, and a gateway without an account."""
+    """Refuse settings of an AI Gateway without a gateway, and a gateway without an account: no use alone."""
     told = [name for name in _GATEWAY if getattr(settings, name) != _GATEWAY[name]]
     if settings.AI_GATEWAY_ID and not settings.CLOUDFLARE_ACCOUNT_ID:
         yield (
@@ -200,7 +200,7 @@ def gateway_has_an_account() -> Iterable[tuple[str, str]]:
 
 @_check(12, Tags.compatibility)
 def endpoint_is_whole() -> Iterable[tuple[str, str]]:
-    """Refuse OPENAI_BASE_URL without models, and models or a key without an address."""
+    """Refuse OPENAI_BASE_URL without models, which offers nothing, and models or a key without an address."""
     named = {name: bool(getattr(settings, name)) for name in ("OPENAI_BASE_URL", "OPENAI_MODELS")}
     for missing in [name for name in named if not named[name]] if any(named.values()) else []:
         yield f"{missing} is missing.", f"Write {missing} as well, or leave out what begins with OPENAI."

@@ -1,4 +1,4 @@
-"""CORS: the methods and headers that pages of the origins in API_ALLOWED_ORIGINS may use with the API.
+"""CORS: requests that pages of API_ALLOWED_ORIGINS may send to the API, and response headers they may read.
 
 https://fetch.spec.whatwg.org/#http-cors-protocol
 """

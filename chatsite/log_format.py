@@ -40,7 +40,6 @@ class LineFormatter(logging.Formatter):
         return redact(super().format(record))
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """Return the record's own line."""
         return ONE_TIME_LINK.sub(r"\1…", escape(super().formatMessage(record)))
 
     def formatException(self, ei: object) -> str:

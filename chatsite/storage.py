@@ -24,7 +24,7 @@ IMPORTS = (
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):
-    """Static files with hashed names, also in the imports of JavaScript modules: releases never get mixed.
+    """Storage that also hashes the imports of JavaScript modules, so that no module loads another release's.
 
     The site's own modules and style sheets are served without comments and white space, which are a quarter
     of what a browser would load.
@@ -34,7 +34,7 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
     max_post_process_passes = 12  # one per module on the longest chain of imports; a cycle would never end
 
     def save(self, name: str, content: Any, max_length: int | None = None) -> str:
-        """Save the copy without a hash in its name. Browsers get the one that `post_process` makes."""
+        """Save the copy without a hash in its name, for tools. Browsers get the one of `post_process`."""
         return super().save(name, _shorter(name, content) if _is_ours(name) else content, max_length)
 
     def post_process(self, paths: dict[str, Any], *args: Any, **options: Any) -> Iterator[Any]:

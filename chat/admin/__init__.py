@@ -22,4 +22,4 @@ __all__ = [
 
 admin.site.site_header = admin.site.site_title = _("Chat administration")
 admin.site.index_title = _("Overview")
-admin.site.enable_nav_sidebar = False  # with a handful of lists, the space is worth more
+admin.site.enable_nav_sidebar = False  # for a handful of lists, its space is worth more

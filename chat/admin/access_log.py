@@ -21,7 +21,7 @@ from chat.models import Conversation, Reading, ReadingOwner
 from .formats import moment
 from .readonly import ReadOnlyListAdmin
 
-REPEATED = timedelta(minutes=10)  # within which a list with the same content is not recorded again
+REPEATED = timedelta(minutes=10)  # within which a list that shows the same is not recorded again
 NAMED = 5  # owners that a row of the log names, of those whose conversations a list showed
 
 

@@ -113,7 +113,7 @@ class KeyAdmin(admin.ModelAdmin):
         return obj is None and super().has_change_permission(request)
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> Any:
-        """Refuse: the list shows all there is to a key."""
+        """Refuse: the list already shows everything about a key."""
         raise PermissionDenied
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:

@@ -179,7 +179,7 @@ async def _list(cloudflare: Cloudflare) -> Finding:
 
 
 async def _run(here: Engine) -> Finding:
-    """Check the default model, or another one of Workers AI if the default is not."""
+    """Check Workers AI with the default model, or with another of its models if the default is not one."""
     name = _("Workers AI, asking")
     own = [model for model in here.catalogue if model.host is Provider.WORKERS_AI and not model.local]
     if not own:

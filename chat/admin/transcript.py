@@ -89,10 +89,11 @@ class Transcript:
 
 
 def read(conversation: Conversation, leaf: uuid.UUID | None, before: uuid.UUID | None) -> Transcript:
-    """The newest page of a branch, or the page that ends just before `before`.
+    """Return the newest page of a branch, or the page that ends just before the message `before`.
 
-    The branch is the one through `leaf`, else the one its owner sees. Raises LookupError if a message is not
-    there.
+    The branch is the one through `leaf`, or else the one that the owner sees.
+
+    Raises LookupError: when `leaf` is not in the conversation, or `before` not on the branch.
     """
     shape = Message.objects.filter(conversation=conversation).order_by("created", "pk")
     tree = Tree(shape.values_list("pk", "parent_id", "created", "selected_at"))

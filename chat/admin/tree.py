@@ -36,7 +36,7 @@ class Tree:
         return self._versions[self._parent[key]]
 
     def branch(self, leaf: uuid.UUID) -> list[uuid.UUID]:
-        """Return the messages from the root to `leaf`. A cycle, which the log forbids, would end it."""
+        """Return the messages from the root to `leaf`. It ends at a cycle, which the log forbids."""
         path: dict[uuid.UUID, None] = {}
         key: uuid.UUID | None = leaf
         while key in self._parent and key not in path:

@@ -103,7 +103,7 @@ class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
         return super().user_change_password(request, id, form_url)
 
     def password_link(self, request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-        """Ask for confirmation; on POST, end the password and show a link for a new one, only this time."""
+        """Ask for confirmation; on POST, end the password and show, this once, a link to choose a new one."""
         person = self._reachable(request, id)
         if person == request.user:
             return redirect("password")

@@ -79,7 +79,7 @@ class ArchiveWriter:
 
 
 class Archive:
-    """A backup that is read. Raises BackupError: when it is no backup, or of an unknown format."""
+    """A backup opened for reading. Raises BackupError: when it is no backup, or of an unknown format."""
 
     def __init__(self, path: Path) -> None:
         try:

@@ -37,7 +37,7 @@ WHERE c.id = %s AND c.user_id = %s AND c.deleted IS NULL
 
 @dataclass(frozen=True, slots=True)
 class ConversationState:
-    """The state of a conversation that an open page reloads on when it changes.
+    """The state of a conversation that an open page shows, and updates when it changes.
 
     `run` is the newest run of the message `leaf`; `context_start` is the oldest message in that run's prompt.
     """

@@ -19,7 +19,7 @@ class Standing(NamedTuple):
 
 class ModelListManager(models.Manager["ModelList"]):
     def status(self: Self) -> Standing:
-        """Return the version, and if a fetch is due. One query, because every process polls it."""
+        """Return the version, and if a fetch is due. One query: every process asks every few seconds."""
         late = ExpressionWrapper(Q(due__lte=Now()), BooleanField())
         row = self.filter(pk=ModelList.ONLY).values_list("version", late).first()
         return Standing(*row) if row else Standing(0, False)

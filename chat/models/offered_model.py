@@ -88,7 +88,7 @@ class OfferedModel(models.Model):
 
     @property
     def has_ended(self) -> bool:
-        """True if Cloudflare no longer lists the model, or lately refused it `REFUSALS` times as ended."""
+        """True if Cloudflare no longer lists the model, or refused it often and lately enough as ended."""
         refused = self.refused is not None and self.refused > timezone.now() - FORGOTTEN
         return self.gone is not None or (refused and self.refusals >= REFUSALS)
 

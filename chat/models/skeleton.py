@@ -18,7 +18,7 @@ def digests(name: str, address: str) -> set[str]:
     """Return the digests (hex) of an account's name and e-mail address; an empty address has none.
 
     A name has two: as it is written, where `I` looks like `l`, and case-folded, where `i` does not. An
-    address has the case-folded one only, because its look is not chosen to deceive.
+    address has the case-folded one only, because an address is not chosen for its look.
     """
     folded, written = unicodedata.normalize("NFKC", name.casefold()), unicodedata.normalize("NFKC", name)
     looks = {skeleton(folded), skeleton(written)} if name else set()

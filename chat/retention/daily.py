@@ -13,7 +13,7 @@ from chat.models import MaintenanceTask
 
 from .kinds import prune
 
-POLL_SECONDS = 900.0  # mean interval between two checks of whether pruning is due
+POLL_SECONDS = 900.0  # mean time between two attempts to claim the task
 INTERVAL = timedelta(days=1)
 
 logger = logging.getLogger(__name__)

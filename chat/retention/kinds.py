@@ -19,7 +19,7 @@ from .conversations import delete_conversations
 from .journals import damaged, delete_damaged
 
 JOURNALS = "damaged journals"
-LEFT_BEHIND = timedelta(days=1)  # after the end of its run, a chunk belongs to no process any more
+LEFT_BEHIND = timedelta(days=1)  # after its run's end, a remaining chunk belongs to no process
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ KINDS = (
 
 
 def prune(stop: Stop) -> dict[str, int]:
-    """Delete all that is due, until `stop()`. Return the numbers of deleted rows, and of files, by kind.
+    """Delete all that is due, until `stop()`. Return the number of deleted rows, or files, by kind.
 
     Raises OSError: when a file cannot be deleted.
     """
@@ -119,7 +119,7 @@ def prune(stop: Stop) -> dict[str, int]:
 
 
 def count() -> dict[str, int]:
-    """Return the numbers of rows, and of files, by kind, that `prune` would delete."""
+    """Return the number of rows, or files, by kind, that `prune` would delete."""
     found = {kind.name: rows.count() for kind in KINDS if (rows := kind.rows()) is not None}
     if before := _before(settings.KEEP_DELETED_DAYS):
         found[JOURNALS] = len(damaged(before))

@@ -1,4 +1,4 @@
-"""A growing text as blocks, and what a page must change to keep up with it."""
+"""A growing text as rendered blocks, and the patches with which a page follows it."""
 
 from bisect import bisect_right
 from operator import attrgetter
@@ -10,17 +10,16 @@ from .markdown import Block, parse
 from .prose import OpenParagraph
 from .unfinished import stable_prefix
 
-# (index, html): that block is now this. (index, None, text): its last text, or the code of an open fence,
-# goes on with this.
-# (index, ""): there is no such block any more.
+# (index, html): replace the block's HTML, or add the block. (index, None, text): append to the block's last
+# text, or to the code of an open fence. (index, ""): remove the block.
 Patch = tuple[int, str] | tuple[int, None, str]
 
 
 class Blocks:
-    """A growing text as blocks: those that are closed are rendered once, the open tail again and again.
+    """A growing text as blocks: closed blocks are rendered once, the open tail again at each flush.
 
-    A block is closed by the first complete line of the next one. All that a later line can change in it is
-    what its `[label]`s mean, and that is put right at the end. Not for two threads at once.
+    A block is closed by the first complete line of the next one. A later line can only change the meaning of
+    the `[label]`s in a closed block, which `finish` corrects. Not thread-safe.
     """
 
     def __init__(self, anchors: str = "") -> None:
@@ -31,13 +30,13 @@ class Blocks:
         self._blocks: list[Block] = []
         self._closed = 0
         self._known = LinkDefinitions()
-        self._late: list[int] = []  # blocks that a definition after them may have changed
-        self._fence: OpenFence | None = None  # the last block, where code is simply added to it
-        self._prose: OpenParagraph | None = None  # the last block, where words are
+        self._late: list[int] = []  # indices of the blocks that a later definition may have changed
+        self._fence: OpenFence | None = None  # the last block, if code can be appended without parsing
+        self._prose: OpenParagraph | None = None  # the last block, if words can be appended without parsing
 
     @property
     def text(self) -> str:
-        """All that was fed."""
+        """The whole text fed so far."""
         if self._fed:
             self._text += "".join(self._fed)
             self._fed.clear()
@@ -45,16 +44,16 @@ class Blocks:
 
     @property
     def starts(self) -> list[int]:
-        """Where each block begins, in code points of the text."""
+        """The offsets in the text at which the blocks begin, in code points."""
         return [block.start for block in self._blocks]
 
     @property
     def open_length(self) -> int:
-        """How much the next flush has to parse, in code points."""
+        """The number of code points that the next flush has to parse."""
         return len(self.text) - self._end(self._closed)
 
     def may_highlight(self, *, whole: bool) -> bool:
-        """Whether the next flush, or all of a `finish`, may colour code: some lexers take their time."""
+        """Return True if the next flush, or `finish` if `whole`, may highlight code, which can take long."""
         line = self.text.rfind("\n", 0, self._flushed) + 1
         begin = self._end(self._closed) if self._fence is None else line
         text = self.text[0 if whole else begin :]
@@ -64,7 +63,7 @@ class Blocks:
         self._fed.append(text)
 
     def flush(self) -> list[Patch]:
-        """What has changed since the previous flush."""
+        """Return the patches since the previous flush."""
         if len(self.text) == self._flushed:
             return []
         self._flushed = len(self.text)
@@ -75,8 +74,10 @@ class Blocks:
         return patches
 
     def finish(self) -> list[Patch]:
-        """What has changed since the previous flush, now that nothing follows: the blocks are those of
-        `render(text)` after this."""
+        """Return the patches since the previous flush to the complete text.
+
+        Afterwards, the blocks are those of `render(text)`.
+        """
         self._flushed = len(self.text)
         if self._known or "]:" in self.text[self._end(self._closed) :]:
             self._closed, self._known = 0, LinkDefinitions()
@@ -90,16 +91,18 @@ class Blocks:
         return self._render(growing=False)
 
     def patches_since(self, position: int) -> list[Patch]:
-        """What brings a reader whose page shows `render(text[:position])` to the state of the last flush."""
+        """Return the patches that bring a page showing `render(text[:position])` up to the last flush."""
         return self.patches_page(position, len(self.text))[0]
 
     def patches_page(self, position: int, size: int) -> tuple[list[Patch], int]:
-        """The same for the next `size` code points or a little less or more, and the position that the reader
-        has then, from which to go on: where a block begins, or the end."""
+        """Return such patches for roughly the next `size` code points, and the position that they lead to.
+
+        That position, from which to continue, is the beginning of a block or the end of the flushed text.
+        """
         starts = self.starts
         first = self._first_unsure(position)
         before = self.text[self._end(first) : position]
-        shown = first + sum(1 for _ in parse(before, budget=Budget(0)))  # they are only counted
+        shown = first + sum(1 for _ in parse(before, budget=Budget(0)))  # no highlighting, just to count
         stop = max(bisect_right(starts, position + size) - 1, bisect_right(starts, position))
         whole = stop >= len(starts) or position + size >= self._flushed
         stop = len(starts) if whole else stop
@@ -109,8 +112,10 @@ class Blocks:
         return patches, self._flushed if whole else starts[stop]
 
     def _first_unsure(self, position: int) -> int:
-        """The first block that may look otherwise to a reader at this position: the last one that has begun
-        there for sure."""
+        """Return the index of the first block that may look different on a page at this position.
+
+        That is the last block which has certainly begun there.
+        """
         line = self.text.rfind("\n", 0, position) + 1
         begun = bisect_right(self._blocks, line, key=attrgetter("decided_at"))
         if line == position and begun < len(self._blocks) and self._blocks[begun].start == position:
@@ -118,7 +123,7 @@ class Blocks:
         return self._apart(max(0, begun - 1))
 
     def _apart(self, index: int) -> int:
-        """The block, or the last one before it, from which on the text can be parsed by itself."""
+        """Return the index of the nearest block, this one or before it, from which the text parses alone."""
         while index and index < len(self._blocks) and not self._blocks[index].parses_alone:
             index -= 1
         return index
@@ -130,18 +135,18 @@ class Blocks:
         return self._blocks[index].html
 
     def _added(self, growing: OpenFence | OpenParagraph | None) -> list[Patch] | None:
-        """The new text as what the last block goes on with; None where that needs to be parsed."""
+        """Return the new text as a patch that appends to the last block; None if it has to be parsed."""
         added = growing.added(self.text) if growing else None
         if added is None:
             return None
         return [(len(self._blocks) - 1, None, added)] if added else []
 
     def _end(self, count: int) -> int:
-        """Where the first `count` blocks end, in code points."""
+        """Return the offset at which the first `count` blocks end, in code points."""
         return self._blocks[count - 1].end if count else 0
 
     def _render(self, *, growing: bool) -> list[Patch]:
-        """Put the blocks of the tail in the place of those that were there."""
+        """Parse the tail, replace its blocks and return the patches."""
         first, begin = self._closed, self._end(self._closed)
         before = [self._html(index) for index in range(first, len(self._blocks))]
         whole = self.text[begin:]

@@ -1,4 +1,4 @@
-"""What a text has defined so far: the destinations of `[label]` and the footnotes of `[^label]`."""
+"""The definitions in a text so far: the destinations of `[label]` and the footnotes of `[^label]`."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -11,9 +11,8 @@ from .characters import neutralise_controls
 OPTIONS = (
     Options.ENABLE_TABLES | Options.ENABLE_TASKLISTS | Options.ENABLE_FOOTNOTES | Options.ENABLE_STRIKETHROUGH
 )
-EXPANDED = (
-    100_000  # characters of destinations that one parsing inserts; the parser has a limit of its own, too
-)
+# Maximum of characters that link destinations add in one parse; the parser has a limit of its own as well.
+EXPANDED = 100_000
 
 Link = tuple[str, str]  # destination, title
 
@@ -22,7 +21,7 @@ _MENTIONED = re.compile(r"\[\^([^\]\s]+)\]")
 
 
 class LinkDefinitions:
-    """Grows with the blocks that are closed, for those that follow. The first of a name counts."""
+    """The definitions in closed blocks, for the blocks after them. The first one of a label counts."""
 
     def __init__(self) -> None:
         self._links: dict[str, Link] = {}
@@ -32,7 +31,7 @@ class LinkDefinitions:
         return bool(self._links or self._footnotes)
 
     def learn(self, source: str, footnotes: Iterable[str]) -> None:
-        """Remember what closed blocks, and the lines between them, define."""
+        """Add the definitions in closed blocks and between them; `footnotes` are the labels of footnotes."""
         if "]:" in source:
             for label, link in _PARSER.reference_definitions(neutralise_controls(source)).items():
                 self._links.setdefault(_same(label), (link["dest"], link["title"] or ""))
@@ -40,11 +39,11 @@ class LinkDefinitions:
             self._footnotes.setdefault(_same(label), label)
 
     def parser(self) -> Markdown:
-        """A parser, for one parsing, that knows the links."""
+        """Return a parser, for a single parse, that resolves the links defined so far."""
         return Markdown(options=OPTIONS, broken_link_callback=self._resolver()) if self._links else _PARSER
 
     def preamble(self, source: str) -> str:
-        """What to put before a text so that the footnotes exist which it mentions."""
+        """Return stub definitions, to put before `source`, for the known footnotes it refers to."""
         if not self._footnotes or "[^" not in source:
             return ""
         mentioned = {_same(label) for label in _MENTIONED.findall(source)} & self._footnotes.keys()

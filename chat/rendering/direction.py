@@ -1,4 +1,4 @@
-"""Which way a text runs."""
+"""The writing direction of a text."""
 
 import re
 import unicodedata
@@ -9,12 +9,12 @@ _RIGHT_TO_LEFT = re.compile(
 
 
 def is_mixed(text: str) -> bool:
-    """Whether anything in it may run from right to left."""
+    """Return True if the text contains a character of a right-to-left script."""
     return _RIGHT_TO_LEFT.search(text) is not None
 
 
 def of(text: str) -> str:
-    """ "ltr" or "rtl": the direction of the first letter that has one."""
+    """Return "ltr" or "rtl", the direction of the first character that has one; "ltr" if none has."""
     kinds = map(unicodedata.bidirectional, text)
     first = next((kind for kind in kinds if kind in ("L", "R", "AL")), "L")
     return "ltr" if first == "L" else "rtl"

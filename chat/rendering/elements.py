@@ -1,4 +1,4 @@
-"""The elements that are open while a block is written."""
+"""The output and the stack of open elements while a block is written."""
 
 from collections.abc import Callable
 
@@ -10,30 +10,36 @@ End = str | Callable[[Range], None]
 
 
 class Elements:
-    """What is written goes to `_out`. `_ends` holds what closes each open element: its end tag, or what is to
-    be done then."""
+    """The base of the HTML writers. `_out` collects the HTML.
+
+    `_ends` holds the end of each open element: its end tag, or a function to call with the element's range.
+    """
 
     def __init__(self, source: bytes) -> None:
         self._source = source
-        self._is_ascii = source.isascii()  # asked once: it looks at all of the text
+        self._is_ascii = source.isascii()  # once, because it scans the whole text
         self._out: list[str] = []
         self._ends: list[End] = []
-        self._caught: list[str] | None = None  # the text inside what is written as a whole at its end
-        self._auto = ""  # the attribute of elements inside a block
-        self._direction = ' dir="ltr"'  # that of a block which is a container
+        self._caught: list[str] | None = None  # the text of an element that is written at its end, if open
+        self._auto = ""  # the `dir` attribute of elements inside a block
+        self._direction = ' dir="ltr"'  # the `dir` attribute of a block that is a container
 
     def _open(self, start: str, end: End) -> None:
         self._out.append(start)
         self._ends.append(end)
 
     def _release(self, html: str, span: Range) -> None:
-        """Write in one piece what was caught."""
+        """Write an element whose text was caught, and stop catching."""
         self._caught = None
         self._out.append(html)
 
     def _begin(self, span: Range) -> None:
-        """`dir="auto"` does not look into descendants that have their own: where the markers of a list and
-        the columns of a table stand is said at the top, and below only where something can differ."""
+        """Set the `dir` attributes for a top-level block.
+
+        `dir="auto"` ignores descendants that have a `dir` of their own. Therefore a container gets an
+        explicit direction, which decides the side of list markers and the order of table columns. The
+        elements in it get `dir="auto"` only if the block contains right-to-left text.
+        """
         if self._is_ascii:
             return
         text = self._source[span["start"] : span["end"]].decode()
@@ -43,10 +49,10 @@ class Elements:
 
     @property
     def _container(self) -> str:
-        """The attribute of a list, a table or a footnote."""
+        """The `dir` attribute of a list, a table or a footnote."""
         return self._auto if self._ends else self._direction
 
     @property
     def _textual(self) -> str:
-        """The attribute of a heading or a quotation."""
+        """The `dir` attribute of a heading or a block quote."""
         return self._auto if self._ends else ' dir="auto"'

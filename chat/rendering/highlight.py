@@ -1,4 +1,4 @@
-"""Code as HTML, coloured by pygments in eight colours."""
+"""Syntax highlighting of code with Pygments, in eight colours."""
 
 import re
 from collections.abc import Iterator
@@ -11,16 +11,16 @@ from pygments.lexers import find_lexer_class_by_name
 from pygments.token import Token, _TokenType
 from pygments.util import ClassNotFound
 
-MAX_CODE_CHARS = 50_000  # characters; a longer fence stays plain
-# Nobody reads such lines or gaps, and some lexers take seconds for one of them.
+MAX_CODE_CHARS = 50_000  # longer code stays plain
+# Code with such lines or gaps stays plain: nobody reads them, and some lexers take seconds for one of them.
 _ENDLESS = re.compile(r"[^\n]{1000}|\s{300}")
 CACHED = 128  # fences
-# Many lexers take time by the square of some texts (5,000 times “a\\n” is three seconds of C#). What is not
-# done in eight times the usual pace stays plain.
-SECONDS_PER_CHAR = 20e-6  # of processor time for a character
-NOISE_SECONDS = 0.02  # more for each fence
-# What one message may cost in all, counted in characters of code so that it does not depend on the machine:
-# two seconds at the worst pace. A fence costs its length, and what its noise may cost.
+# Many lexers take quadratic time for some texts (5,000 times “a\\n” takes three seconds as C#). The code that
+# is not highlighted after eight times the usual time stays plain.
+SECONDS_PER_CHAR = 20e-6  # limit of processor time per character
+NOISE_SECONDS = 0.02  # additional time allowed for each fence
+# Maximum cost of one message, in characters of code so that it does not depend on the machine. It is worth
+# two seconds at the slowest allowed pace. A fence costs its length plus FENCE_COST for NOISE_SECONDS.
 MESSAGE_BUDGET = 100_000
 FENCE_COST = round(NOISE_SECONDS / SECONDS_PER_CHAR)
 
@@ -56,14 +56,14 @@ CLASSES = {
 
 
 class Budget:
-    """How much code may still be coloured. What is beyond it stays plain: all of the text is shown."""
+    """The amount of code that may still be highlighted. Code beyond it is shown plain."""
 
     def __init__(self, left: int = MESSAGE_BUDGET) -> None:
         self.left = left
-        self.exceeded = False  # something stayed plain for want of it
+        self.exceeded = False  # True if code stayed plain because the budget was spent
 
     def takes(self, code: str) -> bool:
-        """Spend what this code costs, if there is as much left."""
+        """Spend the cost of this code and return True; return False if less is left."""
         cost = len(code) + FENCE_COST
         if cost > self.left:
             self.exceeded = True
@@ -73,7 +73,7 @@ class Budget:
 
 
 def highlighted(code: str, language: str, budget: Budget) -> str:
-    """The code as HTML: plain where the language is not known, the code is too long or the budget spent."""
+    """Return the code as HTML: plain if the language is unknown, the code too long or the budget spent."""
     if not language or len(code) > MAX_CODE_CHARS or _ENDLESS.search(code) or not budget.takes(code):
         return escape(code, quote=False)
     return _coloured(code, language)
@@ -94,7 +94,7 @@ def _coloured(code: str, language: str) -> str:
 
 
 def _tokens(code: str, language: str) -> Iterator[tuple[_TokenType, str]]:
-    """The tokens of the code from its beginning on, as many as there is time for."""
+    """Yield tokens from the beginning of the code, until the time is up or the lexer skips a character."""
     lexer = _lexer(code, language)
     if lexer is None:
         return
@@ -124,7 +124,7 @@ def _lexer(code: str, language: str) -> Lexer | None:
         found = find_lexer_class_by_name(language)
     except ClassNotFound:
         return None
-    if issubclass(found, DelegatingLexer):  # it reads everything before it gives the first token
+    if issubclass(found, DelegatingLexer):  # reads all the code before its first token, beyond any time limit
         return None
     lexer: Lexer = found(stripnl=False, ensurenl=False, startinline="<?" not in code)
     return lexer

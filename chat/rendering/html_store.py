@@ -1,4 +1,4 @@
-"""The HTML of messages that do not change any more: made once, kept within a bound of bytes."""
+"""A cache for the HTML of messages that no longer change, limited in bytes."""
 
 import threading
 import zlib
@@ -8,14 +8,16 @@ from concurrent.futures import Future
 from hashlib import blake2b
 
 MAX_BYTES = 4 * 1024 * 1024  # compressed: HTML shrinks to a tenth and less
-COMPRESSED = 512  # bytes; shorter HTML is kept as it is
-LEVEL = 1  # of compression: a megabyte in some 5 ms
-ENTRY_BYTES = 300  # what an entry costs beside its HTML
+COMPRESSED = 512  # bytes; shorter HTML is not compressed
+LEVEL = 1  # of zlib: compresses a megabyte in about 5 ms
+ENTRY_BYTES = 300  # overhead of an entry in addition to its HTML
 
 
 class HtmlStore:
-    """Least recently used out first. Whoever asks for what is being made waits for it, and nobody makes it a
-    second time. Safe to use from any thread."""
+    """A thread-safe cache that evicts the least recently used entry first.
+
+    Concurrent callers with the same key wait for the first one, so that nothing is rendered twice.
+    """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
@@ -30,11 +32,11 @@ class HtmlStore:
         return None if packed is None else _unpacked(packed)
 
     def get_or_make(self, key: bytes, make: Callable[[], tuple[str, bool]]) -> str:
-        """The HTML of this key. `make` returns it, and whether it may be kept."""
+        """Return the HTML for this key. If it is missing, `make` returns (HTML, True if it may be kept)."""
         if (found := self.get(key)) is not None:
             return found
         with self._lock:
-            packed = self._used(key)  # it may have been kept since
+            packed = self._used(key)  # another thread may have stored it since
             other = self._being_made.get(key)
             mine: Future[str] = Future()
             if packed is None and other is None:
@@ -44,7 +46,7 @@ class HtmlStore:
         return self._made(key, make, mine) if other is None else other.result()
 
     def _used(self, key: bytes) -> bytes | None:
-        """What is kept under this key, now the most recently used. The lock is held."""
+        """Return the entry of this key and make it the most recently used. The caller holds the lock."""
         if key in self._kept:
             self._kept.move_to_end(key)
         return self._kept.get(key)
@@ -75,7 +77,7 @@ class HtmlStore:
 
 
 def key_of(text: str, anchors: str) -> bytes:
-    """Of what the HTML depends on."""
+    """Return a digest of everything that the HTML depends on."""
     return blake2b(f"{anchors}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

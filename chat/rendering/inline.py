@@ -1,4 +1,4 @@
-"""HTML of what stands in a line: text, code, links, images, and the few tags that are taken as HTML."""
+"""The HTML of inline elements: text, code, links, images, and the few HTML tags that are honoured."""
 
 import re
 from functools import partial
@@ -17,14 +17,18 @@ _HONOURED = re.compile(r"<(?:(br) ?/?|(/?)(kbd|sub|sup))>", re.IGNORECASE)
 
 
 class Inline(Elements):
-    """Writes lines. `anchors`: see `render`; `growing`: the last words may be the beginning of more."""
+    """A writer of inline elements.
+
+    `anchors`: see `render`. `growing`: more text follows, so the last words may be the beginning of markup.
+    """
 
     def __init__(self, source: bytes, anchors: str, *, growing: bool) -> None:
         super().__init__(source)
         self._anchors = f"fn-{quote(anchors, safe='')}-" if anchors else "fn-"
-        self._last_words = len(source.rstrip()) if growing else len(source) + 1  # byte at which they end
-        self._honoured: list[tuple[int, str]] = []  # depth and name of open elements that were typed as HTML
-        self._link: tuple[str, list[str]] | None = None  # the address and the texts of the open link
+        # The byte offset at which the last words end, which is beyond the source if it is complete.
+        self._last_words = len(source.rstrip()) if growing else len(source) + 1
+        self._honoured: list[tuple[int, str]] = []  # (depth, name) of open elements that were written as HTML
+        self._link: tuple[str, list[str]] | None = None  # (URL, texts) of the open link
 
     def _text(self, text: str, span: Range) -> None:
         if self._link:
@@ -65,13 +69,16 @@ class Inline(Elements):
             self._out.append(escape(html, quote=False))
 
     def _close_honoured(self) -> None:
-        """No element that was typed as HTML is open for longer than what it stands in."""
+        """Close the elements written as HTML inside the element that ends now."""
         while self._honoured and self._honoured[-1][0] == len(self._ends):
             self._out.append(f"</{self._honoured.pop()[1]}>")
 
     def _line_break(self, _: None, span: Range) -> None:
-        """Soft or hard. CommonMark leaves it to the renderer whether a soft one shows: poems, addresses and
-        lists of “•” are written with single line breaks. A typed `<br>` ending a line is that break."""
+        """Write a line break for both soft and hard breaks.
+
+        CommonMark leaves soft breaks to the renderer. They are shown, because poems, addresses and lists of
+        “•” are written with single line breaks. A `<br>` in the text at the end of a line is not doubled.
+        """
         self._out.append("\n" if self._out[-1:] == ["<br>"] else "<br>\n")
 
     def _footnote_reference(self, label: str, span: Range) -> None:

@@ -1,13 +1,13 @@
-"""Links: which are followed, which host they lead to, and where a plain text holds one."""
+"""Links: the allowed destinations, the hosts they lead to, and the detection of bare ones in plain text."""
 
 import re
 from html import escape
 
-MAX_URL_CHARS = 2_000  # characters of an address; a longer one is no link
-STOPS = r"\s<>\"`\u3000-\u303f\uff00-\uffef"  # CJK punctuation ends an address, too
+MAX_URL_CHARS = 2_000  # a longer URL is not linked
+STOPS = r"\s<>\"`\u3000-\u303f\uff00-\uffef"  # characters that end a bare URL, including CJK punctuation
 
 _FOLLOWED = re.compile(r"https?://[^/?#\\]|mailto:.", re.IGNORECASE)
-_AUTHORITY = re.compile(r"https?://([^/?#\\]*)", re.IGNORECASE)  # a browser reads “\” as “/”
+_AUTHORITY = re.compile(r"https?://([^/?#\\]*)", re.IGNORECASE)  # browsers treat “\” as “/”
 _NAMED = r"((?:[\w-]+\.)+(?:com|org|net|gov|edu))|(?:https?://(?:www\.)?|www\.)((?:[\w-]+\.)+[a-z]+)"
 _CLAIMED = re.compile(rf"\s*(?:{_NAMED})(?=[/:?#\s]|$)", re.IGNORECASE)
 _BARE = re.compile(
@@ -19,15 +19,17 @@ _TRAILING = "?!.,:;*_~'\""
 
 
 def address(destination: str) -> str | None:
-    """The destination as it may stand in a link: http, https and mailto; None for every other and for
-    relative ones, which would lead into this application."""
+    """Return an http, https or mailto URL in a form that is safe in a link.
+
+    None for any other scheme, and for relative URLs, which would lead into this application.
+    """
     if len(destination) > MAX_URL_CHARS or not _FOLLOWED.match(destination):
         return None
     return "".join(f"%{ord(c):02X}" if c <= " " or c == "\\" else c for c in destination)
 
 
 def host(address: str) -> str:
-    """The host that a browser would ask; for an e-mail address that address."""
+    """Return the host that a browser would connect to; for a mailto URL the e-mail address."""
     found = _AUTHORITY.match(address)
     if found is None:
         return address.removeprefix("mailto:")
@@ -35,7 +37,7 @@ def host(address: str) -> str:
 
 
 def is_deceptive(text: str, address: str) -> bool:
-    """Whether a link's text looks like an address at another host than that which it leads to."""
+    """Return True if a link's text looks like a URL on another host than the one it leads to."""
     claimed = _CLAIMED.match(text)
     if claimed is None or address.lower().startswith("mailto:"):
         return False
@@ -55,7 +57,7 @@ def shown_host(address: str) -> str:
 
 
 def autolink(text: str) -> str:
-    """The text as HTML, with bare web and e-mail addresses as links (GitHub's extended autolinks)."""
+    """Return the text as HTML, with bare URLs and e-mail addresses as links (GitHub's extended autolinks)."""
     if "://" not in text and "www." not in text and "@" not in text:
         return escape(text, quote=False)
     out, done = [], 0
@@ -75,7 +77,7 @@ def autolink(text: str) -> str:
 
 
 def _found(words: str) -> tuple[str, str]:
-    """The words that are an address, and where that leads: nowhere for “www.x”."""
+    """Return (the part of `words` that is an address, its URL), with the URL "" if it is none: “www.x”."""
     if words.startswith(("http://", "https://")):
         shown = _without_trailing(words)
         return shown, shown
@@ -86,7 +88,7 @@ def _found(words: str) -> tuple[str, str]:
 
 
 def _without_trailing(shown: str) -> str:
-    """Without the punctuation of the sentence around it, and without a bracket that was opened before it."""
+    """Remove trailing punctuation of the surrounding sentence, and a bracket opened before the address."""
     end, surplus = len(shown), shown.count(")") - shown.count("(")
     while end:
         last = shown[end - 1]

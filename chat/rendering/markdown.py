@@ -1,7 +1,7 @@
 """Markdown as sanitised HTML, one element for each top-level block.
 
 CommonMark with GitHub's tables, task lists, strikethrough, footnotes and bare links. HTML in a text is shown
-as text, an image as a link to it: nothing that a model writes makes a browser ask another host.
+as text and an image as a link, so that nothing a model writes makes a browser contact another host.
 """
 
 import re
@@ -16,33 +16,36 @@ from .sanitise import clean
 from .writer import HtmlWriter
 
 _CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
-# The cells that the parser adds to short rows: half a million of them may come of a short text.
+# The events of the empty cells that the parser adds to short rows: a short text can produce half a million.
 _PADDING = ({"Start": "TableCell"}, {"End": "TableCell"})
 
 
 @dataclass(slots=True)
 class Block:
-    """A top-level block. Offsets are in code points: `start` and `end` at beginnings of lines, `sure` behind
-    the line that decided that the block begins."""
+    """A top-level block. Offsets are in code points.
+
+    `start` and `end` are at the beginning of a line, `decided_at` is the end of the line that proves that the
+    block has begun.
+    """
 
     html: str
     start: int
     decided_at: int
     end: int
-    footnotes: tuple[str, ...] = ()  # the labels that it defines
-    open_fence: str | None = None  # the language, where it is a fence that the end of the text left open
-    parses_alone: bool = True  # it can be parsed without the block before it
-    outline: tuple[int, ...] = ()  # the headings that one after it may stand under
-    budget: int = MESSAGE_BUDGET  # what is left after it for the colours of code
+    footnotes: tuple[str, ...] = ()  # the labels that the block defines
+    open_fence: str | None = None  # the language, if the block is a fence that is open at the end of the text
+    parses_alone: bool = True  # the block can be parsed without the block before it
+    outline: tuple[int, ...] = ()  # the levels of the headings that enclose the text after the block
+    budget: int = MESSAGE_BUDGET  # the highlighting budget that is left after the block
 
     def moved(self, by: int) -> Self:
         return replace(self, start=self.start + by, decided_at=self.decided_at + by, end=self.end + by)
 
 
 def render(text: str, anchors: str = "", budget: Budget | None = None) -> list[str]:
-    """Sanitised HTML of each top-level block of a Markdown text, in order: exactly one root element each.
+    """Return the sanitised HTML of each top-level block of a Markdown text, exactly one root element each.
 
-    `anchors`: prefix that keeps this text's footnotes apart from those of others on the page.
+    `anchors`: prefix that keeps this text's footnotes apart from those of other texts on the page.
     """
     return [block.html for block in parse(text, anchors, budget=budget)]
 
@@ -56,8 +59,11 @@ def parse(
     budget: Budget | None = None,
     growing: bool = False,
 ) -> Iterator[Block]:
-    """The blocks of a text. `known` is what the text before it has defined, `outline` the one of the block
-    before it, `budget` what that one left; `growing`: more is to come."""
+    """Yield the blocks of a text.
+
+    `known`: the definitions in the text before it. `outline`: that of the block before it. `budget`: the
+    highlighting budget that is left. `growing`: more text follows.
+    """
     known = known or LinkDefinitions()
     budget = budget or Budget()
     shown = _CARRIAGE_RETURN.sub("\n", neutralise_controls(text))
@@ -83,20 +89,22 @@ def parse(
 
 
 class _Lines:
-    """Where the lines of a text begin and end. The line that was asked for last is kept: a whole text may be
-    one line, with a block in every six bytes of it."""
+    """The lines of a text, in byte offsets.
+
+    The line found last is kept, because a whole text may be a single line with a block in every six bytes.
+    """
 
     def __init__(self, source: bytes) -> None:
         self._source = source
         self._begin = self._end = 0
 
     def begin(self, at: int) -> int:
-        """Where the line begins that this byte is in."""
+        """Return the offset at which the line with this byte begins."""
         self._find(at)
         return self._begin
 
     def end(self, at: int) -> int:
-        """Where the line after it begins; one behind the end of the text where there is none."""
+        """Return the offset at which the next line begins; one beyond the text's end if there is none."""
         self._find(at)
         return self._end
 
@@ -106,9 +114,12 @@ class _Lines:
             self._end = self._source.find(b"\n", at) + 1 or len(self._source) + 1
 
     def of(self, begin: int, end: int, deciding: int) -> tuple[int, int, int]:
-        """Where the first line of a block begins, where those end that decide that it begins, and where its
-        last one ends. (A list's range may reach into the indentation of the line after it, a fence's stops
-        before its line break. A paragraph's last line becomes the head of a table by the line after it.)"""
+        """Return (start of the first line, end of the line that proves the block, end of the last line).
+
+        `begin` and `end` are the parser's range, which is not exact: a list's may reach into the indentation
+        of the next line, and a fence's ends before its line break. `deciding` is the number of lines that
+        prove the block: two for a table, whose second line turns the last line of a paragraph into its head.
+        """
         start, sure = self.begin(begin), begin
         for _ in range(deciding):
             sure = self.end(sure)
@@ -116,14 +127,17 @@ class _Lines:
         return start, sure, min(self.end(last), len(self._source))
 
     def is_apart(self, begin: int) -> bool:
-        """Whether a block begins where it would by itself: a footnote that begins as deep as the contents of
-        the one before it ends that one, but without that one its line would be code."""
+        """Return True if a block parsed alone would begin at the same place.
+
+        A counterexample: a footnote that is indented as deep as the contents of the footnote before it ends
+        that one, but parsed alone its line would be code.
+        """
         indentation = self._source[self.begin(begin) : begin][:4]
         return len(indentation) < 4 and b"\t" not in indentation
 
 
 def _code_points(source: bytes) -> Callable[[int], int]:
-    """Turns byte offsets, asked for in ascending order, into code points."""
+    """Return a function that converts byte offsets, passed in ascending order, to code points."""
     if source.isascii():
         return int
     done = counted = 0

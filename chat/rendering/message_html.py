@@ -1,4 +1,4 @@
-"""The HTML of the messages of one page, with a bound on what all of them cost."""
+"""The HTML of the messages of one page, with a limit on their total highlighting cost."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,20 +7,20 @@ from .highlight import MESSAGE_BUDGET, Budget
 from .html_store import HtmlStore, key_of
 from .markdown import parse
 
-PAGE_BUDGET = 2 * MESSAGE_BUDGET  # for the code of all messages that are rendered for one page
+PAGE_BUDGET = 2 * MESSAGE_BUDGET  # highlighting budget of all messages that are rendered for one page
 
 
 class MessageHtml(str):
-    """Sanitised HTML of a message: made here and nowhere else."""
+    """The sanitised HTML of a message, created by PageRenderer only."""
 
     __slots__ = ()
 
 
 class PageRenderer:
-    """Renders messages for one page, those that were rendered before for nothing.
+    """A renderer for the messages of one page. Messages in the store cost none of its budget.
 
-    Code beyond the page's budget is plain on this page. That HTML is not kept: the next view of the page
-    finds the messages before it in the store, and has the budget for further ones.
+    Code beyond the page's budget stays plain on this page. That HTML is not stored: the next view of the page
+    finds the messages before it in the store, so its budget reaches further.
     """
 
     def __init__(self, store: HtmlStore | None = None, after_block: Callable[[], None] | None = None) -> None:
@@ -30,7 +30,7 @@ class PageRenderer:
         self._left = PAGE_BUDGET
 
     def html(self, text: str, anchors: str, *, final: bool = True) -> MessageHtml:
-        """`anchors`: see `render`; `final`: the text does not change any more."""
+        """Return the HTML of a message. `anchors`: see `render`. `final`: the text no longer changes."""
         make = partial(self._make, text, anchors, final=final)
         return MessageHtml(self._store.get_or_make(key_of(text, anchors), make))
 

@@ -1,4 +1,4 @@
-"""The last step of every rendering: what is not on this list does not reach a page."""
+"""The last step of every rendering: a sanitiser with an allowlist of elements and attributes."""
 
 import re
 
@@ -6,7 +6,7 @@ import nh3
 
 from .highlight import CLASSES
 
-MAX_DEPTH = 100  # levels; nh3's work grows with the square of the depth
+MAX_DEPTH = 100  # levels of nesting; nh3 takes quadratic time in the depth
 
 _DIRECTED = {"p", "li", "ul", "ol", "h3", "h4", "h5", "h6", "th", "td", "blockquote", "div", "pre", "code"}
 _PLAIN = {"hr", "br", "em", "strong", "del", "figure", "figcaption", "a", "sup", "sub", "kbd", "span"}

@@ -1,4 +1,4 @@
-"""HTML of tables."""
+"""The HTML of tables."""
 
 from functools import partial
 from html import escape
@@ -8,17 +8,17 @@ from pyromark.event import Range
 
 from .elements import Elements
 
-MAX_COLUMNS = 100  # columns; a wider table is shown as it was typed
+MAX_COLUMNS = 100  # a wider table is shown as its source text
 
 _HEAD_END = "</tr></thead><tbody>"
 
 
 class Tables(Elements):
-    """Writes tables that can scroll, by keyboard too, aligned by classes."""
+    """A writer of tables that are aligned by CSS classes and can be scrolled, also by keyboard."""
 
     def __init__(self, source: bytes) -> None:
         super().__init__(source)
-        self._aligned: tuple[str, ...] = ()  # the sides of the columns
+        self._aligned: tuple[str, ...] = ()  # the alignments of the columns
         self._column = 0
 
     def _table(self, aligned: tuple[str, ...], span: Range) -> None:

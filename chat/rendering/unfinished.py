@@ -1,10 +1,11 @@
-"""The end of a text that still grows: what would only flicker is held back, or shown as what it will be."""
+"""The end of a growing text: incomplete markup is held back or shown as complete, to avoid flicker."""
 
 import re
 
-WAITING = 300  # characters; nothing is guessed about, or held back, for longer
+WAITING = 300  # characters; markup that begins farther from the end is neither held back nor completed
 
-# A line of marks alone may become a list, a heading, a rule or a fence; “-” even makes one of the line above.
+# A line of marks alone may become a list, a heading, a rule or a fence; “-” can even turn the line above into
+# a heading.
 _DOUBTFUL = re.compile(r"[ \t>]*(?:[-+*=_#|~`]+|\d{1,9}[.)]?|(?:`{3,}|~{3,})[^\n]*)[ \t]*\Z|[ \t>]+\Z")
 _TABLE_HEAD = re.compile(r"(?:\A|\n[ \t]*\n)(\|[^\n]*(?:\n[ \t:|-]*)?)\Z")
 
@@ -15,8 +16,7 @@ _BEGUN = re.compile(
 
 
 def stable_prefix(text: str) -> str:
-    """The text without its last line, the head of a table, or the marks at its very end, as long as they are
-    in doubt."""
+    """Return the text without its ambiguous end: its last line, a table's head, or marks at the very end."""
     if head := _TABLE_HEAD.search(text, max(0, len(text) - WAITING)):
         return text[: head.start(1)]
     line = text.rfind("\n") + 1
@@ -26,8 +26,10 @@ def stable_prefix(text: str) -> str:
 
 
 def open_inline(text: str) -> tuple[str, str, str]:
-    """The very last words in three parts: those before markup that has begun in them, its kind ("code",
-    "strong", "em", "link", or "" for none), and those in it."""
+    """Return (text before the markup that is open at the end, kind of the markup, text in it).
+
+    The kind is "code", "strong", "em", "link", or "" if there is none.
+    """
     found = _BEGUN.search(text, max(0, len(text) - WAITING))
     if found is None:
         return text, "", ""

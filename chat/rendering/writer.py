@@ -1,4 +1,4 @@
-"""HTML of the parser's events, block by block. It is not yet sanitised."""
+"""Conversion of the parser's events to HTML, block by block; the HTML is not yet sanitised."""
 
 from functools import partial
 from html import escape
@@ -14,9 +14,9 @@ from .inline import Inline
 from .sanitise import MAX_DEPTH
 from .tables import Tables
 
-Event = Any  # a word, or a dictionary of one word and what it says: see pyromark.event
+Event = Any  # a name, or a dictionary from one name to its details: see pyromark.event
 
-ABOVE = 2  # headings: the page's, and the one of the message
+ABOVE = 2  # heading levels above those of a text: the page's and the message's
 
 ELEMENTS = {
     "Emphasis": ("<em>", "</em>"),
@@ -27,10 +27,10 @@ ELEMENTS = {
 
 
 class HtmlWriter(Inline, Tables):
-    """Writes one top-level block after the other.
+    """A writer of one top-level block after the other.
 
-    `growing`: more is to come. A fence that is open at the end stays plain then: it would be coloured anew
-    with every word.
+    `growing`: more text follows, so a fence that is open at the end stays plain, because it would have to be
+    highlighted again with every word.
     """
 
     def __init__(
@@ -45,17 +45,17 @@ class HtmlWriter(Inline, Tables):
         super().__init__(source, anchors, growing=growing)
         self._budget = budget
         self._growing = growing
-        self.outline = outline  # the headings that the next one may stand under, as the text numbers them
+        self.outline = outline  # the levels of the headings that enclose the next block, as in the source
         self._footnotes: list[str] = []  # the labels defined in this block
-        self.open_fence: str | None = None  # the language of the last block, where it is an open fence
+        self.open_fence: str | None = None  # the language of the last block, if it is an open fence
 
     @property
     def between(self) -> bool:
-        """Whether a block is complete."""
+        """True if no block is open, such as after the last event of a block."""
         return not self._ends
 
     def taken(self) -> tuple[str, tuple[str, ...]]:
-        """The complete block's HTML, and the labels of the footnotes that it defines."""
+        """Return (HTML, labels of the defined footnotes) of the complete block, and clear the output."""
         html, footnotes = "".join(self._out), tuple(self._footnotes)
         self._out.clear()
         self._footnotes.clear()
@@ -95,7 +95,7 @@ class HtmlWriter(Inline, Tables):
         self._open("<p>" if self._ends else '<p dir="auto">', "</p>")
 
     def _heading(self, details: dict[str, Any], span: Range) -> None:
-        """One level below the last heading that was higher, whatever numbers the text skips."""
+        """Open a heading one level below the heading that encloses it, even if the text skips levels."""
         level = int(details["level"][1])
         self.outline = (*takewhile(lambda above: above < level, self.outline), level)
         name = f"h{min(6, ABOVE + len(self.outline))}"
@@ -113,11 +113,14 @@ class HtmlWriter(Inline, Tables):
         self._open(f"<{name}{start}{'' if self._ends else self._direction}>", f"</{name}>")
 
     def _item(self, _: None, span: Range) -> None:
-        """Without a direction, for its marker would leave the list: the style sheet turns the text alone."""
+        """Open a list item without `dir`, which would move its marker out of the list.
+
+        The style sheet sets the direction of the item's text only.
+        """
         self._open("<li>", "</li>")
 
     def _task(self, done: bool, span: Range) -> None:
-        for place in range(len(self._out))[-2:]:  # the item's start, perhaps with a paragraph's after it
+        for place in range(len(self._out))[-2:]:  # the item's start tag, which a paragraph's may follow
             if self._out[place].startswith("<li"):
                 self._out[place] = self._out[place].replace("<li", '<li class="task"', 1)
         self._out.append(f'<span class="box">{"☑" if done else "☐"}</span> ')

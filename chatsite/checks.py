@@ -184,7 +184,7 @@ def _models_found() -> list[str]:
 
 @_check(11, Tags.compatibility)
 def gateway_has_an_account() -> Iterable[tuple[str, str]]:
-    """Refuse settings of an AI Gateway without a gateway, and a gateway without an account: no use alone."""
+    """Refuse AI Gateway settings without a gateway, and a gateway without an account: neither can work."""
     told = [name for name in _GATEWAY if getattr(settings, name) != _GATEWAY[name]]
     if settings.AI_GATEWAY_ID and not settings.CLOUDFLARE_ACCOUNT_ID:
         yield (

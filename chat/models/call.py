@@ -22,7 +22,7 @@ class CallQuerySet(models.QuerySet["Call"]):
 
 
 class Call(Attempt):
-    """An API call, written when it begins and again when it ends, so that its usage survives a crash.
+    """An API call, written when it begins and again when it ends, so that a crash hides no call.
 
     `run` is the same call as a turn of a conversation, if the key stores conversations.
     """

@@ -88,10 +88,7 @@ def _squeezed(text: str) -> str:
 
 
 def _lowered(text: str) -> str:
-    """Return the text in lower case with the same length; a character whose lower case has two is kept.
-
-    An example is "İ".
-    """
+    """Return the text in lower case with the same length: "İ", whose lower case has two characters, stays."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered

@@ -25,7 +25,7 @@ JITTER = 0.1  # share of the interval, so that sites started at the same time do
 
 @dataclass(frozen=True, slots=True)
 class FetchedModels:
-    """`finetunes` None: they could not be fetched, so the stored ones stay as they are."""
+    """Fetched models. `finetunes` None: these could not be fetched, so the stored ones stay as they are."""
 
     models: list[LlmModel]
     finetunes: list[LlmModel] | None

@@ -112,9 +112,9 @@ class Blocks:
         return patches, self._flushed if whole else starts[stop]
 
     def _first_unsure(self, position: int) -> int:
-        """Return the index of the first block that may look different on a page at this position.
+        """Return the index of the first block that may look different on a page at `position`.
 
-        That is the last block which has certainly begun there.
+        That is the last block that has certainly begun before `position`.
         """
         line = self.text.rfind("\n", 0, position) + 1
         begun = bisect_right(self._blocks, line, key=attrgetter("decided_at"))

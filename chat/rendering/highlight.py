@@ -19,8 +19,8 @@ CACHED = 128  # fences
 # is not highlighted after eight times the usual time stays plain.
 SECONDS_PER_CHAR = 20e-6  # limit of processor time per character
 NOISE_SECONDS = 0.02  # additional time allowed for each fence
-# Maximum cost of one message, in characters of code so that it does not depend on the machine. It is worth
-# two seconds at the slowest allowed pace. A fence costs its length plus FENCE_COST for NOISE_SECONDS.
+# Maximum cost of one message, in characters of code so that it does not depend on the machine: two seconds at
+# the slowest allowed pace. A fence costs its length plus FENCE_COST, the equivalent of NOISE_SECONDS.
 MESSAGE_BUDGET = 100_000
 FENCE_COST = round(NOISE_SECONDS / SECONDS_PER_CHAR)
 

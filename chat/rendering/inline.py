@@ -25,7 +25,7 @@ class Inline(Elements):
     def __init__(self, source: bytes, anchors: str, *, growing: bool) -> None:
         super().__init__(source)
         self._anchors = f"fn-{quote(anchors, safe='')}-" if anchors else "fn-"
-        # The byte offset at which the last words end, which is beyond the source if it is complete.
+        # The byte offset at which the last words end while the text grows, else beyond the text.
         self._last_words = len(source.rstrip()) if growing else len(source) + 1
         self._honoured: list[tuple[int, str]] = []  # (depth, name) of open elements that were written as HTML
         self._link: tuple[str, list[str]] | None = None  # (URL, texts) of the open link

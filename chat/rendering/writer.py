@@ -51,7 +51,7 @@ class HtmlWriter(Inline, Tables):
 
     @property
     def between(self) -> bool:
-        """True if no block is open, such as after the last event of a block."""
+        """True if no block is open: the previous one is complete."""
         return not self._ends
 
     def taken(self) -> tuple[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from typing import Any
 from .provider import Provider
 
 DEFAULT_MODEL = "@cf/zai-org/glm-4.7-flash"
-MAX_ID_CHARS = 150  # characters
+MAX_ID_CHARS = 150
 # The ids that may become part of a URL: three path segments, none of which is ".." or contains a slash.
 ID = re.compile(r"@(cf|hf)/[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
 ROUTES, AUTO_ROUTER = "dynamic/", "cloudflare/auto"  # id prefix and id that an AI Gateway itself resolves
@@ -161,7 +161,7 @@ class Catalogue:
         return self._retired[id_].name if id_ in self._retired else id_
 
     def get_known(self, id_: str) -> LlmModel | None:
-        """Return a model even if it is hidden or gone, such as for its prices; None if it is unknown."""
+        """Return a model, even a hidden or former one with the prices it had; None if it is unknown."""
         return self._known.get(id_)
 
     def for_groups(self, groups: Callable[[], Collection[int]]) -> "Catalogue":

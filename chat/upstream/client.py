@@ -1,4 +1,4 @@
-"""The client for all providers and the local model: one per event loop, with its own connection pool."""
+"""The client for all providers and the local model: one per event loop, with more connections than runs."""
 
 from collections.abc import Iterable
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -36,7 +36,7 @@ API_READ_FACTOR = 1.5  # a longer interval for API clients: a read costs as much
 
 
 class Client:
-    """Must be created on the event loop that uses it."""
+    """A client for all model servers. It must be created on the event loop that uses it."""
 
     def __init__(
         self,

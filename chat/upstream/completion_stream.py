@@ -21,9 +21,9 @@ from .gateway_log import NO_GATEWAY, GatewayLogRef
 from .http_transport import READ_BYTES, Transport
 from .timeouts import Timeouts
 
-MAX_ERROR_BYTES = 65_536  # read of an error response's body
-ERROR_READ_SECONDS = 5.0  # for reading an error response's body
-MAX_JSON_BYTES = 4_000_000  # of a JSON response
+MAX_ERROR_BYTES = 65_536  # limit for the body of an error response
+ERROR_READ_SECONDS = 5.0  # limit for reading that body
+MAX_JSON_BYTES = 4_000_000  # limit for the body of a JSON response
 LAST_FRAMES_SECONDS = 5.0  # for the frames after the finish reason: the usage and [DONE]
 EARLY_SECONDS = 0.02  # share of the timeout by which it may fire early, so that it is rescheduled less often
 LAST_BYTES_SECONDS = 0.05  # for the end of the body after [DONE], so that the connection can be reused
@@ -32,7 +32,7 @@ CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)
 
 
 class NotStreamed(UpstreamError):
-    """The server answered a streaming request with an empty JSON body; without `stream` it may answer."""
+    """An empty JSON response to a streaming request; the same request without `stream` may get a reply."""
 
 
 class CompletionStream:

@@ -13,10 +13,12 @@ STEP = re.compile(r"[0-9]{1,3}")
 
 @dataclass(frozen=True, slots=True)
 class GatewayLogRef:
-    """`gateway` and `log_id` identify the log entry. `cached`: the reply came from the gateway's cache;
-    `missed`: the cache was searched without success. `step`: index of the model that answered among those of
-    the gateway, 0 for the first; None if the headers name none. `served_by`: the model that a route or a
-    fallback of the gateway chose, with its provider: `openai/gpt-5`.
+    """A reference to a reply's log entry (`gateway`, `log_id`), with the other facts in the headers.
+
+    `cached`: the reply came from the gateway's cache; `missed`: the cache was searched without success.
+    `step`: index of the model that answered among those of the gateway, 0 for the first; None if the headers
+    name none. `served_by`: the model that a route or a fallback of the gateway chose, with its provider:
+    `openai/gpt-5`.
     """
 
     gateway: str = ""

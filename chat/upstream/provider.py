@@ -4,7 +4,9 @@ from enum import StrEnum
 
 
 class Provider(StrEnum):
-    """`GATEWAY`: a third-party provider behind an AI Gateway of the account. `ENDPOINT`: the operator's own
+    """A kind of provider.
+
+    `GATEWAY`: a third-party provider behind an AI Gateway of the account. `ENDPOINT`: the operator's own
     server, which speaks OpenAI's API.
     """
 

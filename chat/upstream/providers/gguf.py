@@ -26,7 +26,7 @@ class InvalidGguf(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """`context_length` in tokens, 0 if the model has none. `pools`: the model makes embeddings."""
+    """A model's description. `context_length` in tokens, 0 if it has none. `pools`: it makes embeddings."""
 
     architecture: str = ""
     type: str = "model"

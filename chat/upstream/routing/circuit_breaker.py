@@ -50,7 +50,7 @@ class CircuitBreaker:
         return 0.0 if self._next_trial is None else max(0.0, self._next_trial - self._clock())
 
     def try_acquire(self) -> bool:
-        """Whether a call may be made now, which the caller then makes."""
+        """Return True if a request may be sent now, which the caller must then send: it may be the trial."""
         if self.retry_after() > 0:
             return False
         if self._next_trial is not None:
@@ -93,10 +93,11 @@ class QuotaBreaker:
         return 0.0 if self._until is None else max(0.0, self._until - self._clock())
 
     def may_acquire(self) -> bool:
+        """Return True if a request may be sent now, without taking the trial."""
         return self.retry_after() == 0 or self._clock() >= self._next_trial
 
     def try_acquire(self) -> bool:
-        """Whether a call may be made now, which the caller then makes."""
+        """Return True if a request may be sent now, which the caller must then send: it may be the trial."""
         if not self.may_acquire():
             return False
         self._next_trial = self._clock() + self._pause

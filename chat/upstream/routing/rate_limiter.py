@@ -92,7 +92,7 @@ class SlidingWindow:
 
 
 class RateLimiter:
-    """The rate limits of the account, with a queue for the requests that have to wait.
+    """The rate limits of the account, with queues for the requests that have to wait.
 
     `account`: requests per `window` seconds for all models together; `paid`: for each model that needs
     Workers Paid. `processes` returns the number of live processes, including this one. `shared` counts the

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-NOTIFY_INTERVAL_SECONDS = 1.0  # at least, between two updates of all positions, even if the queue moves fast
+NOTIFY_INTERVAL_SECONDS = 1.0  # minimum between two updates of all positions, for a queue that moves fast
 
 PositionCallback = Callable[[int], None]
 

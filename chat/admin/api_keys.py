@@ -18,7 +18,10 @@ from .formats import in_words, moment
 
 @admin.register(ApiKey)
 class KeyAdmin(admin.ModelAdmin):
-    """A list without pages for single keys. Its actions revoke keys, and let them set the AI Gateway."""
+    """A list without pages for single keys.
+
+    Staff with the right to change keys can revoke them; administrators can also let them set the AI Gateway.
+    """
 
     list_display = ("name", "begins", "person", "scopes", "keeps_conversations", "state", "used", "made")
     list_display_links = None

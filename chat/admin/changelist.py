@@ -110,7 +110,10 @@ class OrderOnlyChangeList(ChangeList):
         """Do nothing: no page is shown, so nothing needs to be counted or read."""
 
     def neighbours(self, key: uuid.UUID) -> tuple[uuid.UUID | None, uuid.UUID | None]:
-        """Return the ids of the conversations before and after `key`, None where the list has none."""
+        """Return the ids of the conversations before and after `key`; None if there is none.
+
+        Both are None if `key` is not in the list.
+        """
         keys: Iterator[uuid.UUID] = self.queryset.values_list("pk", flat=True).iterator()
         before = None
         for found in keys:

@@ -153,7 +153,7 @@ async def _redis() -> Finding:
     try:
         layer: Any = get_channel_layer()
         await asyncio.wait_for(layer.group_send("checkup", {"type": "nothing"}), REDIS)
-    except Exception:  # the client's own exceptions are of many classes
+    except Exception:  # the exceptions of Redis clients are of many classes
         said = _("It does not answer. Processes find each other’s replies in the database meanwhile.")
         return Finding("Redis", BAD, said, _("See whether it runs, and REDIS_URL leads to it."))
     return Finding("Redis", GOOD, _("It answers."))

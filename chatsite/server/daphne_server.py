@@ -73,7 +73,7 @@ TOO_SLOW = _refusal("too_slow", 3046, "The request took too long to arrive. Send
 
 
 class LimitedRequest(WebRequest):
-    """A request that is refused while its body arrives, once that exceeds the limit, and is not stored."""
+    """A request that is refused as soon as its body exceeds the limit, before the body is stored anywhere."""
 
     flow: FlowControl | None = None
     _refused = False

@@ -76,39 +76,39 @@ class Finding:
 Check = Callable[[], Awaitable[Finding]]
 
 
-def of_setup(here: Engine) -> list[Check]:
+def of_setup(engine: Engine) -> list[Check]:
     """Return the checks of the services that this site is set up to use."""
-    found: list[Check] = [_database, lambda: _log(here), _redis]
-    if cloudflare := here.client.cloudflare:
-        found += [lambda: _token(here), lambda: _list(cloudflare), lambda: _run(here)]
+    found: list[Check] = [_database, lambda: _log(engine), _redis]
+    if cloudflare := engine.client.cloudflare:
+        found += [lambda: _token(engine), lambda: _list(cloudflare), lambda: _run(engine)]
     if gateway := config.gateway_name():
         assert cloudflare is not None
         found.append(lambda: _gateway(cloudflare, gateway))
     if settings.OPENAI_BASE_URL:
-        found.append(lambda: _endpoint(here))
+        found.append(lambda: _endpoint(engine))
     return found
 
 
-def of_models(here: Engine) -> list[Check]:
+def of_models(engine: Engine) -> list[Check]:
     """Return a check for each model that users may choose."""
 
     def check(model: LlmModel) -> Check:
-        return lambda: answers(here, model)
+        return lambda: answers(engine, model)
 
-    return [check(model) for model in here.catalogue]
+    return [check(model) for model in engine.catalogue]
 
 
-def price(here: Engine) -> float:
+def price(engine: Engine) -> float:
     """Return the most dollars that the checks of `of_models` can cost, as far as prices are known."""
-    prices = ((model.price_in or 0, model.price_out or 0) for model in here.catalogue)
+    prices = ((model.price_in or 0, model.price_out or 0) for model in engine.catalogue)
     return sum(READ * price_in + WRITTEN * price_out for price_in, price_out in prices) / 1_000_000
 
 
-async def answers(here: Engine, model: LlmModel) -> Finding:
+async def answers(engine: Engine, model: LlmModel) -> Finding:
     """Send `QUESTION` to a model and measure the time to the first token, at which the stream is closed."""
     ask = ChatRequest([{"role": "user", "content": QUESTION}], model, WRITTEN, skip_cache=True)
     # A router of its own, so that a failed check opens no circuit breaker, and an open one stops no check.
-    router = Router(here.client, lambda: here.catalogue, RateLimiter(UNLIMITED, UNLIMITED))
+    router = Router(engine.client, lambda: engine.catalogue, RateLimiter(UNLIMITED, UNLIMITED))
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
@@ -136,11 +136,11 @@ async def _database() -> Finding:
     return Finding(name, GOOD, _("%(kind)s answers.") % {"kind": kind})
 
 
-async def _log(here: Engine) -> Finding:
+async def _log(engine: Engine) -> Finding:
     """Write to the database: one more heartbeat of this process, which does no harm."""
     name = _("Log")
     try:
-        await run_in_db(_beat, here)
+        await run_in_db(_beat, engine)
     except DatabaseError:
         todo = _("See whether the disk is full, and this user may write there.")
         return Finding(name, BAD, _("Nothing can be written into the database."), todo)
@@ -159,9 +159,9 @@ async def _redis() -> Finding:
     return Finding("Redis", GOOD, _("It answers."))
 
 
-async def _token(here: Engine) -> Finding:
+async def _token(engine: Engine) -> Finding:
     name = _("Cloudflare’s token")
-    accepted = await here.client.verify()
+    accepted = await engine.client.verify()
     if accepted is None:
         return Finding(name, BAD, _("Cloudflare could not be asked."), _todo(ErrorKind.UNAVAILABLE))
     if not accepted:
@@ -178,14 +178,14 @@ async def _list(cloudflare: Cloudflare) -> Finding:
     return Finding(name, GOOD, _("The token may list models."))
 
 
-async def _run(here: Engine) -> Finding:
+async def _run(engine: Engine) -> Finding:
     """Check Workers AI with the default model, or with another of its models if the default is not one."""
     name = _("Workers AI, asking")
-    own = [model for model in here.catalogue if model.host is Provider.WORKERS_AI and not model.local]
+    own = [model for model in engine.catalogue if model.host is Provider.WORKERS_AI and not model.local]
     if not own:
         return Finding(name, NOTE, _("None of its models is offered."))
-    chosen = here.catalogue.default if here.catalogue.default in own else own[0]
-    found = await answers(here, chosen)
+    chosen = engine.catalogue.default if engine.catalogue.default in own else own[0]
+    found = await answers(engine, chosen)
     return Finding(name, found.state, f"{chosen.name}: {found.said}", found.todo)
 
 
@@ -204,7 +204,7 @@ async def _gateway(cloudflare: Cloudflare, gateway: str) -> Finding:
     return Finding(name, GOOD, _("It is there."))
 
 
-async def _endpoint(here: Engine) -> Finding:
+async def _endpoint(engine: Engine) -> Finding:
     """Check the server of OPENAI_BASE_URL by its list of models.
 
     Some servers have no such list; the checks of their models say more.
@@ -213,7 +213,7 @@ async def _endpoint(here: Engine) -> Finding:
     assert found is not None
     name = _("Server %(host)s") % {"host": found.host}
     try:
-        served = await here.client.endpoint_models()
+        served = await engine.client.endpoint_models()
     except UpstreamError as error:
         if error.status in (404, 405):
             todo = _("Ask the models themselves.")
@@ -241,6 +241,6 @@ def _select() -> None:
         cursor.execute("SELECT 1")
 
 
-def _beat(here: Engine) -> None:
+def _beat(engine: Engine) -> None:
     with write_lock(), transaction.atomic():
-        Worker.objects.filter(pk=here.worker.pk).update(heartbeat_at=Now())
+        Worker.objects.filter(pk=engine.worker.pk).update(heartbeat_at=Now())

@@ -33,14 +33,14 @@ RESULTS = "<!-- results -->"  # marks the place of the results in the page
 @access.require_methods("GET", "HEAD", "POST")
 async def checkup(request: HttpRequest) -> HttpResponseBase:
     """Return what is set up; on POST, stream the results of checking it, or with `what=models` all models."""
-    here = await get_engine()
+    engine = await get_engine()
     if (refused := await run_in_db(_refusal, request)) is not None:
         return refused
     what = request.POST.get("what", "setup") if request.method == "POST" else ""
-    page = await run_in_db(_page, here, request, what)
+    page = await run_in_db(_page, engine, request, what)
     if not what:
         return HttpResponse(page)
-    checks = health_checks.of_models(here) if what == "models" else health_checks.of_setup(here)
+    checks = health_checks.of_models(engine) if what == "models" else health_checks.of_setup(engine)
     response = StreamingHttpResponse(_results(page, checks))
     response["Cache-Control"] = "no-store, no-transform"
     response["X-Accel-Buffering"] = "no"
@@ -60,17 +60,17 @@ def _refusal(request: HttpRequest) -> HttpResponse | None:
     return None
 
 
-def _page(here: Engine, request: HttpRequest, what: str) -> str:
+def _page(engine: Engine, request: HttpRequest, what: str) -> str:
     context: dict[str, Any] = {
         **admin.site.each_context(request),
         "title": _("Set-up check"),
         "what": what,
-        "models": len(list(here.catalogue)),
-        "default": here.catalogue.default,
-        "account": here.client.cloudflare is not None,
+        "models": len(list(engine.catalogue)),
+        "default": engine.catalogue.default,
+        "account": engine.client.cloudflare is not None,
         "gateway": config.gateway_name(),
         "endpoint": config.endpoint(),
-        "price": health_checks.price(here),
+        "price": health_checks.price(engine),
         "minutes": round(WHOLE / 60),
         "results": RESULTS,
     }

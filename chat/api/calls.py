@@ -56,30 +56,30 @@ async def start_call(
 
     Raises RequestError; then nothing was stored, and nothing sent to a model.
     """
-    here = await get_engine()
+    engine = await get_engine()
     # Shielded from cancellation: a client that disconnects after the insert would leave a Call row open.
-    return await asyncio.shield(_start(here, request, dialect, reading))
+    return await asyncio.shield(_start(engine, request, dialect, reading))
 
 
 async def _start(
-    here: Engine, request: HttpRequest, dialect: str, reading: BodyReader
+    engine: Engine, request: HttpRequest, dialect: str, reading: BodyReader
 ) -> tuple[CompletionParams, ActiveCall]:
-    await here.heartbeat.confirm()
+    await engine.heartbeat.confirm()
     # Limited per key, known before any query, so that many calls with one key delay no others.
-    async with here.api_calls.beginnings.of(request.headers.get("Authorization", "")):
-        begun = await run_in_db(_begin, here, request, dialect, reading)
-    exchange = here.api_calls.start(begun.call, begun.told, begun.kept)
+    async with engine.api_calls.beginnings.of(request.headers.get("Authorization", "")):
+        begun = await run_in_db(_begin, engine, request, dialect, reading)
+    exchange = engine.api_calls.start(begun.call, begun.told, begun.kept)
     exchange.requested = begun.requested
     return begun.asked, exchange
 
 
-def _begin(here: Engine, request: HttpRequest, dialect: str, reading: BodyReader) -> _PreparedCall:
+def _begin(engine: Engine, request: HttpRequest, dialect: str, reading: BodyReader) -> _PreparedCall:
     """Do all database work before the request to the model, in one call on one thread."""
     key = authenticate(request)
     if not key.may_run:
         raise PermissionDenied(_("This key may not run models."))
     name, sent = reading(parse_body(request))
-    offered = catalog_for_user(here.catalogue, key.user)
+    offered = catalog_for_user(engine.catalogue, key.user)
     # Before the fields are checked: a model of another kind takes other fields, so its request has to fail as
     # one for an unknown model.
     model = resolve_model(offered, name)
@@ -87,9 +87,9 @@ def _begin(here: Engine, request: HttpRequest, dialect: str, reading: BodyReader
     model = with_adapter(offered, model, asked.lora)
     check_capabilities(asked, model)
     options = gateway_options(request, sent, key, model)
-    if here.draining:
+    if engine.draining:
         raise ServiceDraining(_("The server is restarting. Try again in a moment."), retry_after=5)
-    if here.api_calls.is_full:
+    if engine.api_calls.is_full:
         raise TooManyRequests(_("Too much is asked at once. Try again in a moment."), retry_after=5)
     told = ChatRequest(
         without_unread_reasoning(asked.messages, model),
@@ -105,8 +105,8 @@ def _begin(here: Engine, request: HttpRequest, dialect: str, reading: BodyReader
     call = Call(
         user=key.user,
         key=key,
-        worker_id=here.worker.pk,
-        epoch=here.lease.epoch,
+        worker_id=engine.worker.pk,
+        epoch=engine.lease.epoch,
         model=model.id,
         dialect=dialect,
         streamed=asked.stream,

@@ -12,21 +12,21 @@ from .errors import PermissionDenied
 from .model_names import resolve_model
 
 
-def listed(here: Engine, request: HttpRequest) -> list[LlmModel]:
+def listed(engine: Engine, request: HttpRequest) -> list[LlmModel]:
     """Return the models that the key's user may use. Raises InvalidApiKey and PermissionDenied."""
-    return list(_offered(here, request))
+    return list(_offered(engine, request))
 
 
-def found(here: Engine, request: HttpRequest, name: str | None) -> LlmModel:
+def found(engine: Engine, request: HttpRequest, name: str | None) -> LlmModel:
     """Return the model that `name` resolves to.
 
     Raises BadRequest, UnknownModel, InvalidApiKey and PermissionDenied.
     """
-    return resolve_model(_offered(here, request), name)
+    return resolve_model(_offered(engine, request), name)
 
 
-def _offered(here: Engine, request: HttpRequest) -> Catalogue:
+def _offered(engine: Engine, request: HttpRequest) -> Catalogue:
     key = authenticate(request)
     if not key.may_list:
         raise PermissionDenied(_("This key may not list models."))
-    return catalog_for_user(here.catalogue, key.user)
+    return catalog_for_user(engine.catalogue, key.user)

@@ -61,9 +61,9 @@ async def context(request: HttpRequest, conversation: uuid.UUID) -> HttpResponse
     return await run_in_db(_context, await get_engine(), request, conversation)
 
 
-def _context(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+def _context(engine: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     found = access.get_conversation_or_404(request, key)
-    offered = catalog_for_user(here.catalogue, access.get_user(request))
+    offered = catalog_for_user(engine.catalogue, access.get_user(request))
     try:
         model = offered.get(request.GET.get("model", offered.resolve_or_default(found.model).id))
     except UnknownModel as error:

@@ -28,20 +28,22 @@ from .redirects import HttpResponseSeeOther, to_conversation
 @access.require_methods("POST")
 async def rename(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Change the title, until the next rename; the place in the list stays."""
-    return await _change(request, conversation, lambda here, found: {"title": request_parsers.title(request)})
+    return await _change(
+        request, conversation, lambda engine, found: {"title": request_parsers.title(request)}
+    )
 
 
 @access.require_methods("POST")
 async def settings(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Change the model, the system prompt and the parameters, from the next turn on."""
-    return await _change(request, conversation, lambda here, found: _settings(here, request, found))
+    return await _change(request, conversation, lambda engine, found: _settings(engine, request, found))
 
 
-def _settings(here: Engine, request: HttpRequest, found: Conversation) -> dict[str, Any]:
+def _settings(engine: Engine, request: HttpRequest, found: Conversation) -> dict[str, Any]:
     changed = request_parsers.settings(request)
     if "parameters" in changed:
         changed["parameters"] = parameters.merge(found.parameters, changed["parameters"])
-    offered = catalog_for_user(here.catalogue, access.get_user(request))
+    offered = catalog_for_user(engine.catalogue, access.get_user(request))
     try:
         offered.get(changed.get("model", offered.default.id))
     except UnknownModel as error:
@@ -53,11 +55,11 @@ async def _change(
     request: HttpRequest, conversation: uuid.UUID, read: Callable[[Engine, Conversation], dict[str, Any]]
 ) -> HttpResponseBase:
     """Update only the columns that `read` returns from the request."""
-    here = await get_engine()
+    engine = await get_engine()
 
     def change() -> dict[str, Any]:
         found = access.get_conversation_or_404(request, conversation)
-        changed = read(here, found)
+        changed = read(engine, found)
         with write_lock():
             Conversation.objects.filter(pk=found.pk).update(**changed)
         return changed
@@ -84,10 +86,10 @@ def _seen(request: HttpRequest, conversation: uuid.UUID) -> None:
 @access.require_methods("POST")
 async def delete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Mark a conversation as deleted, and stop its live runs."""
-    here = await get_engine()
+    engine = await get_engine()
     live = await run_in_db(_delete, request, conversation)
     for run in live:
-        here.stop(run)
+        engine.stop(run)
     if is_form(request):
         return HttpResponseSeeOther(f"{reverse('chat:home')}?deleted={conversation}")
     return _answer(request, conversation, deleted=True)

@@ -17,10 +17,10 @@ async def alive(request: HttpRequest) -> HttpResponseBase:
 @access.require_methods("GET", "HEAD")
 async def ready(request: HttpRequest) -> HttpResponseBase:
     """Report readiness for traffic: 503 while the server drains or its database cannot be used."""
-    here = await get_engine()
-    if here.draining:
+    engine = await get_engine()
+    if engine.draining:
         return _not_ready("draining")
-    if outage := await here.readiness.check():
+    if outage := await engine.readiness.check():
         return _not_ready(outage.value)
     return JsonResponse({"status": "ready"})
 

@@ -61,8 +61,8 @@ async def revoke(request: HttpRequest, key: uuid.UUID) -> HttpResponseBase:
 @access.require_methods("GET", "HEAD")
 async def examples(request: HttpRequest) -> HttpResponseBase:
     """Show examples of API requests to copy, with this site's URL and its default model."""
-    here = await get_engine()
-    return await run_in_db(_examples, request, here.catalogue.default.id)
+    engine = await get_engine()
+    return await run_in_db(_examples, request, engine.catalogue.default.id)
 
 
 def _examples(request: HttpRequest, model: str) -> HttpResponse:

@@ -132,8 +132,8 @@ def _signed_in(request: HttpRequest, target: str = settings.LOGIN_REDIRECT_URL) 
     if wants_json(request):
         return _session_json(request)
     if typed := _typed(request):
-        here = async_to_sync(get_engine)()
-        return pages.render_after_login(here, request, _conversation(_next(request)), typed)
+        engine = async_to_sync(get_engine)()
+        return pages.render_after_login(engine, request, _conversation(_next(request)), typed)
     return redirect(target)
 
 

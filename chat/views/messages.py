@@ -65,29 +65,31 @@ async def _question(request: HttpRequest, conversation: uuid.UUID | None) -> Htt
 
 
 async def _ask(request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> HttpResponseBase:
-    here = await get_engine()
+    engine = await get_engine()
     # Shielded from cancellation: a client that disconnects between the stored turn and the launch of its run
     # would leave a turn without a reply.
-    user, live = await asyncio.shield(_start(here, request, read))
+    user, live = await asyncio.shield(_start(engine, request, read))
     if is_form(request):
         return to_conversation(live.info.conversation)
-    return stream(here, live, user, request)
+    return stream(engine, live, user, request)
 
 
 async def _start(
-    here: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]
+    engine: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]
 ) -> tuple[User, RunState]:
-    await here.heartbeat.confirm()
-    user, opened = await run_in_db(_open, here, request, read)
-    return user, await here.launch(opened)
+    await engine.heartbeat.confirm()
+    user, opened = await run_in_db(_open, engine, request, read)
+    return user, await engine.launch(opened)
 
 
-def _open(here: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> tuple[User, StoredTurn]:
+def _open(
+    engine: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]
+) -> tuple[User, StoredTurn]:
     """Do all database work of the request in one call on one thread."""
     user = access.get_user(request)
     turn = read(request)
-    if not here.draining:
-        return user, here.turn_store.store(user, turn, queued=here.supervisor.is_full)
-    if earlier := here.turn_store.find(user, turn):
+    if not engine.draining:
+        return user, engine.turn_store.store(user, turn, queued=engine.supervisor.is_full)
+    if earlier := engine.turn_store.find(user, turn):
         return user, earlier
     raise ServiceDraining(_("The server is restarting. Try again in a moment."), retry_after=5)

@@ -26,8 +26,8 @@ async def choice(request: HttpRequest) -> HttpResponseBase:
     return await run_in_db(_choice, await get_engine(), request)
 
 
-def _choice(here: Engine, request: HttpRequest) -> HttpResponse:
-    offered = catalog_for_user(here.catalogue, access.get_user(request))
+def _choice(engine: Engine, request: HttpRequest) -> HttpResponse:
+    offered = catalog_for_user(engine.catalogue, access.get_user(request))
     models = [facts(model) for model in offered]
     retired = offered.retired(request.GET.get("was", ""))
     context = {

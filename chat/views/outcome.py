@@ -53,10 +53,10 @@ async def outcome(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
     return await run_in_db(_outcome, await get_engine(), request, message)
 
 
-def _outcome(here: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+def _outcome(engine: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     message = access.get_message_or_404(request, key)
     run = message.runs.order_by("created").last()
-    offered = catalog_for_user(here.catalogue, access.get_user(request))
+    offered = catalog_for_user(engine.catalogue, access.get_user(request))
     item: dict[str, Any] = {"id": message.pk, "run": run and outcome_context(run)}
     conversation = message.conversation
     add_suggestions(

@@ -95,15 +95,15 @@ async def _answer(found: Page | HttpResponse) -> HttpResponse:
     return await found.response() if isinstance(found, Page) else found
 
 
-def _home(here: Engine, request: HttpRequest) -> Page | HttpResponse:
+def _home(engine: Engine, request: HttpRequest) -> Page | HttpResponse:
     try:
         user = access.get_user(request)
     except NotAuthenticated:
         return _to_login(request)
-    return _page(here, request, user, None, thread.Thread([], None, None))
+    return _page(engine, request, user, None, thread.Thread([], None, None))
 
 
-def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> Page | HttpResponse:
+def _conversation(engine: Engine, request: HttpRequest, key: uuid.UUID) -> Page | HttpResponse:
     try:
         found = access.get_conversation_or_404(request, key)
     except NotAuthenticated:
@@ -117,14 +117,14 @@ def _conversation(here: Engine, request: HttpRequest, key: uuid.UUID) -> Page | 
     # Read before the messages, so that the page notices a change in between and fetches them again.
     state = Conversation.objects.state(request.user, found.pk)
     shown = thread.read(found, before, since=since.pk if since else None)
-    return _page(here, request, access.get_user(request), found, shown, state=state, alone=is_part(request))
+    return _page(engine, request, access.get_user(request), found, shown, state=state, alone=is_part(request))
 
 
 async def render_rejected(
-    here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: RequestError
+    engine: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: RequestError
 ) -> HttpResponse:
     """Return the page that a refused form was sent from, with the error and with the typed message."""
-    page = await run_in_db(_render_rejected, here, request, key, refusal)
+    page = await run_in_db(_render_rejected, engine, request, key, refusal)
     response = await page.response()
     response.status_code = refusal.status
     if refusal.retry_after:
@@ -133,31 +133,33 @@ async def render_rejected(
 
 
 def _render_rejected(
-    here: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: RequestError
+    engine: Engine, request: HttpRequest, key: uuid.UUID | None, refusal: RequestError
 ) -> Page:
     try:
         found = access.get_conversation_or_404(request, key) if key else None
         typed = request.POST.get("content", "")
     except (NotFound, SuspiciousOperation):  # SuspiciousOperation: such as a body too large to be read
         raise refusal from None
-    return _typed(here, request, found, typed, refusal.message)
+    return _typed(engine, request, found, typed, refusal.message)
 
 
-def render_after_login(here: Engine, request: HttpRequest, key: uuid.UUID | None, typed: str) -> HttpResponse:
+def render_after_login(
+    engine: Engine, request: HttpRequest, key: uuid.UUID | None, typed: str
+) -> HttpResponse:
     """Return the page that a form was sent from before its user had to sign in, with the typed message."""
     try:
         found = access.get_conversation_or_404(request, key) if key else None
     except NotFound:  # deleted since; the typed message is kept
         found = None
     why = _("You are signed in. What you wrote was not sent yet.")
-    return _typed(here, request, found, typed, why).response_sync()
+    return _typed(engine, request, found, typed, why).response_sync()
 
 
-def _typed(here: Engine, request: HttpRequest, found: Conversation | None, typed: str, why: str) -> Page:
+def _typed(engine: Engine, request: HttpRequest, found: Conversation | None, typed: str, why: str) -> Page:
     shown = thread.read(found) if found else thread.Thread([], None, None)
     # No automatic refresh: it would lose the typed message.
     again: dict[str, Any] = {"error": why, "content": typed, "refresh": ""}
-    return _page(here, request, access.get_user(request), found, shown, **again)
+    return _page(engine, request, access.get_user(request), found, shown, **again)
 
 
 def _to_login(request: HttpRequest) -> HttpResponse:
@@ -168,7 +170,7 @@ def _to_login(request: HttpRequest) -> HttpResponse:
 
 
 def _page(
-    here: Engine,
+    engine: Engine,
     request: HttpRequest,
     user: User,
     current: Conversation | None,
@@ -179,7 +181,7 @@ def _page(
     **more: Any,
 ) -> Page:
     """Query the rest of a page around the messages `shown`; with `alone` there are only the messages."""
-    offered = catalog_for_user(here.catalogue, user)
+    offered = catalog_for_user(engine.catalogue, user)
     listed = None if alone else conversation_list.read(user, timezone_of(request), current=current)
     wanted = current.model if current else listed.model if listed else ""
     retired = offered.retired(wanted)

@@ -56,8 +56,8 @@ async def of_model(request: HttpRequest) -> HttpResponseBase:
     return await run_in_db(_of_model, await get_engine(), request)
 
 
-def _of_model(here: Engine, request: HttpRequest) -> HttpResponse:
-    offered = catalog_for_user(here.catalogue, access.get_user(request))
+def _of_model(engine: Engine, request: HttpRequest) -> HttpResponse:
+    offered = catalog_for_user(engine.catalogue, access.get_user(request))
     try:
         model = offered.get(request.GET.get("model", offered.default.id))
     except UnknownModel as error:

@@ -21,10 +21,10 @@ from .sse_response import stream as stream_of
 @access.require_methods("GET")
 async def stream(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
     """Stream the run from the position in `Last-Event-ID` or `?after=`, otherwise from its beginning."""
-    here = await get_engine()
+    engine = await get_engine()
     user, found, position = await run_in_db(_find, request, run)
-    live = await here.follow(found)
-    return stream_of(here, live, user, request, position)
+    live = await engine.follow(found)
+    return stream_of(engine, live, user, request, position)
 
 
 def _find(request: HttpRequest, run: uuid.UUID) -> tuple[User, Run, Position]:
@@ -48,9 +48,9 @@ async def stop(request: HttpRequest, run: uuid.UUID) -> HttpResponseBase:
 
     The request is stored in the run's row first, because the pub/sub message to the owner may get lost.
     """
-    here = await get_engine()
+    engine = await get_engine()
     found = await run_in_db(_request_stop, request, run)
-    here.stop(found)
+    engine.stop(found)
     if is_form(request):
         return to_conversation(found.conversation_id)
     return HttpResponse(status=202)

@@ -17,7 +17,7 @@ from tests.support.server import PATIENCE
 
 
 @pytest_asyncio.fixture
-async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
+async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
     """It asks the fake."""
     account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token"}
     with override_settings(

@@ -13,11 +13,11 @@ from chat.model_catalog.catalog import current
 from chat.models import ApiKey, User
 from chat.upstream import catalogue
 from chat.upstream.catalogue import Catalogue, LlmModel
-from tests.api.in_process import here
+from tests.api.in_process import engine
 from tests.fake_cloudflare.models import finetune
 from tests.fake_cloudflare.server import Fake
 
-__all__ = ["here"]
+__all__ = ["engine"]
 
 KEY = "5f3c1d2e-0000-4000-8000-000000000001"
 BASE = next(model for model in catalogue.bundled() if model.id == "@cf/google/gemma-2b-it-lora")
@@ -56,7 +56,7 @@ def bearer() -> dict[str, str]:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_they_are_listed_and_applied(here: Engine, fake: Fake) -> None:
+async def test_they_are_listed_and_applied(engine: Engine, fake: Fake) -> None:
     fake.lists.finetunes.append(finetune("story-teller", BASE.id, KEY))
     current.replace(OFFERED)
     client, headers = AsyncClient(), await run_in_db(bearer)

@@ -15,11 +15,11 @@ from chat.engine.generation import api_calls
 from chat.engine.generation.api_calls import SHARE
 from chat.models import ApiKey, Call, User
 from tests.api.client import CHAT, question
-from tests.api.in_process import here
+from tests.api.in_process import engine
 from tests.support.server import PATIENCE
 from tests.support.waiting import becomes
 
-__all__ = ["here"]
+__all__ = ["engine"]
 pytestmark = pytest.mark.django_db(transaction=True)
 MANY = 3 * THREADS
 
@@ -66,7 +66,7 @@ async def check(alices: dict[str, str], bobs: dict[str, str], gate: Gate) -> Non
     assert {answer.status_code for answer in await asyncio.gather(*crowd)} == {200}
 
 
-async def test_beginnings(here: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_beginnings(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     alices, bobs = await run_in_db(bearer, "alice"), await run_in_db(bearer, "bob")
 
     def is_alices(engine: Engine, request: Any, *rest: Any) -> bool:
@@ -77,7 +77,7 @@ async def test_beginnings(here: Engine, monkeypatch: pytest.MonkeyPatch) -> None
     await check(alices, bobs, gate)
 
 
-async def test_endings(here: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_endings(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     alices, bobs = await run_in_db(bearer, "alice"), await run_in_db(bearer, "bob")
     alice = await run_in_db(User.objects.get, username="alice")
 

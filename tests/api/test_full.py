@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest_asyncio.fixture
-async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
+async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
     """The process's engine, with a place for one call."""
     monkeypatch.setattr(api_calls, "MAX_LIVE_RUNS", 1)
     account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token"}
@@ -39,7 +39,7 @@ def drawn() -> str:
     return secret
 
 
-async def test_the_next_call_is_told_to_come_again(here: Engine) -> None:
+async def test_the_next_call_is_told_to_come_again(engine: Engine) -> None:
     bearer = {"Authorization": f"Bearer {await run_in_db(drawn)}"}
 
     async def ask(scenario: str, **more: Any) -> Any:
@@ -47,11 +47,11 @@ async def test_the_next_call_is_told_to_come_again(here: Engine) -> None:
         return await AsyncClient().post(CHAT, body, "application/json", headers=bearer)
 
     slow = await ask("fake: words tokens=900 delay=0.05", stream=True)
-    assert (slow.status_code, here.api_calls.is_full) == (200, True)
+    assert (slow.status_code, engine.api_calls.is_full) == (200, True)
     refused = await ask("hello")
     assert (refused.status_code, refused.json()["error"]["code"]) == (429, "model_busy")
     assert refused.headers["Retry-After"] == "5"
     assert await run_in_db(Call.objects.count) == 1
     slow.close()
-    await here.api_calls.wait(60, asyncio.Event())
+    await engine.api_calls.wait(60, asyncio.Event())
     assert (await ask("hello")).status_code == 200

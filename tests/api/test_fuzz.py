@@ -15,9 +15,9 @@ from chat.db import run_in_db
 from chat.engine.engine import Engine
 from chat.models import ApiKey, Conversation, Message, Run, User
 from tests.api.fuzz import Call, call
-from tests.api.in_process import here
+from tests.api.in_process import engine
 
-__all__ = ["here"]
+__all__ = ["engine"]
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.database]
 CALLS = int(os.environ.get("FUZZ_CALLS", "500"))
@@ -65,7 +65,7 @@ class Caller:
             response.close()
 
 
-async def test_no_input_makes_the_server_fail(here: Engine) -> None:
+async def test_no_input_makes_the_server_fail(engine: Engine) -> None:
     caller = await run_in_db(Caller)
     statuses: Counter[int] = Counter()
     broken: list[str] = []

@@ -10,10 +10,10 @@ from chat.db import run_in_db
 from chat.engine.engine import Engine
 from chat.models import ApiKey, Call, User
 from tests.api.client import CHAT, MODEL, RUN, question
-from tests.api.in_process import here
+from tests.api.in_process import engine
 from tests.fake_cloudflare.server import Fake
 
-__all__ = ["here"]
+__all__ = ["engine"]
 pytestmark = pytest.mark.django_db(transaction=True)
 ID = "cf-aig-gateway-id"
 
@@ -39,7 +39,7 @@ def sent(fake: Fake) -> dict[str, str]:
     return {name: value for name, value in fake.calls[-1]["headers"].items() if name.startswith("cf-aig-")}
 
 
-async def test_headers_are_passed_on_and_the_log_id_comes_back(here: Engine, fake: Fake) -> None:
+async def test_headers_are_passed_on_and_the_log_id_comes_back(engine: Engine, fake: Fake) -> None:
     labels = {"team": "blue", "person": "somebody else"}
     asked = {
         ID: "team",
@@ -61,7 +61,7 @@ async def test_headers_are_passed_on_and_the_log_id_comes_back(here: Engine, fak
     assert answer["cf-aig-cache-status"] == "MISS"
 
 
-async def test_the_option_of_the_body_says_the_same(here: Engine, fake: Fake) -> None:
+async def test_the_option_of_the_body_says_the_same(engine: Engine, fake: Fake) -> None:
     option = {
         "id": "team",
         "skipCache": True,
@@ -77,7 +77,7 @@ async def test_the_option_of_the_body_says_the_same(here: Engine, fake: Fake) ->
     assert "cf-aig-log-id" in answer
 
 
-async def test_a_stream_says_it_as_well_and_the_same_question_hits_the_cache(here: Engine) -> None:
+async def test_a_stream_says_it_as_well_and_the_same_question_hits_the_cache(engine: Engine) -> None:
     headers = {"Authorization": await run_in_db(bearer, True), ID: "team", "cf-aig-cache-ttl": "300"}
     told = []
     for _ in range(2):
@@ -90,7 +90,7 @@ async def test_a_stream_says_it_as_well_and_the_same_question_hits_the_cache(her
     assert told == ["MISS", "HIT"]
 
 
-async def test_a_cache_that_is_not_skipped_is_asked(here: Engine) -> None:
+async def test_a_cache_that_is_not_skipped_is_asked(engine: Engine) -> None:
     """The options as Cloudflare's first samples write them."""
     gateway = {"id": "team", "skipCache": False, "cacheTtl": 3600}
     asked = {"prompt": "cached so?", "gateway": gateway, "messages": None}
@@ -102,7 +102,7 @@ async def test_a_cache_that_is_not_skipped_is_asked(here: Engine) -> None:
     assert told == ["MISS", "HIT"]
 
 
-async def test_a_cache_key_is_the_persons_own(here: Engine, fake: Fake) -> None:
+async def test_a_cache_key_is_the_persons_own(engine: Engine, fake: Fake) -> None:
     await ask({ID: "team", "cf-aig-cache-key": "mine"})
     assert len(sent(fake)["cf-aig-cache-key"]) == 64
 
@@ -117,7 +117,7 @@ async def test_a_cache_key_is_the_persons_own(here: Engine, fake: Fake) -> None:
     ],
 )
 async def test_other_keys_are_refused_by_name(
-    here: Engine, fake: Fake, headers: dict[str, str], body: Any, name: str
+    engine: Engine, fake: Fake, headers: dict[str, str], body: Any, name: str
 ) -> None:
     calls = len(fake.calls)
     answer = await ask(headers, allowed=False, **body)
@@ -150,7 +150,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("headers", "body", "name"), WRONG)
 async def test_what_no_gateway_takes_is_refused_by_name(
-    here: Engine, fake: Fake, headers: dict[str, str], body: Any, name: str
+    engine: Engine, fake: Fake, headers: dict[str, str], body: Any, name: str
 ) -> None:
     calls = len(fake.calls)
     answer = await ask(headers, **body)
@@ -160,7 +160,7 @@ async def test_what_no_gateway_takes_is_refused_by_name(
     assert len(fake.calls) == calls
 
 
-async def test_a_site_with_a_gateway_needs_no_name(here: Engine, fake: Fake) -> None:
+async def test_a_site_with_a_gateway_needs_no_name(engine: Engine, fake: Fake) -> None:
     with override_settings(AI_GATEWAY_ID="team"):
         assert (await ask({"cf-aig-skip-cache": "false", ID: "other"})).status_code == 200
     assert sent(fake)[ID] == "other"

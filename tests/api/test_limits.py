@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest_asyncio.fixture
-async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
+async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
     """The process's engine, which may ask twice in a minute."""
     account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token", "DEFAULT_MODEL": ""}
     with override_settings(CLOUDFLARE_API_BASE_URL=f"{fake.url}/client/v4", REQUESTS_PER_MINUTE=2, **account):
@@ -29,7 +29,7 @@ async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Eng
     await made.drain(0)
 
 
-async def test_too_much_is_429_with_retry_after(here: Engine, fake: Fake) -> None:
+async def test_too_much_is_429_with_retry_after(engine: Engine, fake: Fake) -> None:
     bearer = {"Authorization": f"Bearer {await run_in_db(drawn)}"}
 
     async def ask(words: str, **more: Any) -> Any:

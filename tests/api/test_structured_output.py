@@ -24,7 +24,7 @@ SAID = '{"city": "Oslo"}'
 
 
 @pytest_asyncio.fixture
-async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
+async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
     """The process's engine, with a route of the gateway."""
     account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token", "DEFAULT_MODEL": ""}
     addresses = {
@@ -50,7 +50,7 @@ def asked(**more: Any) -> dict[str, Any]:
     return {"model": LLAMA, "messages": question, "response_format": FORMAT, **more}
 
 
-async def test_a_schema_with_a_stream_is_streamed(here: Engine, fake: Fake) -> None:
+async def test_a_schema_with_a_stream_is_streamed(engine: Engine, fake: Fake) -> None:
     answer = await post(CHAT, **asked(stream=True))
     assert answer.status_code == 200
     sent = b"".join([piece async for piece in answer.streaming_content]).decode()
@@ -62,7 +62,7 @@ async def test_a_schema_with_a_stream_is_streamed(here: Engine, fake: Fake) -> N
     assert (call["body"]["stream"], call["body"]["response_format"]["json_schema"]) == (False, SCHEMA)
 
 
-async def test_a_model_that_cannot_says_so_with_cloudflares_code(here: Engine) -> None:
+async def test_a_model_that_cannot_says_so_with_cloudflares_code(engine: Engine) -> None:
     refused = await post(f"{RUN}/{LORA}", prompt="hello", response_format=FORMAT)
     assert refused.status_code == 400
     [error] = refused.json()["errors"]
@@ -70,7 +70,7 @@ async def test_a_model_that_cannot_says_so_with_cloudflares_code(here: Engine) -
     assert "JSON schema" in error["message"]
 
 
-async def test_whom_a_route_chose_comes_back_in_a_header(here: Engine, fake: Fake) -> None:
+async def test_whom_a_route_chose_comes_back_in_a_header(engine: Engine, fake: Fake) -> None:
     answer = await post(CHAT, **asked(model="dynamic/cheap"))
     assert answer.json()["choices"][0]["message"]["content"] == SAID
     assert answer.headers["cf-aig-model"] == "openai/gpt-5-mini"

@@ -10,10 +10,10 @@ from chat.engine.engine import Engine
 from chat.models import ApiKey, User
 from chat.upstream.routing.rate_limiter import RateLimiter
 from tests.api.client import CHAT, MODEL, RUN, question
-from tests.api.in_process import here
+from tests.api.in_process import engine
 from tests.fake_cloudflare.server import Fake
 
-__all__ = ["here"]
+__all__ = ["engine"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -38,7 +38,7 @@ async def both(text: str, headers: dict[str, str], **more: Any) -> list[tuple[in
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_what_cloudflare_refuses_for_a_minute(here: Engine, fake: Fake, stream: bool) -> None:
+async def test_what_cloudflare_refuses_for_a_minute(engine: Engine, fake: Fake, stream: bool) -> None:
     headers, calls = await run_in_db(bearer), len(fake.calls)
     told = await both("fake: status code=3021 retry_after=50", headers, stream=stream)
     assert [each[:2] for each in told] == [(429, "rate_limit_exceeded"), (429, 3021)]
@@ -47,9 +47,9 @@ async def test_what_cloudflare_refuses_for_a_minute(here: Engine, fake: Fake, st
     assert len(fake.calls) == calls + 1, "nobody is asked again before that time"
 
 
-async def test_what_the_site_does_not_even_ask(here: Engine, fake: Fake) -> None:
+async def test_what_the_site_does_not_even_ask(engine: Engine, fake: Fake) -> None:
     headers = await run_in_db(bearer)
-    here.router.limiter = RateLimiter(1, 1)
+    engine.router.limiter = RateLimiter(1, 1)
     first = await AsyncClient().post(CHAT, question("hello"), "application/json", headers=headers)
     assert first.status_code == 200
     calls = len(fake.calls)

@@ -116,13 +116,13 @@ def _serve(say: Callable[[str], None]) -> bool:
 
     loop = twisted_loop
     asyncio.set_event_loop(loop)
-    here = loop.run_until_complete(get_engine())
+    engine = loop.run_until_complete(get_engine())
     host = settings.HOST.replace(":", r"\:")
     server = ChatServer(
         application,
         endpoints=[f"tcp:port={settings.PORT}:interface={host}:backlog={BACKLOG}"],
         on_stop=lambda: shut_down(settings.DRAIN_SECONDS),
-        on_force=here.force_shutdown.set,
+        on_force=engine.force_shutdown.set,
         on_listen=lambda: _listening(loop, say),
     )
     # Exempt what is loaded so far, and stays, from garbage collection: that was a tenth of a send's cost.
@@ -149,17 +149,17 @@ async def _greet(say: Callable[[str], None]) -> None:
     from chat.engine.engine import get_engine
     from chat.views.accounts import setup_url
 
-    here = await get_engine()
+    engine = await get_engine()
     say(f"The chat is at {settings.SITE_URL}/")
     if link := await run_in_db(setup_url):
         say(f"Make the administrator's account, once: {link}")
-    say(f"Answers come from {here.catalogue.default.name} ({here.catalogue.default.id}).")
+    say(f"Answers come from {engine.catalogue.default.name} ({engine.catalogue.default.id}).")
     if settings.CLOUDFLARE_API_TOKEN:
-        say(await _token_said(here))
+        say(await _token_said(engine))
 
 
-async def _token_said(here: Any) -> str:
-    accepted = await here.client.verify()
+async def _token_said(engine: Any) -> str:
+    accepted = await engine.client.verify()
     if accepted is None:
         return "Cloudflare could not be reached to check CLOUDFLARE_API_TOKEN; the server goes on."
     if accepted:

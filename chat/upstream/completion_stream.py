@@ -25,7 +25,7 @@ MAX_ERROR_BYTES = 65_536  # limit for the body of an error response
 ERROR_READ_SECONDS = 5.0  # limit for reading that body
 MAX_JSON_BYTES = 4_000_000  # limit for the body of a JSON response
 LAST_FRAMES_SECONDS = 5.0  # for the frames after the finish reason: the usage and [DONE]
-EARLY_SECONDS = 0.02  # share of the timeout by which it may fire early, so that it is rescheduled less often
+DEADLINE_SLACK = 0.02  # share of the timeout by which it may fire early, so that it is rescheduled less often
 LAST_BYTES_SECONDS = 0.05  # for the end of the body after [DONE], so that the connection can be reused
 NONE: Mapping[ErrorKind, str] = {}
 CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)
@@ -164,7 +164,7 @@ class CompletionStream:
         """
         deadline = self._deadline()
         self._timeout.reschedule(deadline)
-        self._put_off_at = self._last + EARLY_SECONDS * (deadline - self._last)
+        self._put_off_at = self._last + DEADLINE_SLACK * (deadline - self._last)
 
     def _deadline(self) -> float:
         patience = self._deadlines.between_tokens if self._received_first else self._first_deadline()

@@ -54,7 +54,7 @@ def _paths() -> Object:
     return {
         "/v1/chat/completions": {"post": _asks("Chat", "Completion", "Error")},
         "/v1/models": {"get": _gets("Models", "Error")},
-        "/v1/models/{model}": {"get": _gets("Model", "Error", _in_path("model"), missing=True)},
+        "/v1/models/{model}": {"get": _gets("Model", "Error", _in_path("model"))},
         f"{account}/run": {"post": _asks("NamedRun", "Result", "Failure", _in_path("account"))},
         f"{account}/run/{{model}}": {
             "post": _asks("Run", "Result", "Failure", _in_path("account"), _in_path("model"))
@@ -110,7 +110,7 @@ def _asks(body: str, whole: str, failure: str, *parameters: Object) -> Object:
     }
 
 
-def _gets(whole: str, failure: str, *parameters: Object, missing: bool = False) -> Object:
+def _gets(whole: str, failure: str, *parameters: Object) -> Object:
     return {
         "parameters": list(parameters),
         "responses": {

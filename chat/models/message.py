@@ -89,7 +89,7 @@ DEEPEST = 100_000  # most messages between a message and its leaf
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
-    def of(self, user: Any) -> "MessageQuerySet":
+    def owned_by(self, user: Any) -> "MessageQuerySet":
         """Return the messages that the user may read: those of their own, not deleted conversations."""
         return self.filter(conversation__user_id=user.pk, conversation__deleted=None)
 

@@ -46,7 +46,7 @@ def get_conversation_or_404(request: HttpRequest, conversation: uuid.UUID) -> Co
 
 def get_message_or_404(request: HttpRequest, message: uuid.UUID) -> Message:
     """Return a message of the user's own conversations. Raises NotAuthenticated and NotFound."""
-    found = Message.objects.of(get_user(request)).filter(pk=message).first()
+    found = Message.objects.owned_by(get_user(request)).filter(pk=message).first()
     if found is None:
         raise NotFound(_("There is no such message."))
     return found

@@ -21,9 +21,9 @@ from chat.exceptions import BadRequest, Conflict, NotAuthenticated, NotFound
 from chat.forms import LONGEST_PASSWORD
 from chat.models import ApiKey, User
 from chat.models.api_key import LONGEST_NAME
+from chat.timezones import timezone_of
 
 from . import access, request_fields
-from .conversation_list import timezone_of
 from .errors import is_form, refuse
 from .login import locked_out, refuse_locked_out
 from .password_confirmation import confirm_in_turn, one_confirmation

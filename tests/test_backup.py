@@ -131,6 +131,23 @@ def read(path: Path) -> None:
         archive.verify(lambda *_: None)
 
 
+def test_no_changed_byte_of_a_backup_raises_anything_but_a_backup_error(tmp_path: Path) -> None:
+    """Some bytes mean nothing, such as a time; those that were written must come back as they were."""
+    whole = written(tmp_path / "whole.zip").read_bytes()
+    path, refusals = tmp_path / "changed.zip", 0
+    for position in range(len(whole)):
+        for bits in (0x01, 0xFF):
+            changed = bytearray(whole)
+            changed[position] ^= bits
+            path.write_bytes(changed)
+            try:
+                read(path)
+            except BackupError:
+                refusals += 1
+    assert refusals > len(whole)
+
+
+
 def test_what_was_written_verifies(tmp_path: Path) -> None:
     read(written(tmp_path / "good"))
 

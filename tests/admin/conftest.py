@@ -6,8 +6,10 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 
+from chat.models import User
 from tests.admin import seed
 from tests.support.module_server import database, fake, server
+from tests.support.people import PASSWORD
 
 LIST = "/admin/chat/conversation/"
 
@@ -25,14 +27,33 @@ def reviewer(db: None) -> Client:
 
 
 @pytest.fixture
-def root(db: None) -> Client:
-    """Who may do everything that can be done."""
+def administrator(db: None) -> Client:
+    """root, who may do everything."""
     boss = seed.person("root")
     boss.is_staff = boss.is_superuser = True
     boss.save()
     client = Client()
     client.force_login(boss)
     return client
+
+
+@pytest.fixture
+def root(db: None) -> User:
+    return User.objects.create_superuser("root")
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return User.objects.create_user("alice", "alice@example.org", PASSWORD)
+
+
+@pytest.fixture
+def carol(db: None) -> User:
+    """Staff who may look after people."""
+    carol = User.objects.create_user("carol", is_staff=True)
+    names = ["view_user", "add_user", "change_user", "delete_user", "change_group", "add_group", "view_group"]
+    carol.user_permissions.set(Permission.objects.filter(codename__in=names))
+    return carol
 
 
 @pytest.fixture

@@ -38,11 +38,11 @@ def test_behind_our_proxy_the_address_is_the_readers_own(reviewer: Client, setti
     assert Reading.objects.get().address == "203.0.113.9"
 
 
-def test_each_opening_counts_also_of_another_branch(reviewer: Client, root: Client) -> None:
+def test_each_opening_counts_also_of_another_branch(reviewer: Client, administrator: Client) -> None:
     talk = seed.talk()
     look(reviewer, talk)
     look(reviewer, talk, f"leaf={seed.messages_of(talk)[0].pk}")
-    look(root, talk)
+    look(administrator, talk)
     assert [reading.reader for reading in Reading.objects.order_by("pk")] == ["erin", "erin", "root"]
 
 
@@ -100,10 +100,10 @@ class TestALook:
         reviewer.get(f"{LIST}?q=boats")
         assert Reading.objects.count() == 5
 
-    def test_by_another_reader_is_another_entry(self, reviewer: Client, root: Client) -> None:
+    def test_by_another_reader_is_another_entry(self, reviewer: Client, administrator: Client) -> None:
         seed.talk("alice")
         reviewer.get(LIST)
-        root.get(LIST)
+        administrator.get(LIST)
         assert [entry.reader for entry in Reading.objects.order_by("pk")] == ["erin", "root"]
 
     def test_at_ones_own_alone_is_nobodys_business(self, reviewer: Client) -> None:
@@ -153,16 +153,16 @@ class TestALook:
                 change()
         assert ReadingOwner.objects.get().owner == "alice"
 
-    def test_is_seen_by_administrators(self, reviewer: Client, root: Client) -> None:
+    def test_is_seen_by_administrators(self, reviewer: Client, administrator: Client) -> None:
         for name in ("alice", "bob", "carol", "dave", "frank", "grace"):
             seed.talk(name, "On boats")
         reviewer.get(f"{LIST}?q=boats")
-        page = root.get("/admin/chat/reading/").content.decode()
+        page = administrator.get("/admin/chat/reading/").content.decode()
         assert "Search for “<bdi>boats</bdi>”" in page
         assert "<bdi>frank</bdi> and 1 more" in page
         for query in ("q=boats", "q=grace", "kind__exact=list"):
             assert re.search(
-                r"1 result|1 reading", root.get(f"/admin/chat/reading/?{query}").content.decode()
+                r"1 result|1 reading", administrator.get(f"/admin/chat/reading/?{query}").content.decode()
             )
 
 
@@ -286,8 +286,8 @@ def test_the_migration_goes_back_and_forth() -> None:
         assert not Reading.objects.exists()
 
 
-def test_administrators_see_who_read_what(root: Client, kept: Reading) -> None:
-    page = root.get("/admin/chat/reading/").content.decode()
+def test_administrators_see_who_read_what(administrator: Client, kept: Reading) -> None:
+    page = administrator.get("/admin/chat/reading/").content.decode()
     for said in ("erin", "alice", "On boats", "192.0.2.7", f"{LIST}{kept.conversation}/change/"):
         assert said in page
-    assert re.search(r"1 result", root.get("/admin/chat/reading/?q=boats").content.decode())
+    assert re.search(r"1 result", administrator.get("/admin/chat/reading/?q=boats").content.decode())

@@ -10,9 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import Invite, User
-from tests.admin.test_users_admin import as_, root
+from tests.admin.people import as_
 
-__all__ = ["root"]
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 LIST = "/admin/chat/invite/"
 LINK = re.compile(r'value="http://localhost:8000(/accounts/invite/[\w-]{43}/)"')

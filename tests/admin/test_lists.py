@@ -21,56 +21,58 @@ def runs(client: Client, query: str) -> int:
     return client.get(f"{RUNS}?{query}").context["cl"].result_count
 
 
-def test_a_run_says_how_it_ended_and_leads_to_its_message(root: Client) -> None:
+def test_a_run_says_how_it_ended_and_leads_to_its_message(administrator: Client) -> None:
     talk = seed.talk("alice", "A secret title", said="A secret.", status="failed", error_code="busy",
         request_id="req-77")  # fmt: skip
     reply = seed.messages_of(talk)[1]
-    page = root.get(RUNS).content.decode()
+    page = administrator.get(RUNS).content.decode()
     for said in ("alice", seed.MODEL, "Failed", ">busy<", "req-77", "1,000 / 20", ">3.0<"):
         assert said in page
     assert f"/admin/chat/conversation/{talk.pk}/change/?leaf={reply.pk}#m-{reply.pk}" in page
     assert "secret" not in page
 
 
-def test_runs_are_filtered_and_found(root: Client) -> None:
+def test_runs_are_filtered_and_found(administrator: Client) -> None:
     seed.talk("alice", status="failed", error_code="busy", request_id="req-77")
     seed.talk("bob", model="@cf/other", created=timezone.now())
-    assert runs(root, "") == 2
+    assert runs(administrator, "") == 2
     for query in ("status__exact=failed", "error_code=busy", "model=@cf/other", "q=alice", "q=req-77"):
-        assert runs(root, query) == 1
+        assert runs(administrator, query) == 1
     day = (timezone.now() - timedelta(days=1)).isoformat().replace("+", "%2B")
-    assert runs(root, f"created__gte={day}") == 1
+    assert runs(administrator, f"created__gte={day}") == 1
 
 
 @pytest.mark.parametrize("address", [RUNS, WORKERS, "/admin/chat/reading/"])
-def test_their_queries_do_not_grow(root: Client, address: str) -> None:
+def test_their_queries_do_not_grow(administrator: Client, address: str) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as counted:
-            assert root.get(address).status_code == 200
+            assert administrator.get(address).status_code == 200
         return len(counted)
 
-    more(root, 5)
+    more(administrator, 5)
     few = queries()
-    more(root, 45)
+    more(administrator, 45)
     assert queries() == few <= 12
 
 
-def more(root: Client, number: int) -> None:
+def more(administrator: Client, number: int) -> None:
     for n in range(number):
         talk = seed.talk(f"p{n}")
         worker = Worker.objects.create(host="here", pid=n + 1)
         Run.objects.filter(conversation=talk).update(worker=worker)
-    root.get(f"/admin/chat/conversation/{talk.pk}/change/")
+    administrator.get(f"/admin/chat/conversation/{talk.pk}/change/")
 
 
-def test_a_worker_says_whether_it_lives_and_what_it_writes(root: Client) -> None:
+def test_a_worker_says_whether_it_lives_and_what_it_writes(administrator: Client) -> None:
     alive = Worker.objects.create(host="alive", pid=7)
     Worker.objects.create(host="dead", pid=8, heartbeat_at=timezone.now() - timedelta(minutes=1))
     for n in range(2):
         talk = seed.talk(title=f"talk {n}")
         Run.objects.filter(conversation=talk).update(worker=alive, status="running", finished=None)
     seed.talk()
-    found = {str(each): (each.beats, each.live) for each in root.get(WORKERS).context["cl"].result_list}
+    found = {
+        str(each): (each.beats, each.live) for each in administrator.get(WORKERS).context["cl"].result_list
+    }
     assert found == {"alive:7": (True, 2), "dead:8": (False, 0)}
 
 
@@ -78,11 +80,11 @@ LOG = "https://dash.cloudflare.com/acc/ai/ai-gateway/gateways/team/logs/log-7"
 THROUGH = {"gateway": "team", "gateway_log": "log-7", "gateway_cached": True, "gateway_step": 2}
 
 
-def test_a_run_through_a_gateway_leads_into_its_log(root: Client, settings: Any) -> None:
+def test_a_run_through_a_gateway_leads_into_its_log(administrator: Client, settings: Any) -> None:
     seed.talk("alice", **THROUGH)
-    assert "log-7" not in root.get(RUNS).content.decode()
+    assert "log-7" not in administrator.get(RUNS).content.decode()
     settings.CLOUDFLARE_ACCOUNT_ID, settings.AI_GATEWAY_ID = "acc", "team"
-    page = root.get(RUNS).content.decode()
+    page = administrator.get(RUNS).content.decode()
     assert f'<a href="{LOG}" rel="noreferrer">cached, fallback 2</a>' in page
 
 

@@ -25,7 +25,7 @@ def ran(ago: timedelta = timedelta(), waited: float | None = None, **fields: obj
     Run.objects.filter(conversation=talk).update(created=began, first_token=heard, **fields)
 
 
-def test_runs_are_counted_by_model_and_code(root: Client) -> None:
+def test_runs_are_counted_by_model_and_code(administrator: Client) -> None:
     for waited in (0.5, 3.0, 1.0):
         ran(waited=waited)
     ran(status="failed", error_code="busy")
@@ -38,7 +38,7 @@ def test_runs_are_counted_by_model_and_code(root: Client) -> None:
     assert first.by_code == [("busy", 2), ("timeout", 1)]
     assert first.median == pytest.approx(1.0, abs=0.001)
     assert (second.model, second.failed, second.share, second.median) == (OTHER, 0, 0.0, pytest.approx(2.0))
-    page = root.get(RATES).content.decode()
+    page = administrator.get(RATES).content.decode()
     assert "3 (42.9 %)" in page
     assert f"?error_code=busy&amp;model={seed.MODEL.replace('@', '%40')}" in page
 
@@ -51,10 +51,10 @@ def test_the_median_of_an_even_number_is_the_lower_of_the_two() -> None:
 
 
 @pytest.mark.parametrize(("period", "number"), [("hour", 1), ("day", 2), ("week", 3), ("", 2), ("x", 2)])
-def test_a_period_is_chosen(root: Client, period: str, number: int) -> None:
+def test_a_period_is_chosen(administrator: Client, period: str, number: int) -> None:
     for ago in (timedelta(minutes=5), timedelta(hours=5), timedelta(days=5), timedelta(days=50)):
         ran(ago)
-    (rate,) = root.get(RATES, {"period": period}).context["rates"]
+    (rate,) = administrator.get(RATES, {"period": period}).context["rates"]
     assert rate.runs == number
 
 
@@ -66,14 +66,14 @@ def test_two_queries_whatever_there_is() -> None:
     assert len(counted) == 2
 
 
-def test_the_list_of_runs_leads_there(root: Client) -> None:
-    assert f'href="{RATES}"' in root.get("/admin/chat/run/").content.decode()
-    assert "Nothing was asked" in root.get(RATES).content.decode()
+def test_the_list_of_runs_leads_there(administrator: Client) -> None:
+    assert f'href="{RATES}"' in administrator.get("/admin/chat/run/").content.decode()
+    assert "Nothing was asked" in administrator.get(RATES).content.decode()
 
 
-def test_only_who_may_see_the_runs_may_see_the_rates(reviewer: Client, root: Client) -> None:
+def test_only_who_may_see_the_runs_may_see_the_rates(reviewer: Client, administrator: Client) -> None:
     assert reviewer.get(RATES).status_code == 403
     assert Client().get(RATES).status_code == 302
-    assert root.post(RATES).status_code == 405
+    assert administrator.post(RATES).status_code == 405
     seed.person("erin").user_permissions.add(Permission.objects.get(codename="view_run"))
     assert reviewer.get(RATES).status_code == 200

@@ -7,13 +7,13 @@ from django.contrib.admin.models import LogEntry
 from django.test import Client
 
 from chat.models import User
-from tests.admin.test_users_admin import NEW, address, alice, as_, carol, root
-from tests.views.test_access import PASSWORD, log_in
+from tests.admin.people import address, as_
+from tests.support.people import PASSWORD
+from tests.views.accounts import NEW_PASSWORD, log_in
 
-__all__ = ["alice", "carol", "root"]
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 LINK = re.compile(r'value="http://localhost:8000(/accounts/reset/[^"]+)"')
-RESET = {"new_password1": NEW, "new_password2": NEW}
+RESET = {"new_password1": NEW_PASSWORD, "new_password2": NEW_PASSWORD}
 
 
 def made(client: Client, user: User) -> str:
@@ -48,7 +48,7 @@ def test_the_person_chooses_another_one_with_it(root: User, alice: User) -> None
     link, hers = made(as_(root), alice), Client()
     assert hers.post(hers.get(link)["Location"], RESET)["Location"] == "/"
     assert is_in(hers)
-    assert log_in(Client(), "alice", NEW).status_code == 302
+    assert log_in(Client(), "alice", NEW_PASSWORD).status_code == 302
     assert Client().get(link).status_code == 404
 
 
@@ -93,18 +93,20 @@ def test_a_link_is_made_by_a_form_with_its_token(root: User, alice: User) -> Non
 
 @pytest.mark.parametrize("page", ["link", "password"])
 def test_ones_own_password_is_changed_where_the_current_one_is_asked_for(page: str, root: User) -> None:
-    answer = as_(root).post(address(root, page), {"password1": NEW, "password2": NEW})
+    answer = as_(root).post(address(root, page), {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD})
     assert (answer.status_code, answer["Location"]) == (302, "/accounts/password/")
     root.refresh_from_db()
-    assert not root.check_password(NEW)
+    assert not root.check_password(NEW_PASSWORD)
 
 
 def test_one_set_by_hand_ends_the_sessions_too(root: User, alice: User) -> None:
     hers = as_(alice)
-    answer = as_(root).post(address(alice, "password"), {"password1": NEW, "password2": NEW})
+    answer = as_(root).post(
+        address(alice, "password"), {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
+    )
     assert answer.status_code == 302
     assert not is_in(hers)
-    assert log_in(Client(), "alice", NEW).status_code == 302
+    assert log_in(Client(), "alice", NEW_PASSWORD).status_code == 302
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_one_set_by_hand_ends_the_sessions_too(root: User, alice: User) -> None:
     ],
 )
 def test_the_rules_hold_for_the_administrator_too(wrong: dict[str, str], root: User, alice: User) -> None:
-    form = {"password1": NEW, "password2": NEW} | wrong
+    form = {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD} | wrong
     answer = as_(root).post(address(alice, "password"), form)
     assert answer.status_code == 200
     assert answer.context["form"].errors

@@ -25,11 +25,11 @@ def carol() -> Client:
 
 
 @pytest.mark.parametrize("key", ["x", "1", "%00", "conversation"])
-def test_no_row_has_a_page_on_the_site_and_a_strange_key_is_no_error(root: Client, key: str) -> None:
+def test_no_row_has_a_page_on_the_site_and_a_strange_key_is_no_error(administrator: Client, key: str) -> None:
     kind = ContentType.objects.get_for_model(Conversation).pk
     found = key if key != "conversation" else str(seed.talk().pk)
     for address in (f"/admin/r/{kind}/{found}/", f"/admin/r/999/{found}/", f"/admin/r/{key}/{key}/"):
-        assert root.get(address).status_code == 404
+        assert administrator.get(address).status_code == 404
         assert Client().get(address)["Location"].startswith("/admin/login/")
 
 

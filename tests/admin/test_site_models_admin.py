@@ -9,7 +9,7 @@ from django.test import Client
 from chat.model_catalog import catalog
 from chat.models import ModelList, OfferedModel, User
 from chat.upstream.catalogue import Catalogue
-from tests.admin.test_users_admin import as_
+from tests.admin.people import as_
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 LIST = "/admin/chat/offeredmodel/"
@@ -189,10 +189,14 @@ def test_without_the_right_there_is_nothing() -> None:
     assert LIST not in nobody.get("/admin/").content.decode()
 
 
-def test_nobody_adds_or_deletes_one(root: Client) -> None:
+def test_nobody_adds_or_deletes_one(administrator: Client) -> None:
     for page in (f"{LIST}add/", GEMMAS_PAGE.replace("change", "delete")):
-        assert root.get(page).status_code == root.post(page, {"post": "yes"}).status_code == 403
-    act(root, "delete_selected", GEMMA)
+        assert (
+            administrator.get(page).status_code
+            == administrator.post(page, {"post": "yes"}).status_code
+            == 403
+        )
+    act(administrator, "delete_selected", GEMMA)
     assert rows.filter(pk=GEMMA).exists()
 
 

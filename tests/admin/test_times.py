@@ -20,7 +20,7 @@ LISTS = ["conversation/", "run/", "worker/", "reading/", "user/", "invite/"]
 
 
 @pytest.fixture
-def everything(root: Client) -> None:
+def everything(administrator: Client) -> None:
     """A row of each list."""
     talk = seed.talk("alice")
     Worker.objects.create(host="here", pid=1)
@@ -32,10 +32,12 @@ def everything(root: Client) -> None:
 @pytest.mark.database
 @pytest.mark.django_db
 @pytest.mark.parametrize("address", LISTS)
-def test_every_list_names_the_zone_of_its_times(root: Client, everything: None, address: str) -> None:
+def test_every_list_names_the_zone_of_its_times(
+    administrator: Client, everything: None, address: str
+) -> None:
     for cookie, zone in ({}, "UTC"), ({"tz": "Asia/Tokyo"}, "JST"):
-        root.cookies.load(cookie)
-        page = root.get(f"/admin/chat/{address}").content.decode()
+        administrator.cookies.load(cookie)
+        page = administrator.get(f"/admin/chat/{address}").content.decode()
         assert zone in {found for _, found in TIME.findall(page)}
         assert WRITTEN.findall(TIME.sub("", page)) == []
     assert timezone.get_current_timezone_name() == "UTC"
@@ -43,9 +45,9 @@ def test_every_list_names_the_zone_of_its_times(root: Client, everything: None, 
 
 @pytest.mark.database
 @pytest.mark.django_db
-def test_a_persons_page_does_so_too(root: Client) -> None:
+def test_a_persons_page_does_so_too(administrator: Client) -> None:
     person = seed.person("alice")
-    page = root.get(f"/admin/chat/user/{person.pk}/change/").content.decode()
+    page = administrator.get(f"/admin/chat/user/{person.pk}/change/").content.decode()
     assert len(TIME.findall(page)) == 1  # joined, and never signed in
 
 

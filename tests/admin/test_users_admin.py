@@ -10,40 +10,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from chat.models import User
+from tests.admin.people import address, as_
 from tests.support.concurrency import at_once
-from tests.views.test_access import PASSWORD, log_in
+from tests.support.people import PASSWORD
+from tests.views.accounts import NEW_PASSWORD, log_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-NEW = "a lighthouse by the sea"
-
-
-@pytest.fixture
-def root() -> User:
-    return User.objects.create_superuser("root")
-
-
-@pytest.fixture
-def alice() -> User:
-    return User.objects.create_user("alice", "alice@example.org", PASSWORD)
-
-
-@pytest.fixture
-def carol() -> User:
-    """Staff who may look after people."""
-    carol = User.objects.create_user("carol", is_staff=True)
-    names = ["view_user", "add_user", "change_user", "delete_user", "change_group", "add_group", "view_group"]
-    carol.user_permissions.set(Permission.objects.filter(codename__in=names))
-    return carol
-
-
-def as_(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
-def address(user: User, page: str = "change") -> str:
-    return f"/admin/chat/user/{user.pk}/{page}/"
 
 
 def change(client: Client, user: User, **fields: Any) -> Any:
@@ -120,10 +92,16 @@ class TestStaffWithoutAllRights:
         assert (alice.groups.count(), alice.user_permissions.count()) == (0, 0)
 
     def test_they_make_people_without_rights(self, carol: User) -> None:
-        form = {"username": "new", "password1": NEW, "password2": NEW, "is_staff": "on", "is_superuser": "on"}
+        form = {
+            "username": "new",
+            "password1": NEW_PASSWORD,
+            "password2": NEW_PASSWORD,
+            "is_staff": "on",
+            "is_superuser": "on",
+        }
         assert as_(carol).post("/admin/chat/user/add/", form).status_code == 302
         new = User.objects.get(username="new")
-        assert (new.is_staff, new.is_superuser, new.check_password(NEW)) == (False, False, True)
+        assert (new.is_staff, new.is_superuser, new.check_password(NEW_PASSWORD)) == (False, False, True)
 
     @pytest.mark.parametrize("whose", ["root", "erin", "carol"])
     def test_whoever_has_rights_is_out_of_their_reach(self, whose: str, root: User, carol: User) -> None:
@@ -134,7 +112,7 @@ class TestStaffWithoutAllRights:
         before["last_login"] = User.objects.get(pk=user.pk).last_login
         assert change(client, user, email="taken@over.example").status_code == 403
         assert client.post(address(user, "link")).status_code in (302, 403)
-        form = {"password1": NEW, "password2": NEW}
+        form = {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
         assert client.post(address(user, "password"), form).status_code in (302, 403)
         assert User.objects.filter(pk=user.pk).values().get() == before
 

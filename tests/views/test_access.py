@@ -16,9 +16,9 @@ from chat import backends, hashers
 from chat.models import User
 from chatsite.sessions import stored
 from tests.support.concurrency import at_once
+from tests.support.people import PASSWORD
+from tests.views.accounts import LOGIN, log_in
 
-LOGIN = "/accounts/login/"
-PASSWORD = "correct horse battery"
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
 
@@ -35,12 +35,6 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(Argon2PasswordHasher, "verify", lambda *a: (seen.append(a[1]), verify(*a))[1])
     monkeypatch.setattr(Argon2PasswordHasher, "encode", lambda *a: (seen.append(a[1]), encode(*a))[1])
     return seen
-
-
-def log_in(client: Client, login: str = "alice", password: str = PASSWORD, **more: Any) -> Any:
-    headers = {"x-forwarded-for": more.pop("forwarded")} if "forwarded" in more else {}
-    address = {"REMOTE_ADDR": more.pop("address")} if "address" in more else {}
-    return client.post(LOGIN, {"login": login, "password": password, **more}, headers=headers, **address)
 
 
 def is_logged_in(client: Client) -> bool:

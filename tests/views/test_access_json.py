@@ -9,7 +9,8 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from chat.models import User
-from tests.views.test_access import LOGIN, PASSWORD
+from tests.support.people import PASSWORD
+from tests.views.accounts import LOGIN
 
 JSON = {"accept": "application/json"}
 pytestmark = [pytest.mark.django_db, pytest.mark.database]

@@ -9,23 +9,11 @@ import pytest
 from tests.support.databases import Database
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
-from tests.views.test_refusals import refused
+from tests.views.conversations import OTHER_MODEL, column, others
+from tests.views.refusals import refused
 
 pytestmark = pytest.mark.database
 FORM = {"csrfmiddlewaretoken": CSRF}
-OTHER = "@cf/openai/gpt-oss-20b"
-
-
-def column(database: Database, name: str, conversation: str) -> Any:
-    plain = conversation.replace("-", "")
-    where = f"WHERE REPLACE(LOWER(CAST(id AS VARCHAR(36))), '-', '') = '{plain}'"
-    return database.value(f"SELECT {name} FROM chat_conversation {where}")
-
-
-def others(database: Database, conversation: str, *but: str) -> list[Any]:
-    """All of it that should have stayed as it was."""
-    names = {"title", "model", "system", "active_leaf_id", "updated", "last_seen", "deleted"} - set(but)
-    return [column(database, name, conversation) for name in sorted(names)]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +55,7 @@ def test_a_later_turn_leaves_the_title_that_was_given(alice: Person, hers: str, 
         ({"title": None}, 400, "malformed"),
         ({"title": 7}, 400, "malformed"),
         ({"title": "a\0b"}, 400, "malformed"),
-        ({"title": "x", "model": OTHER}, 400, "malformed"),
+        ({"title": "x", "model": OTHER_MODEL}, 400, "malformed"),
         ({"title": "x" * 81}, 413, "too_long"),
     ],
 )
@@ -79,21 +67,21 @@ def test_a_title_that_is_none_is_refused(
 
 def test_settings_hold_from_the_next_turn_on(alice: Person, hers: str, database: Database, fake) -> None:
     before = others(database, hers, "model", "system")
-    sent = {"model": OTHER, "system": "Be brief.\r\nBe kind."}
+    sent = {"model": OTHER_MODEL, "system": "Be brief.\r\nBe kind."}
     assert alice.post(f"/c/{hers}/settings/", sent).json() == {
         "conversation": hers,
-        "model": OTHER,
+        "model": OTHER_MODEL,
         "system": "Be brief.\nBe kind.",
     }
     assert others(database, hers, "model", "system") == before
     with alice.ask("and now?", f"/c/{hers}/messages/") as stream:
         stream.to_end()
-    assert stream.meta["model"] == OTHER
+    assert stream.meta["model"] == OTHER_MODEL
     assert fake.calls[-1]["body"]["messages"][0] == {"role": "system", "content": "Be brief.\nBe kind."}
 
 
 def test_settings_that_are_not_sent_stay(alice: Person, hers: str, database: Database) -> None:
-    alice.post(f"/c/{hers}/settings/", {"model": OTHER, "system": "x" * 20_000})
+    alice.post(f"/c/{hers}/settings/", {"model": OTHER_MODEL, "system": "x" * 20_000})
     alice.post(f"/c/{hers}/settings/", {"model": "@cf/zai-org/glm-4.7-flash"})
     assert column(database, "system", hers) == "x" * 20_000
     alice.post(f"/c/{hers}/settings/", {"system": ""})
@@ -108,7 +96,7 @@ def test_settings_that_are_not_sent_stay(alice: Person, hers: str, database: Dat
         ({"system": None}, 400, "malformed"),
         ({"system": 7}, 400, "malformed"),
         ({"model": "@cf/no/such"}, 400, "malformed"),
-        ({"model": OTHER, "title": "x"}, 400, "malformed"),
+        ({"model": OTHER_MODEL, "title": "x"}, 400, "malformed"),
         ({"system": "x" * 20_001}, 413, "too_long"),
     ],
 )
@@ -205,6 +193,6 @@ def test_a_new_chat_proposes_the_model_used_last(server: Server) -> None:
     bob = server.person("bob")
     chosen = re.compile(r'<option value="([^"]+)" selected')
     assert chosen.findall(bob.get("/").text) == ["@cf/zai-org/glm-4.7-flash"]
-    with bob.ask("hello", model=OTHER) as stream:
+    with bob.ask("hello", model=OTHER_MODEL) as stream:
         stream.to_end()
-    assert chosen.findall(bob.get("/").text) == [OTHER]
+    assert chosen.findall(bob.get("/").text) == [OTHER_MODEL]

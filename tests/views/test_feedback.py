@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
-from tests.views.test_tree import asked
+from tests.views.trees import asked
 
 pytestmark = pytest.mark.database
 ROWS = "SELECT up, reason FROM chat_feedback"

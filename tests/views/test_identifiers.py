@@ -10,7 +10,8 @@ from django.test import Client
 from chat.models import Identifier, Invite, User
 from chat.models.skeleton import digests
 from tests.support.concurrency import at_once
-from tests.views.test_access import PASSWORD, log_in
+from tests.support.people import PASSWORD
+from tests.views.accounts import log_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 NEW = "a lighthouse by the sea"

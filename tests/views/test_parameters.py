@@ -11,25 +11,13 @@ from chat.turns.commands import ContinueReply, EditMessage, RegenerateReply, Sen
 from tests.support.databases import Database
 from tests.support.people import CSRF
 from tests.support.server import Person
-from tests.views.test_conversations import OTHER, column, others
-from tests.views.test_refusals import refused
-from tests.views.test_tree import asked, started
-from tests.views.test_tree_continue import cut_short
+from tests.views.conversations import OTHER_MODEL, kept, others
+from tests.views.refusals import refused
+from tests.views.trees import asked, cut_short, started
+from tests.views.upstream_calls import sent
 
 LLAMA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 FORM = {"csrfmiddlewaretoken": CSRF}
-
-
-def sent(fake) -> dict[str, Any]:
-    """What the last call said beside its messages."""
-    return {
-        name: value for name, value in fake.calls[-1]["body"].items() if name not in ("messages", "stream")
-    }
-
-
-def kept(database: Database, conversation: str) -> dict[str, Any]:
-    value = column(database, "parameters", conversation)
-    return json.loads(value) if isinstance(value, str) else value
 
 
 def logged(database: Database, run: str) -> dict[str, Any]:
@@ -74,7 +62,7 @@ def test_what_the_model_does_not_know_waits_for_one_that_does(
     path = f"/c/{first.conversation}/messages/"
     asked(alice, "And now?", path, model=LLAMA)
     assert sent(fake) == {"max_tokens": 8_000, "temperature": 4.5, "top_k": 5}
-    asked(alice, "And then?", path, model=OTHER)
+    asked(alice, "And then?", path, model=OTHER_MODEL)
     assert sent(fake) == {"max_tokens": 16_384, "temperature": 2, "reasoning_effort": "low"}
     assert kept(database, first.conversation) == chosen
 
@@ -92,7 +80,7 @@ def test_edited_written_anew_and_continued_with_other_parameters(alice: Person, 
 
 
 def test_a_budget_is_never_larger_than_the_model_can_give(alice: Person, fake) -> None:
-    asked(alice, "Hello", model=OTHER, parameters={"max_tokens": 100_000})
+    asked(alice, "Hello", model=OTHER_MODEL, parameters={"max_tokens": 100_000})
     assert sent(fake) == {"max_tokens": 16_384}
 
 

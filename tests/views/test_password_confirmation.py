@@ -10,8 +10,8 @@ from django.test import Client
 from chat import backends
 from chat.models import ApiKey, User
 from tests.support.concurrency import at_once
-from tests.views.test_access import PASSWORD
-from tests.views.test_passwords import CHANGE, FORM
+from tests.support.people import PASSWORD
+from tests.views.accounts import PASSWORD_CHANGE, PASSWORD_FORM
 
 pytestmark = [pytest.mark.database]
 KEYS = "/settings/keys/"
@@ -42,7 +42,9 @@ def signed_in() -> Client:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("path", "fields", "done"), [(KEYS, WANTED, 200), (CHANGE, FORM, 302)])
+@pytest.mark.parametrize(
+    ("path", "fields", "done"), [(KEYS, WANTED, 200), (PASSWORD_CHANGE, PASSWORD_FORM, 302)]
+)
 def test_the_next_of_a_session_is_refused_while_one_is_checked(
     path: str, fields: dict[str, str], done: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from chat.models import ApiKey, User
 from chat.views.password_confirmation import confirm
-from tests.views.test_access import PASSWORD
+from tests.support.people import PASSWORD
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 CHANGE, KEYS = "/accounts/password/", "/settings/keys/"

@@ -13,12 +13,10 @@ from django.utils.http import urlsafe_base64_encode
 from chat import backends
 from chat.models import User
 from tests.support.concurrency import at_once
-from tests.views.test_access import PASSWORD, log_in
+from tests.support.people import PASSWORD
+from tests.views.accounts import NEW_PASSWORD, PASSWORD_CHANGE, PASSWORD_FORM, log_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-CHANGE = "/accounts/password/"
-NEW = "a lighthouse by the sea"
-FORM = {"current": PASSWORD, "new_password1": NEW, "new_password2": NEW}
 
 
 @pytest.fixture
@@ -33,22 +31,22 @@ def browser(alice: User, client: Client) -> Client:
 
 
 def is_in(client: Client) -> bool:
-    return client.get(CHANGE).status_code == 200
+    return client.get(PASSWORD_CHANGE).status_code == 200
 
 
 class TestOnesOwn:
     def test_it_is_changed_and_said_so(self, alice: User, browser: Client) -> None:
-        response = browser.post(CHANGE, FORM)
-        assert (response.status_code, response["Location"]) == (302, f"{CHANGE}changed/")
+        response = browser.post(PASSWORD_CHANGE, PASSWORD_FORM)
+        assert (response.status_code, response["Location"]) == (302, f"{PASSWORD_CHANGE}changed/")
         assert "Your password was changed" in browser.get(response["Location"]).content.decode()
         assert log_in(Client(), password=PASSWORD).status_code == 200
-        assert log_in(Client(), password=NEW).status_code == 302
+        assert log_in(Client(), password=NEW_PASSWORD).status_code == 302
 
     def test_this_session_goes_on_and_all_others_end(self, alice: User, browser: Client) -> None:
         other = Client()
         other.force_login(alice)
         key = browser.session.session_key
-        browser.post(CHANGE, FORM)
+        browser.post(PASSWORD_CHANGE, PASSWORD_FORM)
         assert (is_in(browser), is_in(other)) == (True, False)
         assert browser.session.session_key != key
 
@@ -56,7 +54,7 @@ class TestOnesOwn:
     def test_without_the_current_one_nothing_changes(
         self, current: str, alice: User, browser: Client
     ) -> None:
-        page = browser.post(CHANGE, FORM | {"current": current})
+        page = browser.post(PASSWORD_CHANGE, PASSWORD_FORM | {"current": current})
         assert "This is not your current password." in page.content.decode()
         assert 'aria-invalid="true" aria-describedby="about_current"' in page.content.decode()
         alice.refresh_from_db()
@@ -79,12 +77,14 @@ class TestOnesOwn:
         self, wrong: dict[str, str], alice: User, browser: Client, monkeypatch: Any
     ) -> None:
         monkeypatch.setattr(User, "check_password", lambda *_: pytest.fail("hashed"))
-        assert browser.post(CHANGE, FORM | wrong).status_code == 200
+        assert browser.post(PASSWORD_CHANGE, PASSWORD_FORM | wrong).status_code == 200
 
     def test_who_stole_a_session_cannot_try_all_passwords(self, alice: User, browser: Client) -> None:
-        statuses = [browser.post(CHANGE, FORM | {"current": "wrong"}).status_code for _ in range(11)]
+        statuses = [
+            browser.post(PASSWORD_CHANGE, PASSWORD_FORM | {"current": "wrong"}).status_code for _ in range(11)
+        ]
         assert statuses == [200] * 9 + [429] * 2
-        refused = browser.post(CHANGE, FORM)
+        refused = browser.post(PASSWORD_CHANGE, PASSWORD_FORM)
         assert (refused.status_code, refused["Retry-After"]) == (429, "900")
         alice.refresh_from_db()
         assert alice.check_password(PASSWORD)
@@ -94,11 +94,11 @@ class TestOnesOwn:
         thief = Client(REMOTE_ADDR="198.51.100.7")
         thief.force_login(alice)
         for _ in range(11):
-            thief.post(CHANGE, FORM | {"current": "wrong"})
-        assert thief.post(CHANGE, FORM).status_code == 429
+            thief.post(PASSWORD_CHANGE, PASSWORD_FORM | {"current": "wrong"})
+        assert thief.post(PASSWORD_CHANGE, PASSWORD_FORM).status_code == 429
         thief.defaults["REMOTE_ADDR"] = "203.0.113.9"  # the session is what counts, wherever it is used from
-        assert thief.post(CHANGE, FORM).status_code == 429
-        assert browser.post(CHANGE, FORM).status_code == 302
+        assert thief.post(PASSWORD_CHANGE, PASSWORD_FORM).status_code == 429
+        assert browser.post(PASSWORD_CHANGE, PASSWORD_FORM).status_code == 302
 
     def test_failed_log_ins_do_not_bar_who_is_signed_in(
         self, alice: User, browser: Client, monkeypatch: Any
@@ -107,18 +107,18 @@ class TestOnesOwn:
         for _ in range(11):
             log_in(Client(), password="wrong")
         assert log_in(Client()).status_code == 429
-        assert browser.post(CHANGE, FORM).status_code == 302
+        assert browser.post(PASSWORD_CHANGE, PASSWORD_FORM).status_code == 302
 
     def test_wrong_confirmations_lock_no_login(self, alice: User, browser: Client, monkeypatch: Any) -> None:
         monkeypatch.setattr(backends, "ADDRESS_LIMIT", 5)
         for _ in range(11):
-            browser.post(CHANGE, FORM | {"current": "wrong"})
+            browser.post(PASSWORD_CHANGE, PASSWORD_FORM | {"current": "wrong"})
         assert log_in(Client()).status_code == 302
 
     def test_the_right_password_forgets_the_failures(self, alice: User, browser: Client) -> None:
         for _ in range(9):
-            browser.post(CHANGE, FORM | {"current": "wrong"})
-        assert browser.post(CHANGE, FORM).status_code == 302
+            browser.post(PASSWORD_CHANGE, PASSWORD_FORM | {"current": "wrong"})
+        assert browser.post(PASSWORD_CHANGE, PASSWORD_FORM).status_code == 302
         assert not AccessAttempt.objects.exists()
 
     def test_a_name_that_was_an_address_of_another_changes_its_own(self, alice: User, client: Client) -> None:
@@ -126,42 +126,44 @@ class TestOnesOwn:
         mallory = User.objects.create_user("mallory", "mallory@example.org", "mallory's password")
         User.objects.filter(pk=mallory.pk).update(username="alice@example.org")
         client.force_login(mallory)
-        assert client.post(CHANGE, FORM).status_code == 200
-        assert client.post(CHANGE, FORM | {"current": "mallory's password"}).status_code == 302
+        assert client.post(PASSWORD_CHANGE, PASSWORD_FORM).status_code == 200
+        assert (
+            client.post(PASSWORD_CHANGE, PASSWORD_FORM | {"current": "mallory's password"}).status_code == 302
+        )
         alice.refresh_from_db()
         mallory.refresh_from_db()
         assert alice.check_password(PASSWORD)
-        assert mallory.check_password(NEW)
+        assert mallory.check_password(NEW_PASSWORD)
 
     def test_an_older_hash_is_no_obstacle(self, alice: User, client: Client) -> None:
         User.objects.update(password=make_password(PASSWORD, hasher="pbkdf2_sha256"))
         client.force_login(User.objects.get())
-        assert client.post(CHANGE, FORM)["Location"] == f"{CHANGE}changed/"
+        assert client.post(PASSWORD_CHANGE, PASSWORD_FORM)["Location"] == f"{PASSWORD_CHANGE}changed/"
         assert is_in(client)
 
     def test_who_is_disabled_meanwhile_stays_disabled(self, alice: User) -> None:
         read_before = User.objects.get()
         User.objects.update(is_active=False)
-        assert read_before.replace_password(NEW)
+        assert read_before.replace_password(NEW_PASSWORD)
         assert not User.objects.get().is_active
 
     def test_who_is_signed_out_is_sent_to_the_login(self, alice: User, client: Client) -> None:
-        assert client.get(CHANGE)["Location"] == f"/accounts/login/?next={CHANGE}"
-        assert client.post(CHANGE, FORM)["Location"].startswith("/accounts/login/")
-        assert client.get(f"{CHANGE}changed/").status_code == 302
+        assert client.get(PASSWORD_CHANGE)["Location"] == f"/accounts/login/?next={PASSWORD_CHANGE}"
+        assert client.post(PASSWORD_CHANGE, PASSWORD_FORM)["Location"].startswith("/accounts/login/")
+        assert client.get(f"{PASSWORD_CHANGE}changed/").status_code == 302
 
     def test_a_form_without_its_token_is_refused(self, alice: User) -> None:
         browser = Client(enforce_csrf_checks=True)
         browser.force_login(alice)
-        assert browser.post(CHANGE, FORM).status_code == 403
+        assert browser.post(PASSWORD_CHANGE, PASSWORD_FORM).status_code == 403
 
     @pytest.mark.parametrize("address", ["/admin/password_change/", "/admin/password_change/done/"])
     def test_the_admins_own_page_leads_here(self, address: str, browser: Client) -> None:
-        assert browser.get(address)["Location"] == CHANGE
-        assert browser.post(address, {"old_password": PASSWORD})["Location"] == CHANGE
+        assert browser.get(address)["Location"] == PASSWORD_CHANGE
+        assert browser.post(address, {"old_password": PASSWORD})["Location"] == PASSWORD_CHANGE
 
 
-RESET = {"new_password1": NEW, "new_password2": NEW}
+RESET = {"new_password1": NEW_PASSWORD, "new_password2": NEW_PASSWORD}
 
 
 class TestALink:
@@ -189,7 +191,7 @@ class TestALink:
         assert (response.status_code, response["Location"]) == (302, "/")
         assert (is_in(new), is_in(browser)) == (True, False)
         alice.refresh_from_db()
-        assert alice.check_password(NEW)
+        assert alice.check_password(NEW_PASSWORD)
 
     def test_wrong_used_old_and_foreign_ones_are_the_same_missing_page(
         self, alice: User, link: str, client: Client, settings: Any

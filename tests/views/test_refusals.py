@@ -4,20 +4,11 @@ import json
 import uuid
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
-
-
-def refused(answer: httpx.Response, status: int, code: str) -> None:
-    assert answer.status_code == status, answer.text[:300]
-    error = answer.json()["error"]
-    assert error["code"] == code
-    assert len(error["message"]) > 10
-    assert "Traceback" not in answer.text
-
+from tests.views.refusals import refused
 
 DEEP = "[" * 10_000 + "]" * 10_000
 MALFORMED = [

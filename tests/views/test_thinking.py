@@ -10,8 +10,9 @@ from chat.views.retry_offers import offers
 from tests.support.people import CSRF
 from tests.support.server import Person, Stream
 from tests.support.waiting import until
-from tests.views.test_parameters import kept, sent
-from tests.views.test_tree import asked, shown, started
+from tests.views.conversations import kept
+from tests.views.trees import asked, shown, started
+from tests.views.upstream_calls import sent
 
 MODELS = {model.id: model for model in bundled()}
 SAID = "Thinking used up all the tokens that there were for this reply."

@@ -11,7 +11,8 @@ from django.test import Client
 
 from chat.models import User
 from chat.views.password_confirmation import confirm
-from tests.views.test_access import PASSWORD, log_in
+from tests.support.people import PASSWORD
+from tests.views.accounts import log_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 SENT = "never to be stored"

@@ -6,36 +6,12 @@ import uuid
 import pytest
 
 from tests.support.people import CSRF
-from tests.support.server import Person, Stream
+from tests.support.server import Person
+from tests.views.conversations import OTHER_MODEL
+from tests.views.trees import asked, shown, started
+from tests.views.upstream_calls import messages
 
 pytestmark = pytest.mark.database
-OTHER = "@cf/openai/gpt-oss-20b"
-
-
-def asked(person: Person, content: str, path: str = "/c/", **fields) -> Stream:
-    with person.ask(content, path, **fields) as stream:
-        stream.to_end()
-    assert stream.finished, stream.status
-    return stream
-
-
-def started(person: Person, path: str, **fields) -> Stream:
-    with person.start(path, **fields) as stream:
-        stream.to_end()
-    assert stream.finished, stream.status
-    return stream
-
-
-def shown(person: Person, conversation: str) -> list[str]:
-    """The messages on the conversation's page."""
-    page = person.get(f"/c/{conversation}/")
-    assert page.status_code == 200
-    return re.findall(r'id="m-([0-9a-f-]{36})"', page.text)
-
-
-def messages(fake) -> list[tuple[str, str]]:
-    """What the last call upstream was told."""
-    return [(each["role"], each["content"]) for each in fake.calls[-1]["body"]["messages"]]
 
 
 def test_an_edited_question_stands_beside_the_old_one_with_a_reply_of_its_own(alice: Person, fake) -> None:
@@ -64,10 +40,10 @@ def test_the_first_question_can_be_edited_too(alice: Person, fake) -> None:
 def test_model_and_system_sent_with_an_edit_hold_from_then_on(alice: Person, fake) -> None:
     first = asked(alice, "one")
     path = f"/messages/{first.meta['user_message']}/edit/"
-    edited = started(alice, path, content="uno", model=OTHER, system="Be short.")
-    assert edited.meta["model"] == OTHER
+    edited = started(alice, path, content="uno", model=OTHER_MODEL, system="Be short.")
+    assert edited.meta["model"] == OTHER_MODEL
     further = asked(alice, "two", f"/c/{first.conversation}/messages/")
-    assert further.meta["model"] == OTHER
+    assert further.meta["model"] == OTHER_MODEL
     assert messages(fake)[0] == ("system", "Be short.")
 
 
@@ -84,12 +60,12 @@ def test_another_reply_answers_the_same_question_with_the_same_history(alice: Pe
 
 def test_another_reply_by_another_model_and_the_model_holds_from_then_on(alice: Person, server, fake) -> None:
     first = asked(alice, "one")
-    again = started(alice, f"/messages/{first.meta['message']}/regenerate/", model=OTHER)
-    assert again.meta["model"] == OTHER
-    assert fake.calls[-1]["path"].endswith(OTHER)
+    again = started(alice, f"/messages/{first.meta['message']}/regenerate/", model=OTHER_MODEL)
+    assert again.meta["model"] == OTHER_MODEL
+    assert fake.calls[-1]["path"].endswith(OTHER_MODEL)
     stored = "SELECT model FROM chat_message WHERE role = 'assistant' ORDER BY created DESC LIMIT 2"
-    assert server.database.rows(stored) == [(OTHER,), ("@cf/zai-org/glm-4.7-flash",)]
-    assert asked(alice, "two", f"/c/{first.conversation}/messages/").meta["model"] == OTHER
+    assert server.database.rows(stored) == [(OTHER_MODEL,), ("@cf/zai-org/glm-4.7-flash",)]
+    assert asked(alice, "two", f"/c/{first.conversation}/messages/").meta["model"] == OTHER_MODEL
 
 
 def test_a_failed_reply_written_anew_asks_the_question_once(alice: Person, server, fake) -> None:

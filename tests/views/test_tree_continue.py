@@ -5,27 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.support.server import Person, Server, Stream
+from tests.support.server import Person, Server
 from tests.support.waiting import until
-from tests.views.test_tree import messages, shown, started
+from tests.views.trees import CUT_SHORT, cut_short, shown, started
+from tests.views.upstream_calls import messages
 
 pytestmark = pytest.mark.database
-CUT = {
-    "stopped": "fake: words tokens=2000 delay=0.02",
-    "interrupted": "fake: cut after=5 how=abrupt",
-    "truncated": "fake: length tokens=5",
-}
-
-
-def cut_short(alice: Person, how: str, then: str = "words tokens=4", **fields) -> Stream:
-    """A reply that ended so; continued, the fake plays `then`."""
-    with alice.ask(f"{CUT[how]}\nfake-then: {then}", **fields) as stream:
-        stream.until(20)
-        if how == "stopped":
-            alice.stop(stream.run)
-        stream.to_end()
-    assert stream.done["status"] == how
-    return stream
 
 
 def stored(server: Server, message: str) -> str:
@@ -43,7 +28,7 @@ def run_rows(server: Server, message: str) -> list[tuple]:
     )
 
 
-@pytest.mark.parametrize("how", CUT)
+@pytest.mark.parametrize("how", CUT_SHORT)
 def test_the_new_text_stands_directly_behind_the_old(alice: Person, server: Server, how: str) -> None:
     first = cut_short(alice, how)
     more = started(alice, f"/messages/{first.meta['message']}/continue/")

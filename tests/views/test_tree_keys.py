@@ -7,8 +7,8 @@ from itertools import permutations
 import pytest
 
 from tests.support.server import Person, Server
-from tests.views.test_tree import OTHER, started
-from tests.views.test_tree_continue import cut_short
+from tests.views.conversations import OTHER_MODEL
+from tests.views.trees import cut_short, started
 
 pytestmark = pytest.mark.database
 CALLS = {
@@ -68,9 +68,9 @@ def test_a_key_of_another_kind_of_call_is_a_conflict(
     ("call", "more"),
     [
         ("edit", {"content": "something else"}),
-        ("edit", {"content": "else", "model": OTHER}),
+        ("edit", {"content": "else", "model": OTHER_MODEL}),
         ("edit", {"content": "else", "system": "Be short."}),
-        ("regenerate", {"model": OTHER}),
+        ("regenerate", {"model": OTHER_MODEL}),
     ],
 )
 def test_a_key_with_other_content_is_a_conflict(alice: Person, hers, fake, call: str, more) -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
-from tests.views.test_refusals import refused
-from tests.views.test_tree import asked, started
-from tests.views.test_tree_continue import cut_short
+from tests.views.refusals import refused
+from tests.views.trees import asked, cut_short, started
 
 CALLS = {
     "edit": "question",

@@ -4,7 +4,8 @@ import pytest
 
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
-from tests.views.test_tree import asked, messages, shown, started
+from tests.views.trees import asked, shown, started
+from tests.views.upstream_calls import messages
 
 pytestmark = pytest.mark.database
 

@@ -59,13 +59,21 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(shared, ignore_errors=True)
 
 
+def starts_process(item: pytest.Item) -> bool:
+    """Whether its module uses `subprocess`, or the test itself runs `manage.py`."""
+    code = getattr(getattr(item, "function", None), "__code__", None)
+    return "subprocess" in vars(getattr(item, "module", item)) or "run_manage" in getattr(
+        code, "co_names", ()
+    )
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses among them
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         used = set(getattr(item, "fixturenames", ()))
         if "chromium" in used:
             item.add_marker(pytest.mark.browser)
-        if used & SERVED or "subprocess" in vars(getattr(item, "module", item)):
+        if used & SERVED or starts_process(item):
             item.add_marker(pytest.mark.process)
 
 

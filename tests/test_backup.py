@@ -12,8 +12,8 @@ import pytest
 from chat.backup.archive import MANIFEST, Archive, ArchiveWriter, BackupError, Manifest
 from tests.support.databases import Database, Template, clean_environment
 from tests.support.databases import on_postgres as new_postgres
+from tests.support.manage import run_manage
 from tests.support.server import Server
-from tests.test_env import run_manage
 
 KEY = "0123456789" * 6
 SLOW = "fake: words tokens=4000 delay=0.05"  # stopped by hand

@@ -8,7 +8,7 @@ from django.core import checks
 
 from chat.models import OfferedModel
 from chat.upstream.providers import llama_cpp
-from tests.test_env import run_manage
+from tests.support.manage import run_manage
 
 ACCOUNT = {"CLOUDFLARE_ACCOUNT_ID": "a", "CLOUDFLARE_API_TOKEN": "t"}
 SMALL = [("small-1", 128_000)]

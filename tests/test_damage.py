@@ -8,7 +8,7 @@ import pytest
 
 from chat.backup import integrity
 from tests.support.databases import Template, clean_environment
-from tests.test_env import run_manage
+from tests.support.manage import run_manage
 
 
 @pytest.fixture

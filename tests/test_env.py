@@ -1,19 +1,15 @@
 """Settings from the environment and from `.env`: what is read, and what a wrong value is answered with."""
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import chatsite.settings  # noqa: F401 - reads, and so registers, every setting
 from chatsite import env
+from tests.support.manage import READ_BY_THE_SITE, run_manage
 
-READ_BY_THE_SITE = frozenset(env.NAMES)
 ROOT = env.BASE_DIR
 
 
@@ -210,21 +206,6 @@ def test_a_wrong_setting_ends_the_start_with_a_sentence_and_no_traceback(name: s
     assert done.stderr.startswith("Cannot start: ")
     assert name.removesuffix("_FILE") in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def run_manage(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """manage.py in a process of its own, with the test's DATA_DIR and no `.env`."""
-    clean = {name: value for name, value in os.environ.items() if name not in READ_BY_THE_SITE}
-    clean |= dict.fromkeys(READ_BY_THE_SITE, "")
-    clean |= {"DATA_DIR": os.environ["DATA_DIR"], "DJANGO_SETTINGS_MODULE": "chatsite.settings"} | settings
-    return subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
-        env=clean,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
 
 
 def test_every_setting_is_in_the_example_file() -> None:

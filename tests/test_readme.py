@@ -16,35 +16,21 @@ from PIL import Image
 
 from tests.conftest import missing
 from tests.support.databases import ROOT
-from tests.test_env import READ_BY_THE_SITE
+from tests.support.manage import READ_BY_THE_SITE
+from tests.support.readme import FENCE, README, SETTING, fences, settings
 from tests.tools.images import DRAWN, MADE
 
-README = (ROOT / "README.md").read_text("utf-8")
 IMAGES = ROOT / "deploy" / "images"
 KB = 1000
 STILL, MOVING = 150 * KB, 600 * KB
 DEFAULT_MODEL = "local/smollm2-135m"  # looks like a file
 SVG = "{http://www.w3.org/2000/svg}"
 
-FENCE = re.compile(r"^( *)```\w*\n(.*?)\n\1```$", re.MULTILINE | re.DOTALL)
 PROSE = FENCE.sub("", README)
 INLINE = re.findall(r"`([^`\n]+)`", PROSE)
 FILES = {each for each in INLINE if re.fullmatch(r"\.?[\w-]+(/[\w-]+|\.\w+)", each)}
 COMMANDS = {each for each in INLINE if each.startswith("make ")}
-SETTING = re.compile(r"([A-Z_]+)=(.*)")
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)]+)\)")
-
-
-def fences() -> list[list[str]]:
-    """The lines of each fenced block."""
-    return [[line.strip() for line in block.splitlines()] for _, block in FENCE.findall(README)]
-
-
-def settings() -> dict[str, str]:
-    """What the example of a `.env` file sets."""
-    found = [SETTING.fullmatch(line) for lines in fences() for line in lines if "=" in line]
-    assert all(found)
-    return {each[1]: each[2] for each in found if each}
 
 
 TRANSLATING = [lines for lines in fences() if any("messages" in line for line in lines)]

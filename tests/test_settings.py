@@ -13,7 +13,7 @@ from django.db import connection
 
 from chatsite import env, secret_key
 from chatsite.log_format import LineFormatter
-from tests.test_env import run_manage
+from tests.support.manage import run_manage
 
 
 @pytest.fixture

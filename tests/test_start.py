@@ -18,8 +18,8 @@ from chat.upstream.providers import llama_cpp
 from tests.conftest import missing
 from tests.fake_cloudflare.server import TOKEN, Fake
 from tests.support.databases import ROOT
+from tests.support.readme import settings
 from tests.support.server import free_port
-from tests.test_readme import settings
 
 FOLDERS = ("chat", "chatsite", "static", "templates")
 FILES = ("Makefile", "manage.py", "requirements-lock.txt", "requirements-local-lock.txt")

@@ -12,8 +12,9 @@ from chat.db import run_in_db
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
 from chat.engine.generation import api_calls
-from chat.models import ApiKey, Call, User
+from chat.models import Call
 from tests.api.client import CHAT, question
+from tests.api.keys import new_key
 from tests.fake_cloudflare.server import Fake
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,15 +33,8 @@ async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[E
     await made.drain(0)
 
 
-def drawn() -> str:
-    key = ApiKey(user=User.objects.create_user("alice"), name="a program", may_run=True)
-    secret = key.generate_secret()
-    key.save()
-    return secret
-
-
 async def test_the_next_call_is_told_to_come_again(engine: Engine) -> None:
-    bearer = {"Authorization": f"Bearer {await run_in_db(drawn)}"}
+    bearer = {"Authorization": f"Bearer {await run_in_db(new_key)}"}
 
     async def ask(scenario: str, **more: Any) -> Any:
         body = {**question(scenario), **more}

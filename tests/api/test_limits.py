@@ -11,7 +11,7 @@ from chat.db import run_in_db
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
 from tests.api.client import CHAT, question
-from tests.api.test_full import drawn
+from tests.api.keys import new_key
 from tests.fake_cloudflare.server import Fake
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,7 +30,7 @@ async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[E
 
 
 async def test_too_much_is_429_with_retry_after(engine: Engine, fake: Fake) -> None:
-    bearer = {"Authorization": f"Bearer {await run_in_db(drawn)}"}
+    bearer = {"Authorization": f"Bearer {await run_in_db(new_key)}"}
 
     async def ask(words: str, **more: Any) -> Any:
         return await AsyncClient().post(CHAT, {**question(words), **more}, "application/json", headers=bearer)

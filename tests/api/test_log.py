@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.api.client import CHAT, MODEL, RUN, Program, question
-from tests.engine.test_open_streams import ONE_LOOK
+from tests.engine.access_check import ONE_CHECK
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import Database
 from tests.support.people import CSRF, PASSWORD
@@ -111,7 +111,7 @@ def test_who_loses_the_key_loses_the_stream_within_five_seconds(
             database.rows("UPDATE chat_user SET is_active = false WHERE username = 'carol'")
         lost = time.monotonic()
         rest = list(chunks)
-        assert time.monotonic() - lost < ONE_LOOK
+        assert time.monotonic() - lost < ONE_CHECK
         assert rest[-1]["error"]["code"] == "invalid_api_key"
         assert not events.done
         assert losing.chat("hello").status_code == 401

@@ -12,7 +12,7 @@ from chat.db import run_in_db
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
 from tests.api.client import CHAT, RUN
-from tests.api.test_full import drawn
+from tests.api.keys import new_key
 from tests.fake_cloudflare.server import Fake
 from tests.fake_cloudflare.text_scenarios import says_line
 
@@ -41,7 +41,7 @@ async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[E
 
 
 async def post(url: str, **body: Any) -> Any:
-    bearer = {"Authorization": f"Bearer {await run_in_db(drawn)}"}
+    bearer = {"Authorization": f"Bearer {await run_in_db(new_key)}"}
     return await AsyncClient().post(url, body, "application/json", headers=bearer)
 
 

@@ -21,10 +21,11 @@ from tests.conftest import missing
 from tests.e2e.fonts import DEJAVU, environment
 from tests.e2e.network import Network
 from tests.e2e.sidebar_page import conversations, drop
-from tests.support.databases import Template
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database, Template
 from tests.support.module_server import database, fake, server
 from tests.support.people import SESSIONS
-from tests.support.server import Server
+from tests.support.server import Server, Servers
 
 # The address bar of each window would load two pages of its own: a second of processor time for every test.
 # A spare renderer would be started for each window, and end with it unused.
@@ -104,6 +105,16 @@ def fresh_server(template: Template, tmp_path_factory: pytest.TempPathFactory) -
     yield made.start()
     made.end()
     database.drop()
+
+
+@pytest.fixture(scope="module")
+def pseudo_locale_server(
+    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """A server with two more languages: one longer than English, one from right to left."""
+    made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
+    yield made.start(DJANGO_SETTINGS_MODULE="tests.support.pseudo_locale_settings")
+    made.end()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, words
 from tests.e2e.input_methods import MOUSE, named, walks
-from tests.e2e.test_without_javascript import ask
+from tests.e2e.without_javascript import ask
 from tests.support.server import Server
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from chatsite.sessions import stored
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.network import Network
+from tests.e2e.sessions import end_sessions_of, sign_in
+from tests.e2e.stored import times_asked
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
@@ -29,29 +30,12 @@ def network(server: Server) -> Iterator[Network]:
     made.close()
 
 
-def sign_in(page: Page, name: str) -> None:
-    page.get_by_label("Name or e-mail").fill(name)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url(lambda url: "/accounts/login" not in url)  # and until its scripts have run
-
-
 def sign_in_here(page: Page) -> None:
     """In the dialog, which knows who it was."""
     dialog = page.get_by_role("dialog", name="Sign in again")
     dialog.get_by_label("Password").fill(PASSWORD)
     dialog.get_by_role("button", name="Sign in").click()
     expect(dialog).to_have_count(0)
-
-
-def end_sessions_of(page: Page, server: Server) -> None:
-    """As an administrator does, or time."""
-    key = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "sessionid")
-    server.database.rows(f"DELETE FROM django_session WHERE session_key = '{stored(key)}'")
-
-
-def times_asked(server: Server, text: str) -> int:
-    return server.database.value(f"SELECT count(*) FROM chat_message WHERE role = 'user' AND text = '{text}'")
 
 
 def test_a_server_that_died_while_it_streamed_is_found_again(chat: ChatPage, server: Server) -> None:

@@ -5,7 +5,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.input_methods import ALL, HELD, MOUSE, Way, delete, named
-from tests.e2e.test_connection import end_sessions_of, sign_in
+from tests.e2e.sessions import end_sessions_of, sign_in
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 

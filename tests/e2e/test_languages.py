@@ -1,7 +1,7 @@
 """In a language that is longer than English, every sentence is translated, and fits."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -11,10 +11,8 @@ from chat.upstream.errors import ErrorKind
 from tests.e2e.chat_page import ChatPage, Window, question
 from tests.e2e.sidebar_page import conversations
 from tests.e2e.translation_audit import too_wide, untranslated
-from tests.fake_cloudflare.server import Fake
-from tests.support.databases import Database, Template
 from tests.support.pseudo_locale import LONGER, longer
-from tests.support.server import Server, Servers
+from tests.support.server import Server
 
 WIDTHS = (320, 1280)
 NAMES = ("alice", "bob", "carol", "dave", "erin", "root", "@example.org", "example")
@@ -24,12 +22,8 @@ IN_DJANGO = ("Reviewers", "Search", "True", "False")
 
 
 @pytest.fixture(scope="module")
-def server(
-    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
-    yield made.start(DJANGO_SETTINGS_MODULE="tests.support.pseudo_locale_settings")
-    made.end()
+def server(pseudo_locale_server: Server) -> Server:
+    return pseudo_locale_server
 
 
 @pytest.fixture

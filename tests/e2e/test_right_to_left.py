@@ -5,13 +5,11 @@ from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
 from tests.e2e.sidebar_page import conversations
-from tests.e2e.test_languages import server
 from tests.e2e.translation_audit import too_wide
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.pseudo_locale import LEFTWARD
 from tests.support.server import Server
 
-__all__ = ["server"]
 ARABIC = "كيف أطبخ الكسكس المغربي؟"
 HEBREW = "מה שלומך היום?"
 MIXED = "قرأت README.md في مجلد chat ثم pip install"
@@ -27,6 +25,11 @@ INK = """element => {
   const left = Math.min(...last.map((line) => line.left));
   return [left - room.left, room.right - Math.max(...last.map((line) => line.right))];
 }"""
+
+
+@pytest.fixture(scope="module")
+def server(pseudo_locale_server: Server) -> Server:
+    return pseudo_locale_server
 
 
 def box(element: Locator) -> dict[str, float]:

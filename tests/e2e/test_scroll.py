@@ -6,19 +6,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.scrolling import stands
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
 
 DESK, PHONE = 1280, 390
 GAP = "document.documentElement.scrollHeight - innerHeight - scrollY"
 LONG = question("words tokens=12000 at_once=1000 delay=0.003")
-# A wheel, a key and a finger scroll smoothly, and go on when the page has heard of them.
-STILL = """() => {
-  const { still } = window;
-  if (still?.at !== scrollY) window.still = { at: scrollY, frames: 0, since: performance.now() };
-  else still.frames += 1;
-  return window.still.frames > 10 && performance.now() - window.still.since > 200;
-}"""
 
 
 @pytest.fixture
@@ -31,12 +25,6 @@ def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> Chat
 
 def grow(chat: ChatPage, more: int = 1_500) -> None:
     chat.grown_to(len(chat.text) + more)
-
-
-def stands(page: Page) -> float:
-    """How far the page is scrolled, once that is over."""
-    page.wait_for_function(STILL)
-    return float(page.evaluate("scrollY"))
 
 
 def wheel(page: Page) -> None:

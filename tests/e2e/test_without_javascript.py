@@ -7,8 +7,10 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.seed import numbered, talk
+from tests.e2e.sessions import end_sessions_of
 from tests.e2e.sidebar_page import conversations
-from tests.e2e.test_connection import end_sessions_of, times_asked
+from tests.e2e.stored import times_asked
+from tests.e2e.without_javascript import ask, sent
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
@@ -16,18 +18,6 @@ from tests.support.server import Server
 @pytest.fixture
 def chat(window: Window, server: Server) -> ChatPage:
     return ChatPage.open(window, server, java_script_enabled=False)
-
-
-def ask(chat: ChatPage, text: str) -> None:
-    chat.box.fill(text)
-    sent(chat)
-    chat.has_address()
-
-
-def sent(chat: ChatPage) -> None:
-    """The page that answers is there; the one before may look the same."""
-    with chat.page.expect_navigation():
-        chat.send.click()
 
 
 def test_signing_in_asking_and_signing_out_need_no_script(window: Window, server: Server) -> None:

@@ -7,18 +7,11 @@ import time
 import pytest
 
 from chatsite.settings import DRAIN_SECONDS
-from tests.engine.test_run_lifetime import key
+from tests.engine.draining import begin_to_stop
 from tests.fake_cloudflare.server import Fake
 from tests.support.server import PATIENCE, Server
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
-
-
-def begin_to_stop(server: Server) -> None:
-    server.signal(signal.SIGTERM)
-    nobody = server.person("")
-    until(lambda: nobody.get("/readyz").status_code == 503)
 
 
 def test_runs_that_end_in_time_end_whole_and_new_sends_wait(server: Server, fake: Fake) -> None:
@@ -54,7 +47,7 @@ def test_when_the_grace_is_over_viewers_are_told_to_reconnect_and_the_text_is_ke
     assert server.wait() == 0
     status, text = server.database.rows(
         f"SELECT r.status, m.text FROM chat_run r JOIN chat_message m ON m.id = r.message_id"
-        f" WHERE r.id = '{key(server, stream.run)}'"
+        f" WHERE r.id = '{server.database.key(stream.run)}'"
     )[0]
     assert status == "interrupted"
     assert text.startswith(stream.text)

@@ -15,7 +15,7 @@ from chat.turns.commands import SendMessage
 from chat.upstream.errors import SENTENCES, ErrorKind
 from tests.fake_cloudflare.server import Fake
 from tests.upstream.asking import runs
-from tests.upstream.test_errors import CODES
+from tests.upstream.error_codes import CODES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FIRST, SECOND = "@cf/zai-org/glm-4.7-flash", "@cf/meta/llama-3.3-70b-instruct-fp8-fast"

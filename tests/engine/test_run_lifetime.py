@@ -18,14 +18,9 @@ SLOW = "fake: words tokens=40 delay=0.05"
 
 def status_of(server: Server, run: str) -> str:
     """The stored status once the run has ended."""
-    of_it = f"FROM chat_run WHERE id = '{key(server, run)}'"
+    of_it = f"FROM chat_run WHERE id = '{server.database.key(run)}'"
     until(lambda: server.database.value(f"SELECT finished {of_it}"))
     return server.database.value(f"SELECT status {of_it}")
-
-
-def key(server: Server, uuid: str) -> str:
-    """A UUID as the database writes it."""
-    return uuid.replace("-", "") if server.database.url.startswith("sqlite") else uuid
 
 
 def test_a_run_goes_on_when_its_only_viewer_leaves(server: Server) -> None:

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from tests.engine.test_drain import begin_to_stop
+from tests.engine.draining import begin_to_stop
 from tests.fake_cloudflare.server import Fake
 from tests.support.server import Server
 from tests.support.waiting import until

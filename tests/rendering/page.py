@@ -6,7 +6,7 @@ from html import escape
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
-from chat.rendering.blocks import Patch
+from chat.rendering.blocks import Blocks, Patch
 
 VOID = {"br", "hr"}
 TAGS = {
@@ -123,3 +123,13 @@ def patched(blocks: Sequence[str], patches: Sequence[Patch]) -> list[str]:
             assert index == len(page) - 1, "blocks vanish from the end on"
             page.pop()
     return page
+
+
+def flushed(text: str, cuts: list[int]) -> tuple[Blocks, list[str]]:
+    """Return the blocks, and the page of a reader who has watched from the beginning."""
+    blocks, page, done = Blocks("m"), [], 0
+    for cut in cuts:
+        blocks.feed(text[done:cut])
+        done = cut
+        page = patched(page, blocks.flush())
+    return blocks, page

@@ -1,26 +1,14 @@
 """A growing text as blocks: however it arrives, a page ends up with what a reload shows."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.rendering.blocks import Blocks
 from chat.rendering.markdown import render
 
-from .documents import EXAMPLES, cuts_of, documents, plain_documents
-from .page import faults, patched
-
-MANY = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-def flushed(text: str, cuts: list[int]) -> tuple[Blocks, list[str]]:
-    """The blocks, and the page of somebody who has watched from the beginning."""
-    blocks, page, done = Blocks("m"), [], 0
-    for cut in cuts:
-        blocks.feed(text[done:cut])
-        done = cut
-        page = patched(page, blocks.flush())
-    return blocks, page
+from .documents import EXAMPLES, MANY, cuts_of, documents, plain_documents
+from .page import faults, flushed, patched
 
 
 @pytest.mark.parametrize("text", [markdown for markdown, _ in EXAMPLES])

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from chat.rendering.blocks import Blocks
 from chat.rendering.markdown import render
 
-from .page import patched
-from .test_blocks import MANY, flushed
+from .documents import MANY
+from .page import flushed, patched
 
 # What is plain by itself, and what makes more of the words before or behind it.
 PIECES = [

@@ -63,6 +63,10 @@ class Database:
     def value(self, sql: str) -> Any:
         return self.rows(sql)[0][0]
 
+    def key(self, uuid: str) -> str:
+        """Return a UUID as this database writes it."""
+        return uuid.replace("-", "") if self.url.startswith("sqlite") else uuid
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Nobody else writes a run meanwhile."""

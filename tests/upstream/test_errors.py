@@ -11,57 +11,10 @@ from hypothesis import strategies as st
 
 from chat.upstream import errors
 from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
+from tests.upstream.error_codes import CODES
 
 ID = "de3fabb0-569c-4e72-bec9-fedd0de629b3"
 SECRET = "v1Qz" + "aB3_" * 9  # 40 characters, as Cloudflare's tokens are
-
-# The tables of Workers AI and AI Gateway: code, status, what it is, whether trying again is of any use.
-CODES = [
-    (3003, 400, ErrorKind.INVALID, True),
-    (3006, 413, ErrorKind.TOO_LONG, True),
-    (3007, 408, ErrorKind.TIMEOUT, False),
-    (3008, 408, ErrorKind.TIMEOUT, False),
-    (3021, 429, ErrorKind.THROTTLED, False),
-    (3023, 403, ErrorKind.NOT_PERMITTED, True),
-    (3030, 400, ErrorKind.BLOCKED, True),
-    (3036, 429, ErrorKind.QUOTA, True),
-    (3039, 400, ErrorKind.INVALID, True),
-    (3040, 429, ErrorKind.BUSY, False),
-    (3041, 403, ErrorKind.NOT_PERMITTED, True),
-    (3042, 404, ErrorKind.UNKNOWN_MODEL, True),
-    (3046, 408, ErrorKind.TIMEOUT, False),
-    (4006, 429, ErrorKind.QUOTA, True),
-    (5004, 400, ErrorKind.INVALID, True),
-    (5005, 405, ErrorKind.NOT_PERMITTED, True),
-    (5006, 400, ErrorKind.INVALID, True),
-    (5007, 400, ErrorKind.UNKNOWN_MODEL, True),
-    (5012, 422, ErrorKind.INVALID, True),
-    (5016, 403, ErrorKind.NOT_PERMITTED, True),
-    (5018, 403, ErrorKind.NOT_PERMITTED, True),
-    (5019, 405, ErrorKind.INVALID, True),
-    (5021, 413, ErrorKind.TOO_LONG, True),
-    (3010, 413, ErrorKind.TOO_LONG, True),
-    (5028, 400, ErrorKind.UNKNOWN_MODEL, True),
-    (5035, 403, ErrorKind.NOT_PERMITTED, True),
-    (7000, 404, ErrorKind.AUTH, True),
-    (7003, 400, ErrorKind.AUTH, True),
-    (7009, 503, ErrorKind.UNAVAILABLE, False),
-    (8001, 400, ErrorKind.INVALID, True),
-    (8006, 400, ErrorKind.INVALID, True),
-    (9109, 403, ErrorKind.AUTH, True),
-    (10000, 401, ErrorKind.AUTH, True),
-    (10000, 403, ErrorKind.AUTH, True),
-    (2001, 400, ErrorKind.INVALID, True),
-    (2003, 429, ErrorKind.THROTTLED, False),
-    (2009, 401, ErrorKind.AUTH, True),
-    (2009, 503, ErrorKind.AUTH, True),
-    (2016, 424, ErrorKind.BLOCKED, True),
-    (2017, 424, ErrorKind.BLOCKED, True),
-    (2017, 422, ErrorKind.BLOCKED, True),
-    (2021, 402, ErrorKind.CREDITS, True),
-    (2040, 400, ErrorKind.INVALID, True),
-    (7013, 503, ErrorKind.UNAVAILABLE, False),
-]
 
 
 def told(status: int, payload: Any, **headers: str) -> UpstreamError:

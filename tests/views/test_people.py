@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.engine.test_open_streams import ONE_LOOK
+from tests.engine.access_check import ONE_CHECK
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import Database
 from tests.support.people import CSRF, PASSWORD
@@ -15,7 +15,7 @@ from tests.support.server import Person, Server, Stream
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
-AT_ONCE = ONE_LOOK  # seconds until an open stream ends
+AT_ONCE = ONE_CHECK  # seconds until an open stream ends
 NEW = "a lighthouse by the sea"
 LONG = "fake: words tokens=4000 delay=0.05"
 

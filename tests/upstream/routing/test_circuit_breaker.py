@@ -2,16 +2,7 @@
 
 from chat.upstream.errors import ErrorKind
 from chat.upstream.routing.circuit_breaker import CircuitBreaker, QuotaBreaker
-
-
-class Clock:
-    """Seconds, which pass when somebody says so."""
-
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.upstream.routing.clock import Clock
 
 
 def broken(clock: Clock) -> CircuitBreaker:

@@ -14,7 +14,7 @@ from chat.upstream.routing.redis_rate_limiter import RedisRateLimiter
 from chat.upstream.routing.wait_queue import ignore_position
 from tests.support.server import free_port
 from tests.support.waiting import PATIENCE, becomes
-from tests.upstream.routing.test_circuit_breaker import Clock
+from tests.upstream.routing.clock import Clock
 
 FREE = LlmModel("@cf/a/free", "Free", window=8_000)
 OTHER = LlmModel("@cf/a/other", "Other", window=8_000)

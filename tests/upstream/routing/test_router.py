@@ -25,7 +25,7 @@ from tests.fake_cloudflare.scenarios import status, words
 from tests.fake_cloudflare.server import Fake
 from tests.support.waiting import becomes
 from tests.upstream.asking import account, runs
-from tests.upstream.routing.test_circuit_breaker import Clock
+from tests.upstream.routing.clock import Clock
 
 FIRST = LlmModel("@cf/a/first", "First", window=32_000)
 SECOND = LlmModel("@cf/b/second", "Second", window=8_000)

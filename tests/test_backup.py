@@ -147,7 +147,6 @@ def test_no_changed_byte_of_a_backup_raises_anything_but_a_backup_error(tmp_path
     assert refusals > len(whole)
 
 
-
 def test_what_was_written_verifies(tmp_path: Path) -> None:
     read(written(tmp_path / "good"))
 

@@ -121,7 +121,7 @@ class Planner:
             model = self.catalogue.resolve(conversation.model)
         except UnknownModel as error:
             words = _("There is no model “%(name)s” here. Choose another one.")
-            raise BadRequest(words % {"name": conversation.model[:100]}) from error
+            raise BadRequest(words % {"name": self.catalogue.name_of(conversation.model)[:100]}) from error
         conversation.model = model.id
         return model
 

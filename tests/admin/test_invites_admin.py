@@ -41,6 +41,12 @@ def test_the_link_is_shown_once_and_works(who: str, root: User, inviter: User) -
         assert token not in client.get(url).content.decode()
 
 
+def test_a_link_without_a_note_is_for_the_person_invited(root: User) -> None:
+    page = as_(root).post(f"{LIST}add/", {"note": ""}).content.decode()
+    assert "Hand this link to the person you invite." in page
+    assert "invitation 1" not in page
+
+
 def test_the_list_says_what_became_of_each(root: User) -> None:
     Invite.objects.issue(root, "open")
     _, token = Invite.objects.issue(root, "used")

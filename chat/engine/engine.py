@@ -115,13 +115,13 @@ class Engine:
         """Return the state to watch for `run` (message and worker loaded): our own or a `RemoteRun`."""
         if live := self.supervisor.states.get(run.pk):
             return live
-        mirror = self.remote_runs.get(run)
-        if not mirror.viewers and mirror.outcome is None:
+        remote_run = self.remote_runs.get(run)
+        if not remote_run.viewers and remote_run.outcome is None:
             # Subscribe first, read second: text written in between then arrives by one way or the other.
             if run.is_live and run.worker is not None:
-                self.pubsub.subscribe(run.pk, run.worker.channel, mirror.end)
-            await self.remote_runs.refresh(mirror)
-        return self.remote_runs.keep(mirror)
+                self.pubsub.subscribe(run.pk, run.worker.channel, remote_run.end)
+            await self.remote_runs.refresh(remote_run)
+        return self.remote_runs.keep(remote_run)
 
     def stop(self, run: Run) -> None:
         """Stop a run at once, or ask the process that owns it. `stop_requested` is set in its row already."""

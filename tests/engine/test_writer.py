@@ -47,8 +47,8 @@ class Database:
         if self.is_away:
             raise OperationalError("away")
         self.texts += [chunk.text for chunk in batch.chunks]
-        lost = [draft.id for draft in batch.going if draft.id in self.lost]
-        return WriteResult({draft.id: draft.ending for draft in batch.endings}, [], [], lost)  # type: ignore[misc]
+        lost = [active_run.id for active_run in batch.going if active_run.id in self.lost]
+        return WriteResult({active_run.id: active_run.ending for active_run in batch.endings}, [], [], lost)  # type: ignore[misc]
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ class Site:
         self.worker = uuid.uuid4()
         self.folder = folder
         self.journal = Journal(folder, self.worker)
-        self.writer = Writer(self.worker, self.journal, lambda verdict: None)
+        self.writer = Writer(self.worker, self.journal, lambda result: None)
         self.writer.start()
 
     @property
@@ -71,7 +71,7 @@ class Site:
         path = self.folder / f"{self.worker}.journal"
         return path.exists() and path.stat().st_size > 0
 
-    def draft(self) -> ActiveRun:
+    def active_run(self) -> ActiveRun:
         live = RunState(RunInfo(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
         made = ActiveRun(live, Run(id=live.info.run, status="running"), OverlapFilter(""))
         self.writer.add(made)
@@ -80,13 +80,13 @@ class Site:
 
 async def test_after_an_ending_that_was_late_the_writer_rests(database: Database, tmp_path: Path) -> None:
     site = Site(tmp_path)
-    draft = site.draft()
-    draft.state.append("abc")
+    active_run = site.active_run()
+    active_run.state.append("abc")
     database.is_away = True
-    site.writer.conclude(draft, RunOutcome("complete"))
+    site.writer.conclude(active_run, RunOutcome("complete"))
     await becomes(lambda: site.has_file)
     database.is_away = False
-    await becomes(lambda: draft.state.outcome)
+    await becomes(lambda: active_run.state.outcome)
     await becomes(lambda: not site.has_file)
     before = database.transactions
     await asyncio.sleep(0.5)
@@ -99,11 +99,11 @@ async def test_a_slow_database_keeps_its_pace_and_a_small_journal(database: Data
     site = Site(tmp_path)
     started = time.monotonic()
     for _ in range(10):
-        draft = site.draft()
-        draft.state.append("x" * 1_000)
+        active_run = site.active_run()
+        active_run.state.append("x" * 1_000)
         await asyncio.sleep(0.1)
-        site.writer.conclude(draft, RunOutcome("complete"))
-    await becomes(lambda: draft.state.outcome)
+        site.writer.conclude(active_run, RunOutcome("complete"))
+    await becomes(lambda: active_run.state.outcome)
     assert database.transactions <= 3 + 10 * (time.monotonic() - started) / 0.15 / 2
     await becomes(lambda: not site.journal.is_written)
     await site.writer.stop()
@@ -112,18 +112,18 @@ async def test_a_slow_database_keeps_its_pace_and_a_small_journal(database: Data
 async def test_what_a_lost_run_showed_stays_in_the_journal(database: Database, tmp_path: Path) -> None:
     """Until it is merged: its chunks were not stored, for another process has ended the run."""
     site = Site(tmp_path)
-    draft = site.draft()
-    draft.state.append("stored. ")
-    await becomes(lambda: draft.stored == (8, 0))
+    active_run = site.active_run()
+    active_run.state.append("stored. ")
+    await becomes(lambda: active_run.stored == (8, 0))
     database.is_away = True
-    draft.state.append("seen during the cut. ")
+    active_run.state.append("seen during the cut. ")
     await becomes(lambda: site.has_file)
-    database.is_away, database.lost = False, [draft.id]
+    database.is_away, database.lost = False, [active_run.id]
     before = database.transactions
     await becomes(lambda: database.transactions > before + 2)
-    remains = journal.read(tmp_path, site.worker)[draft.id]
-    assert remains.behind(Texts("stored. ", "")).text == draft.text
-    site.writer.conclude(draft, RunOutcome("interrupted"))
+    remains = journal.read(tmp_path, site.worker)[active_run.id]
+    assert remains.behind(Texts("stored. ", "")).text == active_run.text
+    site.writer.conclude(active_run, RunOutcome("interrupted"))
     await site.writer.stop()
     assert not site.has_file
 
@@ -135,14 +135,14 @@ async def test_a_journal_that_cannot_be_removed_ends_nothing(
         raise OSError(errno.EROFS, "Read-only file system")
 
     site = Site(tmp_path)
-    draft = site.draft()
+    active_run = site.active_run()
     database.is_away = True
-    draft.state.append("abc")
+    active_run.state.append("abc")
     await becomes(lambda: site.has_file)
     monkeypatch.setattr(Path, "unlink", refuse)
     monkeypatch.setattr(journal.os, "truncate", refuse)
     database.is_away = False
-    draft.state.append("def")
+    active_run.state.append("def")
     await becomes(lambda: "".join(database.texts).endswith("def"))
     monkeypatch.undo()
     site.writer._task.cancel()  # type: ignore[union-attr]
@@ -153,11 +153,11 @@ async def test_a_journal_that_hangs_does_not_keep_the_process(
 ) -> None:
     site = Site(tmp_path)
     monkeypatch.setattr(site.journal, "write", lambda entries: time.sleep(8))
-    draft = site.draft()
+    active_run = site.active_run()
     database.is_away = True
-    draft.state.append("abc")
+    active_run.state.append("abc")
     await asyncio.sleep(0.6)
-    site.writer.conclude(draft, RunOutcome("interrupted"))
+    site.writer.conclude(active_run, RunOutcome("interrupted"))
     began = time.monotonic()
     await site.writer.stop()
     assert time.monotonic() - began < 7.5
@@ -181,11 +181,11 @@ def test_one_ending_that_the_database_refuses_does_not_stop_the_others() -> None
 @pytest.mark.django_db
 def test_counts_beyond_what_a_column_holds_are_cut() -> None:
     worker = Worker.objects.create(host="here", pid=1)
-    draft, tally = stored_draft(worker), UsageAccumulator()
+    active_run, tally = stored_draft(worker), UsageAccumulator()
     tally.total({"prompt_tokens": 1, "completion_tokens": 10**30})
-    draft.end(RunOutcome("complete", usage=tally.usage()))
-    writer.save_carefully(Batch(endings=[draft]), worker.pk)
-    assert Run.objects.get(pk=draft.id).completion_tokens == 2**31 - 1
+    active_run.end(RunOutcome("complete", usage=tally.usage()))
+    writer.save_carefully(Batch(endings=[active_run]), worker.pk)
+    assert Run.objects.get(pk=active_run.id).completion_tokens == 2**31 - 1
 
 
 def stored_draft(worker: Worker) -> ActiveRun:

@@ -41,10 +41,10 @@ class Subscription:
 class RunPubSub:
     """Send and receive the messages of one process. Inactive if the layer reaches no other process."""
 
-    def __init__(self, supervisor: Supervisor, mirrors: RemoteRuns) -> None:
+    def __init__(self, supervisor: Supervisor, remote_runs: RemoteRuns) -> None:
         self.channel = ""
         self._supervisor = supervisor
-        self._mirrors = mirrors
+        self._remote_runs = remote_runs
         self._layer: Any = get_channel_layer()
         self._subscriptions: dict[uuid.UUID, dict[str, Subscription]] = {}
         self._owners: dict[uuid.UUID, tuple[str, float]] = {}
@@ -114,9 +114,9 @@ class RunPubSub:
                 self._on_subscribe(run, message["from"], Position.parse(message["at"]))
             case "delta":
                 at = Position.parse(message["at"])
-                self._mirrors.on_delta(run, at, message["text"], message["reasoning"])
+                self._remote_runs.on_delta(run, at, message["text"], message["reasoning"])
             case "ended":
-                self._mirrors.on_finished(run)
+                self._remote_runs.on_finished(run)
             case "stop":
                 self._supervisor.stop(run)
 
@@ -135,11 +135,11 @@ class RunPubSub:
         for run in list(self._subscriptions):
             self._publish_run(run, self._supervisor.states.get(run), now)
         for run, (owner, renew) in list(self._owners.items()):
-            mirror = self._mirrors.open.get(run)
-            if mirror is None or mirror.outcome:
+            remote_run = self._remote_runs.open.get(run)
+            if remote_run is None or remote_run.outcome:
                 del self._owners[run]
             elif now >= renew:
-                self.subscribe(run, owner, mirror.end)
+                self.subscribe(run, owner, remote_run.end)
 
     def _publish_run(self, run: uuid.UUID, live: RunState | None, now: float) -> None:
         interests = self._subscriptions[run]

@@ -78,45 +78,47 @@ class RemoteRuns:
         """Return the copy of `run`: one per process, however many viewers there are."""
         return self.keep(self.open.get(run.pk) or RemoteRun(run_info_of(run)))
 
-    def keep(self, mirror: RemoteRun) -> RemoteRun:
+    def keep(self, remote_run: RemoteRun) -> RemoteRun:
         """Keep a remote run for a viewer that is about to join, because `poll` drops those without viewers.
 
         Otherwise a viewer could join a remote run that is dropped at the same moment, and wait for ever.
         """
-        mirror.last_watched = asyncio.get_running_loop().time()
-        return self.open.setdefault(mirror.info.run, mirror)
+        remote_run.last_watched = asyncio.get_running_loop().time()
+        return self.open.setdefault(remote_run.info.run, remote_run)
 
     def on_delta(self, run: uuid.UUID, at: Position, text: str, reasoning: str) -> None:
         """Apply text from the owner. After a gap, the next `poll` reads the database at once."""
-        if mirror := self.open.get(run):
+        if remote_run := self.open.get(run):
             now = asyncio.get_running_loop().time()
-            mirror.next_poll = now + POLL_WHILE_PUSHED_SECONDS if mirror.apply(at, text, reasoning) else 0.0
+            remote_run.next_poll = (
+                now + POLL_WHILE_PUSHED_SECONDS if remote_run.apply(at, text, reasoning) else 0.0
+            )
 
     def on_finished(self, run: uuid.UUID) -> None:
-        if mirror := self.open.get(run):
-            mirror.next_poll = 0.0
+        if remote_run := self.open.get(run):
+            remote_run.next_poll = 0.0
 
     async def poll(self) -> None:
         """Read every remote run that is due, and drop the unused. To be called a few times a second."""
         now = asyncio.get_running_loop().time()
-        for run, mirror in list(self.open.items()):
-            if mirror.viewers:
-                mirror.last_watched = now
-            elif now - mirror.last_watched > IDLE_SECONDS:
+        for run, remote_run in list(self.open.items()):
+            if remote_run.viewers:
+                remote_run.last_watched = now
+            elif now - remote_run.last_watched > IDLE_SECONDS:
                 del self.open[run]
-                mirror.close()
-            if mirror.outcome is None and now >= mirror.next_poll:
-                mirror.next_poll = now + POLL_SECONDS
-                await self.refresh(mirror)
+                remote_run.close()
+            if remote_run.outcome is None and now >= remote_run.next_poll:
+                remote_run.next_poll = now + POLL_SECONDS
+                await self.refresh(remote_run)
 
-    async def refresh(self, mirror: RemoteRun) -> None:
+    async def refresh(self, remote_run: RemoteRun) -> None:
         try:
-            snapshot = await run_in_db(load_snapshot, mirror.info.run, mirror.end)
+            snapshot = await run_in_db(load_snapshot, remote_run.info.run, remote_run.end)
         except DatabaseError as error:
             logger.warning("a run elsewhere could not be read, trying again: %s", type(error).__name__)
             return
         if snapshot.outcome is None:
-            mirror.apply(snapshot.at, snapshot.text, snapshot.reasoning)
+            remote_run.apply(snapshot.at, snapshot.text, snapshot.reasoning)
         else:
-            mirror.replace(snapshot.text, snapshot.reasoning)
-            mirror.finish(snapshot.outcome)
+            remote_run.replace(snapshot.text, snapshot.reasoning)
+            remote_run.finish(snapshot.outcome)

@@ -51,12 +51,12 @@ class Supervisor:
 
     def launch(self, run: Run, live: RunState, ask: ChatRequest) -> None:
         """Start a run whose row is committed."""
-        draft = ActiveRun(live, run, OverlapFilter(live.info.earlier))
+        active_run = ActiveRun(live, run, OverlapFilter(live.info.earlier))
         self.states[run.pk] = live
-        self.writer.add(draft)
-        task = self._tasks[run.pk] = spawn(self._generate(draft, ask), f"run {run.pk}")
+        self.writer.add(active_run)
+        task = self._tasks[run.pk] = spawn(self._generate(active_run, ask), f"run {run.pk}")
         # Not a `finally` in the task: a task cancelled before its first step never enters its body.
-        task.add_done_callback(lambda task: self._on_task_done(draft, task))
+        task.add_done_callback(lambda task: self._on_task_done(active_run, task))
 
     def stop(self, run: uuid.UUID, status: str = Run.Status.STOPPED) -> bool:
         """End a run and keep its text. Return whether it was still running in this process."""
@@ -67,13 +67,13 @@ class Supervisor:
         task.cancel()
         return True
 
-    def apply_write_result(self, verdict: WriteResult) -> None:
+    def apply_write_result(self, result: WriteResult) -> None:
         """Stop runs with a stop request and runs that another process took; drop ended ones later."""
-        for run in verdict.stopped:
+        for run in result.stopped:
             self.stop(run)
-        for run in verdict.lost:
+        for run in result.lost:
             self.stop(run, Run.Status.INTERRUPTED)
-        for run in verdict.outcomes:
+        for run in result.outcomes:
             asyncio.get_running_loop().call_later(KEEP_FINISHED_SECONDS, self._forget, run)
 
     def running(self) -> Collection[uuid.UUID]:
@@ -100,8 +100,8 @@ class Supervisor:
             self.stop(run, Run.Status.INTERRUPTED)
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _on_task_done(self, draft: ActiveRun, task: asyncio.Task[RunOutcome]) -> None:
-        run = draft.run.pk
+    def _on_task_done(self, active_run: ActiveRun, task: asyncio.Task[RunOutcome]) -> None:
+        run = active_run.run.pk
         del self._tasks[run]
         reason = self._reasons.pop(run, Run.Status.INTERRUPTED)
         if task.cancelled():
@@ -111,36 +111,39 @@ class Supervisor:
             ending = RunOutcome(Run.Status.FAILED, code="server", message=INTERNAL_ERROR)
         else:
             ending = task.result()
-        draft.state.append(draft.overlap_filter.close())
-        self.writer.conclude(draft, ending)
+        active_run.state.append(active_run.overlap_filter.close())
+        self.writer.conclude(active_run, ending)
 
-    async def _generate(self, draft: ActiveRun, ask: ChatRequest) -> RunOutcome:
-        ask = with_metadata(ask, draft.run)
+    async def _generate(self, active_run: ActiveRun, ask: ChatRequest) -> RunOutcome:
+        ask = with_metadata(ask, active_run.run)
         if self._slots.locked():
-            await self._queue.wait(self._slots.acquire, draft.state.set_queue_position)
+            await self._queue.wait(self._slots.acquire, active_run.state.set_queue_position)
         else:
             await self._slots.acquire()
         try:
-            return await self._write(draft, ask)
+            return await self._write(active_run, ask)
         finally:
             self._slots.release()
 
-    async def _write(self, draft: ActiveRun, ask: ChatRequest) -> RunOutcome:
-        live = draft.state
+    async def _write(self, active_run: ActiveRun, ask: ChatRequest) -> RunOutcome:
+        live = active_run.state
         room = MAX_REPLY_CHARS - len(live.info.earlier)
         attempt = self._router.stream(
-            ask, draft.set_queue_position, allow_fallback=not live.info.earlier, on_attempt=draft.note_attempt
+            ask,
+            active_run.set_queue_position,
+            allow_fallback=not live.info.earlier,
+            on_attempt=active_run.note_attempt,
         )
         try:
             async with attempt as reply:
-                self._record_model(draft, ask, reply)
+                self._record_model(active_run, ask, reply)
                 async for delta in reply:
-                    if draft.first_text is None:
-                        draft.mark_first_token(delta.text)
+                    if active_run.first_text is None:
+                        active_run.mark_first_token(delta.text)
                     if self.writer.is_behind:
                         await self.writer.caught_up()
                     live.append(
-                        draft.overlap_filter.feed(delta.text)[: room - len(live.text)],
+                        active_run.overlap_filter.feed(delta.text)[: room - len(live.text)],
                         delta.reasoning[: MAX_REPLY_CHARS - len(live.reasoning)],
                     )
                     if len(live.text) >= room or len(live.reasoning) >= MAX_REPLY_CHARS:
@@ -154,12 +157,12 @@ class Supervisor:
             return _truncated(live, **how)
         return RunOutcome.at_end(live.info.earlier + live.text, reply.finish_reason, **how)
 
-    def _record_model(self, draft: ActiveRun, ask: ChatRequest, reply: CompletionStream) -> None:
+    def _record_model(self, active_run: ActiveRun, ask: ChatRequest, reply: CompletionStream) -> None:
         """Record the model that answers and tell the viewers, if it is a fallback."""
         if because := reply.fallback_reason:
-            draft.answered_by, draft.fallback_reason = reply.model.id, because
+            active_run.answered_by, active_run.fallback_reason = reply.model.id, because
             names = {"model": reply.model.name, "asked": ask.model.name}
-            draft.state.set_fallback_model(reply.model.id, fallback_sentence(because), **names)
+            active_run.state.set_fallback_model(reply.model.id, fallback_sentence(because), **names)
 
 
 def _truncated(live: RunState, **more: Any) -> RunOutcome:

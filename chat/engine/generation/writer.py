@@ -49,13 +49,11 @@ class WriteResult:
 class Writer:
     """One task and one thread that write for all live runs of this process."""
 
-    def __init__(
-        self, worker: uuid.UUID, journal: Journal, on_verdict: Callable[[WriteResult], None]
-    ) -> None:
+    def __init__(self, worker: uuid.UUID, journal: Journal, on_result: Callable[[WriteResult], None]) -> None:
         self.is_behind = False
         self._worker = worker
         self._journal = journal
-        self._on_result = on_verdict
+        self._on_result = on_result
         self._thread = DatabaseExecutor("db-writer")
         self._backlog: Backlog[ActiveRun] = Backlog()
         self._wake = asyncio.Event()
@@ -68,12 +66,12 @@ class Writer:
     def start(self) -> None:
         self._task = asyncio.create_task(self._work(), name="writer")
 
-    def add(self, draft: ActiveRun) -> None:
-        self._backlog.add(draft)
+    def add(self, active_run: ActiveRun) -> None:
+        self._backlog.add(active_run)
 
-    def conclude(self, draft: ActiveRun, ending: RunOutcome) -> None:
+    def conclude(self, active_run: ActiveRun, ending: RunOutcome) -> None:
         """Store the outcome of a run now, then announce it to the viewers."""
-        draft.end(ending)
+        active_run.end(ending)
         self._wake.set()
 
     async def caught_up(self) -> None:
@@ -100,7 +98,7 @@ class Writer:
             tick = loop.time() >= due
             due = loop.time() + FLUSH_INTERVAL_SECONDS if tick else due
             if await self._try_to_flush(tick=tick):
-                if self._stopping and not any(draft.has_ended for draft in self._drafts()):
+                if self._stopping and not any(active_run.has_ended for active_run in self._active_runs()):
                     return
                 if failed:
                     due = loop.time()  # text that came after the failed batch is overdue
@@ -119,7 +117,7 @@ class Writer:
             logger.exception("the writer broke, trying again")
             return False
 
-    def _drafts(self) -> list[ActiveRun]:
+    def _active_runs(self) -> list[ActiveRun]:
         return list(self._backlog.runs.values())
 
     async def _flush(self, *, tick: bool) -> bool:
@@ -134,7 +132,7 @@ class Writer:
             if self._stopping and asyncio.get_running_loop().time() > self._stop_by:
                 return False
         try:
-            verdict = storing.result()
+            result = storing.result()
         except Exception as error:
             # The name of a database error says enough; any other error needs its traceback.
             known = isinstance(error, DatabaseError)
@@ -143,30 +141,36 @@ class Writer:
             )
             await self._fall_behind()
             return False
-        for run in verdict.started:
+        for run in result.started:
             self._backlog.runs[run].mark_started()
-        for draft in batch.going:
-            if draft.id not in verdict.lost:
-                draft.stored = draft.saved_text, draft.saved_reasoning
-        for draft in self._backlog.stored():
-            draft.state.finish(verdict.outcomes[draft.id])
+        for active_run in batch.going:
+            if active_run.id not in result.lost:
+                active_run.stored = active_run.saved_text, active_run.saved_reasoning
+        for active_run in self._backlog.stored():
+            active_run.state.finish(result.outcomes[active_run.id])
         self._catch_up()
-        self._on_result(verdict)
+        self._on_result(result)
         return True
 
     async def _fall_behind(self) -> None:
         """Write unstored text to the journal. Warn the viewers if it is late; pause replies too far ahead."""
         now = asyncio.get_running_loop().time()
-        drafts = self._drafts()
+        active_runs = self._active_runs()
         entries = [
-            Entry(draft.id, draft.stored, draft.text, draft.reasoning, draft.outcome_columns())
-            for draft in drafts
+            Entry(
+                active_run.id,
+                active_run.stored,
+                active_run.text,
+                active_run.reasoning,
+                active_run.outcome_columns(),
+            )
+            for active_run in active_runs
         ]
         await self._write_journal(entries)
         self.is_behind = not self._backlog.may_grow(now)
         if self._backlog.is_late(now):
-            for draft in drafts:
-                draft.state.tell_unsaved(paused=self.is_behind)
+            for active_run in active_runs:
+                active_run.state.tell_unsaved(paused=self.is_behind)
 
     async def _write_journal(self, entries: list[Entry]) -> None:
         """Write in a thread and wait only briefly, because a hanging disk must not block the shutdown."""
@@ -179,9 +183,13 @@ class Writer:
     def _settle_journal(self) -> None:
         if not self._journal.is_written or (self._journaling and not self._journaling.done()):
             return
-        going = {draft.id: draft.stored for draft in self._drafts() if not draft.has_ended}
+        going = {
+            active_run.id: active_run.stored for active_run in self._active_runs() if not active_run.has_ended
+        }
         try:
-            self._journal.settle(going, {draft.id for draft in self._drafts() if draft.has_ended})
+            self._journal.settle(
+                going, {active_run.id for active_run in self._active_runs() if active_run.has_ended}
+            )
         except OSError as error:
             logger.error("the journal could not be removed: %s", error.strerror)
 
@@ -192,8 +200,8 @@ class Writer:
             self.is_behind = False
             self._caught_up.set()
             self._caught_up.clear()
-        for draft in self._drafts():
-            draft.state.tell_saved()
+        for active_run in self._active_runs():
+            active_run.state.tell_saved()
 
 
 def _log_failure(written: "asyncio.Future[None]") -> None:
@@ -201,36 +209,40 @@ def _log_failure(written: "asyncio.Future[None]") -> None:
         logger.error("the journal could not be written: %r", error)
 
 
-def conclude_apart(draft: ActiveRun, worker: uuid.UUID) -> RunOutcome:
+def conclude_apart(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
     """Store an outcome in a savepoint. If the database refuses it, store it again without its details.
 
     The details are all but the status, code and message: usage, gateway, duration, fallback.
     """
     try:
         with transaction.atomic():
-            return conclude_run(draft, worker)
+            return conclude_run(active_run, worker)
     except CONNECTION_ERRORS:
         raise
     except Exception:
-        logger.exception("the ending of run %s is stored without its details", draft.id)
-        assert draft.ending is not None
-        draft.ending = RunOutcome(draft.ending.status, code=draft.ending.code, message=draft.ending.message)
+        logger.exception("the ending of run %s is stored without its details", active_run.id)
+        assert active_run.ending is not None
+        active_run.ending = RunOutcome(
+            active_run.ending.status, code=active_run.ending.code, message=active_run.ending.message
+        )
         with transaction.atomic():
-            return conclude_run(draft, worker)
+            return conclude_run(active_run, worker)
 
 
-def conclude_run(draft: ActiveRun, worker: uuid.UUID) -> RunOutcome:
+def conclude_run(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
     """Store the outcome. Return the one that the row has.
 
     That is ours, or the one of a process that ended the run first: then our text is stored if it is longer.
     """
-    assert draft.ending is not None
-    has_chunks = bool(draft.saved_text or draft.saved_reasoning)
-    text, reasoning = draft.text, draft.reasoning
-    if draft.run.conclude(text, reasoning, worker=worker, has_chunks=has_chunks, **draft.outcome_columns()):
-        return draft.ending
-    keep_longer(draft.id, Texts(text, reasoning))
-    theirs = Run.objects.filter(pk=draft.id).first()
+    assert active_run.ending is not None
+    has_chunks = bool(active_run.saved_text or active_run.saved_reasoning)
+    text, reasoning = active_run.text, active_run.reasoning
+    if active_run.run.conclude(
+        text, reasoning, worker=worker, has_chunks=has_chunks, **active_run.outcome_columns()
+    ):
+        return active_run.ending
+    keep_longer(active_run.id, Texts(text, reasoning))
+    theirs = Run.objects.filter(pk=active_run.id).first()
     return RunOutcome.from_run(theirs) if theirs else RunOutcome(Run.Status.INTERRUPTED)
 
 
@@ -256,7 +268,7 @@ def save(
     """
     with write_lock(), transaction.atomic():
         rows = _live_rows(worker) if batch.going else {}
-        begun = [draft.id for draft in batch.going if draft.started and draft.id in rows]
+        begun = [active_run.id for active_run in batch.going if active_run.started and active_run.id in rows]
         if begun:
             queued = Run.objects.filter(pk__in=begun, status=Run.Status.QUEUED, worker_id=worker)
             queued.update(status=Run.Status.RUNNING, started=timezone.now())
@@ -267,12 +279,12 @@ def save(
             if chunk.run in rows
         ]:
             RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
-        endings = {draft.id: conclude(draft, worker) for draft in batch.endings}
+        endings = {active_run.id: conclude(active_run, worker) for active_run in batch.endings}
     return WriteResult(
         endings,
         begun,
-        stopped=[draft.id for draft in batch.going if rows.get(draft.id)],
-        lost=[draft.id for draft in batch.going if draft.id not in rows],
+        stopped=[active_run.id for active_run in batch.going if rows.get(active_run.id)],
+        lost=[active_run.id for active_run in batch.going if active_run.id not in rows],
     )
 
 

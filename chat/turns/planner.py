@@ -120,8 +120,9 @@ class Planner:
         try:
             model = self.catalogue.resolve(conversation.model)
         except UnknownModel as error:
+            # The id as it was sent: the display name would tell that a hidden model exists.
             words = _("There is no model “%(name)s” here. Choose another one.")
-            raise BadRequest(words % {"name": self.catalogue.name_of(conversation.model)[:100]}) from error
+            raise BadRequest(words % {"name": conversation.model[:100]}) from error
         conversation.model = model.id
         return model
 

@@ -88,5 +88,4 @@ def test_a_change_in_the_database_reaches_a_process_that_runs(server: Server, da
     until(lambda: SMALL not in offered(server))
     answer = server.person("alice").post("/c/", {"content": "hello", "model": SMALL})
     assert answer.status_code == 400
-    message = answer.json()["error"]["message"]
-    assert message == "There is no model “Llama 3.2 1B” here. Choose another one."
+    assert "There is no model" in answer.json()["error"]["message"]

@@ -102,7 +102,7 @@ def pairs(name: str) -> tuple[str, str]:
 
 
 def test_every_colour_can_be_read_on_every_ground_in_both_schemes():
-    section = STYLES[STYLES.index("/* code: what") :]
+    section = STYLES[STYLES.index("/* code:") :]
     colours = re.findall(r"--code: light-dark\((#\w+), (#\w+)\)", section)
     assert len(colours) == 8
     for ground in ("--ground", "--aside", "--raised", "--soft"):
@@ -111,6 +111,6 @@ def test_every_colour_can_be_read_on_every_ground_in_both_schemes():
 
 
 def test_every_class_has_a_colour():
-    section = STYLES[STYLES.index("/* code: what") :]
+    section = STYLES[STYLES.index("/* code:") :]
     for name in set(CLASSES.values()) - {""}:
         assert re.search(rf"\.{name}\b", section), name

@@ -9,21 +9,36 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 # lock files from the requirements files.
 SERVER := .venv/.server
 LOCAL := .venv/.local
+OTEL := .venv/.otel
+S3 := .venv/.s3
 DEV := .venv/.dev
 AUDIT := tests/tools/audit/node_modules/.installed
 
-# One and a half test processes per core, because they wait a lot. The tests of a file stay in one process, because
+# Two test processes per core, because they wait a lot. The tests of a file stay in one process, because
 # many share a server. The longest file starts first (tests/support/file_order.py).
-SIDE_BY_SIDE = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)') --dist loadfile
+SIDE_BY_SIDE = -n $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 2)') --dist loadfile
 SIDE_BY_SIDE += --no-loadscope-reorder
 
 # All processes of a run import the same files: with compiled files, that takes half as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check lint node in-process fuzz bench simulate chaos audit images lock
+.PHONY: run install install-local install-otel install-s3 test check lint node in-process fuzz bench simulate chaos
+.PHONY: reload audit images messages lock
 
 run: $(SERVER) $(LOCAL)
 	@exec $(BIN)/python manage.py serve --prepare
+
+# What a service needs, see deploy/README.md: the packages, and the code compiled, which the service cannot write.
+install: $(SERVER)
+	@$(BIN)/python -m compileall -q manage.py chat chatsite
+
+install-local: install $(LOCAL)
+
+# Also what sends traces by OpenTelemetry.
+install-otel: install $(OTEL)
+
+# What ATTACHMENTS_S3_BUCKET needs.
+install-s3: install $(S3)
 
 test: lint node
 	$(BIN)/pytest $(SIDE_BY_SIDE)
@@ -58,6 +73,10 @@ bench: $(SERVER) $(LOCAL) $(DEV)
 chaos: $(SERVER) $(LOCAL) $(DEV)
 	$(BIN)/python -m tests.chaos $(CHAOS)
 
+# Replace the workers by those of the next release under load, for example `make reload RELOAD="--streams 50"`.
+reload: $(SERVER) $(LOCAL) $(DEV)
+	$(BIN)/python -m tests.tools.reload $(RELOAD)
+
 # Simulate the ownership protocol on virtual time, with 20,000 schedules of faults.
 simulate: $(SERVER) $(DEV)
 	$(BIN)/python -m tests.simulation
@@ -65,6 +84,13 @@ simulate: $(SERVER) $(DEV)
 # Make the pictures of the README in deploy/images and the icons in static/img.
 images: $(SERVER) $(DEV)
 	$(BIN)/python -m tests.tools.images
+
+# Write the sentences of the code into the catalogs of `locale`, and compile these. Needs GNU gettext. What is new is
+# fuzzy or empty then: tests/test_catalogs.py fails until it is translated, and this has run again.
+MESSAGES = --ignore tests --ignore data --no-wrap --no-obsolete --add-location file
+messages: $(SERVER)
+	$(BIN)/python manage.py makemessages --all $(MESSAGES)
+	$(BIN)/python manage.py compilemessages --ignore .venv
 
 # Run pa11y and Lighthouse on every page, and measure the cost of a stream in a slow browser. It takes some minutes, and
 # needs Chromium and Node.
@@ -86,7 +112,17 @@ $(LOCAL): requirements-local-lock.txt | $(BIN)/python
 	@$(PIP) --require-hashes --no-deps -r $<
 	@touch $@
 
-$(DEV): requirements-dev-lock.txt $(SERVER) | $(BIN)/python
+$(OTEL): requirements-otel-lock.txt $(SERVER) | $(BIN)/python
+	@echo "Installing OpenTelemetry …"
+	@$(PIP) --require-hashes -r $<
+	@touch $@
+
+$(S3): requirements-s3-lock.txt $(SERVER) | $(BIN)/python
+	@echo "Installing the storage in a bucket …"
+	@$(PIP) --require-hashes -r $<
+	@touch $@
+
+$(DEV): requirements-dev-lock.txt $(SERVER) $(OTEL) $(S3) | $(BIN)/python
 	@echo "Installing the developers' tools …"
 	@$(PIP) --require-hashes -r $<
 	@touch $@
@@ -98,7 +134,10 @@ LOCK += --custom-compile-command "make lock"
 lock: $(DEV)
 	$(LOCK) requirements.txt --output-file requirements-lock.txt
 	$(LOCK) --no-deps requirements-local.txt --output-file requirements-local-lock.txt
-	$(LOCK) requirements-dev.txt --constraint requirements-lock.txt --output-file requirements-dev-lock.txt
+	$(LOCK) requirements-otel.txt --constraint requirements-lock.txt --output-file requirements-otel-lock.txt
+	$(LOCK) requirements-s3.txt --constraint requirements-lock.txt --output-file requirements-s3-lock.txt
+	$(LOCK) requirements-dev.txt --constraint requirements-lock.txt --constraint requirements-otel-lock.txt \
+		--output-file requirements-dev-lock.txt
 
 $(AUDIT): tests/tools/audit/package.json tests/tools/audit/package-lock.json
 	@echo "Installing pa11y and Lighthouse …"

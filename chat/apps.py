@@ -20,8 +20,8 @@ def secrets_of(settings: Any) -> Iterator[str]:
     yield from settings.SECRET_KEY_FALLBACKS
     yield from (str(database.get("PASSWORD") or "") for database in settings.DATABASES.values())
     for url in (settings.DATABASE_URL, settings.REDIS_URL):
-        written = urlsplit(url).password or ""
-        yield from (written, unquote(written))
+        encoded = urlsplit(url).password or ""
+        yield from (encoded, unquote(encoded))
 
 
 class ChatConfig(AppConfig):
@@ -31,7 +31,8 @@ class ChatConfig(AppConfig):
     verbose_name = _("Chat")
 
     def ready(self) -> None:
-        """Import the checks, which register themselves on import and need the complete settings."""
+        """Import what registers itself on import and needs the complete settings: the checks, the index."""
+        from chat.search import index  # noqa: F401
         from chatsite import checks  # noqa: F401
 
         conceal(*secrets_of(settings))

@@ -66,13 +66,12 @@ class AccountBackend(AxesStandaloneBackend, ModelBackend):
         return None
 
     def get_user(self, user_id: Any) -> User | None:
-        """Return the account of a session, or None if it is disabled or gone.
-
-        Raw SQL, because every request runs this query and Django's query compiler takes longer than the
-        database.
-        """
-        account = next(iter(User.objects.raw("SELECT * FROM chat_user WHERE id = %s", [user_id])), None)
+        """Return the account of a session with its preferences, or None if it is disabled or gone."""
+        account = User.objects.with_preferences(user_id)
         return account if account is not None and self.user_can_authenticate(account) else None
+
+    async def aget_user(self, user_id: Any) -> User | None:
+        return await sync_to_async(self.get_user)(user_id)
 
     async def aauthenticate(
         self,
@@ -94,7 +93,7 @@ class LoginThrottle(AxesDatabaseHandler):
     """
 
     def is_locked(self, request: Any, credentials: dict[str, Any] | None = None) -> bool:
-        """Return whether this attempt is refused without checking the password."""
+        """Return True if this attempt is refused without checking the password."""
         if super().is_locked(request, credentials):
             return True
         return not _is_confirmation(credentials) and self._address_is_locked(request)

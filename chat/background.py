@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
-from django.db import DatabaseError
+from django.db import Error
 
 T = TypeVar("T")
 
@@ -40,8 +40,8 @@ class BackgroundTasks:
     def repeat(
         self, step: Callable[[], Awaitable[None]], seconds: float | Callable[[], float], name: str
     ) -> None:
-        """Call `step` in an endless loop, each time after `seconds`. Log a step that fails, and go on."""
-        self.start(_repeat(step, seconds, name), name)
+        """Call `step` in an endless loop, each time after `seconds`. Log failures, and go on."""
+        self.start(repeat(step, seconds, name), name)
 
     async def wait(self, seconds: float) -> None:
         """Wait until the tasks have ended, for at most `seconds`."""
@@ -55,19 +55,61 @@ class BackgroundTasks:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+class FailureLog:
+    """Log the first of a series of failures, and its end: a step that is repeated would fill the log.
+
+    `outages`: errors that are logged at `level`, without a traceback, and count as one kind of failure.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        outages: type[Exception] | tuple[type[Exception], ...] = Error,
+        level: int = logging.WARNING,
+    ) -> None:
+        self._name = name
+        self._outages = outages
+        self._level = level
+        self._kind: type[Exception] | str = ""  # of the present series, "" for none
+        self._failures = 0
+
+    async def watch(self, work: Awaitable[None]) -> None:
+        """Await `work`. Its exception is logged, unless the work before it failed in the same way."""
+        try:
+            await work
+        except Exception as error:
+            self.failed(error)
+        else:
+            self.succeeded()
+
+    def failed(self, error: Exception) -> None:
+        is_outage = isinstance(error, self._outages)
+        kind = "outage" if is_outage else type(error)
+        self._failures += 1
+        if kind == self._kind:
+            return
+        self._kind = kind
+        if is_outage:
+            logger.log(self._level, "%s failed: %s", self._name, type(error).__name__)
+        else:
+            logger.error("%s failed", self._name, exc_info=error)
+
+    def succeeded(self) -> None:
+        if self._kind:
+            logger.info("%s works again after %d failures", self._name, self._failures)
+        self._kind, self._failures = "", 0
+
+
 async def log_failure(work: Awaitable[None], name: str) -> None:
-    """Await `work` and log any exception: a DatabaseError as a warning without its traceback."""
-    try:
-        await work
-    except DatabaseError as error:
-        logger.warning("%s: the database does not answer: %s", name, type(error).__name__)
-    except Exception:
-        logger.exception("%s failed", name)
+    """Await `work` that is done once, and log its exception: a database error without a traceback."""
+    await FailureLog(name).watch(work)
 
 
-async def _repeat(
+async def repeat(
     step: Callable[[], Awaitable[None]], seconds: float | Callable[[], float], name: str
 ) -> None:
+    """Call `step` until cancelled, each time after `seconds`. Log failures, and go on."""
+    log = FailureLog(name)
     while True:
         await asyncio.sleep(seconds() if callable(seconds) else seconds)
-        await log_failure(step(), name)
+        await log.watch(step())

@@ -7,18 +7,23 @@ is open. The few threads of this pool keep their connections, so an open stream 
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
-from typing import ParamSpec, TypeVar
+from contextlib import ExitStack, contextmanager, nullcontext
+from typing import ClassVar, ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection, connections
+from django.db import InterfaceError, OperationalError, connection, connections, transaction
 from django.utils import translation
+
+from .fair_executor import ConcurrencyLimit
+from .requester import requester
 
 P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 4
+LONGEST_REST_SECONDS = 1.0
 LANGUAGES = len(settings.LANGUAGES)
 CONNECTION_ERRORS = (OperationalError, InterfaceError)
 """Raised by Django when the database is unreachable or busy, as opposed to a wrong statement."""
@@ -27,16 +32,34 @@ logger = logging.getLogger(__name__)
 
 
 class DatabaseExecutor:
-    """A thread pool in which each thread keeps its database connection from call to call."""
+    """A thread pool in which each thread keeps its database connection from call to call.
+
+    With several threads, the requests of one person use at most half of them at a time, and those of an
+    address whose users are not known yet all but one. Everything else waits outside the pool, so that nobody
+    waits for more than a few calls of another person.
+    """
+
+    # Called in the thread after each call, with the name of the pool and the seconds waited and worked.
+    on_call: ClassVar[Callable[[str, float, float], None] | None] = None
 
     def __init__(self, name: str, threads: int = 1) -> None:
+        self._name = name
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._is_shared = threads > 1
+        self._person_limit = ConcurrencyLimit(max(1, threads // 2))
+        self._address_limit = ConcurrencyLimit(max(1, threads - 1))
 
     async def __call__(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `function` in one of the threads. It runs to its end even if the caller is cancelled."""
-        language = translation.get_language() if LANGUAGES > 1 else None
+        """Run `function` in one of the threads. It runs to its end even if the caller is cancelled.
+
+        A language that it activates, such as the one that the request's user chose, is then the caller's.
+        """
+        before = language = translation.get_language() if LANGUAGES > 1 else None
+        asked = time.perf_counter()
 
         def call() -> T:
+            nonlocal language
+            begun = time.perf_counter()
             # The active language is local to the caller, so it has to be set in this thread.
             with translation.override(language) if language else nullcontext():
                 try:
@@ -44,8 +67,32 @@ class DatabaseExecutor:
                 except InterfaceError as error:
                     # Of Django's errors for an unreachable database, only this one is no DatabaseError.
                     raise OperationalError(str(error)) from error
+                finally:
+                    language = translation.get_language() if language else None
+                    if on_call := DatabaseExecutor.on_call:
+                        on_call(self._name, begun - asked, time.perf_counter() - begun)
 
-        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+        loop = asyncio.get_running_loop()
+        with ExitStack() as held:
+            for limit in self._limits():
+                await limit.acquire()
+                held.callback(limit.release)
+            work = self._pool.submit(call)
+            release = held.pop_all().close
+        # At the end of the work, not of the caller: a client that disconnects leaves its work to the thread.
+        work.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(release))
+        try:
+            return await asyncio.wrap_future(work)
+        finally:
+            if language and language != before:
+                translation.activate(language)
+
+    def _limits(self) -> Iterator[asyncio.Semaphore]:
+        """Yield what the current request has to acquire; nothing for work that is no request's."""
+        if self._is_shared and (current := requester.get()):
+            yield self._person_limit.slot(current.person)
+            if current.address:
+                yield self._address_limit.slot(current.address)
 
     async def aclose(self, seconds: float) -> None:
         """Close the connections within `seconds`; a thread that hangs in a dead connection is abandoned."""
@@ -83,6 +130,18 @@ def write_lock() -> Iterator[None]:
     """
     with _one_writer if connection.vendor == "sqlite" else nullcontext():
         yield
+
+
+@contextmanager
+def short_transaction() -> Iterator[None]:
+    """Run the block in a transaction, then sleep for as long as it held the write lock, so others can write.
+
+    The sleep is at most `LONGEST_REST_SECONDS`. For work that is cut into many such transactions.
+    """
+    started = time.monotonic()
+    with write_lock(), transaction.atomic():
+        yield
+    time.sleep(min(time.monotonic() - started, LONGEST_REST_SECONDS))
 
 
 run_in_db = DatabaseExecutor("db", THREADS)

@@ -29,17 +29,17 @@ class Outage(Enum):
 
 
 MESSAGES = {
-    Outage.AWAY: gettext_noop("The database cannot be reached at the moment. Try again soon."),
-    Outage.SILENT: gettext_noop("The database does not answer at the moment. Try again soon."),
-    Outage.BUSY: gettext_noop("The database is too busy at the moment. Try again soon."),
+    Outage.AWAY: gettext_noop("The database can’t be reached right now. Try again soon."),
+    Outage.SILENT: gettext_noop("The database isn’t responding right now. Try again soon."),
+    Outage.BUSY: gettext_noop("The database is too busy right now. Try again soon."),
     Outage.FULL: gettext_noop(
-        "The server’s disk is full, so nothing new can be stored. Whoever runs the server has to make room."
+        "The server’s disk is full, so nothing new can be saved. Ask your administrator to free up space."
     ),
     Outage.UNWRITABLE: gettext_noop(
-        "The server cannot write to its disk, so nothing new can be stored. Whoever runs it has to look."
+        "The server can’t write to its disk, so nothing new can be saved. Tell your administrator."
     ),
     Outage.DAMAGED: gettext_noop(
-        "The database is damaged. Whoever runs the server has to restore it from a backup."
+        "The database is damaged. Ask your administrator to restore it from a backup."
     ),
 }
 CODES = {

@@ -24,6 +24,18 @@ class BadRequest(RequestError):
     """A value in the request is blank, of the wrong type, or unknown."""
 
 
+class AttachmentNotFound(BadRequest):
+    """A picture is unknown, another user's, or already sent."""
+
+    code = "attachment_not_found"
+
+
+class ModelCannotSee(BadRequest):
+    """The question has pictures, and its model cannot see."""
+
+    code = "model_cannot_see"
+
+
 class NotAuthenticated(RequestError):
     status, code = 401, "signed_out"
 
@@ -32,6 +44,12 @@ class NotFound(RequestError):
     """The object does not exist or belongs to another user; the response is the same."""
 
     status, code = 404, "not_found"
+
+
+class Forbidden(RequestError):
+    """The form has expired, or was not sent from a page of this site."""
+
+    status, code = 403, "forbidden"
 
 
 class ConversationBusy(RequestError):
@@ -55,7 +73,7 @@ class UnsupportedMediaType(RequestError):
 
 
 class ServiceOverloaded(RequestError):
-    """This user has more requests in progress at once than the server works on for one user."""
+    """One user has more requests in progress than the server works on for one user at a time."""
 
     status, code = 429, "throttled"
 

@@ -1,4 +1,4 @@
-"""Fair sharing of threads between users: `FairExecutor` for slow work, `Turns` for the database's threads.
+"""Fair sharing of threads between users: `FairExecutor` for slow work, `ConcurrencyLimit` for the database.
 
 In a plain pool, the user with the most requests gets the most threads: with twenty heavy pages of one user in
 its queue, everybody else waits for all twenty. A `FairExecutor` has one queue per user, serves the queues in
@@ -102,7 +102,7 @@ def _do(work: _Work) -> None:
         work.future.set_result(result)
 
 
-class Turns:
+class ConcurrencyLimit:
     """Limit each person (a user, or an API key) to `most` threads of a shared pool at a time.
 
     Further work waits outside the pool, so the pool's queue holds at most `most` items of each person. To be
@@ -112,11 +112,11 @@ class Turns:
     def __init__(self, most: int) -> None:
         self._most = most
         # Weak values: an entry lives while a task holds its semaphore or waits for it.
-        self._turns: WeakValueDictionary[Hashable, asyncio.Semaphore] = WeakValueDictionary()
+        self._slots: WeakValueDictionary[Hashable, asyncio.Semaphore] = WeakValueDictionary()
 
-    def of(self, person: Hashable) -> asyncio.Semaphore:
+    def slot(self, person: Hashable) -> asyncio.Semaphore:
         """Return the semaphore of this person, for `async with`."""
-        return self._turns.setdefault(person, asyncio.Semaphore(self._most))
+        return self._slots.setdefault(person, asyncio.Semaphore(self._most))
 
 
 RENDER_POOL = FairExecutor("rendering")

@@ -3,40 +3,60 @@
 from typing import Any
 
 from django import forms
+from django.contrib.auth import password_validation
 from django.contrib.auth.forms import (
     AdminPasswordChangeForm,
     BaseUserCreationForm,
     SetPasswordForm,
     SetPasswordMixin,
-    UserChangeForm,
 )
+from django.contrib.auth.forms import UserChangeForm as DjangoUserChangeForm
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db.models import Value
 from django.db.models.functions import Lower
+from django.utils.html import format_html
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.api_key import ApiKey
+from chat.models.role import Role, flags_of
 from chat.models.user import User
 
 LONGEST_PASSWORD = 1024  # characters; limits the request, because the hash costs the same for any length
-TAKEN = _("Another account has this e-mail address.")
-GONE = _("One of these keys is not valid any more. Choose again.")
-LAST_ADMINISTRATOR = _("This is the last administrator who can sign in. Make another one first.")
+TAKEN = _("Another account already uses this email address.")
+GONE = _("One of these keys is no longer valid. Choose again.")
+LAST_ADMINISTRATOR = _("This is the last administrator who can sign in. Add another one first.")
+ABOUT_ROLE = {
+    Role.PERSON: _("Uses the chat, and sees only their own conversations."),
+    Role.REVIEWER: _(
+        "Also reads everyone’s conversations. Each access is recorded, and its owner can see it."
+    ),
+    Role.ADMINISTRATOR: _("Manages people, models and everything else in the administration."),
+    Role.CUSTOM: _("Has the permissions under “Permissions in detail”. They stay unless you choose a role."),
+}
 
 
 class PasswordRules(SetPasswordMixin):
-    """Two fields for a new password. Errors appear at the field `first`, beside the password rules."""
+    """A new password in the field `first`, with the rule that people can follow beforehand and all errors."""
 
     first = "password1"
     fields: dict[str, forms.Field]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields[self.first].validators.append(MaxLengthValidator(LONGEST_PASSWORD))
+        field = self.fields[self.first]
+        field.validators.append(MaxLengthValidator(LONGEST_PASSWORD))
+        field.help_text = gettext("At least %(number)s characters.") % {"number": shortest_password()}
 
     def validate_password_for_user(self, user: Any, password_field_name: str = "") -> None:
         super().validate_password_for_user(user, password_field_name=self.first)
+
+
+def shortest_password() -> int:
+    """Return the least number of characters that the site's validators accept."""
+    validators = password_validation.get_default_password_validators()
+    return max(getattr(validator, "min_length", 0) for validator in validators)
 
 
 class UniqueEmailMixin(forms.BaseModelForm):
@@ -51,17 +71,24 @@ class UniqueEmailMixin(forms.BaseModelForm):
 
 
 class AccountForm(PasswordRules, UniqueEmailMixin, BaseUserCreationForm):
-    """Creation of one's own account: username, optional e-mail address and password."""
+    """Creation of an account: username, optional e-mail address and password."""
 
     class Meta(BaseUserCreationForm.Meta):
         model = User
         fields = ("username", "email")
 
 
+class OwnAccountForm(AccountForm):
+    """Creation of one's own account. The password is typed once: the page can show it."""
+
+    password2 = None  # type: ignore[assignment]
+
+
 class NewPasswordForm(PasswordRules, SetPasswordForm):
-    """A new password for a user who is authenticated otherwise, such as by a reset link."""
+    """A new password for a user who is authenticated otherwise, such as by a reset link. It is typed once."""
 
     first = "new_password1"
+    new_password2 = None  # type: ignore[assignment]
 
 
 class ChangePasswordForm(NewPasswordForm):
@@ -101,15 +128,58 @@ class SetUserPasswordForm(PasswordRules, AdminPasswordChangeForm):
         return user
 
 
-class PersonForm(UniqueEmailMixin, UserChangeForm):
-    """The admin's form for a user's account; the password has its own pages."""
+class UserChangeForm(UniqueEmailMixin, DjangoUserChangeForm):
+    """The admin's form for a user's account; the password has its own pages.
+
+    If another role is chosen, it replaces the rights in detail. If not, the rights are saved as they stand in
+    the form. `chosen_role` is the new role, None if it stays.
+    """
 
     password = None  # type: ignore[assignment]
+    role = forms.ChoiceField(label=_("Role"), required=False, widget=forms.RadioSelect)
+    chosen_role: Role | None = None
+
+    class Meta(DjangoUserChangeForm.Meta):
+        labels = {
+            "is_active": _("Can sign in"),
+            "is_staff": _("Can open the administration"),
+            "is_superuser": _("Has all permissions"),
+            "user_permissions": _("Permissions"),
+        }
+        help_texts = {
+            "username": "",
+            "is_active": _(
+                "Without this, the person is signed out at once and cannot sign in. "
+                "Their conversations are kept."
+            ),
+            "is_staff": "",
+            "is_superuser": _("Also those that no group gives."),
+            "groups": _("A group gives its permissions, and access to the models that are limited to it."),
+            "user_permissions": _("In addition to those of the groups."),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "role" in self.fields:
+            role: Any = self.fields["role"]
+            role.choices = _described_roles(self.instance.role)
+            self.initial["role"] = self.instance.role
 
     def clean(self) -> dict[str, Any] | None:
-        """Reject a change that would leave nobody who can open the admin."""
+        """Apply the chosen role. Reject a change that would leave nobody who can open the admin."""
         data = super().clean() or {}
+        if (role := data.get("role")) and role != self.initial["role"]:
+            self.chosen_role = Role(role)
+            data |= flags_of(self.chosen_role)
         lost = [name for name in User.ADMINISTRATOR if not data.get(name, getattr(self.instance, name))]
         if lost and User.objects.is_last_administrator(self.instance):
-            self.add_error(lost[0], ValidationError(LAST_ADMINISTRATOR, code="last"))
+            at = "role" if self.chosen_role and lost[0] != "is_active" else lost[0]
+            self.add_error(at, ValidationError(LAST_ADMINISTRATOR, code="last"))
         return data
+
+
+def _described_roles(current: str) -> list[tuple[str, Any]]:
+    """Return the roles to choose from, with what each may do. “Custom” is there only to be kept."""
+    offered = [role for role in Role if role != Role.CUSTOM or current == Role.CUSTOM]
+    described = '<span class="role">{}</span> <span class="about">{}</span>'
+    return [(role.value, format_html(described, role.label, ABOUT_ROLE[role])) for role in offered]

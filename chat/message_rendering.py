@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from concurrent.futures import Future
 from typing import NamedTuple
 
@@ -27,15 +27,15 @@ class Text(NamedTuple):
     final: bool = True
 
 
-async def render_page(person: int, texts: Iterable[Text]) -> list[MessageHtml]:
-    """Return the HTML of each text, for a page of the user with the id `person`."""
+async def render_page(person: Hashable, texts: Iterable[Text]) -> list[MessageHtml]:
+    """Return the HTML of each text, for a page in the turn of `person`, mostly the id of a user."""
     page = _Page(texts)
     while not await asyncio.wrap_future(page.turn(person)):
         pass
     return page.html
 
 
-def render_page_sync(person: int, texts: Iterable[Text]) -> list[MessageHtml]:
+def render_page_sync(person: Hashable, texts: Iterable[Text]) -> list[MessageHtml]:
     """Do the same for a synchronous view, blocking its thread."""
     page = _Page(texts)
     while not page.turn(person).result():
@@ -68,11 +68,11 @@ class _Page:
         self._renderer = PageRenderer(after_block=GiveWay())
         self.html: list[MessageHtml] = []
 
-    def turn(self, person: int) -> "Future[bool]":
+    def turn(self, person: Hashable) -> "Future[bool]":
         return RENDER_POOL.submit(person, self._go_on)
 
     def _go_on(self) -> bool:
-        """Render for one turn of SLICE_SECONDS. Return whether all texts are done."""
+        """Render for one turn of SLICE_SECONDS. Return True if all texts are done."""
         until = time.monotonic() + SLICE_SECONDS
         for text in self._texts:
             self.html.append(self._renderer.html(text.markdown, text.anchors, final=text.final))

@@ -29,6 +29,8 @@ NAMES: dict[str, str] = {}
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PRICES = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*,\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)")
 _MODEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._:/+@-]{0,199})(?:=([1-9][0-9]{3,7}))?")
+_ADDRESS = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9.-]+)):(?P<port>[0-9]{1,5})")
+_MODEL_ID = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._:/+@-]{0,199}")
 WINDOW = 128_000  # tokens, for a model listed without its window
 
 
@@ -47,6 +49,13 @@ def _read(name: str, default: str = "") -> str:
     if value is None:
         value = _file_values(FILE).get(name)
     return (value or "").strip() or default
+
+
+def export(prefix: str) -> None:
+    """Put the values of `.env` whose names begin so into the environment, for a library that reads it."""
+    for name, value in _file_values(FILE).items():
+        if name.startswith(prefix) and value:
+            os.environ.setdefault(name, value)
 
 
 def text(name: str, default: str = "") -> str:
@@ -132,13 +141,21 @@ def models(name: str) -> list[tuple[str, int]]:
     return [_model(name, part) for part in listing(name)]
 
 
-def _model(name: str, written: str) -> tuple[str, int]:
-    found = _MODEL.fullmatch(written)
+def _model(name: str, text: str) -> tuple[str, int]:
+    found = _MODEL.fullmatch(text)
     if not found:
         raise EnvError(
-            f"{name} lists {written!r}: write a model's name, or name=128000 with its window in tokens."
+            f"{name} lists {text!r}: write a model's name, or name=128000 with its window in tokens."
         )
     return found[1], int(found[2] or WINDOW)
+
+
+def model(name: str, default: str) -> str:
+    """Return the id of a model, or "none"."""
+    value = text(name, default)
+    if not _MODEL_ID.fullmatch(value):
+        raise EnvError(f"{name} is {value[:100]!r}: write the id of one model, or none.")
+    return value
 
 
 def listing(name: str) -> list[str]:
@@ -167,6 +184,17 @@ def _is_url(value: str, schemes: tuple[str, ...]) -> bool:
         return False
 
 
+def address(name: str) -> tuple[str, int] | None:
+    """Return host and port, from `host:port` or `[IPv6 address]:port`; None if it is not set."""
+    value = text(name)
+    if not value:
+        return None
+    found = _ADDRESS.fullmatch(value)
+    if not found or not 1 <= int(found["port"]) <= 65535:
+        raise EnvError(f"{name} is no address with a port: write one such as 127.0.0.1:9100 or [::1]:9100.")
+    return found["host"] or found["ipv6"], int(found["port"])
+
+
 def origins(name: str) -> list[str]:
     """Return origins of web pages, as browsers write them: scheme, host, and any port but the default."""
     found = listing(name)
@@ -184,8 +212,8 @@ def _is_origin(value: str) -> bool:
         return False
     parts = urlsplit(value)
     usual = {"http": 80, "https": 443}[parts.scheme]
-    written = f"{parts.scheme}://{parts.netloc}"
-    return value == written.lower() and "@" not in value and "*" not in value and parts.port != usual
+    origin = f"{parts.scheme}://{parts.netloc}"
+    return value == origin.lower() and "@" not in value and "*" not in value and parts.port != usual
 
 
 def path(name: str, default: str = "") -> str:

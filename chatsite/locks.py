@@ -3,13 +3,15 @@
 import fcntl
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-WAITING = "Another process prepares the database; waiting for it."
+WAITING = "Another process is preparing the database. Waiting for it."
 MIGRATIONS = 1_667_785_076  # "chat" in ASCII: the key of the advisory lock; keys are local to a database
+POLL_SECONDS = 0.2
 
 
 @contextmanager
@@ -52,16 +54,22 @@ def migrating(connection: Any) -> Iterator[None]:
 @contextmanager
 def _advisory(connection: Any, key: int) -> Iterator[None]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
-        if not cursor.fetchone()[0]:
+        if not _try(cursor, key):
             _say(WAITING)
-            cursor.execute("SELECT pg_advisory_lock(%s)", [key])
+            # Not pg_advisory_lock: the holder's CREATE INDEX CONCURRENTLY waits for each statement that runs.
+            while not _try(cursor, key):
+                time.sleep(POLL_SECONDS)
     try:
         yield
     finally:
         if connection.connection is not None and not connection.connection.closed:
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
+
+
+def _try(cursor: Any, key: int) -> bool:
+    cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
+    return bool(cursor.fetchone()[0])
 
 
 def _say(words: str) -> None:

@@ -1,10 +1,11 @@
-"""Django's middleware without threads, and the site's own: time zones, database outages, compression."""
+"""Django's middleware without threads, and the site's own: request ids, time zones, outages, compression."""
 
 import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.contrib import auth
 from django.contrib.auth import middleware as auth_middleware
@@ -14,18 +15,59 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware import clickjacking, common, csrf, gzip, locale, security
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.functional import SimpleLazyObject
 
+from chat import request_id, tracing
+from chat.api.dialects import envelope_at
 from chat.backends import client_address
 from chat.fair_executor import RENDER_POOL
+from chat.requester import identify
 from chat.timezones import timezone_of
+from chat.views import preference_cookies
 from chat.views.errors import without_database
 from chatsite.async_middleware import AsyncHooksMixin, SyncAndAsyncMiddleware
 from chatsite.proxies import forwarded_proto
 from chatsite.response_headers import is_of_admin
 
-AT_ONCE = 8_192  # bytes; a shorter response is compressed on the event loop, in a tenth of a millisecond
+SEARCH_FIELD = "q"  # of the chat's search and of the lists of the administration
+INLINE_BYTES = 8_192  # a shorter response is compressed on the event loop, in a tenth of a millisecond
+
+
+class RequestIdMiddleware(SyncAndAsyncMiddleware):
+    """Give each request an id, for the log and for error pages, and tell the client in X-Request-ID.
+
+    The server has chosen it (`chatsite/server/limited_request.py`); under another server it is chosen here. A
+    header that a view has set stays: a call of the API has an id of its own.
+    """
+
+    def __call__(self, request: HttpRequest) -> Any:
+        if iscoroutinefunction(self):
+            return self._acall(request)
+        chosen = self._choose(request)
+        try:
+            return self._tell(self.get_response(request), chosen)
+        finally:
+            request_id.request_id.set(
+                ""
+            )  # the thread goes on to other work; an async request ends with its task
+
+    async def _acall(self, request: HttpRequest) -> HttpResponseBase:
+        chosen = self._choose(request)
+        return self._tell(await self.get_response(request), chosen)
+
+    def _choose(self, request: HttpRequest) -> str:
+        chosen: str = getattr(request, "scope", {}).get(request_id.SCOPE_KEY, "")
+        if not chosen:
+            sent = request.headers.get(request_id.HEADER, "")
+            chosen = request_id.choose(sent, trusted=settings.TRUSTED_PROXY > 0)
+        request_id.request_id.set(chosen)
+        return chosen
+
+    def _tell(self, response: HttpResponseBase, chosen: str) -> HttpResponseBase:
+        response.headers.setdefault(request_id.HEADER, chosen)
+        return response
 
 
 class SecurityMiddleware(AsyncHooksMixin, security.SecurityMiddleware):
@@ -38,13 +80,49 @@ class SecurityMiddleware(AsyncHooksMixin, security.SecurityMiddleware):
         return super().process_request(request)
 
 
+class TraceMiddleware(SyncAndAsyncMiddleware):
+    """Tell the request's span its route, and the requests to models whose trace they belong to."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+        if not settings.OTEL_EXPORTER_OTLP_ENDPOINT:
+            raise MiddlewareNotUsed
+        super().__init__(get_response)
+
+    def __call__(self, request: HttpRequest) -> Any:
+        if iscoroutinefunction(self):
+            return self._acall(request)
+        return self.get_response(request)
+
+    async def _acall(self, request: HttpRequest) -> HttpResponseBase:
+        span = getattr(request, "scope", {}).get(tracing.SCOPE_KEY)
+        if span is None:
+            return await self.get_response(request)
+        tracing.context.set(span.context)
+        try:
+            return await self.get_response(request)
+        finally:
+            if request.resolver_match:
+                span.set_route(f"/{request.resolver_match.route}")
+
+
 class LanguageMiddleware(AsyncHooksMixin, locale.LocaleMiddleware):
-    """Activate the browser's language if the site has it. Not used on a site with one language only."""
+    """Activate the browser's language if the site has it; on the API, English, which programs expect.
+
+    Not used on a site with one language only.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
         if len(settings.LANGUAGES) < 2:
             raise MiddlewareNotUsed
         super().__init__(get_response)
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Activate the language. The cookie of a person's own choice precedes Accept-Language."""
+        if envelope_at(request.path) is None:
+            super().process_request(request)
+            return
+        translation.activate(settings.LANGUAGE_CODE)
+        request.LANGUAGE_CODE = settings.LANGUAGE_CODE
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Set Content-Language and Vary, on pages only."""
@@ -88,13 +166,35 @@ class AuthenticationMiddleware(AsyncHooksMixin, auth_middleware.AuthenticationMi
     def process_request(self, request: HttpRequest) -> None:
         """Set both on the request; neither queries the database before it is used."""
         super().process_request(request)
+        request.user = SimpleLazyObject(partial(_user, request))  # type: ignore[assignment]
+        credentials = [request.session.session_key or "", request.headers.get("Authorization", "")]
+        identify(credentials, client_address(request))
         request.auser = partial(_auser, request)
+
+
+def _user(request: Any) -> Any:
+    if not hasattr(request, "_cached_user"):
+        preference_cookies.activate(request, auth_middleware.get_user(request))
+        if is_of_admin(request):
+            timezone.activate(timezone_of(request))
+    return request._cached_user
 
 
 async def _auser(request: Any) -> Any:
     if not hasattr(request, "_cached_user"):
         request._cached_user = request._acached_user = await auth.aget_user(request)
+        preference_cookies.activate(request, request._cached_user)
     return request._cached_user
+
+
+class PreferenceMiddleware(AsyncHooksMixin, MiddlewareMixin):
+    """Repeat the preferences of a signed-in person in the cookies of this browser."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """Set the cookies that differ, on pages only."""
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            preference_cookies.synchronise(request, response)
+        return response
 
 
 class ZoneMiddleware(AsyncHooksMixin, MiddlewareMixin):
@@ -127,13 +227,14 @@ class GZipMiddleware(AsyncHooksMixin, gzip.GZipMiddleware):
     """Compress pages, parts of pages and other texts. Streams pass unchanged.
 
     The length of a compressed page reveals a secret in it if the page also repeats an attacker's guesses
-    (BREACH). A page with a user's conversations repeats nothing that another site can send, its only token,
-    for CSRF, is masked anew for each response, and Django adds up to 100 random bytes to each response.
+    (BREACH). A compressed page with a user's conversations repeats nothing that another site can send, its
+    only token, for CSRF, is masked anew for each response, and Django adds up to 100 random bytes to each
+    response. A page of results repeats the search beside what was found, so it is not compressed.
     """
 
     async def __acall__(self, request: HttpRequest) -> HttpResponseBase:
         response = await self.get_response(request)
-        if response.streaming or len(response.content) < AT_ONCE:
+        if response.streaming or len(response.content) < INLINE_BYTES:
             return self.process_response(request, response)
         # In the fair pool, by user: a page of megabytes takes a while, and twenty would occupy all threads.
         person = getattr(getattr(request, "_cached_user", None), "pk", None) or client_address(request)
@@ -141,6 +242,7 @@ class GZipMiddleware(AsyncHooksMixin, gzip.GZipMiddleware):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Return the response, compressed if it is text, not a stream, and the client accepts gzip."""
-        if response.streaming or not response.get("Content-Type", "").startswith("text/"):
+        is_text = response.get("Content-Type", "").startswith("text/")
+        if response.streaming or not is_text or SEARCH_FIELD in request.GET:
             return response
         return super().process_response(request, response)

@@ -15,12 +15,18 @@ CSP = (
 )
 TRUSTED_TYPES = "require-trusted-types-for 'script'; trusted-types server-html"
 HEADERS = {
-    "Content-Security-Policy": f"{CSP}; {TRUSTED_TYPES}",
+    "Content-Security-Policy": f"{CSP}; frame-src 'self'; {TRUSTED_TYPES}",  # frames: previews of code
     "Permissions-Policy": "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "
     "magnetometer=(), microphone=(), midi=(), payment=(), usb=(), browsing-topics=()",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
     "X-DNS-Prefetch-Control": "off",
+}
+# A static file that is opened as a page loads and runs nothing. The other headers are about pages, and would
+# be a third of what a browser loads for a module.
+STATIC_FILE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
 }
 ADMIN_HEADERS = HEADERS | {"Content-Security-Policy": CSP}
 
@@ -28,7 +34,7 @@ ADMIN_HEADERS = HEADERS | {"Content-Security-Policy": CSP}
 class ResponseHeadersMiddleware(SyncAndAsyncMiddleware):
     """Set the security headers: pages may load the site's own files only. A header set by a view stays.
 
-    Trusted Types: only the policy `server-html` (static/js/transcript.js) may turn text into HTML, so that a
+    Trusted Types: only the policy `server-html` (static/js/page.js) may turn text into HTML, so that a
     forgotten `innerHTML` throws instead of running what a user wrote. Django's own admin pages do without it,
     because they load jQuery, which does not support it. An admin view whose page loads no jQuery opts in with
     `response.trusted_types = True` on its response, as those that show conversations do.
@@ -43,14 +49,20 @@ class ResponseHeadersMiddleware(SyncAndAsyncMiddleware):
         return self._finish(request, await self.get_response(request))
 
     def _finish(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        trusted = getattr(response, "trusted_types", not is_of_admin(request))
-        for name, value in (HEADERS if trusted else ADMIN_HEADERS).items():
+        for name, value in _headers_for(request, response).items():
             response.headers.setdefault(name, value)
         if settings.DEBUG and response.status_code >= 400:
             del response.headers["Content-Security-Policy"]  # Django's debug page has inline styles
         if _is_personal(request):
             response.headers.setdefault("Cache-Control", "no-store")
         return response
+
+
+def _headers_for(request: HttpRequest, response: HttpResponseBase) -> dict[str, str]:
+    if request.path_info.startswith(settings.STATIC_URL) and response.status_code < 400:
+        return STATIC_FILE_HEADERS
+    trusted = getattr(response, "trusted_types", not is_of_admin(request))
+    return HEADERS if trusted else ADMIN_HEADERS
 
 
 def is_of_admin(request: HttpRequest) -> bool:

@@ -1,6 +1,6 @@
 """Django's database sessions, read without its query compiler, which takes longer than SQLite itself.
 
-The database holds a hash of each session's key, so that a reader of it, or of a copy, can use no session.
+The database holds a digest of each session's key, so that a reader of it, or of a copy, can use no session.
 """
 
 import hashlib
@@ -10,16 +10,16 @@ from django.contrib.sessions.backends import db
 from django.db import connection
 from django.utils import timezone
 
-STORED_CHARS = 40  # the column's length: 160 bits of the SHA-256 digest, as many as a key has
+DIGEST_CHARS = 40  # the column's length: 160 bits of the SHA-256 digest, as many as a key has
 
 
-def stored(key: str) -> str:
-    """Return the hash that is stored of a session key. One fast hash is enough, because a key is random."""
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:STORED_CHARS]
+def session_digest(key: str) -> str:
+    """Return the digest that is stored of a session key. One fast hash is safe, because a key is random."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARS]
 
 
 class SessionStore(db.SessionStore):
-    """Sessions with hashed keys. Each request of a signed-in user reads one, so `load` is written in SQL."""
+    """Sessions whose keys are stored as digests. `load` is SQL, because each request of a user runs it."""
 
     def load(self) -> dict[str, Any]:
         """Return the session's data; {} for a new session if the key is unknown or has expired."""
@@ -27,7 +27,7 @@ class SessionStore(db.SessionStore):
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s",
-                [stored(self.session_key or ""), now],
+                [session_digest(self.session_key or ""), now],
             )
             row = cursor.fetchone()
         if row is None:
@@ -37,7 +37,7 @@ class SessionStore(db.SessionStore):
 
     async def aload(self) -> dict[str, Any]:
         found = await self.model.objects.filter(
-            session_key=stored(self.session_key or ""), expire_date__gt=timezone.now()
+            session_key=session_digest(self.session_key or ""), expire_date__gt=timezone.now()
         ).afirst()
         if found is None:
             self._session_key = None
@@ -45,25 +45,25 @@ class SessionStore(db.SessionStore):
         return self.decode(found.session_data)
 
     def exists(self, session_key: str) -> bool:
-        return super().exists(stored(session_key))
+        return super().exists(session_digest(session_key))
 
     async def aexists(self, session_key: str) -> bool:
-        return await super().aexists(stored(session_key))
+        return await super().aexists(session_digest(session_key))
 
     def create_model_instance(self, data: dict[str, Any]) -> Any:
         row = super().create_model_instance(data)
-        row.session_key = stored(row.session_key)
+        row.session_key = session_digest(row.session_key)
         return row
 
     async def acreate_model_instance(self, data: dict[str, Any]) -> Any:
         row = await super().acreate_model_instance(data)
-        row.session_key = stored(row.session_key)
+        row.session_key = session_digest(row.session_key)
         return row
 
     def delete(self, session_key: str | None = None) -> None:
         if key := session_key or self.session_key:
-            super().delete(stored(key))
+            super().delete(session_digest(key))
 
     async def adelete(self, session_key: str | None = None) -> None:
         if key := session_key or self.session_key:
-            await super().adelete(stored(key))
+            await super().adelete(session_digest(key))

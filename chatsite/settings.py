@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import dj_database_url
 from django.conf.global_settings import LANGUAGES
 from django.utils.translation import to_locale
 
-from chatsite import cors, env, secret_key
+from chatsite import cors, databases, env, secret_key
 from chatsite.env import BASE_DIR, EnvError
 
 DATA_DIR = Path(env.path("DATA_DIR", "./data"))
@@ -46,12 +45,17 @@ GATEWAY_MODELS = env.models("GATEWAY_MODELS")
 OPENAI_BASE_URL = env.url("OPENAI_BASE_URL", "", ("http", "https"))
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
 OPENAI_MODELS = env.models("OPENAI_MODELS")
+VISION_MODELS = env.listing("VISION_MODELS")  # of these two lists
 LOCAL_MODEL = env.path("LOCAL_MODEL")
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "@cf/zai-org/glm-4.7-flash" if CLOUDFLARE_API_TOKEN else "")
 if not DEFAULT_MODEL and OPENAI_MODELS:
     DEFAULT_MODEL = OPENAI_MODELS[0][0]
 if not DEFAULT_MODEL and not LOCAL_MODEL:
     DEFAULT_MODEL = "local/smollm2-135m"  # else "": the file of LOCAL_MODEL is the only model
+# The model that writes the titles of conversations; by default not the local model, which writes bad ones.
+TITLE_MODEL = env.model(
+    "TITLE_MODEL", "@cf/ibm-granite/granite-4.0-h-micro" if CLOUDFLARE_API_TOKEN else "none"
+)
 
 # The account's AI Gateway that requests go through, if any; what is not set is left to the gateway.
 AI_GATEWAY_ID = env.word("AI_GATEWAY_ID")
@@ -89,13 +93,17 @@ MIDDLEWARE = [
     "chatsite.middleware.SecurityMiddleware",
     "chatsite.middleware.XFrameOptionsMiddleware",
     "chatsite.static_files.StaticMiddleware",
+    "chatsite.middleware.RequestIdMiddleware",  # not for static files: a browser caches them for ever
+    "chatsite.middleware.TraceMiddleware",
     "chatsite.middleware.GZipMiddleware",
     "chatsite.middleware.LanguageMiddleware",
     "chatsite.middleware.ZoneMiddleware",
     "chatsite.middleware.SessionMiddleware",
     "chatsite.middleware.CommonMiddleware",
+    "chatsite.picture_forms.PictureFormMiddleware",
     "chatsite.middleware.CsrfViewMiddleware",
     "chatsite.middleware.AuthenticationMiddleware",
+    "chatsite.middleware.PreferenceMiddleware",
     "chatsite.middleware.MessageMiddleware",
     "chatsite.middleware.OutageMiddleware",
 ]
@@ -122,7 +130,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "chat.views.preferences.context",
+                "chat.views.preference_cookies.context",
             ],
         },
     }
@@ -131,28 +139,12 @@ TEMPLATES = [
 # The database, which holds the log of every conversation.
 DATABASE_URL = env.secret("DATABASE_URL")
 try:
-    DATABASE = dj_database_url.parse(
-        DATABASE_URL or f"sqlite:///{DATA_DIR}/db.sqlite3", conn_max_age=0, conn_health_checks=True
-    )
+    DATABASE = databases.from_url(DATABASE_URL or f"sqlite:///{DATA_DIR}/db.sqlite3")
 except ValueError:
     raise EnvError(
         "DATABASE_URL is not an address of a database: write postgresql://user:password@host:5432/name "
         "or sqlite:////folder/db.sqlite3, or leave it out."
     ) from None
-if DATABASE["ENGINE"] == "django.db.backends.sqlite3":
-    # IMMEDIATE: of 1,000 transactions in 20 threads that read, then write, 358 failed with WAL alone, and
-    # none with both.
-    DATABASE["OPTIONS"] = {
-        "timeout": 20,
-        "transaction_mode": "IMMEDIATE",
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
-        "PRAGMA mmap_size=134217728; PRAGMA cache_size=-8000; PRAGMA journal_size_limit=67108864;",
-    }
-if DATABASE["ENGINE"] == "django.db.backends.postgresql":
-    # Fail soon if the server or the network does not respond; libpq would wait for many minutes.
-    limits = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-    limits["tcp_user_timeout"] = 20_000  # milliseconds
-    DATABASE["OPTIONS"] = limits | DATABASE.get("OPTIONS", {})
 DATABASES = {"default": DATABASE}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -164,11 +156,22 @@ KEEP_INVITATIONS_DAYS = env.days("KEEP_INVITATIONS_DAYS", 30)
 KEEP_LOGIN_FAILURES_DAYS = env.days("KEEP_LOGIN_FAILURES_DAYS", 30)
 KEEP_READINGS_DAYS = env.days("KEEP_READINGS_DAYS", 0, 90)
 
+# Imports of conversations: the largest file.
+IMPORT_MAX_MB = env.integer("IMPORT_MAX_MB", 200, 0, 4_000)
+
+# Pictures in questions: the largest upload, and what all pictures of a person may take, in megabytes.
+ATTACHMENTS = env.choice("ATTACHMENTS", "on", "off") == "on"
+ATTACHMENT_MAX_BYTES = env.integer("ATTACHMENT_MAX_BYTES", 20_000_000, 100_000, 100_000_000)
+ATTACHMENT_QUOTA_MB = env.integer("ATTACHMENT_QUOTA_MB", 500, 1, 1_000_000)
+
+# Links with which a conversation can be read without an account. `expiring`: for 30 days at most.
+SHARING = env.choice("SHARING", "off", "expiring", "permanent")
+
 REDIS_URL = env.require_url("REDIS_URL", env.secret("REDIS_URL"), ("redis", "rediss"))
 CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 if REDIS_URL:
     CHANNEL_LAYERS["default"] = {
-        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "BACKEND": "chatsite.channel_layer.ChannelLayer",
         "CONFIG": {"hosts": [REDIS_URL], "prefix": "chat"},
     }
 
@@ -215,7 +218,8 @@ X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "chat.views.errors.csrf_failure"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
-DATA_UPLOAD_MAX_NUMBER_FILES = 0
+DATA_UPLOAD_MAX_NUMBER_FILES = 8
+FILE_UPLOAD_HANDLERS = ["chatsite.uploads.NoFiles"]  # but for imports and pictures
 
 SILENCED_SYSTEM_CHECKS = [
     "axes.W002",  # the login view answers a lockout itself, so axes' middleware is not needed
@@ -234,27 +238,70 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site needs these files
 WHITENOISE_MIMETYPES = {".webmanifest": "application/manifest+json"}
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = DATA_DIR / "media"
-STORAGES = {
+STORAGES: dict[str, dict[str, Any]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "chatsite.storage.StaticStorage"},
+    "attachments": {
+        "BACKEND": "chatsite.attachment_storage.AttachmentStorage",
+        "OPTIONS": {"location": DATA_DIR / "attachments"},
+    },
 }
+# Pictures in a bucket, so that several hosts share them.
+ATTACHMENTS_S3_BUCKET = env.text("ATTACHMENTS_S3_BUCKET")
+ATTACHMENTS_S3_ENDPOINT = env.url("ATTACHMENTS_S3_ENDPOINT", "", ("http", "https"))
+ATTACHMENTS_S3_REGION = env.text("ATTACHMENTS_S3_REGION", "auto")
+ATTACHMENTS_S3_KEY_ID = env.text("ATTACHMENTS_S3_KEY_ID")
+ATTACHMENTS_S3_KEY = env.secret("ATTACHMENTS_S3_KEY")
+if ATTACHMENTS_S3_BUCKET:
+    STORAGES["attachments"] = {
+        "BACKEND": "chatsite.s3_storage.S3AttachmentStorage",
+        "OPTIONS": {
+            "bucket_name": ATTACHMENTS_S3_BUCKET,
+            "endpoint_url": ATTACHMENTS_S3_ENDPOINT or None,
+            "region_name": ATTACHMENTS_S3_REGION,
+            "access_key": ATTACHMENTS_S3_KEY_ID or None,
+            "secret_key": ATTACHMENTS_S3_KEY or None,
+        },
+    }
 
-# Each folder of `locale/` with a compiled catalogue is a language; with English alone none is negotiated.
+# English, and each folder of `locale/` with a compiled catalog: German, French, and what the site adds.
 LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "locale"]
-CATALOGUES = {path.parts[-3] for path in LOCALE_PATHS[0].glob("*/LC_MESSAGES/django.mo")}
-LANGUAGES = [(code, name) for code, name in LANGUAGES if code == "en" or to_locale(code) in CATALOGUES]
+CATALOGS = {path.parts[-3] for path in LOCALE_PATHS[0].glob("*/LC_MESSAGES/django.mo")}
+LANGUAGES = [(code, name) for code, name in LANGUAGES if code == "en" or to_locale(code) in CATALOGS]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
+# Prometheus metrics: off, at /metrics for who has the token, or on an address of their own.
+METRICS_TOKEN = env.secret("METRICS_TOKEN")
+METRICS_BIND = env.address("METRICS_BIND")
+
+# Traces by OpenTelemetry: off, or sent to this address. Its library reads the other OTEL_ variables itself.
+OTEL_EXPORTER_OTLP_ENDPOINT = env.url("OTEL_EXPORTER_OTLP_ENDPOINT", "", ("http", "https"))
+if OTEL_EXPORTER_OTLP_ENDPOINT:
+    env.export("OTEL_")
+
+LOG_FORMAT = env.choice("LOG_FORMAT", "lines", "json")
+LOG_LEVEL = env.choice("LOG_LEVEL", "info", "debug", "warning", "error").upper()
+ACCESS_LOG = env.boolean("ACCESS_LOG")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "chatsite.log_format.LineFormatter"}},
+    "formatters": {
+        "lines": {"()": "chatsite.log_format.LineFormatter"},
+        "json": {"()": "chatsite.log_format.JsonFormatter"},
+    },
     "filters": {"refusals": {"()": "chatsite.log_format.RefusalFilter"}},
-    "handlers": {"stream": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
-    "root": {"handlers": ["stream"], "level": "INFO"},
+    "handlers": {
+        "stream": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["refusals"],
+            "level": LOG_LEVEL,  # here too, for the loggers below that have a level of their own
+        }
+    },
+    "root": {"handlers": ["stream"], "level": LOG_LEVEL},
     "loggers": {
         "django": {"handlers": [], "propagate": True},
         "django.server": {"handlers": [], "propagate": True},

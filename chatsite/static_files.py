@@ -6,8 +6,11 @@ from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.conf import settings
+from django.core.exceptions import SuspiciousFileOperation
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils._os import safe_join
+from whitenoise.base import MissingFileError
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from chatsite.storage import StaticStorage
@@ -34,14 +37,33 @@ class StaticMiddleware(WhiteNoiseMiddleware):
             super().add_file_to_dictionary(url, path, stat_cache)
 
     def find_file(self, url: str) -> Any:
-        return None if url == MANIFEST else super().find_file(url)
+        return None if url == MANIFEST else super().find_file(url) or self._find_collected(url)
+
+    def _find_collected(self, url: str) -> Any:
+        """Return a file that was collected after this process started, None if there is none.
+
+        While workers are replaced by those of another release, a page of a new one may load it from here.
+        """
+        if self.autorefresh or not self.url_is_canonical(url) or url.endswith("/"):
+            return None  # one file must not be kept under many names, nor the manifest be found under another
+        try:
+            path = safe_join(settings.STATIC_ROOT, url.removeprefix(self.static_prefix))
+            found = self.find_file_at_path(path, url)
+        except (MissingFileError, SuspiciousFileOperation, ValueError):
+            return None
+        self.files[url] = found
+        return found
 
     def __call__(self, request: HttpRequest) -> Any:
-        return self._acall(request) if iscoroutinefunction(self) else super().__call__(request)
+        if iscoroutinefunction(self):
+            return self._acall(request)
+        if request.path_info.startswith(self.static_prefix) and request.path_info not in self.files:
+            self.find_file(request.path_info)
+        return super().__call__(request)
 
     async def _acall(self, request: HttpRequest) -> HttpResponseBase:
         file = self.files.get(request.path_info)
-        if file is None and self.autorefresh and request.path_info.startswith(self.static_prefix):
+        if file is None and request.path_info.startswith(self.static_prefix):
             file = await sync_to_async(self.find_file)(request.path_info)
         if file is None:
             return await self.get_response(request)

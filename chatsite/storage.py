@@ -1,8 +1,13 @@
 """Storage of static files: under names that contain their hash, with gzip and brotli copies."""
 
+import hashlib
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import django
+from django.conf import settings
 from django.core.files.base import ContentFile
 from rjsmin import jsmin
 from whitenoise.storage import CompressedManifestStaticFilesStorage
@@ -23,6 +28,30 @@ IMPORTS = (
 )
 
 
+SOURCES = "sources"  # in the manifest: the digest of what was collected
+
+
+def sources_digest() -> str:
+    """Return a digest of the site's own static files and of Django's version, whose files come with it.
+
+    Times would not do: the files of a release that is put in place again are older than what was collected.
+    """
+    digest = hashlib.sha256(django.get_version().encode())
+    for folder in settings.STATICFILES_DIRS:
+        for path in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
+            digest.update(f"\n{path.relative_to(folder)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def collected_digest() -> str | None:
+    """Return the digest in the manifest; None if there is no usable manifest."""
+    try:
+        manifest = json.loads((Path(settings.STATIC_ROOT) / StaticStorage.manifest_name).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return manifest.get(SOURCES) if isinstance(manifest, dict) else None
+
+
 class StaticStorage(CompressedManifestStaticFilesStorage):
     """Storage that also hashes the imports of JavaScript modules, so that no module loads another release's.
 
@@ -32,6 +61,12 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
 
     patterns = (*CompressedManifestStaticFilesStorage.patterns, IMPORTS)
     max_post_process_passes = 12  # one per module on the longest chain of imports; a cycle would never end
+
+    def save_manifest(self) -> None:
+        """Save the manifest with the digest of the sources, for the next start to compare."""
+        super().save_manifest()
+        file = Path(self.manifest_storage.path(self.manifest_name))
+        file.write_text(json.dumps(json.loads(file.read_bytes()) | {SOURCES: sources_digest()}), "utf-8")
 
     def save(self, name: str, content: Any, max_length: int | None = None) -> str:
         """Save the copy without a hash in its name, for tools. Browsers get the one of `post_process`."""

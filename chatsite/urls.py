@@ -1,9 +1,11 @@
 """The root URLconf: accounts, administration, and the URLs of `chat`."""
 
+from urllib.parse import quote
+
 from django.contrib import admin
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
-from django.urls import include, path
+from django.urls import include, path, reverse
 from django.views.generic import RedirectView
 
 from chat.admin.setup_check import checkup
@@ -18,7 +20,17 @@ def nowhere(request: HttpRequest, **_: str) -> HttpResponseBase:
     raise Http404
 
 
+def renamed(request: HttpRequest, model: str, rest: str) -> HttpResponseBase:
+    """Redirect from a former admin URL of a model, with the query. 308: a form is sent again as it is."""
+    address = f"{reverse(f'admin:chat_{model}_changelist')}{quote(rest)}"
+    if query := request.META.get("QUERY_STRING", ""):
+        address += f"?{query}"
+    return HttpResponsePermanentRedirect(address, preserve_request=True)
+
+
 urlpatterns = [
+    # First, because an open stream keeps the list of the patterns tried before its own: as last, 7 kB.
+    path("", include("chat.urls")),
     path("accounts/login/", login.login, name="login"),
     path("accounts/logout/", login.logout, name="logout"),
     path("accounts/setup/<str:token>/", accounts.setup, name="setup"),
@@ -32,8 +44,11 @@ urlpatterns = [
     path("admin/password_change/done/", RedirectView.as_view(pattern_name="password")),
     path("admin/checkup/", checkup, name="checkup"),
     path("admin/r/<path:content_type_id>/<path:object_id>/", admin.site.admin_view(nowhere)),
+    path("admin/chat/offeredmodel/<path:rest>", renamed, {"model": "sitemodel"}),
+    path("admin/chat/offeredmodel/", renamed, {"model": "sitemodel", "rest": ""}),
+    path("admin/chat/reading/<path:rest>", renamed, {"model": "conversationaccess"}),
+    path("admin/chat/reading/", renamed, {"model": "conversationaccess", "rest": ""}),
     path("admin/", admin.site.urls),
-    path("", include("chat.urls")),
 ]
 
 handler400 = "chat.views.errors.bad_request"

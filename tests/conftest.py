@@ -5,11 +5,16 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 import redis
-from hypothesis import HealthCheck, settings
+from django.conf import settings
+from django.db import connections
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+from pytest_django.plugin import DjangoDbBlocker
 
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import POSTGRES, Database, Template
@@ -20,10 +25,10 @@ SERVED = {"chromium", "on_postgres", "server", "servers", "template"}  # with pr
 SHARED = "CHAT_TESTS_SHARED"  # the folder that all processes of a run share
 REDIS = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
 # How long an example takes, and how long it takes to make one, says only how busy the machine is.
-settings.register_profile(
-    "unhurried", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+hypothesis_settings.register_profile(
+    "unhurried", hypothesis_settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("unhurried")
+hypothesis_settings.load_profile("unhurried")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,6 +52,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config, "workerinput"
     ):  # a worker of pytest-xdist inherits the environment of the first process
         os.environ[SHARED] = tempfile.mkdtemp(prefix="chat-shared-")
+        os.environ["CHAT_TESTS_DATABASE"] = config.getoption("--database")
+    vendor = "postgres" if "postgresql" in settings.DATABASES["default"]["ENGINE"] else "sqlite"
+    if vendor != config.getoption("--database"):
+        raise pytest.UsageError(
+            f"the tests' own process uses {vendor}: write --database=postgres in one word"
+        )
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -60,7 +71,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def starts_process(item: pytest.Item) -> bool:
-    """Whether its module uses `subprocess`, or the test itself runs `manage.py`."""
+    """Return True if the test's module uses `subprocess`, or the test itself runs `manage.py`."""
     code = getattr(getattr(item, "function", None), "__code__", None)
     return "subprocess" in vars(getattr(item, "module", item)) or "run_manage" in getattr(
         code, "co_names", ()
@@ -106,12 +117,43 @@ def require_postgres() -> None:
         missing("PostgreSQL", error)
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None,
+    django_db_blocker: DjangoDbBlocker,
+    template: Template,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[None]:
+    """Give the tests' own process a copy of a database: pytest-django would migrate one for each process."""
+    database = template.copy_without_people(tmp_path_factory.mktemp("database"))
+    wanted = connections["default"].settings_dict  # the one that connections of all threads are made from
+    name = wanted["NAME"]
+    with django_db_blocker.unblock():
+        connections["default"].close()
+        wanted["NAME"] = database.url.removeprefix("sqlite:///")
+        if template.kind == "postgres":
+            wanted["NAME"] = database.url.rsplit("/", 1)[1]
+        yield
+        connections.close_all()
+    wanted["NAME"] = name
+    database.drop()
+
+
 @pytest.fixture
 def fake() -> Iterator[Fake]:
     """Cloudflare, on loopback."""
     made = Fake()
     yield made
     made.close()
+
+
+@pytest.fixture
+def attachments(settings: Any, tmp_path: Path) -> Path:
+    """The folder of stored pictures, for tests without a server."""
+    found = tmp_path / "attachments"
+    options = {**settings.STORAGES["attachments"], "OPTIONS": {"location": found}}
+    settings.STORAGES = {**settings.STORAGES, "attachments": options}
+    return found
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import contextvars
 import logging
 
 import pytest
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 
-from chat.background import BackgroundTasks, spawn
+from chat.background import BackgroundTasks, FailureLog, spawn
 from tests.support.waiting import becomes
 
 REQUEST = contextvars.ContextVar("REQUEST", default="none")
@@ -23,7 +23,7 @@ async def test_a_task_begins_in_an_empty_context() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("odd"), OperationalError("away")])
-async def test_a_step_that_fails_is_logged_and_repeated(
+async def test_an_outage_of_a_repeated_step_is_logged_once_and_so_is_its_end(
     caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     steps = 0
@@ -31,15 +31,36 @@ async def test_a_step_that_fails_is_logged_and_repeated(
     async def step() -> None:
         nonlocal steps
         steps += 1
-        raise error
+        if steps <= 3:
+            raise error
 
+    caplog.set_level(logging.INFO)
     tasks = BackgroundTasks()
     tasks.repeat(step, lambda: 0.001, "the round")
-    await becomes(lambda: steps >= 3)
+    await becomes(lambda: steps >= 6)
     await tasks.cancel()
-    first = caplog.records[0]
-    assert "the round" in first.message
-    assert first.levelno == (logging.ERROR if isinstance(error, ValueError) else logging.WARNING)
+    begin, end = caplog.records
+    assert begin.message.startswith("the round failed")
+    assert begin.levelno == (logging.ERROR if isinstance(error, ValueError) else logging.WARNING)
+    assert end.message == "the round works again after 3 failures"
+
+
+async def test_another_kind_of_failure_is_logged_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    log = FailureLog("the round")
+    for error in (OperationalError(), InterfaceError(), ValueError(), ValueError(), KeyError()):
+        log.failed(error)
+    assert [record.exc_info[0] if record.exc_info else None for record in caplog.records] == [
+        None, ValueError, KeyError,
+    ]  # fmt: skip
+
+
+async def test_a_second_outage_is_logged_too(caplog: pytest.LogCaptureFixture) -> None:
+    log = FailureLog("the round")
+    for _ in range(2):
+        log.failed(OperationalError())
+        log.succeeded()
+        log.succeeded()
+    assert [record.levelno for record in caplog.records].count(logging.WARNING) == 2
 
 
 async def test_cancelled_tasks_are_over_and_forgotten() -> None:

@@ -64,6 +64,10 @@ def test_a_site_in_use_is_backed_up_and_restored(
     (folder / "secret-key").chmod(0o600)
     (folder / "media" / "a").mkdir(parents=True)
     (folder / "media" / "a" / "picture").write_bytes(b"\0\1\2")
+    picture = Path("attachments") / "ab" / ("ab" * 32)
+    (folder / picture).parent.mkdir(parents=True)
+    (folder / picture).write_bytes(b"\3\4")
+    (folder / picture).with_name(".partial-x").write_bytes(b"\3")
     alice = server.person("alice")
     with alice.ask("hello\tthere\\n\n\u2028 it’s “quoted”") as stream:
         stream.to_end()
@@ -76,21 +80,25 @@ def test_a_site_in_use_is_backed_up_and_restored(
         going.to_end()
     assert backup.stat().st_mode & 0o777 == 0o600
     assert not list(tmp_path.glob(".*partial*"))
-    refused(manage(folder, database, "backup", backup), "exists already")
-    assert "Nothing is damaged" in done(manage(folder, database, "check", "--integrity", "--backup", backup))
+    refused(manage(folder, database, "backup", backup), "already exists")
+    assert "No damage found" in done(manage(folder, database, "check", "--integrity", "--backup", backup))
     with alice.ask("after the backup") as later:
         later.to_end()
-    refused(manage(folder, database, "restore", backup, "--force"), "stop it first")
+    refused(manage(folder, database, "restore", backup, "--force"), "Stop it first")
     server.terminate()
     before = database.rows("SELECT id, text FROM chat_message ORDER BY id")
     refused(manage(folder, database, "restore", backup), "--force")
     refused(manage(folder, database, "restore", damage(backup), "--force"), "damaged")
     assert database.rows("SELECT id, text FROM chat_message ORDER BY id") == before
     (folder / "secret-key").write_text("l" * 60)
+    (folder / picture).write_bytes(b"\5")
     said = done(manage(folder, database, "restore", backup, "--force"))
     assert "kept as" in said
     assert database.value(CONVERSATIONS) == 2
     assert (folder / "secret-key").read_text() == KEY
+    assert (folder / picture).read_bytes() == b"\3\4"
+    [kept] = folder.glob("attachments.before-restore-*")
+    assert (kept / "ab" / ("ab" * 32)).read_bytes() == b"\5"
     server.start()
     page = alice.get(f"/c/{stream.conversation}/")
     assert "it’s “quoted”" in page.text
@@ -106,8 +114,9 @@ def test_a_site_in_use_is_backed_up_and_restored(
         done(manage(fresh, empty, "restore", backup))
         assert empty.value(CONVERSATIONS) == 2
         assert (fresh / "media" / "a" / "picture").read_bytes() == b"\0\1\2"
+        assert [path for path in (fresh / "attachments").rglob("*") if path.is_file()] == [fresh / picture]
         assert (fresh / "secret-key").stat().st_mode & 0o777 == 0o600
-        assert "Nothing is damaged" in done(manage(fresh, empty, "check", "--integrity"))
+        assert "No damage found" in done(manage(fresh, empty, "check", "--integrity"))
         assert "No planned" in done(manage(fresh, empty, "migrate", "--plan"))
     finally:
         empty.drop()
@@ -131,7 +140,7 @@ def read(path: Path) -> None:
         archive.verify(lambda *_: None)
 
 
-def test_no_changed_byte_of_a_backup_raises_anything_but_a_backup_error(tmp_path: Path) -> None:
+def test_any_changed_byte_raises_a_backup_error(tmp_path: Path) -> None:
     """Some bytes mean nothing, such as a time; those that were written must come back as they were."""
     whole = written(tmp_path / "whole.zip").read_bytes()
     path, refusals = tmp_path / "changed.zip", 0
@@ -180,9 +189,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
             read(path)
 
 
-def test_a_backup_of_a_damaged_database_is_refused_and_leaves_nothing(
-    template: Template, tmp_path: Path
-) -> None:
+def test_backup_of_a_damaged_database_leaves_no_file(template: Template, tmp_path: Path) -> None:
     if template.kind != "sqlite":
         pytest.skip("PostgreSQL looks after its own files")
     database = template.copy(tmp_path)
@@ -203,7 +210,7 @@ def test_a_backup_of_a_newer_version_is_refused(template: Template, tmp_path: Pa
     try:
         refused(manage(tmp_path, database, "restore", newer), "newer version")
         other = written(tmp_path / "other", engine="oracle")
-        refused(manage(tmp_path, database, "restore", other), "backup of oracle")
+        refused(manage(tmp_path, database, "restore", other), "from oracle")
     finally:
         database.drop()
 

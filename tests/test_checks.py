@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.core import checks
 
-from chat.models import OfferedModel
+from chat.models import SiteModel
 from chat.upstream.providers import llama_cpp
 from tests.support.manage import run_manage
 
@@ -56,6 +56,10 @@ def test_the_defaults_have_no_findings() -> None:
         ({"DEFAULT_MODEL": "@cf/zai-org/glm-4.7-flash"}, 10, "local/smollm2-135m"),
         (ACCOUNT | {"DEFAULT_MODEL": "@cf/meta/llama-0-imaginary"}, 10, "@cf/zai-org/glm-4.7-flash"),
         (ACCOUNT | {"DEFAULT_MODEL": "local/smollm2-135m"}, 10, "@cf/zai-org/glm-4.7-flash"),
+        (GLM | {"TITLE_MODEL": "@cf/meta/llama-0-imaginary"}, 15, "@cf/ibm-granite/granite-4.0-h-micro"),
+        ({"TITLE_MODEL": "@cf/ibm-granite/granite-4.0-h-micro"}, 15, "local/smollm2-135m"),
+        ({"METRICS_TOKEN": "short"}, 16, "openssl rand -hex 32"),
+        ({"METRICS_TOKEN": "twenty chars, a space"}, 16, "openssl rand -hex 32"),
         (ENDPOINT | {"OPENAI_BASE_URL": "http://models.example/v1"}, 8, "the key unencrypted"),
         (ENDPOINT | {"OPENAI_BASE_URL": "https://a:b@models.example/v1"}, 8, "without user name"),
         ({"OPENAI_MODELS": SMALL, "DEFAULT_MODEL": "small-1"}, 12, "Write OPENAI_BASE_URL"),
@@ -67,6 +71,7 @@ def test_the_defaults_have_no_findings() -> None:
             13,
             "once",
         ),
+        (ENDPOINT | {"VISION_MODELS": ["small-1", "big-1"]}, 13, "'big-1'"),
         (GLM | {"GATEWAY_MODELS": [("local/gpt", 9_000)]}, 13, "this machine's"),
         (
             {"GATEWAY_MODELS": [("openai/gpt-5", 9_000)], "DEFAULT_MODEL": "openai/gpt-5"},
@@ -78,6 +83,8 @@ def test_the_defaults_have_no_findings() -> None:
         (GLM | {"AI_GATEWAY_CACHE_TTL": 0}, 11, "AI_GATEWAY_CACHE_TTL is set"),
         (GLM | {"AI_GATEWAY_MAX_ATTEMPTS": 3}, 11, "AI_GATEWAY_MAX_ATTEMPTS is set"),
         (GLM | {"AI_GATEWAY_METADATA": False}, 11, "AI_GATEWAY_ID"),
+        ({"ATTACHMENTS_S3_ENDPOINT": "https://s3.example"}, 18, "Write ATTACHMENTS_S3_BUCKET"),
+        ({"ATTACHMENTS_S3_KEY": "k"}, 18, "Write both"),
         ({"FALLBACK_MODELS": ["@cf/zai-org/glm-4.7-flash"]}, 14, "local/smollm2-135m"),
         (
             ACCOUNT | {"DEFAULT_MODEL": "", "FALLBACK_MODELS": ["@cf/openai/gpt-oss-20b", "@cf/a/b"]},
@@ -125,13 +132,21 @@ def test_a_default_that_only_cloudflares_list_knows_is_harmless(settings: Any) -
     settings.CLOUDFLARE_ACCOUNT_ID, settings.CLOUDFLARE_API_TOKEN = ACCOUNT.values()
     settings.DEFAULT_MODEL = "@cf/maker/new"
     assert list(findings()) == ["chatsite.E010"]
-    OfferedModel.objects.create(id="@cf/maker/new", source="search")
+    SiteModel.objects.create(id="@cf/maker/new", source="search")
     assert findings() == {}
 
 
 def test_without_any_model_nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llama_cpp, "_bundled", lambda: None)
     assert "requirements-local.txt" in findings()["chatsite.E009"]
+
+
+def test_a_bucket_without_its_packages_is_an_error(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.ATTACHMENTS_S3_BUCKET = "pictures"
+    monkeypatch.setattr("chatsite.checks.find_spec", lambda _name: object())
+    assert findings() == {}
+    monkeypatch.setattr("chatsite.checks.find_spec", lambda _name: None)
+    assert "requirements-s3-lock.txt" in findings()["chatsite.E018"]
 
 
 def test_a_local_model_that_is_no_model_is_an_error(settings: Any, tmp_path: Path) -> None:

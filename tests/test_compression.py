@@ -11,7 +11,7 @@ from django.test import AsyncClient, Client
 from django.urls import path
 
 from chat.fair_executor import RENDER_POOL
-from chatsite.middleware import AT_ONCE
+from chatsite.middleware import INLINE_BYTES
 
 TEXT = "<p>The same again and again.</p>"
 TAKES = {"accept-encoding": "gzip, deflate, br"}
@@ -78,7 +78,7 @@ async def test_for_others_it_is_what_it_was_and_a_cache_is_told() -> None:
 
 
 async def test_only_a_long_page_is_compressed_in_a_thread(in_threads: list[str]) -> None:
-    short, long = AT_ONCE // len(TEXT) - 1, AT_ONCE // len(TEXT) + 1
+    short, long = INLINE_BYTES // len(TEXT) - 1, INLINE_BYTES // len(TEXT) + 1
     await AsyncClient().get(f"/page/?times={short}", headers=TAKES)
     assert "process_response" not in in_threads
     await AsyncClient().get(f"/page/?times={long}", headers=TAKES)
@@ -107,3 +107,11 @@ async def test_the_length_of_the_same_page_says_little() -> None:
 def test_without_a_loop_it_is_the_same() -> None:
     response = Client().get("/page/?times=50", headers=TAKES)
     assert gzip.decompress(response.content).decode() == TEXT * 50
+
+
+async def test_a_page_that_repeats_a_search_is_not_compressed() -> None:
+    """The page's length would tell another site whether its guess is in a conversation."""
+    for times in (50, 5_000):
+        response = await AsyncClient().get(f"/page/?times={times}&q=guess", headers=TAKES)
+        assert "Content-Encoding" not in response
+        assert response.content.decode() == TEXT * times

@@ -1,4 +1,4 @@
-"""Which errors of a database are an outage, on real ones; a mistake of a statement stays a mistake."""
+"""Classification of errors, on real databases: an outage, or a mistake of a statement."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -20,6 +20,7 @@ def full() -> Iterator[None]:
     if connection.vendor != "sqlite":
         pytest.skip("PostgreSQL has no such limit for one connection")
     with connection.cursor() as cursor:
+        cursor.execute("VACUUM")  # pages that other tests have freed would take the rows
         pages = cursor.execute("PRAGMA page_count").fetchone()[0]
         cursor.execute(f"PRAGMA max_page_count = {pages}")
     yield

@@ -34,7 +34,7 @@ def client(port: int) -> Iterator[socket.socket]:
 
 
 def answer(client: socket.socket) -> bytes:
-    """All that comes until the server ends the connection."""
+    """Return all bytes until the server closes the connection."""
     received = b""
     try:
         while data := client.recv(65_536):
@@ -82,7 +82,7 @@ def drip(client: socket.socket, start: bytes, piece: bytes) -> bytes:
     ],
     ids=["empty lines", "header lines", "bytes of a header", "bytes of a body", "chunks"],
 )
-def test_a_request_that_drips_is_answered_408_and_its_connection_ends(
+def test_a_dripping_request_is_answered_408_and_closed(
     client: socket.socket, start: bytes, piece: bytes
 ) -> None:
     received = drip(client, start, piece)
@@ -108,7 +108,7 @@ def test_a_slow_upload_that_goes_on_steadily_arrives(client: socket.socket) -> N
     assert b"got %d" % (pieces * len(piece)) in until(client, b"got")
 
 
-def test_a_long_response_is_not_cut_and_an_idle_connection_is_kept(client: socket.socket) -> None:
+def test_long_responses_and_idle_connections_are_kept(client: socket.socket) -> None:
     client.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
     assert until(client, b"got 0").count(b"more ") == 8
     time.sleep(SECONDS * 1.5)

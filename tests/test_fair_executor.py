@@ -18,7 +18,7 @@ def fair() -> Iterator[FairExecutor]:
     made._pool.shutdown(wait=True)
 
 
-def test_one_person_has_one_thread_at_a_time_and_another_one_the_next(fair: FairExecutor) -> None:
+def test_each_user_has_one_thread_at_a_time(fair: FairExecutor) -> None:
     gate, began = threading.Event(), []
 
     def hold(number: int) -> None:
@@ -47,7 +47,7 @@ def test_people_take_turns() -> None:
     fair._pool.shutdown()
 
 
-def test_an_error_goes_to_who_asked_and_the_next_one_has_their_turn(fair: FairExecutor) -> None:
+def test_an_error_reaches_its_caller_and_the_next_one_runs(fair: FairExecutor) -> None:
     failing, next_one = fair.submit("alice", int, "x"), fair.submit("alice", int, "1")
 
     with pytest.raises(ValueError, match="invalid literal"):
@@ -67,7 +67,7 @@ def test_what_was_cancelled_in_the_queue_is_not_done(fair: FairExecutor) -> None
     assert done == [2]
 
 
-def test_the_next_one_has_their_turn_though_a_connection_cannot_be_closed(
+def test_next_caller_runs_if_a_connection_cannot_be_closed(
     fair: FairExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail() -> None:

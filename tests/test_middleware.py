@@ -14,7 +14,7 @@ from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 
 from chat.models import User
-from chatsite.response_headers import CSP, HEADERS, TRUSTED_TYPES
+from chatsite.response_headers import CSP, HEADERS, STATIC_FILE_HEADERS, TRUSTED_TYPES
 
 DJANGO = [
     "django.middleware.security.SecurityMiddleware",
@@ -152,7 +152,7 @@ def our_urls(settings: Any) -> None:
 
 
 def seen(response: HttpResponseBase) -> tuple[Any, ...]:
-    """Everything a browser learns from a response, but for what is random."""
+    """Return everything that a browser learns from a response, without random values."""
     body = b"" if response.streaming else response.content  # type: ignore[attr-defined]
     cookies = {name: TOKEN.sub(r"\1", morsel.OutputString()) for name, morsel in response.cookies.items()}
     return response.status_code, body, dict(sorted(response.headers.items())), cookies
@@ -172,7 +172,7 @@ async def walk(settings: Any, middleware: list[str]) -> list[tuple[Any, ...]]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("https", [False, True])
-async def test_under_async_every_answer_is_the_one_of_djangos_middleware(settings: Any, https: bool) -> None:
+async def test_async_responses_equal_those_of_django_middleware(settings: Any, https: bool) -> None:
     await User.objects.acreate(username="alice")
     settings.SECURE_SSL_REDIRECT = https
     theirs = await walk(settings, DJANGO)
@@ -182,7 +182,7 @@ async def test_under_async_every_answer_is_the_one_of_djangos_middleware(setting
 
 
 @pytest.mark.django_db(transaction=True)
-def test_without_a_loop_every_answer_is_the_one_of_djangos_middleware(settings: Any) -> None:
+def test_sync_responses_equal_those_of_django_middleware(settings: Any) -> None:
     User.objects.create(username="alice")
     walks = []
     for middleware in (DJANGO, OURS):
@@ -247,7 +247,9 @@ async def test_a_static_file_is_served_whole_with_its_headers(settings: Any, tmp
     response = await client.get("/static/a.js")
     assert (response.status_code, response.content) == (200, b"1234567890")
     assert response["Content-Type"].startswith("text/javascript")
-    assert response["Cross-Origin-Resource-Policy"] == "same-origin"
+    for name, value in STATIC_FILE_HEADERS.items():
+        assert response[name] == value
+    assert "Permissions-Policy" not in response
     smaller = await client.get("/static/a.js", headers={"accept-encoding": "br"})
     assert (smaller.content, smaller["Content-Encoding"]) == (b"brotli", "br")
     unchanged = await client.get("/static/a.js", headers={"if-none-match": response["ETag"]})
@@ -292,12 +294,12 @@ async def test_only_pages_that_load_jquery_may_make_html_of_any_text(settings: A
 
     assert "require-trusted-types-for 'script'" in TRUSTED_TYPES
     for where in ("/plain/", "/admin/transcript/", "/nowhere/", "/streamed/"):
-        assert await policy(where) == f"{CSP}; {TRUSTED_TYPES}"
+        assert await policy(where) == f"{CSP}; frame-src 'self'; {TRUSTED_TYPES}"
     assert await policy("/admin/list/") == CSP
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_only_what_is_personal_must_not_be_stored_and_a_view_may_say_more(settings: Any) -> None:
+async def test_personal_pages_are_no_store_unless_the_view_differs(settings: Any) -> None:
     alice = await User.objects.acreate(username="alice")
     client = AsyncClient()
     assert "Cache-Control" not in await client.get("/named/")

@@ -1,69 +1,257 @@
 """Migrations keep what is stored."""
 
+import threading
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.contrib.auth.models import Group, Permission
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-BEFORE, AFTER = ("chat", "0022_throttle_rows"), ("chat", "0023_field_names")
-AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
+from chat.models import ConversationAccess, ConversationAccessOwner, ConversationAccessPrune, SiteModel
+from chatsite import locks
+
+BEFORE, AFTER = "0023_field_names", "0024_site_models"
+AT = datetime(2026, 1, 22, 12, tzinfo=UTC)
+RENAMED = {
+    "chat_offeredmodel": "chat_sitemodel",
+    "chat_offeredmodel_groups": "chat_sitemodel_groups",
+    "chat_modellist": "chat_catalogstate",
+    "chat_reading": "chat_conversationaccess",
+    "chat_readingowner": "chat_conversationaccessowner",
+    "chat_readingprune": "chat_conversationaccessprune",
+}
+BOOKKEEPING = {"django_migrations", "django_content_type", "auth_permission", "sqlite_sequence"}
+MODEL = "@cf/a/b"
 
 
-def migrate(target: tuple[str, str]) -> Any:
-    """Returns the apps as they are then."""
-    executor = MigrationExecutor(connection)
-    executor.migrate([target])
-    return MigrationExecutor(connection).loader.project_state([target]).apps
+def migrate(target: str) -> Any:
+    """Return the apps as they are then. The command also renames content types, as an upgrade does."""
+    call_command("migrate", "chat", target, verbosity=0)
+    return MigrationExecutor(connection).loader.project_state([("chat", target)]).apps
 
 
 @pytest.fixture
 def latest(transactional_db: None) -> Iterator[None]:
-    """Leaves the database as the other tests need it."""
+    """Leave the database as the other tests need it. The access log is deleted as pruning does."""
     yield
-    executor = MigrationExecutor(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
+    call_command("migrate", "chat", verbosity=0)
+    with transaction.atomic(), ConversationAccessPrune.objects.permit(datetime.now(UTC)):
+        ConversationAccess.objects.all().delete()
+        ConversationAccessOwner.objects.all().delete()
 
 
 def fill(apps: Any) -> None:
-    user = apps.get_model("chat", "User").objects.create(username="alice")
-    conversation = apps.get_model("chat", "Conversation").objects.create(
-        user=user, title="Boats", model="@cf/a/b", updated=AT, seen=AT
+    """Store a row in each table that a migration since then has touched."""
+
+    def create(model_name: str, /, **values: Any) -> Any:
+        return apps.get_model("chat", model_name).objects.create(**values)
+
+    user = create("User", username="alice")
+    conversation = create(
+        "Conversation", user=user, title="Boats", model=MODEL, updated=AT, last_seen=AT, created=AT
     )
-    messages = apps.get_model("chat", "Message").objects
-    question = messages.create(conversation=conversation, role="user", text="Which?")
-    reply = messages.create(
-        conversation=conversation, parent=question, role="assistant", text="Red ones.", picked=AT
+    question = create("Message", conversation=conversation, role="user", text="Which?", created=AT)
+    reply = create(
+        "Message",
+        conversation=conversation,
+        parent=question,
+        role="assistant",
+        text="Red ones.",
+        selected_at=AT,
     )
-    worker = apps.get_model("chat", "Worker").objects.create(id=uuid.uuid4(), pid=1, beat=AT)
-    apps.get_model("chat", "Run").objects.create(
+    worker = create("Worker", id=uuid.uuid4(), pid=1, heartbeat_at=AT)
+    run = create(
+        "Run",
         user=user,
         conversation=conversation,
         message=reply,
         fingerprint="x",
-        model="@cf/a/b",
+        model=MODEL,
         max_tokens=9,
         status="running",
         worker=worker,
-        because="busy",
-        text_start=4,
-        reasoning_start=2,
+        fallback_reason="busy",
+        text_offset=4,
+        first_token=AT,
+        first_text=AT,
     )
+    create("RunChunk", run=run, kind="t", start=0, text="Red")
+    key = create("ApiKey", user=user, name="a program", shown="chat_1234567", digest="d")
+    create("Call", user=user, key=key, dialect="openai", streamed=True, model=MODEL, served_by="b")
+    create("Feedback", message=reply, user=user, up=True, reason="boats")
+    create("ModelList", version=7, fetched=AT, error="no answer")
+    create("OfferedModel", id="@cf/a/c", source="search", gone=AT, refusals=3, refused=AT, shown=False)
+    model = create(
+        "OfferedModel",
+        id=MODEL,
+        source="search",
+        declared={"id": MODEL},
+        learnt_window=4_000,
+        learnt_output=500,
+        is_default=True,
+        own_name="Ours",
+        position=3,
+    )
+    model.groups.add(apps.get_model("auth", "Group").objects.create(name="few"))
+    access = create("Reading", at=AT, kind="list", reader_key=1, reader="erin", words="boats")
+    create("ReadingOwner", reading=access, owner_key=user.pk, owner="alice", conversations=["1"])
 
 
-def test_renamed_columns_keep_their_rows(latest: None) -> None:
+def stored() -> dict[str, list[Any]]:
+    """Return the values of all rows by the table's present name. SQLite may change the order of columns."""
+    found = {}
+    with connection.cursor() as cursor:
+        for table in set(connection.introspection.table_names(cursor)) - BOOKKEEPING:
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
+            found[RENAMED.get(table, table)] = sorted(sorted(map(repr, row)) for row in cursor.fetchall())
+    return found
+
+
+@pytest.mark.database
+def test_renamed_tables_and_columns_keep_every_row(latest: None) -> None:
     fill(migrate(BEFORE))
+    before = stored()
+    assert all(before[new] for old, new in RENAMED.items() if old != "chat_readingprune")
     apps = migrate(AFTER)
-    models = {name: apps.get_model("chat", name) for name in ("Conversation", "Message", "Worker", "Run")}
-    assert models["Conversation"].objects.get().last_seen == AT
-    assert list(models["Message"].objects.order_by("role").values_list("text", "selected_at")) == [
-        ("Red ones.", AT),
-        ("Which?", None),
+    assert stored() == before
+    rows = {name: apps.get_model("chat", name).objects for name in ("SiteModel", "Run", "ApiKey")}
+    columns = (
+        "enabled", "metadata", "observed_context_window", "observed_max_output", "delisted_at",
+        "rejections", "last_rejected", "display_name",
+    )  # fmt: skip
+    assert list(rows["SiteModel"].order_by("pk").values_list(*columns)) == [
+        (True, {"id": MODEL}, 4_000, 500, None, 0, None, "Ours"),
+        (False, {}, None, None, AT, 3, AT, ""),
     ]
-    assert models["Worker"].objects.get().heartbeat_at == AT
-    assert list(models["Run"].objects.values_list("fallback_reason", "text_offset", "reasoning_offset")) == [
-        ("busy", 4, 2)
-    ]
+    assert rows["Run"].get().first_text_at == AT
+    assert rows["ApiKey"].get().prefix == "chat_1234567"
+    migrate(BEFORE)
+    assert stored() == before
+
+
+@pytest.mark.database
+def test_renamed_tables_keep_their_rules(latest: None) -> None:
+    fill(migrate(BEFORE))
+    migrate(AFTER)
+    for refused in (
+        lambda: ConversationAccess.objects.update(reader="nobody"),
+        lambda: ConversationAccess.objects.all().delete(),
+        lambda: ConversationAccessOwner.objects.update(owner="nobody"),
+        lambda: SiteModel.objects.filter(pk=MODEL).update(enabled=False),
+        lambda: SiteModel.objects.update(enabled=True, is_default=True),
+    ):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            refused()
+
+
+@pytest.mark.database
+def test_groups_keep_their_rights_to_a_renamed_model(latest: None) -> None:
+    apps = migrate(BEFORE)
+    rights = apps.get_model("auth", "Permission").objects
+    names = ("view_offeredmodel", "change_offeredmodel", "view_reading")
+    group = apps.get_model("auth", "Group").objects.create(name="few")
+    group.permissions.set(rights.filter(codename__in=names))
+    assert group.permissions.count() == 3
+    migrate(AFTER)
+    held = Group.objects.get(name="few").permissions.values_list("content_type__model", "codename")
+    assert set(held) == {
+        ("sitemodel", "view_sitemodel"),
+        ("sitemodel", "change_sitemodel"),
+        ("conversationaccess", "view_conversationaccess"),
+    }
+    assert not Permission.objects.filter(codename__in=names).exists()
+
+
+@pytest.mark.database
+def test_the_order_of_conversations_keeps_every_row(latest: None) -> None:
+    apps = migrate("0030_favourite_models")
+    user = apps.get_model("chat", "User").objects.create(username="alice")
+    made = apps.get_model("chat", "Conversation").objects.create(user=user, title="Boats", model=MODEL)
+    apps.get_model("chat", "Message").objects.create(conversation=made, role="user", text="Which?")
+    before = {name: rows for name, rows in stored().items() if rows}
+    apps = migrate("0031_conversation_order")
+    found = apps.get_model("chat", "Conversation").objects.get(title="Boats")
+    assert (found.pinned_at, found.archived_at, found.temporary) == (None, None, False)
+    assert found.messages.get().deleted is None
+    migrate("0030_favourite_models")
+    assert {name: rows for name, rows in stored().items() if rows} == before
+
+
+def test_stored_permissions_have_the_new_names(latest: None) -> None:
+    """The administration shows them by the names that Django stored when it made them."""
+    migrate("0033_search")
+    run = Permission.objects.filter(codename="view_run", content_type__app_label="chat")
+    run.update(name="Can view run")
+    migrate("0034_list_names")
+    assert run.get().name == "Can view reply attempt"
+
+
+@pytest.mark.database
+def test_renamed_columns_of_imports_keep_every_row(latest: None) -> None:
+    apps = migrate("0038_conversation_accesses")
+    user = apps.get_model("chat", "User").objects.create(username="alice")
+    apps.get_model("chat", "ImportJob").objects.create(
+        user=user, file_name="a.zip", size=9, total=5, done=3, stored=2, found={"conversations": 4}
+    )
+    job = migrate("0039_import_job_names").get_model("chat", "ImportJob").objects.get()
+    assert (job.preview, job.total, job.processed, job.stored) == ({"conversations": 4}, 5, 3, 2)
+    old = migrate("0038_conversation_accesses").get_model("chat", "ImportJob").objects.get()
+    assert (old.pk, old.found, old.done) == (job.pk, {"conversations": 4}, 3)
+
+
+ADDED = {"run_by_state", "run_latest", "run_live_by_conversation_state"}
+REPLACED = {"run_by_status", "run_live_by_conversation", "chat_run_conversation_id_5adc132d"}
+
+
+def indexes_of(table: str) -> set[str]:
+    with connection.cursor() as cursor:
+        found = connection.introspection.get_constraints(cursor, table)
+    return {name for name, each in found.items() if each["index"]}
+
+
+@pytest.mark.database
+def test_feedback_gets_its_conversation_and_runs_their_indexes(latest: None) -> None:
+    before = indexes_of("chat_run")
+    assert before > ADDED
+    apps = migrate("0040_list_indexes")
+    assert indexes_of("chat_run") == (before - ADDED) | REPLACED
+    user = apps.get_model("chat", "User").objects.create(username="alice")
+    create = {name: apps.get_model("chat", name).objects.create for name in ("Conversation", "Message")}
+    belongs = {}
+    for number in range(3):
+        talk = create["Conversation"](user=user, title="Boats", model=MODEL)
+        asked = create["Message"](conversation=talk, role="user", text="Which?")
+        reply = create["Message"](conversation=talk, role="assistant", text="Red ones.", parent=asked)
+        apps.get_model("chat", "Feedback").objects.create(message=reply, user=user, up=bool(number % 2))
+        belongs[reply.pk] = talk.pk
+    feedback = migrate("0044_replaced_indexes").get_model("chat", "Feedback").objects
+    assert dict(feedback.values_list("message", "conversation")) == belongs
+    assert indexes_of("chat_run") == before
+
+
+@pytest.mark.database
+def test_a_process_that_waits_keeps_no_index_from_being_built(
+    latest: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another server with --prepare waits for the lock of the one that migrates."""
+    migrate("0042_conversations_of_feedback")
+    waits = threading.Event()
+    monkeypatch.setattr(locks, "_say", lambda _words: waits.set())
+
+    def prepare() -> None:
+        with locks.migrating(connection):  # that of this thread
+            pass
+        connection.close()
+
+    waiting = threading.Thread(target=prepare)
+    with locks.migrating(connection):
+        waiting.start()
+        assert waits.wait(20)
+        MigrationExecutor(connection).migrate([("chat", "0043_review_indexes")])
+    waiting.join(20)
+    assert not waiting.is_alive()

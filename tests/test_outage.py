@@ -46,9 +46,7 @@ def told_to_come_back(answer: httpx.Response) -> httpx.Response:
 
 
 @pytest.mark.postgres
-def test_a_database_that_is_away_is_a_503_everywhere_and_nothing_remains_of_it(
-    behind_cable: Server, cable: Cable
-) -> None:
+def test_an_outage_is_503_everywhere_and_leaves_no_trace(behind_cable: Server, cable: Cable) -> None:
     alice, root = behind_cable.person("alice"), behind_cable.person("root")
     with alice.ask("hello") as stream:
         stream.to_end()
@@ -112,7 +110,7 @@ def limit_files(server: Server, size: int) -> None:
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, hard))
 
 
-def test_a_disk_that_takes_nothing_is_told_and_nothing_is_half_stored(
+def test_full_disk_is_reported_and_nothing_is_half_stored(
     servers: Callable[..., Server], database: Database
 ) -> None:
     server = servers()

@@ -1,4 +1,4 @@
-"""What of the headers of proxies is believed: what the site's own wrote, and never more."""
+"""Headers of proxies: those of the site's own proxies are believed, no others."""
 
 from typing import Any
 

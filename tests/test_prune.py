@@ -1,4 +1,4 @@
-"""What is deleted for good: exactly what is old enough, in small transactions, by one process a day."""
+"""Pruning: exactly the rows that are old enough, in small transactions, by one process a day."""
 
 import asyncio
 import os
@@ -18,9 +18,23 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from chat.models import Call, Conversation, Invite, Message, Reading, ReadingOwner, ReadingPrune, Run, User
-from chat.retention import batches, daily
+from chat.models import (
+    Call,
+    Conversation,
+    ConversationAccess,
+    ConversationAccessOwner,
+    ConversationAccessPrune,
+    Feedback,
+    Invite,
+    Message,
+    Run,
+    TitleRequest,
+    User,
+)
+from chat.models.usage import usage_of
+from chat.retention import batches, daily, kinds
 from chatsite import env
+from tests.support.readings import forget_readings
 from tests.support.waiting import becomes
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -36,7 +50,7 @@ def alice() -> User:
 
 
 def prune(*options: str) -> dict[str, int]:
-    """How many of each kind it names."""
+    """Run the command and return the number of each kind that it names."""
     said = StringIO()
     call_command("prune", *options, stdout=said)
     found = [re.match(r"(?:would delete|deleted) (\d+) (.+)", line) for line in said.getvalue().splitlines()]
@@ -83,7 +97,7 @@ def test_each_kind_goes_when_its_time_is_over_and_not_before(alice: User) -> Non
     expected = {
         "expired sessions": 1,
         "used and expired invitations": 2,
-        "failed log-ins": 1,
+        "failed logins": 1,
         "API calls": 1,
         "deleted conversations": 1,
     }
@@ -99,6 +113,65 @@ def test_each_kind_goes_when_its_time_is_over_and_not_before(alice: User) -> Non
     assert Call.objects.count() == 2
     assert (Conversation.objects.count(), Message.objects.count()) == (2, 4)
     assert not any(prune().values())
+
+
+def test_purged_messages_and_conversations_leave_their_usage(alice: User) -> None:
+    talk, gone = conversation(alice, 6), conversation(alice, 2, deleted=ago(31))
+    talk.refresh_from_db()
+    path = [step.id for step in Message.objects.ancestors(talk.active_leaf_id, 9)]
+    Message.objects.filter(pk__in=path[:4]).update(deleted=ago(31))
+    Conversation.objects.filter(pk=talk.pk).update(active_leaf=path[4])
+    for message, by in ((path[0], ""), (path[4], ""), (gone.messages.last().pk, "@cf/another")):
+        used = {"prompt_tokens": 5, "completion_tokens": 7, "answered_by": by, "created": ago(2)}
+        within = Message.objects.get(pk=message).conversation
+        run = Run.objects.create(
+            user=alice, conversation=within, message_id=message, fingerprint="x", max_tokens=9,
+            model="@cf/a/b", status="complete", finished=ago(2), **used,
+        )  # fmt: skip
+    TitleRequest.objects.create(
+        user=alice, conversation=gone, model="@cf/t", prompt_tokens=1, completion_tokens=2, created=ago(2)
+    )
+    Call.objects.create(
+        user=alice, run=run, dialect="openai", streamed=True, model="@cf/another", status="complete",
+        finished=ago(2), prompt_tokens=5, completion_tokens=7, created=ago(2),
+    )  # fmt: skip
+    days = [ago(3), ago(0)]
+    before = usage_of(alice, days)
+    assert sum(each.requests for each in before) == 4
+    found = prune()
+    assert (found["deleted messages"], found["deleted conversations"]) == (4, 1)
+    assert sorted(Message.objects.values_list("pk", flat=True)) == sorted(path[4:])
+    assert usage_of(alice, days) == before
+    assert not any(prune().values())
+
+
+def test_a_sweep_takes_closed_temporary_chats_and_what_is_due(alice: User, settings: Any) -> None:
+    now = timezone.now()
+    kept = [
+        conversation(alice, temporary=True, updated=ago(0.9)),
+        conversation(alice, deleted=ago(29)),
+        conversation(alice, updated=ago(400)),
+    ]
+    conversation(alice, temporary=True, deleted=now)
+    conversation(alice, temporary=True, updated=ago(0.99))
+    due = conversation(alice, deleted=ago(30))
+    settings.PRUNE_DAILY = False
+    files = {"files of deleted pictures": 0}
+    assert kinds.sweep(batches.never) == {"temporary conversations": 2} | files
+    settings.PRUNE_DAILY = True
+    assert Conversation.objects.filter(pk=due.pk).exists()
+    deleted = {"temporary conversations": 0, "deleted conversations": 1}
+    assert kinds.sweep(batches.never) == deleted | files
+    assert set(Conversation.objects.all()) == set(kept)
+
+
+def test_a_sweep_completes_the_feedback_of_an_older_version(alice: User) -> None:
+    older, newer = conversation(alice), conversation(alice)
+    for talk, known in ((older, None), (newer, newer.pk)):
+        reply = talk.messages.get(role="assistant")
+        Feedback.objects.create(message=reply, user=alice, up=True, conversation=known)
+    kinds.sweep(batches.never)
+    assert set(Feedback.objects.values_list("conversation", flat=True)) == {older.pk, newer.pk}
 
 
 @pytest.fixture
@@ -142,7 +215,15 @@ def test_what_a_setting_keeps_for_ever_stays(alice: User, settings: Any) -> None
         setattr(settings, f"KEEP_{name}_DAYS", 0)
     conversation(alice, deleted=ago(9_999))
     Invite.objects.create(digest="d", created=ago(9_999))
-    assert set(prune()) == {"expired sessions", "pieces of ended replies"}
+    assert set(prune()) == {
+        "expired sessions",
+        "expired shared links",
+        "files of deleted pictures",
+        "picture files without a row",
+        "pictures that were never sent",
+        "leftover pieces of finished replies",
+        "temporary conversations",
+    }
     assert (Conversation.objects.count(), Invite.objects.count()) == (1, 1)
 
 
@@ -151,7 +232,7 @@ def test_a_long_conversation_goes_in_short_transactions(alice: User, monkeypatch
     monkeypatch.setattr("chat.retention.conversations.BATCH_ROWS", 10)
     conversation(alice, 95, deleted=ago(31))
     rests: list[float] = []
-    monkeypatch.setattr("chat.retention.batches.time.sleep", rests.append)
+    monkeypatch.setattr("chat.db.time.sleep", rests.append)
     with CaptureQueriesContext(
         connection,
     ) as queries:
@@ -178,54 +259,49 @@ def test_one_with_a_live_reply_stays(alice: User, settings: Any) -> None:
 @pytest.fixture
 def reading() -> Any:
     """Makes one of so many days ago. What was made cannot be deleted, so each test cleans up by pruning."""
-    made: list[Reading] = []
+    made: list[ConversationAccess] = []
 
-    def one(days: float) -> Reading:
-        row = Reading.objects.create(reader_key=1, reader="r", owner_key=2, owner="o", at=ago(days))
-        ReadingOwner.objects.create(reading=row, owner_key=2, owner="o")
+    def one(days: float) -> ConversationAccess:
+        row = ConversationAccess.objects.create(
+            reader_key=1, reader="r", owner_key=2, owner="o", at=ago(days)
+        )
+        ConversationAccessOwner.objects.create(access=row, owner_key=2, owner="o")
         made.append(row)
         return row
 
     yield one
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            for name in ("chat_reading_no_delete", "chat_readingowner_no_delete"):
-                sql = cursor.execute("SELECT sql FROM sqlite_schema WHERE name = %s", [name]).fetchone()[0]
-                cursor.execute(f"DROP TRIGGER {name}")
-                cursor.execute(f"DELETE FROM {name.removesuffix('_no_delete')}")
-                cursor.execute(sql)
-        else:
-            cursor.execute("SET session_replication_role = replica")
-            cursor.execute("DELETE FROM chat_reading")
-            cursor.execute("DELETE FROM chat_readingowner")
-            cursor.execute("SET session_replication_role = DEFAULT")
+    forget_readings()
 
 
-def test_readings_go_by_a_setting_of_their_own(reading: Callable[[float], Reading], settings: Any) -> None:
+def test_readings_go_by_a_setting_of_their_own(
+    reading: Callable[[float], ConversationAccess], settings: Any
+) -> None:
     old, young = reading(101), reading(99)
     settings.KEEP_READINGS_DAYS = 100
     assert prune()["readings"] == 1
-    assert not Reading.objects.filter(pk=old.pk).exists()
-    assert list(Reading.objects.all()) == [young]
-    assert [row.reading_id for row in ReadingOwner.objects.all()] == [young.pk]
-    assert not ReadingPrune.objects.exists()
+    assert not ConversationAccess.objects.filter(pk=old.pk).exists()
+    assert list(ConversationAccess.objects.all()) == [young]
+    assert [row.access_id for row in ConversationAccessOwner.objects.all()] == [young.pk]
+    assert not ConversationAccessPrune.objects.exists()
 
 
 def refused(do: Callable[[], object], before: Any) -> None:
     """Also with a permit."""
-    with pytest.raises(IntegrityError), transaction.atomic(), ReadingPrune.objects.permit(before):
+    with pytest.raises(IntegrityError), transaction.atomic(), ConversationAccessPrune.objects.permit(before):
         do()
 
 
-def test_the_database_refuses_what_is_too_young_whoever_asks(reading: Callable[[float], Reading]) -> None:
+def test_the_database_refuses_what_is_too_young_whoever_asks(
+    reading: Callable[[float], ConversationAccess],
+) -> None:
     old, young = reading(101), reading(89)
     with pytest.raises(IntegrityError):
         old.delete()  # no permit
     refused(young.delete, timezone.now())
     refused(old.delete, ago(102))
-    refused(lambda: ReadingOwner.objects.filter(reading=old).delete(), timezone.now())
-    refused(lambda: Reading.objects.filter(pk=old.pk).update(reader="x"), timezone.now())
-    assert (Reading.objects.count(), ReadingOwner.objects.count()) == (2, 2)
+    refused(lambda: ConversationAccessOwner.objects.filter(access=old).delete(), timezone.now())
+    refused(lambda: ConversationAccess.objects.filter(pk=old.pk).update(reader="x"), timezone.now())
+    assert (ConversationAccess.objects.count(), ConversationAccessOwner.objects.count()) == (2, 2)
 
 
 def test_days_are_a_number_or_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

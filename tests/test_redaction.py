@@ -5,6 +5,7 @@ import html
 import json
 import logging
 import sys
+from datetime import datetime
 from types import SimpleNamespace
 from urllib.parse import quote, quote_plus
 
@@ -17,7 +18,7 @@ from chat.api.errors import error_of
 from chat.apps import secrets_of
 from chat.redaction import Redactor
 from chat.upstream.errors import from_response
-from chatsite.log_format import LineFormatter
+from chatsite.log_format import JsonFormatter, LineFormatter
 
 TOKEN = "v1-Q7x_pL92mZ/4t+Ya"  # nineteen characters, too short for a shape
 PASSWORD = "p@ss: wörd/+1"
@@ -88,7 +89,7 @@ def test_a_part_that_could_be_guessed_is_not_marked(redactor: Redactor, writing:
     assert redactor.redact(f"Key {GUESSABLE_PARTS[writing]}") == f"Key {GUESSABLE_PARTS[writing]}"
 
 
-def test_a_part_of_eight_bytes_is_found_in_hexadecimal_and_base64(redactor: Redactor) -> None:
+def test_eight_bytes_of_a_secret_are_found_in_hex_and_base64(redactor: Redactor) -> None:
     part = TOKEN[3:12].encode()
     assert redactor.redact(f"Key {part.hex()}") == "Key …"
     assert redactor.redact(f"Key {base64.b64encode(part).decode()}") == "Key …"
@@ -115,7 +116,7 @@ def test_what_a_server_said_goes_out_without_it(site: None) -> None:
     body = json.dumps({"errors": [{"code": 5006, "message": f"Bad request with token {TOKEN}: no messages"}]})
     error = from_response(400, {}, body.encode())
     assert error.detail == "Bad request with token …: no messages"
-    assert error_of(error).message == "The model did not understand this request. Try another model."
+    assert error_of(error).message == "The model couldn’t process this request. Try another model."
     body = json.dumps({"errors": [{"code": 5006, "message": "Bad request: no messages"}]})
     assert "no messages" in error_of(from_response(400, {}, body.encode())).message
 
@@ -137,6 +138,21 @@ def test_the_log_holds_none(site: None) -> None:
     assert quote(TOKEN, safe="") not in line
     assert "sent …" in line
     assert "no route to redis://:" in line
+
+
+def test_no_secret_stands_in_an_entry_of_json(site: None) -> None:
+    try:
+        raise ValueError(f"no route to {TOKEN}")
+    except ValueError:
+        info = sys.exc_info()
+    record = logging.LogRecord("x", logging.ERROR, __file__, 1, "sent %s\n to /s/Abc123", (TOKEN,), info)
+    line = JsonFormatter().format(record)
+    assert "\n" not in line
+    entry = json.loads(line)
+    assert entry.keys() == {"time", "level", "logger", "message", "exception"}
+    assert (entry["level"], entry["logger"], entry["message"]) == ("ERROR", "x", "sent …\n to /s/…")
+    assert "ValueError: no route to …" in entry["exception"]
+    assert datetime.fromisoformat(entry["time"]).timestamp() == pytest.approx(record.created, abs=0.002)
 
 
 def test_the_sites_secrets_are_all_known() -> None:

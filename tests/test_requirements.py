@@ -16,6 +16,8 @@ from tests.support.databases import ROOT
 ASKED = {
     "requirements.txt": "requirements-lock.txt",
     "requirements-local.txt": "requirements-local-lock.txt",
+    "requirements-otel.txt": "requirements-otel-lock.txt",
+    "requirements-s3.txt": "requirements-s3-lock.txt",
     "requirements-dev.txt": "requirements-dev-lock.txt",
 }
 ENTRY = re.compile(r"^(?P<what>[a-z0-9][^\\\n]*?) \\\n(?P<hashes>(?: +--hash=\S+(?: \\)?\n)+)", re.MULTILINE)
@@ -49,7 +51,7 @@ def versions(file: str) -> dict[NormalizedName, set[str]]:
 
 
 def needed(requirements: list[Requirement]) -> Iterator[NormalizedName]:
-    """What is installed here because of these, over any number of steps."""
+    """Return the installed packages that these need, directly or indirectly."""
     seen: set[tuple[str, str]] = set()
     waiting = [(each.name, extra) for each in requirements for extra in ("", *each.extras)]
     while waiting:
@@ -110,11 +112,19 @@ def test_each_python_and_machine_gets_one_version_of_each() -> None:
             assert {canonicalize_name(each.name) for each in asked("requirements.txt")} <= set(names)
 
 
-def test_the_developers_have_the_servers_versions() -> None:
-    server, developers = versions("requirements-lock.txt"), versions("requirements-dev-lock.txt")
-    both = server.keys() & developers.keys()
-    assert len(both) > 10
-    assert {name: server[name] for name in both} == {name: developers[name] for name in both}
+@pytest.mark.parametrize(
+    ("one", "other", "common"),
+    [
+        ("requirements-lock.txt", "requirements-dev-lock.txt", 10),
+        ("requirements-lock.txt", "requirements-otel-lock.txt", 2),
+        ("requirements-otel-lock.txt", "requirements-dev-lock.txt", 5),
+    ],
+)
+def test_what_is_installed_together_has_the_same_versions(one: str, other: str, common: int) -> None:
+    first, second = versions(one), versions(other)
+    both = first.keys() & second.keys()
+    assert len(both) > common
+    assert {name: first[name] for name in both} == {name: second[name] for name in both}
 
 
 def test_what_was_found_unsafe_is_not_locked() -> None:
@@ -125,7 +135,7 @@ def test_what_was_found_unsafe_is_not_locked() -> None:
 def test_make_installs_from_the_locks_alone() -> None:
     makefile = Path(ROOT / "Makefile").read_text("utf-8")
     installs = re.findall(r"^\t@\$\(PIP\) (.*)$", makefile, re.MULTILINE)
-    assert len(installs) == 3
+    assert len(installs) == len(ASKED)
     assert all(line.startswith("--require-hashes ") for line in installs)
     for lock in ASKED.values():
         assert re.search(rf"^\S+: {lock}\b", makefile, re.MULTILINE)

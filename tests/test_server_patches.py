@@ -1,8 +1,10 @@
-"""What chatsite/server patches is still what was patched, and the shorter way through Django's handler."""
+"""The sources that chatsite/server patches have not changed; and the short path through Django's handler."""
 
 import asyncio
+import gc
 import hashlib
 import inspect
+import weakref
 from collections.abc import Callable
 from importlib import metadata
 from typing import Any
@@ -14,13 +16,17 @@ from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.functional import SimpleLazyObject
 from twisted.internet import tcp
 from twisted.internet.abstract import FileDescriptor
 from twisted.web import http
 
 from chatsite.server.asgi_handler import Handler
+from chatsite.server.daphne_server import ChatServer, DeadlineChannel, FlowControlledRequest, LimitedFactory
+from chatsite.server.limited_request import LimitedRequest
 
-SERVER, TRANSPORT = "chatsite/server/daphne_server.py", "chatsite/server/eager_transport.py"
+SERVER, REQUEST = "chatsite/server/daphne_server.py", "chatsite/server/limited_request.py"
+TRANSPORT = "chatsite/server/eager_transport.py"
 HANDLER, MODULES = "chatsite/server/asgi_handler.py", "chatsite/server/unused_modules.py"
 MIDDLEWARE = "chatsite/async_middleware.py"
 # What each module replaces, overrides, or leans on: the function and the start of its source's SHA-256.
@@ -28,23 +34,31 @@ PATCHED: dict[str, list[tuple[Callable[..., Any], str]]] = {
     SERVER: [
         (daphne.server.Server.__init__, "e090af1e2673"),
         (daphne.server.Server.run, "447c6bd42c62"),
+        (daphne.server.Server.create_application, "f1e300b4ecf6"),
         (daphne.server.Server.listen_success, "0aa2ef7d7138"),
         (daphne.server.Server.listen_error, "4fd283e70baf"),
         (daphne.server.Server.handle_reply, "9d9dbaea6de0"),
         (daphne.server.Server.protocol_disconnected, "c1f5fe8cdedc"),
         (daphne.server.Server.kill_all_applications, "4e1618c6f787"),
         (daphne.http_protocol.HTTPFactory.buildProtocol, "35e878a6e0e4"),
-        (daphne.http_protocol.WebRequest.__init__, "ec85d9f2a762"),
-        (daphne.http_protocol.WebRequest.process, "e9babd1c97ce"),
-        (http.Request.gotLength, "1c389b99da50"),
-        (http.Request.handleContentChunk, "6e942756afb7"),
-        (http.Request.requestReceived, "99ca6c5e2430"),
         (http.HTTPFactory.log, "e9acff05b9a5"),
+        (http.HTTPChannel.connectionMade, "95b71a1bc3ab"),
+        (http.HTTPChannel.checkPersistence, "3f0cb5b5a40e"),
         (http.HTTPChannel.dataReceived, "152316e9ce50"),
         (http.HTTPChannel.allContentReceived, "9f7c99069687"),
         (http.HTTPChannel.requestDone, "a75a186c66f7"),
         (http.HTTPChannel.connectionLost, "d0850abf8e2e"),
         (http.HTTPChannel.timeoutConnection, "f08552855cd2"),
+    ],
+    REQUEST: [
+        (daphne.http_protocol.WebRequest.__init__, "ec85d9f2a762"),
+        (daphne.http_protocol.WebRequest.process, "e9babd1c97ce"),
+        (daphne.http_protocol.WebRequest.finish, "7e03ef03e35b"),
+        (daphne.http_protocol.WebRequest.connectionLost, "9276daf58071"),
+        (http.HTTPChannel.lineReceived, "b77ec6f21116"),  # sets _command and _path
+        (http.Request.gotLength, "1c389b99da50"),
+        (http.Request.handleContentChunk, "6e942756afb7"),
+        (http.Request.requestReceived, "99ca6c5e2430"),
     ],
     TRANSPORT: [
         (tcp.Port.doRead, "d240fc123090"),
@@ -91,6 +105,22 @@ def test_what_is_patched_has_not_changed(module: str, function: Callable[..., An
     )
 
 
+def overridden() -> list[Callable[..., Any]]:
+    """Return the methods upstream that the classes of `chatsite.server` override."""
+    classes = (ChatServer, LimitedFactory, DeadlineChannel, FlowControlledRequest, LimitedRequest, Handler)
+    return [
+        next(vars(base)[name] for base in ours.__mro__[1:] if name in vars(base))
+        for ours in classes
+        for name, value in vars(ours).items()
+        if inspect.isfunction(value) and any(name in vars(base) for base in ours.__mro__[1:])
+    ]
+
+
+@pytest.mark.parametrize("function", overridden(), ids=lambda function: function.__qualname__)
+def test_each_method_that_is_overridden_is_watched(function: Callable[..., Any]) -> None:
+    assert function in [watched for functions in PATCHED.values() for watched, _ in functions]
+
+
 def test_a_change_of_what_is_patched_would_be_seen() -> None:
     assert fingerprint(fingerprint) != fingerprint(test_what_is_patched_has_not_changed)
 
@@ -100,7 +130,7 @@ left: asyncio.Event
 
 
 async def slow(request: HttpRequest) -> HttpResponse:
-    """As a send is stored: what began goes on when the client has left."""
+    """Sleep in a view as a send is stored: it continues after the client has left."""
     return await asyncio.shield(_slow(request))
 
 
@@ -113,7 +143,18 @@ async def _slow(request: HttpRequest) -> HttpResponse:
     return HttpResponse("late")
 
 
-urlpatterns = [path("slow/", slow)]
+asked: "weakref.ref[HttpRequest]"
+
+
+async def cyclic(request: HttpRequest) -> HttpResponse:
+    """Create a reference cycle, as a request with a user does."""
+    global asked
+    asked = weakref.ref(request)
+    request.user = SimpleLazyObject(lambda: request)  # type: ignore[assignment]
+    return HttpResponse("here")
+
+
+urlpatterns = [path("slow/", slow), path("cyclic/", cyclic)]
 
 
 async def test_what_was_sent_can_be_read_after_its_sender_has_left(settings: Any) -> None:
@@ -128,6 +169,26 @@ async def test_what_was_sent_can_be_read_after_its_sender_has_left(settings: Any
     await request
     left.set()
     assert await read == b"all of it"
+
+
+async def test_a_request_is_freed_at_its_end_without_the_collector(settings: Any) -> None:
+    settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, []
+    arriving = asyncio.Queue[dict[str, Any]]()
+    arriving.put_nowait({"type": "http.request", "body": b"", "more_body": False})
+    scope = {"type": "http", "method": "GET", "path": "/cyclic/", "query_string": b"", "headers": []}
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    gc.disable()
+    try:
+        await Handler().without_threads(scope, arriving.get, send)
+        await asyncio.sleep(0.01)
+        assert asked() is None
+    finally:
+        gc.enable()
+    assert [message.get("body") for message in sent] == [None, b"here"]
 
 
 async def _unsent(message: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.models import User
-from chatsite.sessions import SessionStore, stored
+from chatsite.sessions import SessionStore, session_digest
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
@@ -27,12 +27,12 @@ def key() -> str:
 
 
 def test_a_session_is_read_as_django_reads_it(key: str) -> None:
-    assert SessionStore(key).load() == db.SessionStore(stored(key)).load() == {"name": "Zoë"}
+    assert SessionStore(key).load() == db.SessionStore(session_digest(key)).load() == {"name": "Zoë"}
 
 
 def test_the_database_holds_no_key_that_opens_a_session(key: str) -> None:
     row = Session.objects.get()
-    assert row.session_key == stored(key) != key
+    assert row.session_key == session_digest(key) != key
     assert SessionStore(row.session_key).load() == {}
     assert key not in repr(Session.objects.values_list())
 
@@ -40,7 +40,7 @@ def test_the_database_holds_no_key_that_opens_a_session(key: str) -> None:
 def test_a_session_is_renewed_stored_and_ended_under_its_hash(key: str) -> None:
     store = SessionStore(key)
     assert store.exists(key)
-    assert not store.exists(stored(key))
+    assert not store.exists(session_digest(key))
     store["more"] = 1
     store.save()
     store.cycle_key()
@@ -77,19 +77,19 @@ def test_the_migration_signs_nobody_out() -> None:
     finally:
         call_command("migrate", "chat", verbosity=0)
     assert SessionStore("k" * 32).load() == {"name": "Zoë"}
-    assert Session.objects.get().session_key == stored("k" * 32)
+    assert Session.objects.get().session_key == session_digest("k" * 32)
 
 
 @pytest.mark.parametrize("state", ["unknown", "expired", "none", "nul"])
 def test_what_is_no_session_is_a_new_one(key: str, state: str) -> None:
-    Session.objects.filter(pk=stored(key)).update(expire_date=timezone.now() - timedelta(seconds=1))
+    Session.objects.filter(pk=session_digest(key)).update(expire_date=timezone.now() - timedelta(seconds=1))
     store = SessionStore({"unknown": "x" * 32, "expired": key, "none": None, "nul": "\0" * 32}[state])
     assert store.load() == {}
     assert store.session_key is None
 
 
 @pytest.mark.parametrize("state", ["active", "disabled", "gone"])
-def test_a_session_leads_to_its_person_as_long_as_that_one_is_let_in(state: str) -> None:
+def test_session_is_valid_while_its_user_is_active(state: str) -> None:
     zoe = User.objects.create_user("zoe", email="zoe@example.org")
     browser = Client()
     browser.force_login(zoe)

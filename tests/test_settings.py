@@ -1,4 +1,4 @@
-"""What the settings make of the environment, and what the first start leaves on the disk."""
+"""The settings from the environment, and the files that the first start creates."""
 
 import logging
 import multiprocessing
@@ -77,6 +77,12 @@ def test_the_host_of_the_address_is_allowed(site: str, host: str, settings_with:
 def test_with_an_account_cloudflare_answers(settings_with: Any) -> None:
     settings = settings_with(CLOUDFLARE_ACCOUNT_ID="a", CLOUDFLARE_API_TOKEN="t")
     assert settings["DEFAULT_MODEL"] == "@cf/zai-org/glm-4.7-flash"
+    assert settings["TITLE_MODEL"] == "@cf/ibm-granite/granite-4.0-h-micro"
+
+
+def test_without_an_account_no_model_writes_titles(settings_with: Any) -> None:
+    assert settings_with()["TITLE_MODEL"] == "none"
+    assert settings_with(TITLE_MODEL="local/smollm2-135m")["TITLE_MODEL"] == "local/smollm2-135m"
 
 
 def test_a_server_of_ones_own_answers_where_no_account_is(settings_with: Any) -> None:
@@ -90,7 +96,7 @@ def test_a_server_of_ones_own_answers_where_no_account_is(settings_with: Any) ->
     assert with_account["DEFAULT_MODEL"] == "@cf/zai-org/glm-4.7-flash"
 
 
-def test_a_file_of_ones_own_is_the_default_where_it_is_the_only_model(settings_with: Any) -> None:
+def test_own_model_file_is_the_default_if_alone(settings_with: Any) -> None:
     assert settings_with(LOCAL_MODEL="/srv/model.gguf")["DEFAULT_MODEL"] == ""
 
 
@@ -105,7 +111,7 @@ def test_redis_is_the_channel_layer_when_it_is_named(settings_with: Any) -> None
     memory = settings_with()["CHANNEL_LAYERS"]["default"]
     redis = settings_with(REDIS_URL="redis://127.0.0.1:6379/3")["CHANNEL_LAYERS"]["default"]
     assert memory["BACKEND"].endswith("InMemoryChannelLayer")
-    assert redis["BACKEND"] == "channels_redis.pubsub.RedisPubSubChannelLayer"
+    assert redis["BACKEND"] == "chatsite.channel_layer.ChannelLayer"
     assert redis["CONFIG"]["hosts"] == ["redis://127.0.0.1:6379/3"]
 
 
@@ -121,7 +127,7 @@ def test_sqlite_runs_in_wal_mode_with_immediate_transactions() -> None:
     assert connection.transaction_mode == "IMMEDIATE"
 
 
-def test_the_first_start_makes_a_private_folder_and_a_private_key(settings_with: Any, tmp_path: Path) -> None:
+def test_first_start_makes_a_private_folder_and_key(settings_with: Any, tmp_path: Path) -> None:
     first, second = settings_with()["SECRET_KEY"], settings_with()["SECRET_KEY"]
     assert first == second
     assert len(first) >= 50
@@ -191,7 +197,7 @@ def test_a_traceback_cannot_forge_a_record() -> None:
     assert "\x1b" not in "".join(lines)
 
 
-@pytest.mark.parametrize("path", ["/accounts/setup/", "/accounts/invite/", "/accounts/reset/MQ/"])
+@pytest.mark.parametrize("path", ["/accounts/setup/", "/accounts/invite/", "/accounts/reset/MQ/", "/s/"])
 def test_the_token_of_a_one_time_link_is_not_logged(path: str) -> None:
     assert "t0ken" not in log("Not Found: %s", f"{path}t0ken/")
     assert "t0ken" not in log("It broke", error=ValueError(f"{path}t0ken/ is odd"))

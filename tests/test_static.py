@@ -1,5 +1,6 @@
 """Static files after `collectstatic`: hashed, compressed, and of one piece."""
 
+import json
 import os
 import re
 import shutil
@@ -12,14 +13,17 @@ import pytest
 from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
-from django.test import AsyncClient, override_settings
+from django.http import HttpResponse
+from django.test import AsyncClient, RequestFactory, override_settings
 
+from chat.management.commands import serve
+from chatsite.static_files import StaticMiddleware
 from tests.conftest import missing
 
 ROOT = Path(__file__).parent.parent
-FIRST = ("list_place", "stream", "composer", "transcript", "chat")  # loaded before anything is asked
-FIRST_BYTES = 12 * 1024
-FIRST_STYLE = 8 * 1024
+FIRST = ("sidebar_scroll", "stream", "composer", "page", "chat")  # loaded before anything is asked
+FIRST_BYTES = 13 * 1024
+FIRST_STYLE = 8.75 * 1024
 OURS = ("js/*.js", "css/*.css", "img/*")
 STORAGE = {"staticfiles": {"BACKEND": "chatsite.storage.StaticStorage"}}
 HASHED = re.compile(r"\.[0-9a-f]{12}\.")
@@ -74,7 +78,7 @@ def test_a_module_that_imports_another_is_seen(collected: Path) -> None:
     assert any(references(path) for path in ours)
 
 
-def test_every_way_to_import_is_followed_and_what_only_looks_like_one_is_not(tmp_path: Path) -> None:
+def test_imports_are_followed_and_lookalikes_are_not(tmp_path: Path) -> None:
     (tmp_path / "from/js").mkdir(parents=True)
     (tmp_path / "from/js/b.js").write_text("// import './gone.js';\nexport const b = '// text';\n")
     (tmp_path / "from/js/a.js").write_text(
@@ -92,7 +96,7 @@ def test_every_way_to_import_is_followed_and_what_only_looks_like_one_is_not(tmp
         assert (module.parent / name).read_text() == "export const b='// text';"
 
 
-def test_an_older_file_than_the_one_that_is_there_is_served_all_the_same(tmp_path: Path) -> None:
+def test_former_version_of_a_file_is_served(tmp_path: Path) -> None:
     source = tmp_path / "from/js/a.js"
     source.parent.mkdir(parents=True)
     folders = {"STATICFILES_DIRS": [tmp_path / "from"], "STATIC_ROOT": tmp_path / "to"}
@@ -106,7 +110,7 @@ def test_an_older_file_than_the_one_that_is_there_is_served_all_the_same(tmp_pat
 
 
 def cost(folder: Path, name: str, suffix: str) -> int:
-    """What a browser loads of this file, in bytes."""
+    """Return the size of this file as a browser loads it, in bytes."""
     [twin] = [path for path in folder.rglob(f"{name}.*.{suffix}.br") if HASHED.search(path.name)]
     return twin.stat().st_size
 
@@ -169,10 +173,62 @@ async def test_a_plain_name_is_asked_for_again(collected: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["", "js/", "staticfiles.json", "staticfiles.json/", "nothing.js", "..%2fdb.sqlite3", "../secret-key"],
+    [
+        *("", "js/", "staticfiles.json", "staticfiles.json/", "css/chat.css/", "nothing.js"),
+        *("..%2fdb.sqlite3", "../secret-key"),
+    ],
 )
 async def test_there_is_nothing_else_under_static(path: str, collected: Path, settings: Any) -> None:
     settings.ROOT_URLCONF = "tests.test_middleware"  # no pages: only what the middleware finds
     response = await AsyncClient().get(f"/static/{path}")
     assert response.status_code == 404
     assert str(collected) not in response.content.decode()
+
+
+def test_a_release_that_is_put_in_place_again_has_its_own_files(tmp_path: Path) -> None:
+    """Its files are older than what was collected from the release after it."""
+    source, root = tmp_path / "source", tmp_path / "root"
+    (source / "css").mkdir(parents=True)
+    sheet = source / "css" / "a.css"
+
+    def released(content: str, time: float) -> str:
+        """The style sheet that pages load, after a start."""
+        sheet.write_text(content)
+        os.utime(sheet, (time, time))
+        assert serve._collect_static() is True
+        assert serve._collect_static() is False
+        name = json.loads((root / "staticfiles.json").read_bytes())["paths"]["css/a.css"]
+        return (root / name).read_text()
+
+    changed = {"STATIC_ROOT": root, "STATICFILES_DIRS": [source], "STORAGES": settings.STORAGES | STORAGE}
+    with override_settings(**changed):
+        assert "red" in released("a { color: red }", 1_000_000_000)
+        assert "blue" in released("a { color: blue }", 1_500_000_000)
+        assert "red" in released("a { color: red }", 1_000_000_000)
+        (root / "staticfiles.json").write_text("damaged")
+        assert serve._collect_static() is True
+
+
+@pytest.mark.django_db  # closing a response looks for connections to close
+def test_a_worker_serves_the_files_of_a_release_that_came_after_its_start(tmp_path: Path) -> None:
+    """While workers are replaced, a page of a new one may load its files from an old one."""
+    with override_settings(STATIC_ROOT=tmp_path / "root"):
+        (tmp_path / "root").mkdir()
+        middleware = StaticMiddleware(lambda request: HttpResponse(status=404))
+        later = tmp_path / "root" / "css" / "a.0123456789ab.css"
+        later.parent.mkdir()
+        later.write_text("a { color: red }")
+        (tmp_path / "secret").write_text("x")
+        asked = RequestFactory().get
+        for _ in range(2):
+            found = middleware(asked("/static/css/a.0123456789ab.css"))
+            assert found.getvalue() == later.read_bytes()
+            found.close()
+        for path in (
+            "/static/css/b.css",
+            "/static/../secret",
+            "/static/",
+            "/static/css",
+            "/static/css//a.0123456789ab.css",
+        ):
+            assert middleware(asked(path)).status_code == 404

@@ -6,7 +6,19 @@ One subject per file.
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from . import access_log, api_keys, calls, conversations, invites, runs, site_models, users, workers
+from . import (
+    access_log,
+    api_keys,
+    calls,
+    conversations,
+    invites,
+    runs,
+    shared_links,
+    site_models,
+    title_requests,
+    users,
+    workers,
+)
 
 __all__ = [
     "access_log",
@@ -15,7 +27,9 @@ __all__ = [
     "conversations",
     "invites",
     "runs",
+    "shared_links",
     "site_models",
+    "title_requests",
     "users",
     "workers",
 ]

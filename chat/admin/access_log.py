@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
@@ -16,9 +17,10 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.backends import client_address
 from chat.db import write_lock
-from chat.models import Conversation, Reading, ReadingOwner
+from chat.models import Conversation, ConversationAccess, ConversationAccessOwner
 
 from .formats import moment
+from .keyset import KeysetChangeList
 from .readonly import ReadOnlyListAdmin
 
 REPEATED = timedelta(minutes=10)  # within which a list that shows the same is not recorded again
@@ -33,19 +35,24 @@ class DateFilter(admin.DateFieldListFilter):
         self.title = _("date")
 
 
-@admin.register(Reading)
-class ReadingAdmin(ReadOnlyListAdmin):
-    list_display = ["when", "reader", "whose", "read", "address"]
+@admin.register(ConversationAccess)
+class ConversationAccessAdmin(ReadOnlyListAdmin):
+    list_display = ["at_", "reader", "owners_", "conversation_", "address"]
     list_display_links = None
+    ordering = ["-at"]
+    sortable_by = ["at_"]
     list_filter = [("at", DateFilter), "kind"]
     search_fields = ["reader", "owner", "title", "words", "owners__owner"]
-    search_help_text = _("Who read, whose conversation, its title, what was searched for")
+    search_help_text = _("Reader, owner, title or search words")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return KeysetChangeList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).prefetch_related("owners")
 
     @admin.display(description=_("owner"))
-    def whose(self, obj: Reading) -> SafeString:
+    def owners_(self, obj: ConversationAccess) -> SafeString:
         """The conversation's owner; for a list, the first owners by name and the number of the others."""
         owners = sorted(each.owner for each in obj.owners.all()) or [obj.owner]
         named = format_html_join(", ", "<bdi>{}</bdi>", ((name,) for name in owners[:NAMED]))
@@ -56,13 +63,13 @@ class ReadingAdmin(ReadOnlyListAdmin):
         return format_html(words, named=named, more=more)
 
     @admin.display(description=_("when"), ordering="at")
-    def when(self, obj: Reading) -> str:
+    def at_(self, obj: ConversationAccess) -> str:
         return moment(obj.at)
 
     @admin.display(description=_("conversation"), ordering="title")
-    def read(self, obj: Reading) -> str:
+    def conversation_(self, obj: ConversationAccess) -> str:
         """The conversation or the list that was read. The link's target checks the right to follow it."""
-        if obj.kind == Reading.Kind.LIST:
+        if obj.kind == ConversationAccess.Kind.LIST:
             if not obj.words:
                 return gettext("The list of conversations")
             return format_html(gettext("Search for “{words}”"), words=format_html("<bdi>{}</bdi>", obj.words))
@@ -76,14 +83,14 @@ def record_list(request: HttpRequest, terms: Sequence[str], conversations: Itera
     Nothing is recorded if the same search showed the reader all of them within `REPEATED`. This covers the
     return from a conversation to the list, and the links to the conversations before and after it.
     """
-    shown: dict[int, ReadingOwner] = {}
+    shown: dict[int, ConversationAccessOwner] = {}
     reader: Any = request.user
     for each in conversations:
         if each.user_id != reader.pk:
-            new = ReadingOwner(owner_key=each.user_id, owner=each.user.get_username())
+            new = ConversationAccessOwner(owner_key=each.user_id, owner=each.user.get_username())
             shown.setdefault(each.user_id, new).conversations.append(str(each.pk))
-    entry = Reading(
-        kind=Reading.Kind.LIST,
+    entry = ConversationAccess(
+        kind=ConversationAccess.Kind.LIST,
         reader_key=reader.pk,
         reader=reader.get_username(),
         words=" ".join(terms),
@@ -93,18 +100,35 @@ def record_list(request: HttpRequest, terms: Sequence[str], conversations: Itera
         with write_lock(), transaction.atomic():
             entry.save(force_insert=True)
             for owner in shown.values():
-                owner.reading = entry
-            ReadingOwner.objects.bulk_create(shown.values())
+                owner.access = entry
+            ConversationAccessOwner.objects.bulk_create(shown.values())
 
 
-def _repeats(entry: Reading, shown: Iterable[ReadingOwner]) -> bool:
+def _repeats(entry: ConversationAccess, shown: Iterable[ConversationAccessOwner]) -> bool:
     """Return True if the reader's lists with the same words showed all of it within `REPEATED`."""
-    same = Reading.objects.filter(at__gte=entry.at - REPEATED, kind=entry.kind, reader_key=entry.reader_key)
+    same = ConversationAccess.objects.filter(
+        at__gte=entry.at - REPEATED, kind=entry.kind, reader_key=entry.reader_key
+    )
     lists = same.filter(words=entry.words, address=entry.address).values("pk")
     before: set[str] = set()
-    for keys in ReadingOwner.objects.filter(reading__in=lists).values_list("conversations", flat=True):
+    for keys in ConversationAccessOwner.objects.filter(access__in=lists).values_list(
+        "conversations", flat=True
+    ):
         before.update(keys)
     return all(before.issuperset(owner.conversations) for owner in shown)
+
+
+def record_once(request: HttpRequest, conversation: Conversation) -> None:
+    """Record that a staff member sees a picture of the conversation, unless they read it within `REPEATED`.
+
+    A transcript with pictures is one entry, and so is a picture that is opened from elsewhere.
+    """
+    reader: Any = request.user
+    entries = ConversationAccess.objects.filter(at__gte=timezone.now() - REPEATED, reader_key=reader.pk)
+    read = entries.filter(owner_key=conversation.user_id, conversation=conversation.pk)
+    with write_lock(), transaction.atomic():
+        if not read.filter(address=client_address(request)).exists():
+            record(request, conversation)
 
 
 def record(request: HttpRequest, conversation: Conversation) -> None:
@@ -112,7 +136,7 @@ def record(request: HttpRequest, conversation: Conversation) -> None:
     reader: Any = request.user
     if reader.pk == conversation.user_id:
         return
-    Reading.objects.create(
+    ConversationAccess.objects.create(
         reader_key=reader.pk,
         reader=reader.get_username(),
         owner_key=conversation.user_id,

@@ -11,23 +11,29 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from django.contrib.admin.views.main import ChangeList
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
 
-from chat.models import Conversation, Feedback, Message, Run, User
+from chat.models import Conversation, Feedback, Message, Run, SharedLink, TitleRequest, User
+from chat.search.review import conversations_with, term_of
 
 from .filters import LAST_STATE
+from .keyset import KeysetChangeList, key_in
 
-MOST_TERMS = 30  # per search; a database accepts a few hundred conditions, and users write about three
+MAX_SEARCH_TERMS = 30  # per search; a database accepts a few hundred conditions, and users write about three
+MAX_PEOPLE = 100  # whose conversations a search finds by their names
+FOUND = 1_000  # messages and titles that a search reads, for all of its terms
 LONGEST_SEARCH_CHARS = 1_000  # characters of all terms of a search; the rest is ignored
 QUOTES = str.maketrans("“”„", '"""')  # typographic quotes, as phones insert them
 
 
 @dataclass(slots=True)
 class ConversationStats:
-    """The figures of one conversation. `state` is the status of its latest run, "" if it has none."""
+    """The figures of one conversation. `state` is the status of its latest run, "" if it has none.
+
+    `shared`: a link shows some of it to whoever has that link.
+    """
 
     messages: int = 0
     prompt_tokens: int = 0
@@ -35,50 +41,97 @@ class ConversationStats:
     state: str = ""
     up: int = 0
     down: int = 0
+    shared: bool = False
 
 
 def stats_of(keys: Iterable[uuid.UUID]) -> dict[uuid.UUID, ConversationStats]:
-    """Return the figures by conversation, in four queries."""
-    facts = {key: ConversationStats() for key in keys}
-    within = {"conversation__in": facts}
+    """Return the figures by conversation, in six queries."""
+    stats = {key: ConversationStats() for key in keys}
+    within = {"conversation__in": stats}
     messages = Message.objects.filter(**within).values_list("conversation").annotate(number=Count("*"))
     for key, number in messages:
-        facts[key].messages = number
-    tokens = {"asked": Sum("prompt_tokens", default=0), "said": Sum("completion_tokens", default=0)}
-    for key, asked, said in Run.objects.filter(**within).values_list("conversation").annotate(**tokens):
-        facts[key].prompt_tokens, facts[key].completion_tokens = asked, said
-    for key, state in Conversation.objects.filter(pk__in=facts).values_list("pk", LAST_STATE):
-        facts[key].state = state or ""
-    for key, up, down in _thumbs(facts):
-        facts[key].up, facts[key].down = up, down
-    return facts
+        stats[key].messages = number
+    sums = {
+        "tokens_in": Sum("prompt_tokens", default=0),
+        "tokens_out": Sum("completion_tokens", default=0),
+    }
+    for requests in (Run.objects, TitleRequest.objects):
+        rows = requests.filter(**within).values_list("conversation").annotate(**sums)
+        for key, tokens_in, tokens_out in rows:
+            stats[key].prompt_tokens += tokens_in
+            stats[key].completion_tokens += tokens_out
+    for key, state in Conversation.objects.filter(pk__in=stats).values_list("pk", LAST_STATE):
+        stats[key].state = state or ""
+    for key, up, down in _thumbs(stats):
+        stats[key].up, stats[key].down = up, down
+    for key in _shared(stats):
+        stats[key].shared = True
+    return stats
 
 
 def _thumbs(keys: Iterable[uuid.UUID]) -> Iterable[Any]:
-    given = Feedback.objects.filter(message__conversation__in=keys).values_list("message__conversation")
+    given = Feedback.objects.with_conversation().filter(within__in=keys).values_list("within")
     return given.annotate(ups=Count("pk", filter=Q(up=True)), downs=Count("pk", filter=Q(up=False)))
 
 
-def matching(conversations: QuerySet, words: str) -> QuerySet:
-    """Return those of `conversations` that contain each word or “quoted phrase” of the search.
+def _shared(keys: Iterable[uuid.UUID]) -> Iterable[uuid.UUID]:
+    links = SharedLink.objects.valid().filter(leaf__conversation__in=keys)
+    return links.values_list("leaf__conversation", flat=True).distinct()
 
-    A term may be in the title, the owner's name or address, or a message, or be the conversation's id.
-    Subqueries instead of joins yield no conversation twice, so that no DISTINCT is needed.
+
+def matching(conversations: QuerySet, words: str) -> QuerySet:
+    """Return the conversations that contain each word and each “quoted phrase” of the search.
+
+    A term may be in the title, the owner's name or address, or a message, or be the conversation's id. Of a
+    term that is in more messages and titles than FOUND, only the newest count; of one that more than
+    MAX_PEOPLE users have in their name or address, only the first.
     """
-    for text in terms_of(words):
-        named = User.objects.filter(Q(username__icontains=text) | Q(email__icontains=text))
-        said = Message.objects.filter(conversation=OuterRef("pk"), text__icontains=text)
-        found: Any = Q(title__icontains=text) | Q(user__in=named) | Exists(said)
-        with suppress(ValueError):
-            found |= Q(pk=uuid.UUID(text))  # pasted from a URL
-        conversations = conversations.filter(found)
-    return conversations
+    terms = terms_of(words)
+    if not terms:
+        return conversations
+    limit = FOUND // len(terms)
+    found = [_Found(_conversations(text, limit), _people(text)) for text in terms]
+    owners = {key: owner for each in found for key, owner in each.conversations.items()}
+    keys = {key for key, owner in owners.items() if all(each.has(key, owner) for each in found)}
+    if len(terms) > 1:
+        keys.update(conversations_with([term_of(text) for text in terms], limit))
+    people = set.intersection(*(each.people for each in found))
+    # One OR at most, and only where it is needed: for a condition of several, SQLite reads all conversations.
+    if not people:
+        return conversations.filter(key_in(Conversation, keys)) if keys else conversations.none()
+    named = Q(user__in=people)
+    return conversations.filter(key_in(Conversation, keys) | named if keys else named)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Matches of a term: {conversation: owner}, and the users of whom all conversations match."""
+
+    conversations: dict[uuid.UUID, int]
+    people: set[int]
+
+    def has(self, conversation: uuid.UUID, owner: int) -> bool:
+        return conversation in self.conversations or owner in self.people
+
+
+def _conversations(text: str, limit: int) -> dict[uuid.UUID, int]:
+    found = conversations_with([term_of(text)], limit)
+    with suppress(ValueError):
+        pasted = Conversation.objects.filter(pk=uuid.UUID(text))  # the id in an address
+        found.update(pasted.values_list("pk", "user_id"))
+    return found
+
+
+def _people(text: str) -> set[int]:
+    """Return the users whose name or address has the text, at most MAX_PEOPLE, by name."""
+    found = User.objects.filter(Q(username__icontains=text) | Q(email__icontains=text))
+    return set(found.order_by("username").values_list("pk", flat=True)[:MAX_PEOPLE])
 
 
 def terms_of(words: str) -> list[str]:
     """Return the terms of a search, bounded in number and length so that all of them can be recorded."""
     terms, left = [], LONGEST_SEARCH_CHARS
-    for term in islice(_terms(words), MOST_TERMS):
+    for term in islice(_terms(words), MAX_SEARCH_TERMS):
         if left <= 0:
             break
         terms.append(term[:left])
@@ -92,32 +145,28 @@ def _terms(words: str) -> Iterator[str]:
         yield unescape_string_literal(word) if quoted else word
 
 
-class ConversationChangeList(ChangeList):
-    """Django's list, with `facts` (ConversationStats) on each conversation of the page."""
+class ConversationChangeList(KeysetChangeList):
+    """The list, with `stats` (ConversationStats) on each conversation of the page."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        # Django would resolve the address of each row to see whether it takes the filters: 8 ms for a page.
+        self._filters, self.preserved_filters = self.preserved_filters, ""
+
+    def url_for_result(self, result: Any) -> str:
+        """Return the address of the transcript, which leads back to the list with its filters."""
+        url: str = super().url_for_result(result)
+        return f"{url}?{self._filters}" if self._filters else url
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        self.result_list: Any = list(self.result_list)
-        facts = stats_of(conversation.pk for conversation in self.result_list)
+        stats = stats_of(conversation.pk for conversation in self.result_list)
         for conversation in self.result_list:
-            conversation.facts = facts[conversation.pk]
+            conversation.stats = stats[conversation.pk]
 
 
-class OrderOnlyChangeList(ChangeList):
+class OrderOnlyChangeList(KeysetChangeList):
     """All conversations that pass the filters, in the list's order, for `neighbours`; it has no pages."""
 
     def get_results(self, request: HttpRequest) -> None:
         """Do nothing: no page is shown, so nothing needs to be counted or read."""
-
-    def neighbours(self, key: uuid.UUID) -> tuple[uuid.UUID | None, uuid.UUID | None]:
-        """Return the ids of the conversations before and after `key`; None if there is none.
-
-        Both are None if `key` is not in the list.
-        """
-        keys: Iterator[uuid.UUID] = self.queryset.values_list("pk", flat=True).iterator()
-        before = None
-        for found in keys:
-            if found == key:
-                return before, next(keys, None)
-            before = found
-        return None, None

@@ -1,10 +1,11 @@
 """All users' conversations, for staff with the right to review them."""
 
 import uuid
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import transaction
@@ -12,13 +13,15 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.db import write_lock
 from chat.formats import grouped_number
-from chat.models import Conversation, Run
+from chat.model_catalog.costs import model_name
+from chat.models import Conversation, Run, SearchBuild
 
 from . import transcript
 from .access_log import record, record_list
@@ -28,6 +31,7 @@ from .formats import day, moment
 from .readonly import ReadOnlyAdmin, has_nul
 
 LIST = "admin:chat_conversation_changelist"
+INCOMPLETE = _("Older conversations are still being indexed, so the search does not find all of them.")
 FILTERS = "_changelist_filters"  # Django's parameter, in links from a list, that preserves the list's filters
 
 
@@ -36,54 +40,50 @@ class ConversationAdmin(ReadOnlyAdmin):
     """The list and the transcripts. Titles and search results reveal content, so each view is recorded."""
 
     list_display = [
-        "heading", "person", "named", "messages", "tokens", "state", "thumbs", "begun", "latest", "gone"
+        "title_", "user_", "model_name", "messages", "tokens", "state", "thumbs", "updated_"
     ]  # fmt: skip
     list_filter = [StateFilter, ThumbsFilter, "updated", ModelFilter, OwnerFilter, DeletedFilter]
     list_select_related = ["user"]
     ordering = ["-updated"]
+    sortable_by = ["model_name", "updated_"]
     search_fields = ["title"]  # makes Django show the search box; `matching` does the search
-    search_help_text = _('Titles, people by name or e-mail, and what was said. "A phrase" goes in quotes.')
+    search_help_text = _('Title, name, email or words of the text. Put "exact phrases" in quotes.')
 
     @admin.display(description=_("title"), ordering="title")
-    def heading(self, obj: Any) -> SafeString:
-        return format_html("<bdi>{}</bdi>", obj.title)
+    def title_(self, obj: Any) -> SafeString:
+        """The title, after marks: deleted by its owner and when, temporary, archived, shared by a link."""
+        title = format_html('<span dir="auto" title="{}"><bdi>{}</bdi></span>', obj.title, obj.title)
+        marks = format_html_join("", '<span class="{}">{}</span> ', _marks(obj))
+        return format_html("{}{}", marks, title)
 
     @admin.display(description=_("person"), ordering="user__username")
-    def person(self, obj: Any) -> SafeString:
+    def user_(self, obj: Any) -> SafeString:
         return format_html('<a href="?owner={}"><bdi>{}</bdi></a>', obj.user_id, obj.user.username)
 
     @admin.display(description=_("model"), ordering="model")
-    def named(self, obj: Any) -> str:
-        return transcript.model_name(obj.model)
+    def model_name(self, obj: Any) -> SafeString:
+        return format_html('<span title="{}">{}</span>', obj.model, model_name(obj.model))
 
     @admin.display(description=_("messages"))
     def messages(self, obj: Any) -> int:
-        return obj.facts.messages
+        return obj.stats.messages
 
     @admin.display(description=_("tokens in / out"))
     def tokens(self, obj: Any) -> str:
-        return f"{grouped_number(obj.facts.prompt_tokens)} / {grouped_number(obj.facts.completion_tokens)}"
+        return f"{grouped_number(obj.stats.prompt_tokens)} / {grouped_number(obj.stats.completion_tokens)}"
 
     @admin.display(description=_("last reply"))
     def state(self, obj: Any) -> str:
-        return str(Run.Status(obj.facts.state).label) if obj.facts.state else "–"
+        return str(Run.Status(obj.stats.state).label) if obj.stats.state else "–"
 
     @admin.display(description=_("thumbs"))
     def thumbs(self, obj: Any) -> str:
-        given = [(obj.facts.up, _("up")), (obj.facts.down, _("down"))]
+        given = [(obj.stats.up, _("up")), (obj.stats.down, _("down"))]
         return ", ".join(f"{number} {word}" for number, word in given if number) or "–"
 
-    @admin.display(description=_("created"), ordering="created")
-    def begun(self, obj: Any) -> str:
-        return day(obj.created)
-
     @admin.display(description=_("updated"), ordering="updated")
-    def latest(self, obj: Any) -> str:
+    def updated_(self, obj: Any) -> str:
         return moment(obj.updated)
-
-    @admin.display(description=_("deleted"), ordering="deleted")
-    def gone(self, obj: Any) -> str:
-        return day(obj.deleted)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         """Return the class for the list; for a transcript, the one that only finds its neighbours."""
@@ -95,6 +95,8 @@ class ConversationAdmin(ReadOnlyAdmin):
         response = super().changelist_view(request, extra_context)
         if (found := (getattr(response, "context_data", None) or {}).get("cl")) is not None:
             record_list(request, terms_of(found.query), found.result_list)
+            if found.query and SearchBuild.objects.is_running():
+                self.message_user(request, INCOMPLETE, messages.WARNING)
         return response
 
     def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
@@ -129,7 +131,7 @@ class ConversationAdmin(ReadOnlyAdmin):
                 record(request, found)
         except (ValueError, LookupError, Conversation.DoesNotExist):
             raise Http404 from None
-        context = self._way(request, key) | {
+        context = self._navigation(request, key) | {
             "conversation": found,
             "transcript": shown.rendered_for(request.user.pk or 0),
             "leaf": leaf,
@@ -138,7 +140,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         response.trusted_types = True  # type: ignore[attr-defined]
         return response
 
-    def _way(self, request: HttpRequest, key: uuid.UUID) -> dict[str, Any]:
+    def _navigation(self, request: HttpRequest, key: uuid.UUID) -> dict[str, Any]:
         """Return the context for the links to the filtered list, and to the neighbours in it."""
         filters = request.GET.get(FILTERS, "")
         kept = urlencode({FILTERS: filters}) if filters else ""
@@ -153,7 +155,7 @@ class ConversationAdmin(ReadOnlyAdmin):
     def _neighbours(
         self, request: HttpRequest, filters: str, key: uuid.UUID
     ) -> tuple[uuid.UUID | None, uuid.UUID | None]:
-        asked, request.GET = request.GET, QueryDict(filters)
+        original, request.GET = request.GET, QueryDict(filters)
         try:
             if has_nul(request.GET):
                 return None, None
@@ -162,13 +164,25 @@ class ConversationAdmin(ReadOnlyAdmin):
         except (IncorrectLookupParameters, SuspiciousOperation):
             return None, None
         finally:
-            request.GET = asked
+            request.GET = original
         if filters:  # a link to a search result reveals that it matches
             found = Conversation.objects.select_related("user").filter(pk__in=[each for each in keys if each])
             record_list(request, terms_of(order.query), found)
         return keys
 
 
+def _marks(conversation: Any) -> Iterator[tuple[str, str]]:
+    """Yield (class, words) of each mark."""
+    if conversation.deleted is not None:
+        yield "removed", format_html(gettext("Deleted {day}"), day=day(conversation.deleted))
+    if conversation.temporary:
+        yield "mark", gettext("Temporary")
+    if conversation.archived_at is not None:
+        yield "mark", gettext("Archived")
+    if conversation.stats.shared:
+        yield "mark", gettext("Shared")
+
+
 def _message(request: HttpRequest, name: str) -> uuid.UUID | None:
-    written = request.GET.get(name)
-    return uuid.UUID(written) if written else None
+    key = request.GET.get(name)
+    return uuid.UUID(key) if key else None

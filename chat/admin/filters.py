@@ -1,6 +1,6 @@
-"""Filters for the lists of conversations, runs and API calls."""
+"""Filters for the lists of conversations, runs, API calls and users."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.admin import AllValuesFieldListFilter, SimpleListFilter
@@ -8,20 +8,25 @@ from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from chat.model_catalog.costs import model_name
 from chat.models import Conversation, Feedback, Run, User
+from chat.models.role import Role
 
-from .transcript import model_name
+from .keyset import distinct_values, key_in
 
 PEOPLE = 30  # users offered as choices; others are found by the search, or by the link in the list
 Choices = list[tuple[str, Any]]
 
-LAST_STATE = Subquery(
-    Run.objects.filter(conversation=OuterRef("pk")).order_by("-created", "-pk").values("status")[:1]
-)
+# A filter reads the ids of all its conversations if they are few. Otherwise the list is read in its order,
+# and each conversation is looked up until the page is full.
+FEW_RUNS = 15_000  # with a status; of these, the latest of their conversations are looked for
+FEW = 5_000  # conversations
+
+LAST_STATE = Subquery(Run.objects.latest_in(OuterRef("pk")).values("status"))
 
 
 class ChoiceFilter(SimpleListFilter):
-    """A filter that finds nothing, instead of everything, for a value that is not among its choices."""
+    """A filter that finds nothing for an unknown value, where Django's would find everything."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         chosen = self.value()
@@ -46,6 +51,12 @@ class StateFilter(ChoiceFilter):
         return [*Run.Status.choices]
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
+        runs = Run.objects.filter(status=chosen)
+        if not runs[FEW_RUNS:].exists():
+            latest = runs.filter(pk=Subquery(Run.objects.latest_in(OuterRef("conversation")).values("pk")))
+            keys = list(latest.values_list("conversation", flat=True)[: FEW + 1])
+            if len(keys) <= FEW:
+                return queryset.filter(key_in(Conversation, keys))
         return queryset.alias(last_state=LAST_STATE).filter(last_state=chosen)
 
 
@@ -59,11 +70,15 @@ class ThumbsFilter(ChoiceFilter):
         return [("down", _("Down")), ("up", _("Up")), ("none", _("None"))]
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
-        # Thumbs are few: a subquery of their conversations costs less than reading every message.
-        judged = Feedback.objects.values("message__conversation")
+        given = Feedback.objects.with_conversation()
         if chosen == "none":
-            return queryset.exclude(pk__in=judged)
-        return queryset.filter(pk__in=judged.filter(up=chosen == "up"))
+            return queryset.filter(~Exists(given.filter(within=OuterRef("pk"))))
+        given = given.filter(
+            up__in=[chosen == "up"]
+        )  # for `up=`, Django writes what SQLite finds in no index
+        if given[FEW:].exists():
+            return queryset.filter(Exists(given.filter(within=OuterRef("pk"))))
+        return queryset.filter(pk__in=given.values("within"))
 
 
 class ModelFilter(ChoiceFilter):
@@ -73,8 +88,7 @@ class ModelFilter(ChoiceFilter):
     parameter_name = "model"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        names: Iterable[str] = Conversation.objects.order_by("model").values_list("model", flat=True)
-        return [(name, model_name(name)) for name in names.distinct()]  # type: ignore[attr-defined]
+        return [(name, model_name(name)) for name in distinct_values(Conversation, "model")]
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
         return queryset.filter(model=chosen)
@@ -108,12 +122,73 @@ class DeletedFilter(ChoiceFilter):
         return [("no", _("No")), ("yes", _("Yes"))]
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
-        return queryset.filter(deleted__isnull=chosen == "no")
+        if chosen == "no":
+            return queryset.filter(deleted=None)
+        deleted = Conversation.objects.filter(deleted__isnull=False)
+        if deleted[FEW:].exists():
+            return queryset.filter(deleted__isnull=False)
+        return queryset.filter(key_in(Conversation, deleted.values_list("pk", flat=True)))
 
 
-class ErrorFilter(AllValuesFieldListFilter):
+class RoleFilter(ChoiceFilter):
+    """Filter users by role."""
+
+    title = _("role")
+    parameter_name = "role"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [*Role.choices]
+
+    def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
+        return queryset.filter(role=chosen)
+
+
+class StatusFilter(ChoiceFilter):
+    """Filter users by whether they may sign in."""
+
+    title = _("status")
+    parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
+        return [("active", _("Active")), ("disabled", _("Disabled"))]
+
+    def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
+        return queryset.filter(is_active=chosen == "active")
+
+
+class DistinctFilter(AllValuesFieldListFilter):
+    """Filter by the values of a column that an index begins with, without reading all rows to find them."""
+
+    def __init__(
+        self, field: Any, request: HttpRequest, params: Any, model: Any, *args: Any, **more: Any
+    ) -> None:
+        super().__init__(field, request, params, model, *args, **more)
+        self.lookup_choices: Any = self.values(model, field.name)
+
+    def values(self, model: Any, name: str) -> list[Any]:
+        return distinct_values(model, name)
+
+
+class ErrorFilter(DistinctFilter):
     """Filter by error code. The empty code, of rows without an error, is shown as “none”."""
+
+    def values(self, model: Any, name: str) -> list[Any]:
+        return ["", *distinct_values(model, name, failed_sql(model))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> Any:
+        found = super().queryset(request, queryset)
+        return with_error(found) if found is not None and self.lookup_val and self.lookup_val[0] else found
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         for choice in super().choices(changelist):
             yield choice | {"display": choice["display"] or _("none")}
+
+
+def with_error(rows: QuerySet) -> QuerySet:
+    """Return the rows with an error."""
+    return rows.extra(where=[failed_sql(rows.model)])  # noqa: S610
+
+
+def failed_sql(model: Any) -> str:
+    """Return the condition of the partial indexes. SQLite uses them only if a query repeats it literally."""
+    return f"NOT ({model._meta.db_table}.error_code = '')"

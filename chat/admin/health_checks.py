@@ -20,7 +20,7 @@ from chat.db import run_in_db, write_lock
 from chat.engine.engine import Engine
 from chat.model_catalog import config
 from chat.models import Worker
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.provider import Provider
@@ -29,182 +29,194 @@ from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 
 QUESTION = "Say OK."
-READ, WRITTEN = 20, 16  # most prompt tokens, with those that a model adds, and completion tokens of a check
-FIRST_WORD = 15.0  # seconds within which a model has to send its first token
+MAX_PROMPT_TOKENS = 20  # of a check, with those that a model adds
+MAX_COMPLETION_TOKENS = 16
+FIRST_TOKEN_SECONDS = 15.0  # within which a model has to send its first token
 UNLIMITED = 1_000_000  # requests per minute
-REDIS = 3.0  # seconds within which Redis has to answer
+REDIS_SECONDS = 3.0  # within which Redis has to answer
 State = Literal["good", "note", "bad"]
 GOOD: State = "good"
 NOTE: State = "note"
 BAD: State = "bad"
 # For these errors, the message for users only says to tell the person who runs the site.
-SAID = {
-    ErrorKind.AUTH: gettext_noop("The account, the token or the key is not accepted."),
-    ErrorKind.CREDITS: gettext_noop("There is no credit left."),
+MESSAGES = {
+    ErrorKind.AUTH: gettext_noop("The account, token or key was rejected."),
+    ErrorKind.CREDITS: gettext_noop("The account is out of credit."),
 }
-TODO = {
+ADVICE = {
     ErrorKind.AUTH: gettext_noop(
-        "Make a new token that may read and edit Workers AI, or write the right key."
+        "Create a token with Read and Edit access to Workers AI, or set the correct key."
     ),
     ErrorKind.NOT_PERMITTED: gettext_noop(
-        "See in the provider’s dashboard whether the plan covers it, and its terms are accepted."
+        "Check in the provider’s dashboard that your plan includes it and that its terms are accepted."
     ),
-    ErrorKind.UNKNOWN_MODEL: gettext_noop("Take it from the list, or write its name as its server does."),
-    ErrorKind.QUOTA: gettext_noop("Wait until 00:00 UTC, or choose a paid plan."),
+    ErrorKind.UNKNOWN_MODEL: gettext_noop(
+        "Choose a model from the list, or use the exact name that its server uses."
+    ),
+    ErrorKind.QUOTA: gettext_noop("Wait until 00:00 UTC or upgrade to a paid plan."),
     ErrorKind.CREDITS: gettext_noop("Add credit in the provider’s dashboard."),
-    ErrorKind.THROTTLED: gettext_noop("Ask again in a minute."),
-    ErrorKind.BUSY: gettext_noop("Ask again later; nothing is wrong here."),
-    ErrorKind.TIMEOUT: gettext_noop("Ask again later; if it stays so, choose a model that is faster."),
-    ErrorKind.BLOCKED: gettext_noop("Look at the guardrails of the gateway: they stop a harmless question."),
+    ErrorKind.THROTTLED: gettext_noop("Try again in a minute."),
+    ErrorKind.BUSY: gettext_noop("Try again later. Nothing is wrong on this side."),
+    ErrorKind.TIMEOUT: gettext_noop("Try again later. If this continues, choose a faster model."),
+    ErrorKind.BLOCKED: gettext_noop("Check the guardrails of the gateway: they block a harmless question."),
     ErrorKind.INVALID: gettext_noop(
-        "The server takes no such request. Look at its address, and the gateway’s name."
+        "The server rejects this request. Check its address and the gateway’s name."
     ),
-    ErrorKind.UNAVAILABLE: gettext_noop("See whether its address is right, and this machine can reach it."),
+    ErrorKind.UNAVAILABLE: gettext_noop("Check its address and whether this machine can reach it."),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check: `said` describes it, `todo` says what to do about it, "" if nothing."""
+    """The result of a check in words, and what to do about it, "" if nothing."""
 
     name: str
     state: State
-    said: str
-    todo: str = ""
+    message: str
+    advice: str = ""
 
 
 Check = Callable[[], Awaitable[Finding]]
 
 
-def of_setup(engine: Engine) -> list[Check]:
+def service_checks(engine: Engine) -> list[Check]:
     """Return the checks of the services that this site is set up to use."""
-    found: list[Check] = [_database, lambda: _log(engine), _redis]
+    checks: list[Check] = [_check_database, lambda: _check_writable(engine), _check_redis]
     if cloudflare := engine.client.cloudflare:
-        found += [lambda: _token(engine), lambda: _list(cloudflare), lambda: _run(engine)]
+        checks += [
+            lambda: _check_token(engine),
+            lambda: _check_model_list(cloudflare),
+            lambda: _check_workers_ai(engine),
+        ]
     if gateway := config.gateway_name():
         assert cloudflare is not None
-        found.append(lambda: _gateway(cloudflare, gateway))
+        checks.append(lambda: _check_gateway(cloudflare, gateway))
     if settings.OPENAI_BASE_URL:
-        found.append(lambda: _endpoint(engine))
-    return found
+        checks.append(lambda: _check_endpoint(engine))
+    return checks
 
 
-def of_models(engine: Engine) -> list[Check]:
+def model_checks(engine: Engine) -> list[Check]:
     """Return a check for each model that users may choose."""
 
     def check(model: LlmModel) -> Check:
-        return lambda: answers(engine, model)
+        return lambda: check_model(engine, model)
 
-    return [check(model) for model in engine.catalogue]
-
-
-def price(engine: Engine) -> float:
-    """Return the most dollars that the checks of `of_models` can cost, as far as prices are known."""
-    prices = ((model.price_in or 0, model.price_out or 0) for model in engine.catalogue)
-    return sum(READ * price_in + WRITTEN * price_out for price_in, price_out in prices) / 1_000_000
+    return [check(model) for model in engine.catalog]
 
 
-async def answers(engine: Engine, model: LlmModel) -> Finding:
+def max_price(engine: Engine) -> float:
+    """Return the most dollars that the checks of `model_checks` can cost, as far as prices are known."""
+    prices = ((model.price_in or 0, model.price_out or 0) for model in engine.catalog)
+    return (
+        sum(
+            MAX_PROMPT_TOKENS * price_in + MAX_COMPLETION_TOKENS * price_out for price_in, price_out in prices
+        )
+        / 1_000_000
+    )
+
+
+async def check_model(engine: Engine, model: LlmModel) -> Finding:
     """Send `QUESTION` to a model and measure the time to the first token, at which the stream is closed."""
-    ask = ChatRequest([{"role": "user", "content": QUESTION}], model, WRITTEN, skip_cache=True)
+    ask = ChatRequest([{"role": "user", "content": QUESTION}], model, MAX_COMPLETION_TOKENS, skip_cache=True)
     # A router of its own, so that a failed check opens no circuit breaker, and an open one stops no check.
-    router = Router(engine.client, lambda: engine.catalogue, RateLimiter(UNLIMITED, UNLIMITED))
+    router = Router(engine.client, lambda: engine.catalog, RateLimiter(UNLIMITED, UNLIMITED))
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
-        async with asyncio.timeout(FIRST_WORD), router.stream(ask) as reply:
-            said = await anext(reply, None)
+        async with asyncio.timeout(FIRST_TOKEN_SECONDS), router.stream(ask) as reply:
+            first = await anext(reply, None)
     except TimeoutError:
-        said_nothing = _("No word came in %(n)s seconds.") % {"n": int(FIRST_WORD)}
-        return Finding(model.name, BAD, said_nothing, _todo(ErrorKind.TIMEOUT))
+        message = _("No reply within %(n)s seconds.") % {"n": int(FIRST_TOKEN_SECONDS)}
+        return Finding(model.name, BAD, message, _advice(ErrorKind.TIMEOUT))
     except UpstreamError as error:
         return _refused(model.name, error)
-    if said is None:
-        return Finding(model.name, NOTE, _("It answered, without a word."))
+    if first is None:
+        return Finding(model.name, NOTE, _("The reply was empty."))
     seconds = formats.number_format(loop.time() - began, 2)
-    return Finding(model.name, GOOD, _("Its first word came after %(n)s s.") % {"n": seconds})
+    return Finding(model.name, GOOD, _("First token after %(n)s s.") % {"n": seconds})
 
 
-async def _database() -> Finding:
+async def _check_database() -> Finding:
     name, kind = _("Database"), connection.settings_dict["ENGINE"].rpartition(".")[2]
     kind = {"sqlite3": "SQLite", "postgresql": "PostgreSQL"}.get(kind, kind)
     try:
         await run_in_db(_select)
     except DatabaseError:
-        todo = _("See whether it runs, and DATABASE_URL leads to it.")
-        return Finding(name, BAD, _("%(kind)s does not answer.") % {"kind": kind}, todo)
-    return Finding(name, GOOD, _("%(kind)s answers.") % {"kind": kind})
+        advice = _("Check that it is running and that DATABASE_URL is correct.")
+        return Finding(name, BAD, _("%(kind)s isn’t responding.") % {"kind": kind}, advice)
+    return Finding(name, GOOD, _("%(kind)s is responding.") % {"kind": kind})
 
 
-async def _log(engine: Engine) -> Finding:
+async def _check_writable(engine: Engine) -> Finding:
     """Write to the database: one more heartbeat of this process, which does no harm."""
     name = _("Log")
     try:
-        await run_in_db(_beat, engine)
+        await run_in_db(_write_heartbeat, engine)
     except DatabaseError:
-        todo = _("See whether the disk is full, and this user may write there.")
-        return Finding(name, BAD, _("Nothing can be written into the database."), todo)
-    return Finding(name, GOOD, _("What people ask and read can be stored."))
+        advice = _("Check for a full disk and missing write permissions.")
+        return Finding(name, BAD, _("The database doesn’t accept writes."), advice)
+    return Finding(name, GOOD, _("Messages and replies can be saved."))
 
 
-async def _redis() -> Finding:
+async def _check_redis() -> Finding:
     if not settings.REDIS_URL:
-        return Finding("Redis", NOTE, _("Not set up, and not needed while there is one process."))
+        return Finding("Redis", NOTE, _("Not set up. A single process doesn’t need it."))
     try:
         layer: Any = get_channel_layer()
-        await asyncio.wait_for(layer.group_send("checkup", {"type": "nothing"}), REDIS)
+        await asyncio.wait_for(layer.group_send("checkup", {"type": "nothing"}), REDIS_SECONDS)
     except Exception:  # the exceptions of Redis clients are of many classes
-        said = _("It does not answer. Processes find each other’s replies in the database meanwhile.")
-        return Finding("Redis", BAD, said, _("See whether it runs, and REDIS_URL leads to it."))
-    return Finding("Redis", GOOD, _("It answers."))
+        message = _("Not responding. Until it does, processes find each other’s replies in the database.")
+        return Finding("Redis", BAD, message, _("Check that it is running and that REDIS_URL is correct."))
+    return Finding("Redis", GOOD, _("Responding."))
 
 
-async def _token(engine: Engine) -> Finding:
-    name = _("Cloudflare’s token")
+async def _check_token(engine: Engine) -> Finding:
+    name = _("Cloudflare token")
     accepted = await engine.client.verify()
     if accepted is None:
-        return Finding(name, BAD, _("Cloudflare could not be asked."), _todo(ErrorKind.UNAVAILABLE))
+        return Finding(name, BAD, _("Cloudflare couldn’t be reached."), _advice(ErrorKind.UNAVAILABLE))
     if not accepted:
-        return Finding(name, BAD, _("Cloudflare does not accept it."), _todo(ErrorKind.AUTH))
+        return Finding(name, BAD, _("Cloudflare rejected it."), _advice(ErrorKind.AUTH))
     return Finding(name, GOOD, _("Cloudflare accepts it."))
 
 
-async def _list(cloudflare: Cloudflare) -> Finding:
-    name = _("Workers AI, reading")
+async def _check_model_list(cloudflare: Cloudflare) -> Finding:
+    name = _("Workers AI: Read")
     try:
         await cloudflare.list_models()
     except UpstreamError as error:
         return _refused(name, error)
-    return Finding(name, GOOD, _("The token may list models."))
+    return Finding(name, GOOD, _("The token can list models."))
 
 
-async def _run(engine: Engine) -> Finding:
+async def _check_workers_ai(engine: Engine) -> Finding:
     """Check Workers AI with the default model, or with another of its models if the default is not one."""
-    name = _("Workers AI, asking")
-    own = [model for model in engine.catalogue if model.host is Provider.WORKERS_AI and not model.local]
+    name = _("Workers AI: Run")
+    own = [model for model in engine.catalog if model.host is Provider.WORKERS_AI and not model.local]
     if not own:
-        return Finding(name, NOTE, _("None of its models is offered."))
-    chosen = engine.catalogue.default if engine.catalogue.default in own else own[0]
-    found = await answers(engine, chosen)
-    return Finding(name, found.state, f"{chosen.name}: {found.said}", found.todo)
+        return Finding(name, NOTE, _("None of its models are available here."))
+    chosen = engine.catalog.default if engine.catalog.default in own else own[0]
+    found = await check_model(engine, chosen)
+    return Finding(name, found.state, f"{chosen.name}: {found.message}", found.advice)
 
 
-async def _gateway(cloudflare: Cloudflare, gateway: str) -> Finding:
+async def _check_gateway(cloudflare: Cloudflare, gateway: str) -> Finding:
     name = _("AI Gateway “%(name)s”") % {"name": gateway}
     try:
         await cloudflare.find_gateway(gateway)
     except UpstreamError as error:
         if error.status == 404:
-            todo = _("Make it in the dashboard, or write another name into AI_GATEWAY_ID.")
-            return Finding(name, BAD, _("The account has no gateway of this name."), todo)
+            advice = _("Create it in the dashboard or set AI_GATEWAY_ID to an existing gateway.")
+            return Finding(name, BAD, _("The account has no gateway with this name."), advice)
         if error.kind in (ErrorKind.AUTH, ErrorKind.NOT_PERMITTED):
-            todo = _("Questions may pass all the same; thumbs need a token with AI Gateway: Read and Edit.")
-            return Finding(name, NOTE, _("The token may not look at it."), todo)
+            advice = _("Messages may still get through. Ratings need a token with AI Gateway: Read and Edit.")
+            return Finding(name, NOTE, _("The token can’t access it."), advice)
         return _refused(name, error)
-    return Finding(name, GOOD, _("It is there."))
+    return Finding(name, GOOD, _("Found."))
 
 
-async def _endpoint(engine: Engine) -> Finding:
+async def _check_endpoint(engine: Engine) -> Finding:
     """Check the server of OPENAI_BASE_URL by its list of models.
 
     Some servers have no such list; the checks of their models say more.
@@ -216,24 +228,24 @@ async def _endpoint(engine: Engine) -> Finding:
         served = await engine.client.endpoint_models()
     except UpstreamError as error:
         if error.status in (404, 405):
-            todo = _("Ask the models themselves.")
-            return Finding(name, NOTE, _("It answers, and lists no models."), todo)
+            advice = _("Test the models directly.")
+            return Finding(name, NOTE, _("Responding, but it doesn’t list its models."), advice)
         return _refused(name, error)
     missing = [model for model, window in settings.OPENAI_MODELS if model not in served]
     if missing:
-        said = _("It answers, and does not list: %(names)s") % {"names": ", ".join(missing)}
-        return Finding(name, NOTE, said, _("Write the names into OPENAI_MODELS as this server does."))
-    return Finding(name, GOOD, _("It answers, and has all the models of OPENAI_MODELS."))
+        message = _("Responding, but it doesn’t list: %(names)s") % {"names": ", ".join(missing)}
+        return Finding(name, NOTE, message, _("Use the exact names of this server in OPENAI_MODELS."))
+    return Finding(name, GOOD, _("Responding, with all models in OPENAI_MODELS."))
 
 
 def _refused(name: str, error: UpstreamError) -> Finding:
     code = error.code or error.status
-    said = _(SAID.get(error.kind, error.message)) + (f" ({code})" if code else "")
-    return Finding(name, BAD, said, _todo(error.kind))
+    message = _(MESSAGES.get(error.kind, error.message)) + (f" ({code})" if code else "")
+    return Finding(name, BAD, message, _advice(error.kind))
 
 
-def _todo(kind: ErrorKind) -> str:
-    return _(TODO[kind]) if kind in TODO else ""
+def _advice(kind: ErrorKind) -> str:
+    return _(ADVICE[kind]) if kind in ADVICE else ""
 
 
 def _select() -> None:
@@ -241,6 +253,6 @@ def _select() -> None:
         cursor.execute("SELECT 1")
 
 
-def _beat(engine: Engine) -> None:
+def _write_heartbeat(engine: Engine) -> None:
     with write_lock(), transaction.atomic():
         Worker.objects.filter(pk=engine.worker.pk).update(heartbeat_at=Now())

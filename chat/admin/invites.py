@@ -1,5 +1,7 @@
 """Invitations: creation, with the only display of the link, and revocation by deletion."""
 
+import math
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -7,45 +9,54 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Invite
+from chat.models.invite import VALID_FOR
 
 from .formats import moment
+from .list_title import ListTitleMixin
 from .object_history import PermissionBeforeLookupMixin
 
 
 @admin.register(Invite)
-class InviteAdmin(PermissionBeforeLookupMixin):
+class InviteAdmin(ListTitleMixin, PermissionBeforeLookupMixin):
     """All invitations. The right to add one is also the right to see all, and to delete unused ones."""
 
-    list_display = ("for_whom", "state", "made_by", "made")
+    list_display = ("note_", "state", "expires_", "made_by", "created_")
     list_select_related = ("made_by", "used_by")
     list_per_page = 50
     ordering = ("-created",)
     actions = None
 
     @admin.display(description=_("for whom"), ordering="note")
-    def for_whom(self, obj: Invite) -> str:
+    def note_(self, obj: Invite) -> str:
         return str(obj)
 
     @admin.display(description=_("state"))
     def state(self, obj: Invite) -> str:
-        """The state: open until a time, used by a user, or expired."""
+        """The state: open for some time, used by a user, or expired."""
         if obj.used is not None:
             who = obj.used_by.get_username() if obj.used_by else "?"
-            return format_html(gettext("used by {who} on {when}"), who=who, when=moment(obj.used))
-        words = gettext("open until {when}") if obj.is_open else gettext("expired on {when}")
-        return format_html(words, when=moment(obj.expires))
+            words = gettext("Used by {who} on {when}")
+            return format_html(words, who=format_html("<bdi>{}</bdi>", who), when=moment(obj.used))
+        if not obj.is_open:
+            return format_html(gettext("Expired on {when}"), when=moment(obj.expires))
+        return _time_left(obj)
 
-    @admin.display(description=_("made"), ordering="created")
-    def made(self, obj: Invite) -> str:
+    @admin.display(description=_("expires"), ordering="created")
+    def expires_(self, obj: Invite) -> str:
+        return moment(obj.expires if obj.is_open else None)
+
+    @admin.display(description=_("created"), ordering="created")
+    def created_(self, obj: Invite) -> str:
         return moment(obj.created)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        return ("note",) if obj is None else ("for_whom", "state", "made_by", "made")
+        return ("note",) if obj is None else ("note_", "state", "expires_", "made_by", "created_")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         return () if obj is None else self.get_fields(request, obj)
@@ -77,10 +88,20 @@ class InviteAdmin(PermissionBeforeLookupMixin):
         token = request.drawn_token  # type: ignore[attr-defined]
         context = {
             **self.admin_site.each_context(request),
-            "title": _("The invitation"),
+            "title": _("Invitation link"),
             "invite": obj,
-            "until": moment(obj.expires),
+            "days": VALID_FOR.days,
+            "when": moment(obj.expires),
             "link": settings.SITE_URL + reverse("invite", args=[token]),
             "opts": self.opts,
         }
         return TemplateResponse(request, "admin/chat/invite/link.html", context)
+
+
+def _time_left(invite: Invite) -> str:
+    """Return how long an open invitation stays open: in days, on its last two days in hours."""
+    hours = math.ceil((invite.expires - timezone.now()) / timedelta(hours=1))
+    if hours > 48:
+        days = round(hours / 24)
+        return ngettext("Open, expires in %(n)d day", "Open, expires in %(n)d days", days) % {"n": days}
+    return ngettext("Open, expires in %(n)d hour", "Open, expires in %(n)d hours", hours) % {"n": hours}

@@ -1,9 +1,11 @@
-"""The columns that the lists of runs and of API calls share: time, user, usage, error and gateway."""
+"""Base of the lists of requests to models: filters, search, columns for usage, error and gateway."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.formats import number_format
 from django.utils.html import format_html
@@ -13,58 +15,108 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.formats import grouped_number
 from chat.model_catalog import config
-from chat.models import Call, Run
+from chat.models import Call, Run, TitleRequest, User
 
+from .changelist import terms_of
+from .filters import DistinctFilter, ErrorFilter, with_error
 from .formats import moment
+from .keyset import KeysetChangeList
 from .readonly import ReadOnlyListAdmin
 
+MAX_PEOPLE = 20  # whose rows a search finds by their names
+MAX_MATCHES = 200  # rows that a search finds by another column
+MAX_ERRORS = 5_000  # rows with an error, the newest, whose messages a search reads
 LOG = "https://dash.cloudflare.com/%s/ai/ai-gateway/gateways/%s/logs/%s"
+
+UserRequest = Run | Call | TitleRequest
 
 
 class ModelRequestAdmin(ReadOnlyListAdmin):
+    list_display_links = None
+    list_filter = ["status", "created", ("model", DistinctFilter), ("error_code", ErrorFilter)]
+    ordering = ["-created"]
+    sortable_by = ["created_", "model", "status"]
+    search_fields = ["user__username", "request_id", "error_message"]
+    search_help_text = _("Name, request ID or error message")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return KeysetChangeList
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet, search_term: str
+    ) -> tuple[QuerySet, bool]:
+        for term in terms_of(search_term):
+            queryset = self.matching(queryset, term)
+        return queryset, False
+
+    def matching(self, rows: QuerySet, term: str) -> QuerySet:
+        """Return the rows with this request id, of people with such a name, or with such an error message.
+
+        Of the people, and of the errors, so many are looked at that the search costs the same in any log.
+        """
+        people = User.objects.filter(username__icontains=term).order_by("username")
+        users = list(people.values_list("pk", flat=True)[:MAX_PEOPLE])
+        every = self.model._default_manager.all()
+        keys = set(every.filter(request_id=term).values_list("pk", flat=True)[:MAX_MATCHES])
+        recent = with_error(every).order_by("-created").values_list("pk", "error_message")[:MAX_ERRORS]
+        wanted = term.casefold()
+        keys.update([key for key, words in recent if wanted in words.casefold()][:MAX_MATCHES])
+        keys.update(self.other_matches(term))
+        if not keys:
+            return rows.filter(user__in=users)
+        return rows.filter(Q(pk__in=keys) | Q(user__in=users)) if users else rows.filter(pk__in=keys)
+
+    def other_matches(self, term: str) -> Iterable[Any]:
+        """Return the keys of rows that match by a column that only this list has."""
+        return ()
+
     @admin.display(description=_("created"), ordering="created")
-    def begun(self, obj: Run | Call) -> str:
+    def created_(self, obj: UserRequest) -> str:
         return moment(obj.created)
 
     @admin.display(description=_("person"), ordering="user__username")
-    def person(self, obj: Run | Call) -> SafeString:
+    def user_(self, obj: UserRequest) -> SafeString:
         return format_html("<bdi>{}</bdi>", obj.user.get_username())
 
     @admin.display(description=_("error"), ordering="error_code")
-    def error(self, obj: Run | Call) -> str:
+    def error(self, obj: UserRequest) -> str:
         return obj.error_code or "–"
 
     @admin.display(description=_("tokens in / out"), ordering="completion_tokens")
-    def tokens(self, obj: Run | Call) -> str:
+    def tokens(self, obj: UserRequest) -> str:
         if obj.completion_tokens is None:
             return "–"
         return f"{grouped_number(obj.prompt_tokens or 0)} / {grouped_number(obj.completion_tokens)}"
 
+    @admin.display(description=_("neurons"), ordering="neurons")
+    def neurons_(self, obj: UserRequest) -> str:
+        return "–" if obj.neurons is None else number_format(obj.neurons, 1)
+
     @admin.display(description=_("seconds"))
-    def took(self, obj: Run | Call) -> str:
+    def duration(self, obj: UserRequest) -> str:
         return "–" if obj.seconds is None else number_format(obj.seconds, 1)
 
     @admin.display(description=_("gateway"))
-    def passage(self, obj: Run | Call) -> str:
-        """The gateway's part in the reply: cache, fallback, and the model that answered; else its name."""
-        said = [gettext("cached")] if obj.gateway_cached else []
+    def gateway_summary(self, obj: UserRequest) -> str:
+        """The role of the gateway: cache, fallback, or the model it chose; otherwise its name."""
+        parts = [gettext("cached")] if obj.gateway_cached else []
         if obj.gateway_step:
-            said.append(gettext("fallback %(n)s") % {"n": obj.gateway_step})
+            parts.append(gettext("fallback %(n)s") % {"n": obj.gateway_step})
         if obj.served_by:
-            said.append(obj.served_by)
-        return ", ".join(said) or obj.gateway or "–"
+            parts.append(obj.served_by)
+        return ", ".join(parts) or obj.gateway or "–"
 
     @admin.display(description=_("gateway"))
-    def entry(self, obj: Run | Call) -> str | SafeString:
-        """`passage` as a link to the entry in Cloudflare's log, for administrators, who have the account."""
+    def gateway_link(self, obj: UserRequest) -> str | SafeString:
+        """`gateway_summary` as a link into Cloudflare's log, for administrators, who have the account."""
         if not obj.gateway_log:
-            return self.passage(obj)
+            return self.gateway_summary(obj)
         parts = (settings.CLOUDFLARE_ACCOUNT_ID, obj.gateway, obj.gateway_log)
-        return format_html('<a href="{}" rel="noreferrer">{}</a>', LOG % parts, self.passage(obj))
+        return format_html('<a href="{}" rel="noreferrer">{}</a>', LOG % parts, self.gateway_summary(obj))
 
     def get_list_display(self, request: HttpRequest) -> Any:
         """Add a gateway column if the site has one: with the link to the account for administrators only."""
         if not config.gateway_name():
             return self.list_display
-        through = "entry" if request.user.is_superuser else "passage"
+        through = "gateway_link" if request.user.is_superuser else "gateway_summary"
         return [*self.list_display[:-1], through, self.list_display[-1]]

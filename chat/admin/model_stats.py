@@ -7,19 +7,30 @@ from typing import Any
 
 from django.db.models import Count, DurationField, ExpressionWrapper, F, Q, Window
 from django.db.models.functions import RowNumber
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from chat.formats import grouped_number
+from chat.model_catalog.costs import model_name
 from chat.models import Run
 
-from .transcript import model_name
+from .keyset import unindexed
 
 PERIODS = {
-    "hour": (timedelta(hours=1), _("The last hour")),
-    "day": (timedelta(days=1), _("The last day")),
-    "week": (timedelta(days=7), _("The last week")),
+    "today": (timedelta(), _("Today")),
+    "hour": (timedelta(hours=1), _("Last hour")),
+    "day": (timedelta(days=1), _("Last 24 hours")),
+    "week": (timedelta(days=7), _("Last 7 days")),
 }
 FIRST_TOKEN = ExpressionWrapper(F("first_token") - F("created"), output_field=DurationField())
+
+
+def start_of(period: str) -> datetime:
+    """Return the start of the period; that of “today” is midnight in the active time zone."""
+    now = timezone.localtime()
+    if period == "today":
+        return now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return now - PERIODS[period][0]
 
 
 @dataclass(slots=True)
@@ -57,7 +68,7 @@ def rates(since: datetime) -> list[Rate]:
     ended = Run.objects.filter(created__gte=since, finished__isnull=False)
     found: dict[str, Rate] = {}
     for row in _counted(ended):
-        rate = found.setdefault(row["model"], Rate(row["model"]))
+        rate = found.setdefault(row["name"], Rate(row["name"]))
         rate.runs += row["runs"]
         rate.instead += row["instead"]
         if row["error_code"]:
@@ -69,7 +80,7 @@ def rates(since: datetime) -> list[Rate]:
 
 
 def _counted(runs: Any) -> Any:
-    groups = runs.order_by().values("model", "error_code")
+    groups = runs.order_by().annotate(name=unindexed("model")).values("name", "error_code")
     return groups.annotate(runs=Count("*"), instead=Count("pk", filter=~Q(answered_by="")))
 
 
@@ -78,7 +89,7 @@ def _medians(runs: Any) -> Any:
     heard = runs.filter(first_token__isnull=False, answered_by="")
     placed = heard.annotate(
         waited=FIRST_TOKEN,
-        place=Window(RowNumber(), partition_by=F("model"), order_by=FIRST_TOKEN),
-        total=Window(Count("*"), partition_by=F("model")),
+        place=Window(RowNumber(), partition_by=unindexed("model"), order_by=FIRST_TOKEN),
+        total=Window(Count("*"), partition_by=unindexed("model")),
     )
     return placed.filter(place=(F("total") + 1) / 2).values("model", "waited")

@@ -1,4 +1,4 @@
-"""Base classes for the admin of the log: readable with the right to view, changeable by no user."""
+"""Base classes of admins without forms: for the log, and for lists whose rows are changed by actions."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,13 +10,14 @@ from django.forms import Media
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern
-from django.utils.text import capfirst
 from django.views.decorators.http import require_safe
+
+from .list_title import ListTitleMixin
 
 View = Callable[..., HttpResponseBase]
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+class ReadOnlyAdmin(ListTitleMixin):
     """Read-only for all users, superusers too: no form, no action, and no URL that accepts POST.
 
     The right is Django's `view` permission of each model. Lists run one COUNT query, of the filtered rows.
@@ -34,10 +35,9 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         return Media()
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """Return the list, titled with the model's name: Django's title asks to select a row to change."""
-        title = capfirst(self.opts.verbose_name_plural)
-        response = super().changelist_view(request, {"title": title, **(extra_context or {})})
-        response.trusted_types = True  # type: ignore[attr-defined]
+        """Return the list, whose page loads no script."""
+        response = super().changelist_view(request, extra_context)
+        response.trusted_types = True
         return response
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -62,6 +62,41 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         for url in urls:
             url.callback = only_read(url.callback)
         return urls
+
+
+class ActionListAdmin(ListTitleMixin):
+    """A list whose rows only actions change: without a form, without a page for a single row."""
+
+    empty_value_display = "–"
+    list_display_links = None
+    list_per_page = 50
+    ordering = ("-created",)
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Return False: the owner creates the rows, on a page of the chat."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return False: actions revoke, and write it to the log. Other rows refer to a revoked key."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return True for the list only, for its actions."""
+        return obj is None and super().has_change_permission(request)
+
+    def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> Any:
+        """Refuse: the list already shows everything about a row."""
+        raise PermissionDenied
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
+        """Refuse: Django's view reveals that the row exists before it checks the right."""
+        raise PermissionDenied
+
+    def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
+        """Return True for the filters' columns only: others would reveal what the list does not show."""
+        return lookup.partition("__")[0] in self.list_filter
 
 
 class ReadOnlyListAdmin(ReadOnlyAdmin):

@@ -6,33 +6,28 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from chat.models import Run
 
-from .filters import ErrorFilter
 from .model_requests import ModelRequestAdmin
-from .model_stats import PERIODS, rates
+from .model_stats import PERIODS, rates, start_of
+from .model_usage import PERMISSIONS, total_cost, usage_since
 from .readonly import only_read
 
 
 @admin.register(Run)
 class RunAdmin(ModelRequestAdmin):
     list_display = [
-        "begun", "person", "model", "status", "error", "request_id", "tokens", "took", "worker", "reply"
+        "created_", "user_", "model", "status", "error", "request_id", "tokens", "duration", "worker",
+        "transcript_link",
     ]  # fmt: skip
-    list_display_links = None
-    list_filter = ["status", "created", "model", ("error_code", ErrorFilter)]
     list_select_related = ["user", "worker"]
-    ordering = ["-created"]
-    search_fields = ["user__username", "request_id", "error_message"]
-    search_help_text = _("People by name, request ids, error messages")
 
     @admin.display(description=_("transcript"))
-    def reply(self, obj: Run) -> SafeString:
+    def transcript_link(self, obj: Run) -> SafeString:
         """A link to the message in the transcript, which checks the right to read it."""
         address = reverse("admin:chat_conversation_change", args=[obj.conversation_id])
         link = '<a href="{}?leaf={}#m-{}">{}</a>'
@@ -44,16 +39,22 @@ class RunAdmin(ModelRequestAdmin):
         return [path("rates/", view, name="chat_run_rates"), *super().get_urls()]
 
     def rates_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the page of rates by model in a period, for users who may view runs."""
+        """Return the page of rates and costs by model in a period, for users who may view runs.
+
+        Costs are shown to those who may also view API calls and title requests, which are included.
+        """
         if not self.has_view_permission(request):
             raise PermissionDenied
         wanted = request.GET.get("period", "")
         chosen = wanted if wanted in PERIODS else "day"
+        used = usage_since(start_of(chosen)) if request.user.has_perms(PERMISSIONS) else []
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": _("Rates by model"),
+            "title": _("Statistics by model"),
             "periods": [(key, name, key == chosen) for key, (_length, name) in PERIODS.items()],
-            "rates": rates(timezone.now() - PERIODS[chosen][0]),
+            "rates": rates(start_of(chosen)),
+            "used": used,
+            "cost": total_cost(used),
         }
-        return TemplateResponse(request, "admin/chat/run/rates.html", context)
+        return TemplateResponse(request, "admin/chat/run/model_stats.html", context)

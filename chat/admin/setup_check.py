@@ -25,8 +25,8 @@ from chat.views import access
 from . import health_checks
 from .health_checks import BAD, NOTE, Check, Finding
 
-AT_ONCE = 4  # checks that run concurrently
-WHOLE = 120.0  # seconds for all checks
+MAX_CONCURRENT_CHECKS = 4
+TOTAL_SECONDS = 120.0  # for all checks
 RESULTS = "<!-- results -->"  # marks the place of the results in the page
 
 
@@ -40,7 +40,7 @@ async def checkup(request: HttpRequest) -> HttpResponseBase:
     page = await run_in_db(_page, engine, request, what)
     if not what:
         return HttpResponse(page)
-    checks = health_checks.of_models(engine) if what == "models" else health_checks.of_setup(engine)
+    checks = health_checks.model_checks(engine) if what == "models" else health_checks.service_checks(engine)
     response = StreamingHttpResponse(_results(page, checks))
     response["Cache-Control"] = "no-store, no-transform"
     response["X-Accel-Buffering"] = "no"
@@ -63,27 +63,27 @@ def _refusal(request: HttpRequest) -> HttpResponse | None:
 def _page(engine: Engine, request: HttpRequest, what: str) -> str:
     context: dict[str, Any] = {
         **admin.site.each_context(request),
-        "title": _("Set-up check"),
+        "title": _("Setup check"),
         "what": what,
-        "models": len(list(engine.catalogue)),
-        "default": engine.catalogue.default,
+        "models": len(list(engine.catalog)),
+        "default": engine.catalog.default,
         "account": engine.client.cloudflare is not None,
         "gateway": config.gateway_name(),
         "endpoint": config.endpoint(),
-        "price": health_checks.price(engine),
-        "minutes": round(WHOLE / 60),
+        "price": health_checks.max_price(engine),
+        "minutes": round(TOTAL_SECONDS / 60),
         "results": RESULTS,
     }
-    return render_to_string("admin/chat/checkup/page.html", context, request)
+    return render_to_string("admin/chat/setup_check/page.html", context, request)
 
 
 async def _results(page: str, checks: list[Check]) -> AsyncIterator[str]:
     """Yield the page up to the results, each result in order as soon as it is known, and the page's rest."""
     head, _mark, rest = page.partition(RESULTS)
-    deadline = asyncio.get_running_loop().time() + WHOLE
-    turns = asyncio.Semaphore(AT_ONCE)
+    deadline = asyncio.get_running_loop().time() + TOTAL_SECONDS
+    turns = asyncio.Semaphore(MAX_CONCURRENT_CHECKS)
     language = translation.get_language()
-    tasks = [asyncio.create_task(_looked_at(check, turns, deadline, language)) for check in checks]
+    tasks = [asyncio.create_task(_run_check(check, turns, deadline, language)) for check in checks]
     try:
         yield head
         states = []
@@ -91,14 +91,16 @@ async def _results(page: str, checks: list[Check]) -> AsyncIterator[str]:
             state, row = await task
             states.append(state)
             yield row
-        yield _row("admin/chat/checkup/_sum.html", language, bad=states.count(BAD), notes=states.count(NOTE))
+        yield _row(
+            "admin/chat/setup_check/_summary.html", language, bad=states.count(BAD), notes=states.count(NOTE)
+        )
         yield rest
     finally:
         for task in tasks:
             task.cancel()
 
 
-async def _looked_at(
+async def _run_check(
     check: Check, turns: asyncio.Semaphore, deadline: float, language: str | None
 ) -> tuple[str, str]:
     """Return a finding's state and its row as HTML, in the request's language.
@@ -107,7 +109,7 @@ async def _looked_at(
     """
     with translation.override(language):
         found = await _in_time(check, turns, deadline)
-        return found.state, _row("admin/chat/checkup/_finding.html", language, finding=found)
+        return found.state, _row("admin/chat/setup_check/_finding.html", language, finding=found)
 
 
 async def _in_time(check: Check, turns: asyncio.Semaphore, deadline: float) -> Finding:
@@ -115,7 +117,7 @@ async def _in_time(check: Check, turns: asyncio.Semaphore, deadline: float) -> F
         async with asyncio.timeout_at(deadline), turns:
             return await check()
     except TimeoutError:
-        return Finding(_("Not looked at"), NOTE, _("The time for all of it was over."), _("Check again."))
+        return Finding(_("Not checked"), NOTE, _("The check ran out of time."), _("Run the check again."))
 
 
 def _row(template: str, language: str | None, **context: Any) -> str:

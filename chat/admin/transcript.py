@@ -2,18 +2,19 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
+
+from django.db import connection
+from django.db.models import Sum
 
 from chat.formats import grouped_number
 from chat.message_rendering import Text, render_page_sync
-from chat.model_catalog.catalog import current
-from chat.models import Conversation, Feedback, Message, Run
+from chat.model_catalog.costs import dollars, model_name
+from chat.models import Attachment, Conversation, Feedback, Message, Run, TitleRequest
 from chat.rendering.message_html import MessageHtml
-from chat.upstream.catalogue import LlmModel, bundled
 
-from .tree import Tree
+from .tree import Key, Tree
 
 PAGE = 100  # messages shown at once
 Newest = Literal[""]
@@ -30,6 +31,7 @@ class TranscriptEntry:
     runs: list[Run]
     versions: list[uuid.UUID]
     feedback: Feedback | None
+    pictures: list[Attachment]
     html: MessageHtml | None = None  # of a rendered reply
 
     @property
@@ -48,18 +50,21 @@ class TranscriptEntry:
 
 @dataclass(frozen=True, slots=True)
 class CostSummary:
-    """Tokens over all branches, and their cost in dollars, None unless every model's price is known."""
+    """Tokens over all branches and of the title request, and their cost in dollars.
+
+    The cost is None unless every model's price is known.
+    """
 
     prompt_tokens: int
     completion_tokens: int
     dollars: float | None
 
     @property
-    def asked(self) -> str:
+    def prompt_count(self) -> str:
         return grouped_number(self.prompt_tokens)
 
     @property
-    def said(self) -> str:
+    def completion_count(self) -> str:
         return grouped_number(self.completion_tokens)
 
 
@@ -76,15 +81,19 @@ class Transcript:
     newer: uuid.UUID | Newest | None
     bill: CostSummary = field(repr=False)
 
+    @property
+    def has_pictures(self) -> bool:
+        return any(entry.pictures for entry in self.entries)
+
     def rendered_for(self, person: int) -> "Transcript":
         """Return the transcript with the replies' HTML. Slow, so call it outside of a transaction."""
         replies = [entry for entry in self.entries if entry.message.role == Message.Role.ASSISTANT]
         texts = [Text(entry.text, str(entry.message.pk), not entry.is_live) for entry in replies]
-        made = dict(
+        html_of = dict(
             zip((entry.message.pk for entry in replies), render_page_sync(person, texts), strict=True)
         )
         return replace(
-            self, entries=[replace(entry, html=made.get(entry.message.pk)) for entry in self.entries]
+            self, entries=[replace(entry, html=html_of.get(entry.message.pk)) for entry in self.entries]
         )
 
 
@@ -95,13 +104,13 @@ def read(conversation: Conversation, leaf: uuid.UUID | None, before: uuid.UUID |
 
     Raises LookupError: when `leaf` is not in the conversation, or `before` not on the branch.
     """
-    shape = Message.objects.filter(conversation=conversation).order_by("created", "pk")
-    tree = Tree(shape.values_list("pk", "parent_id", "created", "selected_at"))
+    tree = Tree(_shape(conversation))
     active = _active(conversation, tree)
-    branch = tree.through(leaf) if leaf else active
-    if (leaf and leaf not in tree) or (before and before not in branch):
+    through, until = (_to_db(key) if key else None for key in (leaf, before))
+    branch = tree.through(through) if through else active
+    if (through and through not in tree) or (until and until not in branch):
         raise LookupError("There is no such message on this branch.")
-    end = branch.index(before) if before else len(branch)
+    end = branch.index(until) if until else len(branch)
     start = max(0, end - PAGE)
     return Transcript(
         entries=_entries(tree, branch[start:end]),
@@ -109,65 +118,66 @@ def read(conversation: Conversation, leaf: uuid.UUID | None, before: uuid.UUID |
         branches=tree.ends,
         on_branch=len(branch),
         active=branch == active,
-        older=branch[start] if start else None,
+        older=_to_python(branch[start]) if start else None,
         newer=_newer(branch, end),
         bill=_bill(conversation),
     )
 
 
-def _active(conversation: Conversation, tree: Tree) -> list[uuid.UUID]:
-    leaf = conversation.active_leaf_id
+def _shape(conversation: Conversation) -> list[Any]:
+    """Return the rows of the tree in the database's own form, since a long conversation has thousands.
+
+    To convert their keys and times took 100 ms for 10,000 messages.
+    """
+    rows = Message.objects.filter(conversation=conversation).order_by("created", "pk")
+    statement = rows.values_list("pk", "parent_id", "created", "selected_at").query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(*statement)
+        return cursor.fetchall()
+
+
+def _to_db(key: uuid.UUID) -> Key:
+    return Message._meta.pk.get_db_prep_value(key, connection)
+
+
+def _to_python(key: Key) -> uuid.UUID:
+    return Message._meta.pk.to_python(key)
+
+
+def _active(conversation: Conversation, tree: Tree) -> list[Key]:
+    leaf = conversation.active_leaf_id and _to_db(conversation.active_leaf_id)
     return tree.branch(leaf) if leaf is not None and leaf in tree else tree.through(None)
 
 
-def _newer(branch: list[uuid.UUID], end: int) -> uuid.UUID | Newest | None:
+def _newer(branch: list[Key], end: int) -> uuid.UUID | Newest | None:
     if end == len(branch):
         return None
-    return branch[end + PAGE] if end + PAGE < len(branch) else NEWEST
+    return _to_python(branch[end + PAGE]) if end + PAGE < len(branch) else NEWEST
 
 
-def _entries(tree: Tree, keys: list[uuid.UUID]) -> list[TranscriptEntry]:
+def _entries(tree: Tree, branch: list[Key]) -> list[TranscriptEntry]:
+    keys = [_to_python(key) for key in branch]
     found = Message.objects.select_related("feedback").in_bulk(keys)
     runs = defaultdict(list)
     for run in Run.objects.filter(message__in=keys).order_by("created"):
         runs[run.message_id].append(run)
-    return [_entry(tree, found[key], runs[key]) for key in keys if key in found]
+    pictures = Attachment.objects.of_messages(keys)
+    return [_entry(tree, found[key], runs[key], pictures.get(key, [])) for key in keys if key in found]
 
 
-def _entry(tree: Tree, message: Message, runs: list[Run]) -> TranscriptEntry:
+def _entry(tree: Tree, message: Message, runs: list[Run], pictures: list[Attachment]) -> TranscriptEntry:
     text, reasoning = message.text, message.reasoning
     if runs and runs[-1].is_live:
         more, thoughts = runs[-1].texts()
         text, reasoning = text + more, reasoning + thoughts
     judged = getattr(message, "feedback", None)
-    return TranscriptEntry(message, text, reasoning, runs, tree.versions(message.pk), judged)
+    versions = [_to_python(key) for key in tree.versions(_to_db(message.pk))]
+    return TranscriptEntry(message, text, reasoning, runs, versions, judged, pictures)
 
 
 def _bill(conversation: Conversation) -> CostSummary:
-    used = conversation.runs.values_list("model", "prompt_tokens", "completion_tokens")
-    counted = [(model, asked or 0, said or 0) for model, asked, said in used]
+    counted: list[tuple[str, int, int]] = []
+    for requests in (Run.objects, TitleRequest.objects):
+        by_model = requests.filter(conversation=conversation).order_by().values_list("model")
+        counted += by_model.annotate(Sum("prompt_tokens", default=0), Sum("completion_tokens", default=0))
     return CostSummary(sum(row[1] for row in counted), sum(row[2] for row in counted), dollars(counted))
-
-
-def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
-    """Return the cost of (model, tokens in, tokens out); None if the price of a model used is unknown."""
-    total = 0.0
-    for name, asked, said in used:
-        model = _known(name)
-        if model is None or model.price_in is None or model.price_out is None:
-            if asked or said:
-                return None
-            continue
-        total += (asked * model.price_in + said * model.price_out) / 1_000_000
-    return total
-
-
-def model_name(key: str) -> str:
-    """Return the model's display name; the id of an unknown model."""
-    model = _known(key)
-    return model.name if model else current.get().name_of(key)
-
-
-def _known(key: str) -> LlmModel | None:
-    """Return the model from the catalogue, else from this software's own list, else None."""
-    return current.get().get_known(key) or next((model for model in bundled() if model.id == key), None)

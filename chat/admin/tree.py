@@ -1,26 +1,28 @@
 """The tree of a conversation's messages, without their texts."""
 
-import uuid
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
+from typing import Any
 
-Row = tuple[uuid.UUID, uuid.UUID | None, datetime, datetime | None]
+# A message's id and times, in the form of the database or of Python; all of one tree in the same.
+Key = Any
+Moment = Any
+Row = tuple[Key, Key | None, Moment, Moment | None]
 
 
 class Tree:
     """All messages of a conversation, from rows (id, parent, created, selected_at), oldest first."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self._parent: dict[uuid.UUID, uuid.UUID | None] = {}
-        self._chosen: dict[uuid.UUID, datetime] = {}
-        self._versions: dict[uuid.UUID | None, list[uuid.UUID]] = defaultdict(list)
+        self._parent: dict[Key, Key | None] = {}
+        self._chosen: dict[Key, Moment] = {}
+        self._versions: dict[Key | None, list[Key]] = defaultdict(list)
         for key, parent, created, picked in rows:
             self._parent[key] = parent
             self._chosen[key] = max(created, picked or created)
             self._versions[parent].append(key)
 
-    def __contains__(self, key: uuid.UUID) -> bool:
+    def __contains__(self, key: Key) -> bool:
         return key in self._parent
 
     def __len__(self) -> int:
@@ -31,20 +33,20 @@ class Tree:
         """The number of branches."""
         return sum(key not in self._versions for key in self._parent)
 
-    def versions(self, key: uuid.UUID) -> list[uuid.UUID]:
+    def versions(self, key: Key) -> list[Key]:
         """Return the message and its siblings, oldest first."""
         return self._versions[self._parent[key]]
 
-    def branch(self, leaf: uuid.UUID) -> list[uuid.UUID]:
+    def branch(self, leaf: Key) -> list[Key]:
         """Return the messages from the root to `leaf`. It ends at a cycle, which the log forbids."""
-        path: dict[uuid.UUID, None] = {}
-        key: uuid.UUID | None = leaf
+        path: dict[Key, None] = {}
+        key: Key | None = leaf
         while key in self._parent and key not in path:
             path[key] = None
             key = self._parent[key]
         return list(reversed(path))
 
-    def through(self, key: uuid.UUID | None) -> list[uuid.UUID]:
+    def through(self, key: Key | None) -> list[Key]:
         """Return the branch through message `key`, or from the root if None, down to a leaf.
 
         Below `key`, each step takes the child that was created or selected last, as the author's page does.

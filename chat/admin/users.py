@@ -5,10 +5,12 @@ from typing import Any
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
-from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -19,54 +21,79 @@ from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.forms import AccountForm, PersonForm, SetUserPasswordForm
+from chat.forms import AccountForm, SetUserPasswordForm, UserChangeForm
 from chat.models import User
+from chat.models.role import Role, role_expression, set_permissions
 
+from .filters import RoleFilter, StatusFilter
 from .formats import moment
+from .list_title import ListTitleMixin
 from .object_history import PermissionBeforeLookupMixin
 
-RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
-ABOUT_RIGHTS = _(
-    "A reviewer, who reads everybody’s conversations here, is a person with “staff status” in the group "
-    "“Reviewers”, and needs nothing else. A disabled person is signed out at once and cannot sign in; the "
-    "conversations are kept. People are disabled, never deleted, because what was said would go with them."
+PERMISSIONS = ("is_staff", "is_superuser", "groups", "user_permissions")
+ABOUT_PERMISSIONS = _(
+    "For rights that no role has. If you choose another role above, it replaces what is set here. Groups "
+    "without permissions stay."
 )
 
 
 @admin.register(User)
-class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
+class UserAdmin(ListTitleMixin, PermissionBeforeLookupMixin, DjangoUserAdmin):
     """The accounts. Staff with the right to change users can change those who are not staff."""
 
-    form = PersonForm
+    form = UserChangeForm
     add_form = AccountForm
     add_form_template = "admin/chat/user/add_form.html"
     change_password_form = SetUserPasswordForm
     change_user_password_template = "admin/chat/user/password.html"  # noqa: S105
     fieldsets = (
         (None, {"fields": ("username", "email", "new_password")}),
-        (_("Rights"), {"fields": ("is_active", *RIGHTS), "description": ABOUT_RIGHTS}),
-        (_("Important dates"), {"fields": ("seen", "joined")}),
+        (_("Access"), {"fields": ("is_active", "role")}),
+        (
+            _("Permissions in detail"),
+            {"fields": PERMISSIONS, "classes": ("collapse",), "description": ABOUT_PERMISSIONS},
+        ),
+        (_("Activity"), {"fields": ("last_login_", "date_joined_")}),
     )
     add_fieldsets = ((None, {"fields": ("username", "email", "password1", "password2")}),)
-    list_display = ("username", "email", "is_active", "is_staff", "is_superuser", "seen")
-    list_filter = ("is_active", "is_staff", "is_superuser", "groups")
+    list_display = ("username", "email", "role", "status", "last_login_")
+    list_filter = (RoleFilter, StatusFilter, "groups")
     search_fields = ("username", "email")
     list_per_page = 50
+    empty_value_display = "–"
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     actions = None
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Make the rights read-only, except for superusers."""
-        rights = () if request.user.is_superuser else RIGHTS
-        return ("new_password", "seen", "joined", *rights)
+        """Make the role and the permissions read-only, except for superusers."""
+        rights = () if request.user.is_superuser else ("role", *PERMISSIONS)
+        return ("new_password", "last_login_", "date_joined_", *rights)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        """Add `role`."""
+        return super().get_queryset(request).annotate(role=role_expression())
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Replace the permissions if another role was chosen, after those of the form were saved."""
+        super().save_related(request, form, formsets, change)
+        if role := getattr(form, "chosen_role", None):
+            set_permissions(form.instance, role)
+
+    @admin.display(description=_("role"), ordering="role")
+    def role(self, obj: Any) -> str:
+        return str(Role(obj.role).label)
+
+    @admin.display(description=_("status"), ordering="is_active")
+    def status(self, obj: User) -> str:
+        return gettext("Active") if obj.is_active else gettext("Disabled")
 
     @admin.display(description=_("last signed in"), ordering="last_login")
-    def seen(self, obj: User) -> str:
+    def last_login_(self, obj: User) -> str:
         return moment(obj.last_login)
 
     @admin.display(description=_("joined"))
-    def joined(self, obj: User) -> str:
+    def date_joined_(self, obj: User) -> str:
         return moment(obj.date_joined)
 
     @admin.display(description=_("password"))
@@ -76,9 +103,9 @@ class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
         return format_html(
             '<a href="{}">{}</a> · <a href="{}">{}</a>',
             link,
-            _("make a link to choose one"),
+            _("Create a reset link"),
             own,
-            _("set one"),
+            _("Set a password"),
         )
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -108,12 +135,12 @@ class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
         if person == request.user:
             return redirect("password")
         if not person.is_active:
-            messages.error(request, gettext("A disabled person cannot use a link. Enable the account first."))
+            messages.error(request, gettext("A disabled person can’t use a link. Enable the account first."))
             return redirect("admin:chat_user_change", person.pk)
         link = self._new_link(request, person) if request.method == "POST" else ""
         context = {
             **self.admin_site.each_context(request),
-            "title": gettext("A link for a new password"),
+            "title": gettext("Password reset link"),
             "person": person,
             "link": link,
             "days": settings.PASSWORD_RESET_TIMEOUT // 86_400,
@@ -139,7 +166,7 @@ class PeopleAdmin(PermissionBeforeLookupMixin, UserAdmin):
         """
         person.set_unusable_password()
         person.save(update_fields=["password"])
-        self.log_change(request, person, gettext("Made a link for a new password."))
+        self.log_change(request, person, gettext("Created a password reset link."))
         key = urlsafe_base64_encode(force_bytes(person.pk))
         return settings.SITE_URL + reverse("reset", args=[key, default_token_generator.make_token(person)])
 
@@ -148,7 +175,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(Group)
-class RightsAdmin(PermissionBeforeLookupMixin, GroupAdmin):
+class GroupAdmin(ListTitleMixin, PermissionBeforeLookupMixin, DjangoGroupAdmin):
     """Django's groups, for superusers only, because other staff could add rights to a group of their own."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -19,39 +19,39 @@ LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().values("
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyListAdmin):
-    list_display = ["name", "alive", "replying", "begun", "heard"]
+    list_display = ["process", "alive", "live_runs", "started_", "heartbeat_at_"]
     list_display_links = None
     ordering = ["-heartbeat_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
-        """Add `beats`, judged by the database's clock because hosts' clocks may differ, and `live`."""
+        """Add `number_live`, and `is_alive` by the database's clock, because clocks of hosts may differ."""
         return (
             super()
             .get_queryset(request)
             .annotate(
-                beats=Case(
+                is_alive=Case(
                     When(heartbeat_at__gte=Now() - DEAD_AFTER, then=Value(True)), default=Value(False)
                 ),
-                live=Coalesce(Subquery(LIVE_RUNS.annotate(number=Count("*")).values("number")), 0),
+                number_live=Coalesce(Subquery(LIVE_RUNS.annotate(number=Count("*")).values("number")), 0),
             )
         )
 
     @admin.display(description=_("process"), ordering="host")
-    def name(self, obj: Worker) -> str:
+    def process(self, obj: Worker) -> str:
         return str(obj)
 
     @admin.display(description=_("alive"), boolean=True)
     def alive(self, obj: Any) -> bool:
-        return obj.beats
+        return obj.is_alive
 
-    @admin.display(description=_("replies being written"))
-    def replying(self, obj: Any) -> int:
-        return obj.live
+    @admin.display(description=_("active replies"))
+    def live_runs(self, obj: Any) -> int:
+        return obj.number_live
 
     @admin.display(description=_("started"), ordering="started")
-    def begun(self, obj: Worker) -> str:
+    def started_(self, obj: Worker) -> str:
         return moment(obj.started)
 
-    @admin.display(description=_("last heard of"), ordering="heartbeat_at")
-    def heard(self, obj: Worker) -> str:
+    @admin.display(description=_("last seen"), ordering="heartbeat_at")
+    def heartbeat_at_(self, obj: Worker) -> str:
         return moment(obj.heartbeat_at)

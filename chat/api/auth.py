@@ -3,6 +3,7 @@
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from chat import requester
 from chat.models import ApiKey
 
 from .errors import InvalidApiKey
@@ -16,9 +17,14 @@ def authenticate(request: HttpRequest) -> ApiKey:
     Raises InvalidApiKey, the same for a wrong, a revoked, an expired key and the key of a disabled user.
     """
     given = request.headers.get("Authorization", "")
-    key = None
-    if given[: len(SCHEME)].lower() == SCHEME:
-        key = ApiKey.objects.by_secret(given[len(SCHEME) :].strip())
+    secret = secret_of(given)
+    key = ApiKey.objects.by_secret(secret) if secret else None
     if key is None:
-        raise InvalidApiKey(_("This API key is not valid. Make one on this site’s page of API keys."))
+        raise InvalidApiKey(_("This API key isn’t valid. Create one in Settings under API keys."))
+    requester.remember(given, key.user_id)
     return key
+
+
+def secret_of(authorization: str) -> str:
+    """Return the secret in an Authorization header; "" if it has none."""
+    return authorization[len(SCHEME) :].strip() if authorization[: len(SCHEME)].lower() == SCHEME else ""

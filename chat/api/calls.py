@@ -19,15 +19,17 @@ from chat.models import ApiKey, Call
 from chat.turns.call_transcript import CallTranscript
 from chat.turns.request_metadata import with_labels
 from chat.upstream import token_budget
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 
 from .auth import authenticate
 from .errors import PermissionDenied, TooManyRequests
 from .field_checks import Object
 from .gateway_options import gateway_options
-from .model_capabilities import check_capabilities, without_unread_reasoning
+from .messages import check_tool_call_ids
+from .model_capabilities import check_capabilities, needs_tool_call_ids, without_unread_reasoning
 from .model_names import resolve_model, with_adapter
+from .picture_parts import check_pictures
 from .request_body import CompletionParams, parse_body, parse_params
 
 AFFINITY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
@@ -36,21 +38,21 @@ BodyReader = Callable[[Object], tuple[object, Object]]
 
 
 class _PreparedCall(NamedTuple):
-    """A checked call whose row is stored. `asked`: parsed parameters; `told`: the request to the model.
+    """A checked call whose row is stored.
 
-    `requested`: the model's name in the request if another model replies, otherwise "". `kept`: the
-    conversation to record, if the key keeps conversations.
+    `requested_model`: the model's name in the request if another model replies, otherwise "". `transcript`:
+    the conversation to record, if the key keeps conversations.
     """
 
-    asked: CompletionParams
-    requested: str
+    params: CompletionParams
+    requested_model: str
     call: Call
-    told: ChatRequest
-    kept: CallTranscript | None
+    chat_request: ChatRequest
+    transcript: CallTranscript | None
 
 
 async def start_call(
-    request: HttpRequest, dialect: str, reading: BodyReader
+    request: HttpRequest, dialect: str, read_body: BodyReader
 ) -> tuple[CompletionParams, ActiveCall]:
     """Check and store a call, and start it.
 
@@ -58,94 +60,105 @@ async def start_call(
     """
     engine = await get_engine()
     # Shielded from cancellation: a client that disconnects after the insert would leave a Call row open.
-    return await asyncio.shield(_start(engine, request, dialect, reading))
+    return await asyncio.shield(_start(engine, request, dialect, read_body))
 
 
 async def _start(
-    engine: Engine, request: HttpRequest, dialect: str, reading: BodyReader
+    engine: Engine, request: HttpRequest, dialect: str, read_body: BodyReader
 ) -> tuple[CompletionParams, ActiveCall]:
     await engine.heartbeat.confirm()
-    # Limited per key, known before any query, so that many calls with one key delay no others.
-    async with engine.api_calls.beginnings.of(request.headers.get("Authorization", "")):
-        begun = await run_in_db(_begin, engine, request, dialect, reading)
-    exchange = engine.api_calls.start(begun.call, begun.told, begun.kept)
-    exchange.requested = begun.requested
-    return begun.asked, exchange
+    prepared = await run_in_db(_prepare, engine, request, dialect, read_body)
+    active_call = engine.api_calls.start(prepared.call, prepared.chat_request, prepared.transcript)
+    active_call.requested = prepared.requested_model
+    return prepared.params, active_call
 
 
-def _begin(engine: Engine, request: HttpRequest, dialect: str, reading: BodyReader) -> _PreparedCall:
+def _prepare(engine: Engine, request: HttpRequest, dialect: str, read_body: BodyReader) -> _PreparedCall:
     """Do all database work before the request to the model, in one call on one thread."""
     key = authenticate(request)
     if not key.may_run:
-        raise PermissionDenied(_("This key may not run models."))
-    name, sent = reading(parse_body(request))
-    offered = catalog_for_user(engine.catalogue, key.user)
+        raise PermissionDenied(_("This API key isn’t allowed to run models."))
+    name, fields = read_body(parse_body(request))
+    catalog = catalog_for_user(engine.catalog, key.user)
     # Before the fields are checked: a model of another kind takes other fields, so its request has to fail as
     # one for an unknown model.
-    model = resolve_model(offered, name)
-    asked = parse_params(sent)
-    model = with_adapter(offered, model, asked.lora)
-    check_capabilities(asked, model)
-    options = gateway_options(request, sent, key, model)
+    model = resolve_model(catalog, name)
+    params = parse_params(fields)
+    model = with_adapter(catalog, model, params.lora)
+    check_capabilities(params, model)
+    check_pictures(params.messages, model)
+    if dialect == Call.Dialect.OPENAI or needs_tool_call_ids(model):
+        check_tool_call_ids(params.messages)
+    options = gateway_options(request, fields, key, model)
+    _check_capacity(engine)
+    chat_request = ChatRequest(
+        without_unread_reasoning(params.messages, model),
+        model,
+        _max_tokens(params, model),
+        session_affinity=_affinity(request, key),
+        raw_parameters=params.parameters,
+        batch_reads=True,
+        raw=params.raw,
+        gateway=options,
+    )
+    chat_request = with_labels(chat_request, key.user_id)
+    call = _new_call(engine, key, model, dialect, streamed=params.stream)
+    requested_model = str(name) if name not in (model.id, model.base) else ""
+    return _PreparedCall(params, requested_model, call, chat_request, _store(call, key, chat_request))
+
+
+def _check_capacity(engine: Engine) -> None:
+    """Raise ServiceDraining or TooManyRequests if the server takes no call now."""
     if engine.draining:
         raise ServiceDraining(_("The server is restarting. Try again in a moment."), retry_after=5)
     if engine.api_calls.is_full:
-        raise TooManyRequests(_("Too much is asked at once. Try again in a moment."), retry_after=5)
-    told = ChatRequest(
-        without_unread_reasoning(asked.messages, model),
-        model,
-        _max_tokens(asked, model),
-        session_affinity=_affinity(request, key),
-        raw_parameters=asked.parameters,
-        batch_reads=True,
-        raw=asked.raw,
-        gateway=options,
-    )
-    told = with_labels(told, key.user_id)
-    call = Call(
+        raise TooManyRequests(_("Too many requests at once. Try again in a moment."), retry_after=5)
+
+
+def _new_call(engine: Engine, key: ApiKey, model: LlmModel, dialect: str, *, streamed: bool) -> Call:
+    """Return the row of a call, not yet stored."""
+    return Call(
         user=key.user,
         key=key,
         worker_id=engine.worker.pk,
         epoch=engine.lease.epoch,
         model=model.id,
         dialect=dialect,
-        streamed=asked.stream,
+        streamed=streamed,
     )
-    requested = str(name) if name not in (model.id, model.base) else ""
-    return _PreparedCall(asked, requested, call, told, _store(call, key, told))
 
 
-def _store(call: Call, key: ApiKey, told: ChatRequest) -> CallTranscript | None:
-    kept = CallTranscript(key.user, told) if key.keeps_conversations else None
+def _store(call: Call, key: ApiKey, chat_request: ChatRequest) -> CallTranscript | None:
+    transcript = CallTranscript(key.user, chat_request) if key.keeps_conversations else None
     with write_lock(), transaction.atomic():
         key.mark_used()
-        if kept:
-            kept.save()
-            call.run = kept.run
+        if transcript:
+            transcript.save()
+            call.run = transcript.run
         call.begin()
-    return kept
+    return transcript
 
 
-def _max_tokens(asked: CompletionParams, model: LlmModel) -> int:
+def _max_tokens(params: CompletionParams, model: LlmModel) -> int:
     """Return the requested or default max_tokens, cut to the estimated room in the context window.
 
     It is at least MIN_REPLY_TOKENS, unless less is requested. Messages are never dropped: if they are too
     long, the model rejects them, and it knows their length better than an estimate.
     """
-    usual = min(
+    default = min(
         model.max_output or token_budget.DEFAULT_MAX_TOKENS,
         model.window // token_budget.DEFAULT_REPLY_DIVISOR,
     )
-    most = asked.max_tokens or usual
+    wanted = params.max_tokens or default
     room = model.window - sum(
-        _tokens(message, model) for message in without_unread_reasoning(asked.messages, model)
+        _tokens(message, model) for message in without_unread_reasoning(params.messages, model)
     )
-    return max(min(most, room), min(most, token_budget.MIN_REPLY_TOKENS))
+    return max(min(wanted, room), min(wanted, token_budget.MIN_REPLY_TOKENS))
 
 
 def _tokens(message: Object, model: LlmModel) -> int:
     thought = message.get("reasoning", "")
-    return token_budget.estimate_tokens({"content": message["content"] + thought}, model)
+    return token_budget.estimate_tokens({**message, "content": message["content"] + thought}, model)
 
 
 def _affinity(request: HttpRequest, key: ApiKey) -> str:

@@ -7,24 +7,24 @@ from django.utils.translation import gettext as _
 
 from . import openai, workers_ai
 from .errors import error_at
-from .responses import Failure, error_response
+from .responses import ErrorEnvelope, error_response
 
 OPENAI = re.compile(r"/v1(/|$)|/client/v4/accounts/[^/]*/ai/v1(/|$)")
 WORKERS_AI = re.compile(r"/client/v4(/|$)")
 
 
-def failure_at(path: str) -> Failure | None:
+def envelope_at(path: str) -> ErrorEnvelope | None:
     """Return the error envelope of the URL's dialect, None outside the API."""
     if OPENAI.match(path):
-        return openai.failure
-    return workers_ai.failure if WORKERS_AI.match(path) else None
+        return openai.error_envelope
+    return workers_ai.error_envelope if WORKERS_AI.match(path) else None
 
 
 def refused(path: str, status: int, message: str, retry_after: float | None) -> JsonResponse | None:
     """Return an error response in the URL's dialect, None outside the API. `retry_after` in seconds."""
-    failure = failure_at(path)
-    if failure is None:
+    envelope = envelope_at(path)
+    if envelope is None:
         return None
     if status == 404:
-        message = _("There is no such call. /v1/openapi.json lists those there are.")
-    return error_response(failure, error_at(status, message, retry_after))
+        message = _("There is no such endpoint. /v1/openapi.json lists all endpoints.")
+    return error_response(envelope, error_at(status, message, retry_after))

@@ -50,7 +50,7 @@ class ApiError:
 
 
 # Cloudflare's code for each code of a RequestError.
-NUMBERS = {
+CLOUDFLARE_CODES = {
     "invalid_api_key": 10000,
     "insufficient_permissions": 10000,
     "model_not_found": 5007,
@@ -64,7 +64,7 @@ NUMBERS = {
     "unavailable": 7009,
 }
 # OpenAI's code by HTTP status, for errors outside the views of the API.
-WORDS = {
+OPENAI_CODES = {
     401: "invalid_api_key",
     404: UnknownUrl.code,
     405: MethodNotAllowed.code,
@@ -77,7 +77,7 @@ MALFORMED = 5006
 CAPACITY = 3040
 # (HTTP status, OpenAI's code, Cloudflare's code). AUTH concerns the credentials of the site's account: API
 # clients are told no more than that the upstream is broken.
-KINDS = {
+UPSTREAM_ERRORS = {
     ErrorKind.AUTH: (502, "upstream_unavailable", 7009),
     ErrorKind.NOT_PERMITTED: (403, "model_not_permitted", 5035),
     ErrorKind.UNKNOWN_MODEL: (404, "model_not_found", 5007),
@@ -93,48 +93,50 @@ KINDS = {
     ErrorKind.INTERRUPTED: (502, "interrupted", 7009),
 }
 # Cloudflare's codes that clients test for: 5023 no JSON mode with a stream, 5025 no JSON mode at all.
-PASSED_ON = {"5023": 5023, "5025": 5025}
-TOLD = (
-    ErrorKind.INVALID,
-    ErrorKind.TOO_LONG,
-)  # kinds whose message includes the model server's own, because it helps the client's developer
+JSON_MODE_CODES = {"5023": 5023, "5025": 5025}
+# Kinds whose message includes the model server's own, because it helps the client's developer.
+KINDS_WITH_DETAIL = (ErrorKind.INVALID, ErrorKind.TOO_LONG)
 
 
 def error_of(error: RequestError | UpstreamError | CallAborted) -> ApiError:
     if isinstance(error, RequestError):
-        number = NUMBERS.get(error.code, CAPACITY if error.status == 503 else MALFORMED)
+        number = CLOUDFLARE_CODES.get(error.code, CAPACITY if error.status == 503 else MALFORMED)
         return ApiError(error.status, error.code, number, error.message, error.retry_after)
     if isinstance(error, CallAborted):
         if error.code == REVOKED:
             return ApiError(
-                401, InvalidApiKey.code, NUMBERS[InvalidApiKey.code], _("This key was revoked."), final=True
+                401,
+                InvalidApiKey.code,
+                CLOUDFLARE_CODES[InvalidApiKey.code],
+                _("This API key was revoked."),
+                final=True,
             )
         message = _("The server is restarting. Try again in a moment.")
-        return ApiError(503, error.code, NUMBERS["draining"], message, 5)
-    status, code, number = KINDS.get(error.kind, KINDS[ErrorKind.UNAVAILABLE])
+        return ApiError(503, error.code, CLOUDFLARE_CODES["draining"], message, 5)
+    status, code, number = UPSTREAM_ERRORS.get(error.kind, UPSTREAM_ERRORS[ErrorKind.UNAVAILABLE])
     message = _(error.message)
-    if error.detail and error.kind in TOLD and not error.is_redacted:
+    if error.detail and error.kind in KINDS_WITH_DETAIL and not error.is_redacted:
         message = f"{message} ({error.detail})"
-    number = PASSED_ON.get(error.code, number)
+    number = JSON_MODE_CODES.get(error.code, number)
     return ApiError(status, code, number, message, error.retry_after, error.permanent)
 
 
 def error_at(status: int, message: str, retry_after: float | None) -> ApiError:
     """Return the error for a failure at a URL of the API outside its views. `retry_after` in seconds."""
-    code = WORDS.get(status, "malformed")
-    return ApiError(status, code, NUMBERS.get(code, MALFORMED), message, retry_after)
+    code = OPENAI_CODES.get(status, "malformed")
+    return ApiError(status, code, CLOUDFLARE_CODES.get(code, MALFORMED), message, retry_after)
 
 
-def headers(problem: ApiError) -> dict[str, str]:
+def error_headers(problem: ApiError) -> dict[str, str]:
     """Return the headers of an error response.
 
     Both SDKs are made by Stainless, whose clients retry 429 and 5xx unless `x-should-retry` is "false".
     """
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     if problem.retry_after is not None:
-        told["Retry-After"] = str(max(1, math.ceil(problem.retry_after)))
+        found["Retry-After"] = str(max(1, math.ceil(problem.retry_after)))
     if problem.status == InvalidApiKey.status:
-        told["WWW-Authenticate"] = "Bearer"
+        found["WWW-Authenticate"] = "Bearer"
     if problem.final:
-        told["x-should-retry"] = "false"
-    return told
+        found["x-should-retry"] = "false"
+    return found

@@ -10,7 +10,7 @@ from chat.exceptions import BadRequest
 Object = dict[str, Any]
 
 
-def given(sent: Mapping[str, Any], name: str, types: tuple[type, ...], default: Any = None) -> Any:
+def get_field(sent: Mapping[str, Any], name: str, types: tuple[type, ...], default: Any = None) -> Any:
     """Return the field's value, `default` if it is missing or null.
 
     Raises BadRequest when it is of none of `types`; a boolean does not count as int.
@@ -19,12 +19,13 @@ def given(sent: Mapping[str, Any], name: str, types: tuple[type, ...], default: 
     if value is None:
         return default
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        raise BadRequest(_("“%(name)s” is of a wrong type.") % {"name": name})
+        raise BadRequest(_("“%(name)s” has the wrong type.") % {"name": name})
     return value
 
 
-def objects(sent: Mapping[str, Any], name: str, most: int) -> list[Object]:
-    found: list[Object] = given(sent, name, (list,), [])
+def get_objects(sent: Mapping[str, Any], name: str, most: int) -> list[Object]:
+    """Return the field's list of at most `most` objects, an empty list if it is missing or null."""
+    found: list[Object] = get_field(sent, name, (list,), [])
     if len(found) > most or not all(isinstance(each, dict) for each in found):
         words = _("“%(name)s” must be a list of at most %(most)s objects.")
         raise BadRequest(words % {"name": name, "most": most})
@@ -32,14 +33,15 @@ def objects(sent: Mapping[str, Any], name: str, most: int) -> list[Object]:
 
 
 def plain_text(name: str, value: str) -> str:
+    """Return `value`. Raises BadRequest when it contains NUL, which PostgreSQL cannot store."""
     if "\0" in value:
-        raise BadRequest(_("“%(name)s” holds characters that are no text.") % {"name": name})
+        raise BadRequest(_("“%(name)s” contains characters that aren’t valid text.") % {"name": name})
     return value
 
 
 def within(name: str, number: float, least: float, most: float) -> float:
     if not least <= number <= most:
-        words = _("“%(name)s” must be from %(least)s to %(most)s.")
+        words = _("“%(name)s” must be between %(least)s and %(most)s.")
         raise BadRequest(words % {"name": name, "least": least, "most": most})
     return number
 

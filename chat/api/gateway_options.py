@@ -15,21 +15,21 @@ from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
 from chat.models import ApiKey
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.provider import Provider
 from chat.upstream.providers import ai_gateway
 from chat.wire import strict_json
 
 from .errors import PermissionDenied
-from .field_checks import Object, given
+from .field_checks import Object, get_field
 
 PREFIXES = ("cf-aig-", "cf-skip-cache", "cf-cache-ttl")  # the last two are the former names
 WORD = re.compile(r"[A-Za-z0-9_-]{1,64}")
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
 SWITCHES = {"true", "false"}
 BACKOFFS = {"constant", "linear", "exponential"}
-MOST_LABELS = 3  # a gateway keeps five metadata entries; the site uses two itself (person, site)
-LONGEST_LABEL = 200  # characters
+MAX_LABELS = 3  # a gateway keeps five metadata entries; the site uses two itself (person, site)
+MAX_LABEL_CHARS = 200
 
 
 def _number(least: int, most: int, *also: int) -> Callable[[str], bool]:
@@ -48,10 +48,10 @@ def _are_labels(value: str) -> bool:
         return False
     return (
         isinstance(labels, dict)
-        and len(labels) <= MOST_LABELS
+        and len(labels) <= MAX_LABELS
         and not any(name.startswith("cf.") for name in labels)
         and all(isinstance(each, str | int | float) for each in labels.values())
-        and all(len(str(each)) <= LONGEST_LABEL for each in (*labels, *labels.values()))
+        and all(len(str(each)) <= MAX_LABEL_CHARS for each in (*labels, *labels.values()))
     )
 
 
@@ -78,23 +78,23 @@ def gateway_options(request: HttpRequest, sent: Object, key: ApiKey, model: LlmM
 
     Raises BadRequest, and PermissionDenied when the key may not set options.
     """
-    asked = {name.lower(): value for name, value in request.headers.items()}
-    found = {name: (name, value) for name, value in asked.items() if name.startswith(PREFIXES)}
-    found |= _in_body(sent)
-    if not found:
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    named = {name: (name, value) for name, value in headers.items() if name.startswith(PREFIXES)}
+    named |= _in_body(sent)
+    if not named:
         return {}
     if not key.may_set_gateway:
-        words = _("“%(name)s”: this key may not set the AI Gateway. An administrator can allow it.")
-        raise PermissionDenied(words % {"name": next(iter(found.values()))[0]})
-    options = {header: _checked(header, *named) for header, named in found.items()}
+        words = _("“%(name)s”: this API key can’t set AI Gateway options. An administrator can allow it.")
+        raise PermissionDenied(words % {"name": next(iter(named.values()))[0]})
+    options = {header: _checked(header, *option) for header, option in named.items()}
     _refuse_without_gateway(options, model)
     return options
 
 
 def _in_body(sent: Object) -> dict[str, tuple[str, str]]:
     """Return {header: (name in the body, value as the header's text)}."""
-    options: Object = dict(given(sent, "gateway", (dict,), {}))
-    options |= given(options, "retries", (dict,), {})
+    options: Object = dict(get_field(sent, "gateway", (dict,), {}))
+    options |= get_field(options, "retries", (dict,), {})
     options.pop("retries", None)
     return {
         HEADERS.get(name, f"gateway.{name}"): (f"gateway.{name}", _written(value))
@@ -111,13 +111,13 @@ def _checked(header: str, name: str, value: str) -> str:
     if header not in OPTIONS:
         raise BadRequest(_("“%(name)s” is not supported.") % {"name": name[:100]})
     if not OPTIONS[header][1](value):
-        raise BadRequest(_("“%(name)s” has a value that an AI Gateway does not take.") % {"name": name})
+        raise BadRequest(_("“%(name)s” has a value that AI Gateway doesn’t accept.") % {"name": name})
     return value
 
 
 def _refuse_without_gateway(options: Mapping[str, str], model: LlmModel) -> None:
     if model.local or model.host is Provider.ENDPOINT:
-        raise BadRequest(_("“%(name)s”: this model is asked through no AI Gateway.") % {"name": "gateway"})
+        raise BadRequest(_("“%(name)s”: this model doesn’t use an AI Gateway.") % {"name": "gateway"})
     if not (ai_gateway.ID in options or settings.AI_GATEWAY_ID or model.host is Provider.GATEWAY):
-        words = _("“%(name)s” is missing: this site has no AI Gateway of its own.")
+        words = _("“%(name)s” is required: this site has no AI Gateway of its own.")
         raise BadRequest(words % {"name": "gateway.id"})

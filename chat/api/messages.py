@@ -5,38 +5,55 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
+from chat.upstream.pictures import Picture
 
-from .field_checks import Object, given, objects, plain_text, refuse_choice
+from .field_checks import Object, get_field, get_objects, plain_text, refuse_choice
+from .picture_parts import is_picture, picture_of
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 TEXT = ("text", "input_text")
 REASONING = ("reasoning_content", "reasoning")  # names that servers use for earlier reasoning
-MOST_MESSAGES = 2_000
-MOST_TOOLS = 128
+MAX_MESSAGES = 2_000
+MAX_TOOLS = 128
 
 
 def messages_of(sent: Object) -> list[Object]:
     """Return the checked `messages`, or `prompt` as a single user message. Raises BadRequest."""
-    prompt = given(sent, "prompt", (str,))
+    prompt = get_field(sent, "prompt", (str,))
     if (prompt is None) == (sent.get("messages") is None):
         raise BadRequest(_("Send either “messages” or “prompt”."))
-    asked = [{"role": "user", "content": prompt}] if prompt is not None else sent["messages"]
-    messages = [_message(each) for each in objects({"messages": asked}, "messages", MOST_MESSAGES)]
-    if not any(message["content"].strip() or message.get("tool_calls") for message in messages):
-        raise BadRequest(_("“%(name)s” is empty. Write something.") % {"name": "messages"})
+    sent_messages = [{"role": "user", "content": prompt}] if prompt is not None else sent["messages"]
+    messages = [_message(each) for each in get_objects({"messages": sent_messages}, "messages", MAX_MESSAGES)]
+    if not any(
+        message["content"].strip() or message.get("tool_calls") or message.get("parts")
+        for message in messages
+    ):
+        raise BadRequest(_("“%(name)s” can’t be empty.") % {"name": "messages"})
     return messages
 
 
+def check_tool_call_ids(messages: list[Object]) -> None:
+    """Raise BadRequest if a tool's result does not name its call, as OpenAI requires."""
+    for index, message in enumerate(messages):
+        if message["role"] == "tool" and not message.get("tool_call_id"):
+            raise BadRequest(_("“%(name)s” is missing.") % {"name": f"messages[{index}].tool_call_id"})
+
+
 def _message(sent: Object) -> Object:
-    """Normalise a message: `content` becomes text, never null, also beside tool calls."""
+    """Normalise a message: `content` becomes text, never null, also beside tool calls.
+
+    A message with pictures also has `parts`: see `chat/upstream/pictures.py`.
+    """
     role = sent.get("role")
     if role not in ROLES:
         refuse_choice("role", ROLES)
-    message: Object = {"role": "system" if role == "developer" else role, "content": _content(sent)}
+    message: Object = {"role": "system" if role == "developer" else role, **_content(sent)}
+    if "parts" in message and role != "user":
+        raise BadRequest(_("Only a user’s message can have pictures."))
     if role == "assistant":
         message |= _of_the_model(sent)
     for name in ("tool_call_id", "name"):
-        if role in ("tool", "function") and (value := given(sent, name, (str,))) is not None:
+        if role in ("tool", "function") and (value := get_field(sent, name, (str,))) is not None:
             message[name] = plain_text(name, value)
     return message
 
@@ -46,29 +63,37 @@ def _of_the_model(sent: Object) -> Object:
     more: Object = {}
     if sent.get("function_call") is not None:
         raise BadRequest(_("“%(name)s” is not supported. Use “tool_calls”.") % {"name": "function_call"})
-    if calls := objects(sent, "tool_calls", MOST_TOOLS):
+    if calls := get_objects(sent, "tool_calls", MAX_TOOLS):
         more["tool_calls"] = [_tool_call(call) for call in calls]
     for name in REASONING:
-        if thought := given(sent, name, (str,)):
+        if thought := get_field(sent, name, (str,)):
             more.setdefault("reasoning", plain_text(name, thought))
     return more
 
 
 def _tool_call(sent: Object) -> Object:
     """Check a tool call in OpenAI's shape or in Workers AI's flat one, and return it unchanged."""
-    called = given(sent, "function", (dict,), sent)
+    called = get_field(sent, "function", (dict,), sent)
     if not isinstance(called.get("name"), str):
-        raise BadRequest(_("“%(name)s” must be text.") % {"name": "tool_calls[].function.name"})
-    given(called, "arguments", (str, dict))
+        raise BadRequest(_("“%(name)s” must be a string.") % {"name": "tool_calls[].function.name"})
+    get_field(called, "arguments", (str, dict))
     return sent
 
 
-def _content(sent: Object) -> str:
-    content: Any = given(sent, "content", (str, list), "")
+def _content(sent: Object) -> Object:
+    content: Any = get_field(sent, "content", (str, list), "")
     if isinstance(content, str):
-        return plain_text("content", content)
-    parts = [part if isinstance(part, dict) else {} for part in content]
-    texts = [part["text"] for part in parts if part.get("type") in TEXT and isinstance(part.get("text"), str)]
-    if len(texts) != len(parts):
-        raise BadRequest(_("“content” must be text, or a list of parts of the type “text”."))
-    return plain_text("content", "".join(texts))
+        return {"content": plain_text("content", content)}
+    parts = [_part(part if isinstance(part, dict) else {}) for part in content]
+    text = "".join(part for part in parts if isinstance(part, str))
+    has_pictures = any(isinstance(part, Picture) for part in parts)
+    return {"content": plain_text("content", text)} | ({"parts": parts} if has_pictures else {})
+
+
+def _part(sent: Object) -> str | Picture:
+    if is_picture(sent):
+        return picture_of(sent)
+    text = sent.get("text")
+    if sent.get("type") not in TEXT or not isinstance(text, str):
+        raise BadRequest(_("“content” must be a string or a list of “text” and “image_url” parts."))
+    return text

@@ -1,22 +1,42 @@
 """Checks of a request against the capabilities of its model."""
 
+from typing import Any
+
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
 from chat.upstream import parameters
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.provider import Provider
 
 from .field_checks import Object
 from .request_body import REJECT_IF_BUSY, CompletionParams
 
+# Fields that are done here for models whose schema does not name them.
+DONE_HERE = {"stop", "parallel_tool_calls"}
+# Values without an effect, which clients send as defaults. The same is true of NO_REASONING, for a model that
+# does not reason.
+NEUTRAL: dict[str, tuple[Any, ...]] = {"reasoning_effort": ("medium",), "repetition_penalty": (1,)}
+NO_REASONING: dict[str, tuple[Any, ...]] = {
+    "reasoning_effort": ("none",),
+    "chat_template_kwargs": ({"enable_thinking": False},),
+}
 
-def check_capabilities(asked: CompletionParams, model: LlmModel) -> None:
-    """Raises BadRequest when the model does not support `raw` or `options`."""
-    if asked.raw and not _takes_raw(model):
+
+def check_capabilities(params: CompletionParams, model: LlmModel) -> None:
+    """Raise BadRequest if the model does not support a field. A value without an effect is accepted."""
+    if params.raw and not _takes_raw(model):
         raise _unsupported("raw")
-    if "options" in asked.parameters and not model.counts_against_quota:
+    for name, value in params.parameters.items():
+        if parameters.declares(model, name) is False and not _is_harmless(model, name, value):
+            raise _unsupported(name)
+    if "options" in params.parameters and not model.counts_against_quota:
         raise _unsupported(f"options.{REJECT_IF_BUSY}")
+
+
+def needs_tool_call_ids(model: LlmModel) -> bool:
+    """Return True for Mistral's models. Other models of Workers AI take a tool's result without it."""
+    return "/mistral" in model.address
 
 
 def without_unread_reasoning(messages: list[Object], model: LlmModel) -> list[Object]:
@@ -30,16 +50,15 @@ def without_unread_reasoning(messages: list[Object], model: LlmModel) -> list[Ob
     return [{name: value for name, value in each.items() if name != "reasoning"} for each in messages]
 
 
-def _takes_raw(model: LlmModel) -> bool:
-    """Return whether the model's schema has `prompt`.
+def _is_harmless(model: LlmModel, name: str, value: Any) -> bool:
+    neutral = NEUTRAL.get(name, ()) + (() if model.reasoning else NO_REASONING.get(name, ()))
+    return name in DONE_HERE or value in neutral
 
-    The classic text models of Workers AI have it, recognised by `top_k`. Models without known parameters may.
-    """
-    known = parameters.MODELS.get(model.address, parameters.CAUTIOUS_PARAMETERS)
-    return model.counts_against_quota and (
-        known is parameters.CAUTIOUS_PARAMETERS or any(each.name == "top_k" for each in known)
-    )
+
+def _takes_raw(model: LlmModel) -> bool:
+    """Return True if the model's schema has `prompt`: that of classic models, and perhaps an unknown one."""
+    return model.counts_against_quota and parameters.is_classic(model) is not False
 
 
 def _unsupported(name: str) -> BadRequest:
-    return BadRequest(_("“%(name)s” is not supported by this model.") % {"name": name})
+    return BadRequest(_("This model doesn’t support “%(name)s”.") % {"name": name})

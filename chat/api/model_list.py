@@ -5,19 +5,19 @@ from django.utils.translation import gettext as _
 
 from chat.engine.engine import Engine
 from chat.model_catalog.catalog import catalog_for_user
-from chat.upstream.catalogue import Catalogue, LlmModel
+from chat.upstream.catalog import Catalog, LlmModel
 
 from .auth import authenticate
 from .errors import PermissionDenied
 from .model_names import resolve_model
 
 
-def listed(engine: Engine, request: HttpRequest) -> list[LlmModel]:
+def list_models(engine: Engine, request: HttpRequest) -> list[LlmModel]:
     """Return the models that the key's user may use. Raises InvalidApiKey and PermissionDenied."""
     return list(_offered(engine, request))
 
 
-def found(engine: Engine, request: HttpRequest, name: str | None) -> LlmModel:
+def get_model(engine: Engine, request: HttpRequest, name: str | None) -> LlmModel:
     """Return the model that `name` resolves to.
 
     Raises BadRequest, UnknownModel, InvalidApiKey and PermissionDenied.
@@ -25,8 +25,8 @@ def found(engine: Engine, request: HttpRequest, name: str | None) -> LlmModel:
     return resolve_model(_offered(engine, request), name)
 
 
-def _offered(engine: Engine, request: HttpRequest) -> Catalogue:
+def _offered(engine: Engine, request: HttpRequest) -> Catalog:
     key = authenticate(request)
     if not key.may_list:
-        raise PermissionDenied(_("This key may not list models."))
-    return catalog_for_user(engine.catalogue, key.user)
+        raise PermissionDenied(_("This API key isn’t allowed to list models."))
+    return catalog_for_user(engine.catalog, key.user)

@@ -6,29 +6,29 @@ from dataclasses import replace
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
-from chat.upstream.catalogue import Catalogue, LlmModel
-from chat.upstream.catalogue import UnknownModel as NotInCatalogue
+from chat.upstream.catalog import Catalog, LlmModel
+from chat.upstream.catalog import UnknownModel as NotInCatalog
 
 from .errors import UnknownModel
 
-LONGEST_QUOTED = 100  # characters of an unknown name that are quoted in the error
+MAX_QUOTED_CHARS = 100  # of an unknown name in the error
 # Public adapters of Cloudflare, for all accounts.
 # https://developers.cloudflare.com/workers-ai/features/fine-tunes/public-loras/
 PUBLIC_ADAPTER = re.compile(r"cf-public-[a-z0-9-]{1,80}")
 
 
-def resolve_model(offered: Catalogue, name: object) -> LlmModel:
+def resolve_model(offered: Catalog, name: object) -> LlmModel:
     """Return the model of that name, for a retired one its successor. Raises BadRequest and UnknownModel."""
     if not isinstance(name, str) or not name:
-        raise BadRequest(_("“%(name)s” must be text.") % {"name": "model"})
+        raise BadRequest(_("“%(name)s” must be a string.") % {"name": "model"})
     try:
         return offered.resolve(name)
-    except NotInCatalogue as error:
-        words = _("There is no model “%(name)s” here.")
-        raise UnknownModel(words % {"name": name[:LONGEST_QUOTED]}) from error
+    except NotInCatalog as error:
+        words = _("The model “%(name)s” isn’t available here.")
+        raise UnknownModel(words % {"name": name[:MAX_QUOTED_CHARS]}) from error
 
 
-def with_adapter(offered: Catalogue, model: LlmModel, lora: str) -> LlmModel:
+def with_adapter(offered: Catalog, model: LlmModel, lora: str) -> LlmModel:
     """Return the model with the LoRA adapter `lora`; without one the model itself.
 
     `lora` is the id or name of a finetune of the account, or the name of a public adapter. Raises BadRequest
@@ -43,4 +43,4 @@ def with_adapter(offered: Catalogue, model: LlmModel, lora: str) -> LlmModel:
     if model.lora and PUBLIC_ADAPTER.fullmatch(lora):
         return replace(model, base=model.id, finetune=lora)
     words = _("“lora”: the model “%(model)s” has no adapter “%(name)s” here.")
-    raise BadRequest(words % {"model": model.id, "name": lora[:LONGEST_QUOTED]})
+    raise BadRequest(words % {"model": model.id, "name": lora[:MAX_QUOTED_CHARS]})

@@ -13,15 +13,15 @@ from django.utils.translation import gettext as _
 from chat.db import run_in_db
 from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 
 from .field_checks import Object, refuse_choice
-from .model_list import found, listed
+from .model_list import get_model, list_models
 from .openapi import run_schemas
 from .responses import api_view, json_response
-from .workers_ai import envelope, failure
+from .workers_ai import envelope, error_envelope
 
-LONGEST_PAGE = 1_000  # models
+MAX_PAGE_MODELS = 1_000
 SOURCE = "1"  # Cloudflare's number for its own models
 SWITCHES = {"true": True, "1": True, "false": False, "0": False}
 TASK = {"id": "c329a1f9-323d-4e91-b2aa-582dd4188d34", "name": "Text Generation"}  # as Cloudflare names it
@@ -32,13 +32,13 @@ UNITS = {
 }
 
 
-@api_view(failure, "GET", "HEAD")
+@api_view(error_envelope, "GET", "HEAD")
 async def search(request: HttpRequest, account: str) -> HttpResponseBase:
     """Return one page of the models that match the filters."""
     number, size = _number(request, "page", 1), _number(request, "per_page", 50)
     if request.GET.get("format"):
         raise BadRequest(_("“%(name)s” is not supported.") % {"name": "format"})
-    models = await run_in_db(listed, await get_engine(), request)
+    models = await run_in_db(list_models, await get_engine(), request)
     left = [model for model in models if _fits(request, model)]
     shown = left[(number - 1) * size :][:size]
     counts = {
@@ -51,18 +51,18 @@ async def search(request: HttpRequest, account: str) -> HttpResponseBase:
     return json_response(envelope([_record(model) for model in shown], result_info=counts))
 
 
-@api_view(failure, "GET", "HEAD")
+@api_view(error_envelope, "GET", "HEAD")
 async def schema(request: HttpRequest, account: str) -> HttpResponseBase:
     """Return the JSON schemas of a request to `model` and of its result."""
-    await run_in_db(found, await get_engine(), request, request.GET.get("model"))
+    await run_in_db(get_model, await get_engine(), request, request.GET.get("model"))
     taken, given = run_schemas()
     return json_response(envelope({"input": taken, "output": given}))
 
 
-@api_view(failure, "GET", "HEAD")
+@api_view(error_envelope, "GET", "HEAD")
 async def finetunes(request: HttpRequest, account: str) -> HttpResponseBase:
     """Return the account's finetunes that this site offers; `lora` accepts their ids and names."""
-    models = await run_in_db(listed, await get_engine(), request)
+    models = await run_in_db(list_models, await get_engine(), request)
     adapters = [
         {"id": model.finetune, "model": model.base, "name": model.adapter_name or model.name}
         for model in models
@@ -72,7 +72,7 @@ async def finetunes(request: HttpRequest, account: str) -> HttpResponseBase:
 
 
 def _fits(request: HttpRequest, model: LlmModel) -> bool:
-    """Return whether the model matches the filters. All listed models have the same task and source."""
+    """Return True if the model matches the filters. All listed models have the same task and source."""
     wanted = {name: request.GET.get(name, "").lower() for name in ("search", "task", "author", "source")}
     return (
         wanted["search"] in f"{model.id} {model.name}".lower()
@@ -89,17 +89,17 @@ def author(model: LlmModel) -> str:
 
 
 def _switch(request: HttpRequest, name: str) -> bool:
-    written = request.GET.get(name, "false").lower()
-    if written not in SWITCHES:
+    value = request.GET.get(name, "false").lower()
+    if value not in SWITCHES:
         refuse_choice(name, ("true", "false"))
-    return SWITCHES[written]
+    return SWITCHES[value]
 
 
 def _number(request: HttpRequest, name: str, usual: int) -> int:
-    written = request.GET.get(name, str(usual))
-    if not (written.isascii() and written.isdigit() and len(written) < 6 and int(written)):
-        raise BadRequest(_("“%(name)s” must be a number from 1.") % {"name": name})
-    return min(int(written), LONGEST_PAGE)
+    value = request.GET.get(name, str(usual))
+    if not (value.isascii() and value.isdigit() and len(value) < 6 and int(value)):
+        raise BadRequest(_("“%(name)s” must be a number of at least 1.") % {"name": name})
+    return min(int(value), MAX_PAGE_MODELS)
 
 
 def _record(model: LlmModel) -> Object:

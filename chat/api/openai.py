@@ -13,7 +13,7 @@ from chat.db import run_in_db
 from chat.engine.engine import get_engine
 from chat.engine.generation.api_calls import ActiveCall
 from chat.models import Call
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.wire import sse
 from chat.wire.frames import Delta
 from chat.wire.usage import Usage
@@ -21,15 +21,15 @@ from chat.wire.usage import Usage
 from .calls import start_call
 from .errors import ApiError
 from .field_checks import Object
-from .model_list import found, listed
+from .model_list import get_model, list_models
 from .response_headers import call_headers
-from .responses import api_view, json_response, stream, whole
+from .responses import api_view, json_response, read_reply, stream_reply
 
 TYPES = {403: "permission_error", 429: "rate_limit_error"}
-NEVER = 0  # `created` of a model, which is unknown
+UNKNOWN_TIME = 0  # `created` of every model
 
 
-def failure(problem: ApiError) -> tuple[int, Object]:
+def error_envelope(problem: ApiError) -> tuple[int, Object]:
     """Return (HTTP status, body) of an error."""
     usual = "server_error" if problem.status >= 500 else "invalid_request_error"
     error = {
@@ -41,27 +41,27 @@ def failure(problem: ApiError) -> tuple[int, Object]:
     return problem.status, {"error": error}
 
 
-@api_view(failure, "POST")
+@api_view(error_envelope, "POST")
 async def chat_completions(request: HttpRequest, **address: Any) -> HttpResponseBase:
     """Reply to `messages`, in one JSON response or as a stream."""
-    asked, exchange = await start_call(request, Call.Dialect.OPENAI, _read)
-    if asked.stream:
-        return await stream(exchange, OpenAIChunks(exchange, include_usage=asked.include_usage))
-    text, reasoning = await whole(exchange)
-    return json_response(completion(exchange, text, reasoning), headers=call_headers(exchange))
+    params, active_call = await start_call(request, Call.Dialect.OPENAI, _read)
+    if params.stream:
+        return await stream_reply(active_call, OpenAIChunks(active_call, include_usage=params.include_usage))
+    text, reasoning = await read_reply(active_call)
+    return json_response(completion(active_call, text, reasoning), headers=call_headers(active_call))
 
 
-@api_view(failure, "GET", "HEAD")
+@api_view(error_envelope, "GET", "HEAD")
 async def models(request: HttpRequest) -> HttpResponseBase:
     """List the models that the key's user may use."""
-    all_of_them = await run_in_db(listed, await get_engine(), request)
-    return json_response({"object": "list", "data": [_model(model) for model in all_of_them]})
+    offered = await run_in_db(list_models, await get_engine(), request)
+    return json_response({"object": "list", "data": [_model(model) for model in offered]})
 
 
-@api_view(failure, "GET", "HEAD")
+@api_view(error_envelope, "GET", "HEAD")
 async def model(request: HttpRequest, model: str) -> HttpResponseBase:
     """Return one model."""
-    return json_response(_model(await run_in_db(found, await get_engine(), request, model)))
+    return json_response(_model(await run_in_db(get_model, await get_engine(), request, model)))
 
 
 def _read(sent: Object) -> tuple[object, Object]:
@@ -70,12 +70,13 @@ def _read(sent: Object) -> tuple[object, Object]:
 
 def _model(model: LlmModel) -> Object:
     maker = "local" if model.local else model.id.removeprefix("@cf/").partition("/")[0]
-    return {"id": model.id, "object": "model", "created": NEVER, "owned_by": maker}
+    return {"id": model.id, "object": "model", "created": UNKNOWN_TIME, "owned_by": maker}
 
 
-def usage_of(usage: Usage | None) -> Object:
-    """Return OpenAI's `usage` object, extended by Cloudflare's `neurons`."""
-    usage = usage or Usage()
+def usage_of(usage: Usage | None) -> Object | None:
+    """Return OpenAI's `usage` object, extended by Cloudflare's `neurons`; None if it is not known."""
+    if usage is None:
+        return None
     return {
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
@@ -85,21 +86,21 @@ def usage_of(usage: Usage | None) -> Object:
     }
 
 
-def completion(exchange: ActiveCall, text: str, reasoning: str) -> Object:
+def completion(active_call: ActiveCall, text: str, reasoning: str) -> Object:
     """Return the body of an unstreamed reply. With tool calls and no text, `content` is null."""
-    calls = exchange.tool_calls
+    calls = active_call.tool_calls
     message: Object = {"role": "assistant", "content": text or (None if calls else "")}
     if reasoning:
         message["reasoning_content"] = reasoning
     if calls:
         message["tool_calls"] = calls
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": exchange.finish_reason}
-    told = head(exchange) | {"object": "chat.completion"}
-    return told | {"choices": [choice], "usage": usage_of(exchange.usage)}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": active_call.finish_reason}
+    body = head(active_call) | {"object": "chat.completion"}
+    return body | {"choices": [choice], "usage": usage_of(active_call.usage)}
 
 
-def head(exchange: ActiveCall) -> Object:
-    call = exchange.call
+def head(active_call: ActiveCall) -> Object:
+    call = active_call.call
     return {"id": f"chatcmpl-{call.pk.hex}", "created": int(time.time()), "model": call.model}
 
 
@@ -108,10 +109,10 @@ class OpenAIChunks:
 
     MARK = "\0"  # placeholder for the text; no model's name contains it, so the chunk is split at it
 
-    def __init__(self, exchange: ActiveCall, *, include_usage: bool) -> None:
-        self._exchange = exchange
+    def __init__(self, active_call: ActiveCall, *, include_usage: bool) -> None:
+        self._active_call = active_call
         self._include_usage = include_usage
-        self._head = head(exchange) | {"object": "chat.completion.chunk"}
+        self._head = head(active_call) | {"object": "chat.completion.chunk"}
         # With `include_usage`, OpenAI sends `"usage": null` in every chunk but the last.
         self._head |= {"usage": None} if include_usage else {}
         self._text, self._end = self._skeleton("content")
@@ -125,16 +126,16 @@ class OpenAIChunks:
         return reasoning + self._text + _json(delta.text) + self._end if delta.text else reasoning
 
     def last(self) -> bytes:
-        exchange = self._exchange
-        calls = [{"index": index, **call} for index, call in enumerate(exchange.tool_calls)]
+        active_call = self._active_call
+        calls = [{"index": index, **call} for index, call in enumerate(active_call.tool_calls)]
         frames = self._chunk({"tool_calls": calls}) if calls else b""
-        frames += self._chunk({}, exchange.finish_reason)
+        frames += self._chunk({}, active_call.finish_reason)
         if self._include_usage:
-            frames += _frame(self._head | {"choices": [], "usage": usage_of(exchange.usage)})
+            frames += _frame(self._head | {"choices": [], "usage": usage_of(active_call.usage)})
         return frames
 
-    def failure(self, problem: ApiError) -> bytes:
-        return _frame(failure(problem)[1])
+    def error(self, problem: ApiError) -> bytes:
+        return _frame(error_envelope(problem)[1])
 
     def _chunk(self, delta: Object, reason: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}

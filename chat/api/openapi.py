@@ -9,10 +9,19 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from chat.upstream.parameters import API_NUMBERS, MAX_TOKENS, NUMBER, WHOLE
+
+from .conversations import MAX_LIMIT
 from .gateway_options import HEADERS
-from .messages import MOST_MESSAGES, MOST_TOOLS, ROLES, TEXT
-from .openai import failure
-from .request_body import CHOICES, INTEGERS, MAX_STOPS, MAX_TOKENS, NUMBERS, REJECT_IF_BUSY, TYPES
+from .messages import MAX_MESSAGES, MAX_TOOLS, ROLES, TEXT
+from .openai import error_envelope
+from .request_body import (
+    CHOICES,
+    MAX_STOP_CHARS,
+    MAX_STOPS,
+    REJECT_IF_BUSY,
+    TYPES,
+)
 from .responses import api_view, json_response
 from .unsupported_fields import HINTS, NEUTRAL
 
@@ -23,9 +32,11 @@ WORDS = {"type": "string", "pattern": "^[^\\u0000]*$"}
 PASSED = {"type": ["object", "null"]}
 IGNORED = {"description": "Taken, and without an effect on the reply."}
 STREAM = "text/event-stream"
+UUID = {"type": "string", "format": "uuid"}
+JSON_TYPES = {NUMBER: "number", WHOLE: "integer"}
 
 
-@api_view(failure, "GET", "HEAD")
+@api_view(error_envelope, "GET", "HEAD")
 async def openapi(request: HttpRequest) -> HttpResponseBase:
     """Return the description, without authentication: it reveals nothing of this site but its URL."""
     return json_response(described())
@@ -55,6 +66,33 @@ def _paths() -> Object:
         "/v1/chat/completions": {"post": _asks("Chat", "Completion", "Error")},
         "/v1/models": {"get": _gets("Models", "Error")},
         "/v1/models/{model}": {"get": _gets("Model", "Error", _in_path("model"))},
+        "/v1/conversations": {
+            "get": _gets(
+                "Conversations",
+                "Error",
+                {
+                    "name": "limit",
+                    "in": "query",
+                    "schema": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT},
+                },
+                {"name": "after", "in": "query", "schema": UUID},
+            )
+        },
+        "/v1/conversations/{conversation}": {
+            "get": _gets(
+                "Conversation",
+                "Error",
+                {"name": "conversation", "in": "path", "required": True, "schema": UUID},
+            )
+        },
+        "/v1/export": {
+            "get": {
+                "responses": {
+                    "200": {"description": "All conversations", "content": {"application/zip": {}}},
+                    "default": _answers(_ref("Error"), "A refusal"),
+                }
+            }
+        },
         f"{account}/run": {"post": _asks("NamedRun", "Result", "Failure", _in_path("account"))},
         f"{account}/run/{{model}}": {
             "post": _asks("Run", "Result", "Failure", _in_path("account"), _in_path("model"))
@@ -163,13 +201,19 @@ def _schemas() -> Object:
 
 def _requests() -> Object:
     options = _options()
-    messages = _list(_ref("Message"), MOST_MESSAGES) | {"minItems": 1}
+    messages = _list(_ref("Message"), MAX_MESSAGES) | {"minItems": 1}
     part = _object("type text", type={"enum": list(TEXT)}, text=WORDS)
+    data_url = {"type": "string", "pattern": "^data:image/(jpeg|png|webp|gif);base64,"}
+    picture = _object(
+        "type image_url",
+        type={"const": "image_url"},
+        image_url=_object("url", url=data_url) | {"description": "For models that see pictures."},
+    )
     message = _object(
         "role",
         role={"enum": list(ROLES)},
-        content={"anyOf": [WORDS, _list(part), NOTHING]},
-        tool_calls={"anyOf": [_list({"type": "object"}, MOST_TOOLS), NOTHING]},
+        content={"anyOf": [WORDS, _list({"anyOf": [part, picture]}), NOTHING]},
+        tool_calls={"anyOf": [_list({"type": "object"}, MAX_TOOLS), NOTHING]},
         tool_call_id={"anyOf": [WORDS, NOTHING]},
         name={"anyOf": [WORDS, NOTHING], "description": "Of a tool; of other roles it is not passed on."},
         reasoning_content={
@@ -191,13 +235,12 @@ def _requests() -> Object:
 
 def _options() -> Object:
     """Return the schemas of all fields of a call beside the model and the messages."""
-    ranges = [(NUMBERS, "number"), (INTEGERS, "integer")]
-    stops = {"type": ["string", "array", "null"], "items": TEXTS, "maxItems": MAX_STOPS}
+    stop = {"type": ["string", "null"], "maxLength": MAX_STOP_CHARS}
+    stops = {"anyOf": [stop, {"type": "array", "items": stop | {"type": "string"}, "maxItems": MAX_STOPS}]}
     most = {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_TOKENS}
     options: Object = {
-        name: {"type": [kind, "null"], "minimum": least, "maximum": highest}
-        for table, kind in ranges
-        for name, (least, highest) in table.items()
+        each.name: {"type": [JSON_TYPES[each.kind], "null"], "minimum": each.minimum, "maximum": each.maximum}
+        for each in API_NUMBERS.values()
     } | {
         "stream": FLAG,
         "stream_options": {"type": ["object", "null"], "properties": {"include_usage": FLAG}},
@@ -220,7 +263,7 @@ def _options() -> Object:
         "reasoning_effort": {"anyOf": [WORDS, NOTHING]},
         "chat_template_kwargs": PASSED,
         "logit_bias": PASSED,
-        "tools": {"type": ["array", "null"], "items": {"type": "object"}, "maxItems": MOST_TOOLS},
+        "tools": {"type": ["array", "null"], "items": {"type": "object"}, "maxItems": MAX_TOOLS},
         "tool_choice": {
             "anyOf": [{"enum": [*CHOICES, None]}, {"type": "object"}],
             "description": "All but `none` and `auto` need `tools`.",
@@ -244,14 +287,14 @@ def _neutral(values: tuple[Any, ...]) -> Object:
 
 
 def _replies() -> Object:
-    said = _object(
+    message = _object(
         "role content",
         role={"const": "assistant"},
         content={"type": ["string", "null"]},
         reasoning_content=TEXTS,
         tool_calls=_list({"type": "object"}),
     )
-    choice = _object("index message finish_reason", index={"const": 0}, message=said, finish_reason=TEXTS)
+    choice = _object("index message finish_reason", index={"const": 0}, message=message, finish_reason=TEXTS)
     count = {"type": "integer", "minimum": 0}
     usage = _object(
         "prompt_tokens completion_tokens total_tokens neurons",
@@ -260,6 +303,7 @@ def _replies() -> Object:
         total_tokens=count,
         neurons={"type": "number"},
     )
+    usage |= {"type": ["object", "null"], "description": "Null if the model server did not report it."}
     model = _object("id object owned_by", id=TEXTS, object={"const": "model"}, owned_by=TEXTS)
     error = _object("message code", message=TEXTS, code=TEXTS)
     return {
@@ -276,6 +320,13 @@ def _replies() -> Object:
         "Model": model,
         "Models": _object("object data", object={"const": "list"}, data=_list(_ref("Model"))),
         "Error": _object("error", error=error),
+        "Conversations": _object(
+            "object data first_id last_id has_more",
+            object={"const": "list"},
+            data=_list(_object("id object title model created updated", object={"const": "conversation"})),
+            has_more={"type": "boolean"},
+        ),
+        "Conversation": _object("format version id title messages", messages=_list({"type": "object"})),
         "Result": _envelope(_result()),
         "Verified": _envelope(_object("id status", id=TEXTS, status={"const": "active"}, expires_on=TEXTS)),
         "Schema": _envelope(_object("input output", input={"type": "object"}, output={"type": "object"})),

@@ -13,27 +13,22 @@ from django.http import HttpRequest, UnreadablePostError
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, PayloadTooLarge
+from chat.upstream.parameters import API_NUMBERS, MAX_TOKENS, WHOLE
 from chat.wire import strict_json
 
-from .field_checks import Object, given, objects, plain_text, refuse_choice, within
-from .messages import MOST_TOOLS, messages_of
+from .field_checks import Object, get_field, get_objects, plain_text, refuse_choice, within
+from .messages import MAX_TOOLS, messages_of
+from .picture_parts import without_pictures
 from .unsupported_fields import refuse_unsupported
 
-MAX_TOKENS = 10_000_000
-NUMBERS = {
-    "temperature": (0, 5),
-    "top_p": (0, 2),
-    "frequency_penalty": (-2, 2),
-    "presence_penalty": (-2, 2),
-    "repetition_penalty": (0, 2),
-}
-INTEGERS = {"top_k": (1, 10_000), "seed": (-(2**63), 2**63 - 1)}
+UPLOAD = "chat.upload"  # in the scope of a request whose body is in a file: see chatsite/server
+MAX_TEXT_BYTES = 1_048_576  # of a body, without its pictures
 OBJECTS = ("response_format", "logit_bias", "chat_template_kwargs")
 TYPES = ("text", "json_object", "json_schema")
 CHOICES = ("none", "auto", "required", "any")
-MAX_STOPS = 16
+MAX_STOPS, MAX_STOP_CHARS = 16, 1_000
 REJECT_IF_BUSY = "rejectIfBusy"  # https://developers.cloudflare.com/workers-ai/features/reject-if-busy/
-LONGEST_NAME = 100  # characters of an unknown field's name that are quoted in the error
+MAX_QUOTED_CHARS = 100  # of an unknown field's name in the error
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +54,12 @@ def parse_body(request: HttpRequest) -> Object:
     Raises BadRequest and PayloadTooLarge.
     """
     try:
-        sent = strict_json.loads(request.body)
+        body = _large_body(request) if UPLOAD in getattr(request, "scope", {}) else request.body
+        sent = strict_json.loads(body)
     except RequestDataTooBig as error:
-        raise PayloadTooLarge(_("This is longer than 1 MiB. Send less.")) from error
+        raise PayloadTooLarge(_("The request is larger than 1 MiB. Send less.")) from error
     except UnreadablePostError as error:
-        raise BadRequest(_("This call ended before its end.")) from error
+        raise BadRequest(_("The request ended before it was complete.")) from error
     except strict_json.InvalidJSON as error:
         raise BadRequest(_(str(error))) from error
     if not isinstance(sent, dict):
@@ -71,64 +67,77 @@ def parse_body(request: HttpRequest) -> Object:
     return sent
 
 
+def _large_body(request: HttpRequest) -> bytes:
+    """Read a body that may be large because of its pictures. Raises RequestDataTooBig for one without."""
+    body = request.read()
+    if without_pictures(body) > MAX_TEXT_BYTES:
+        raise RequestDataTooBig("the rest is larger than a request without pictures may be")
+    return body
+
+
 def parse_params(sent: Object) -> CompletionParams:
     """Return the checked fields. Raises BadRequest."""
-    if given(sent, "n", (int,), 1) != 1:
-        raise BadRequest(_("Only one reply can be asked for at a time: “n” must be 1."))
+    if get_field(sent, "n", (int,), 1) != 1:
+        raise BadRequest(_("Only one reply per request is supported: “n” must be 1."))
     refuse_unsupported(sent)
-    options = given(sent, "stream_options", (dict,), {})
+    options = get_field(sent, "stream_options", (dict,), {})
     return CompletionParams(
         messages_of(sent),
-        stream=given(sent, "stream", (bool,), False),
-        include_usage=given(options, "include_usage", (bool,), False),
+        stream=get_field(sent, "stream", (bool,), False),
+        include_usage=get_field(options, "include_usage", (bool,), False),
         max_tokens=_max_tokens(sent),
         raw=_raw(sent),
-        lora=plain_text("lora", given(sent, "lora", (str,), "")),
+        lora=plain_text("lora", get_field(sent, "lora", (str,), "")),
         parameters=dict(_parameters(sent)),
     )
 
 
 def _raw(sent: Object) -> bool:
-    raw: bool = given(sent, "raw", (bool,), False)
+    raw: bool = get_field(sent, "raw", (bool,), False)
     if raw and sent.get("prompt") is None:
-        raise BadRequest(_("“raw” goes with “prompt”."))
+        raise BadRequest(_("“raw” can only be used with “prompt”."))
     return raw
 
 
 def _max_tokens(sent: Object) -> int | None:
     for name in ("max_completion_tokens", "max_tokens"):
-        if (most := given(sent, name, (int,))) is not None:
+        if (most := get_field(sent, name, (int,))) is not None:
             return int(within(name, most, 1, MAX_TOKENS))
     return None
 
 
 def _parameters(sent: Object) -> Iterator[tuple[str, Any]]:
-    for name, (least, most) in NUMBERS.items():
-        if (number := given(sent, name, (int, float))) is not None:
-            yield name, within(name, number, least, most)
-    for name, (least, most) in INTEGERS.items():
-        if (number := given(sent, name, (int,))) is not None:
-            yield name, within(name, number, least, most)
+    for name, parameter in API_NUMBERS.items():
+        types = (int,) if parameter.kind == WHOLE else (int, float)
+        if (number := get_field(sent, name, types)) is not None:
+            yield name, within(name, number, parameter.minimum, parameter.maximum)
     yield from _objects_of(sent)
     yield from _tools(sent)
-    if (effort := given(sent, "reasoning_effort", (str,))) is not None:
+    if (effort := get_field(sent, "reasoning_effort", (str,))) is not None:
         yield "reasoning_effort", plain_text("reasoning_effort", effort)
-    if (stop := given(sent, "stop", (str, list))) is not None:
-        if isinstance(stop, list) and (len(stop) > MAX_STOPS or not all(isinstance(s, str) for s in stop)):
-            raise BadRequest(_("“%(name)s” must be text, or a short list of texts.") % {"name": "stop"})
+    if (stop := get_field(sent, "stop", (str, list))) is not None:
+        _check_stop([stop] if isinstance(stop, str) else stop)
         yield "stop", stop
+
+
+def _check_stop(stops: list[Any]) -> None:
+    short = all(isinstance(stop, str) and len(stop) <= MAX_STOP_CHARS for stop in stops)
+    if len(stops) > MAX_STOPS or not short:
+        raise BadRequest(_("“%(name)s” must be a string or a short list of strings.") % {"name": "stop"})
 
 
 def _objects_of(sent: Object) -> Iterator[tuple[str, Any]]:
     for name in OBJECTS:
-        if value := given(sent, name, (dict,)):
+        if value := get_field(sent, name, (dict,)):
             if name == "response_format":
                 _check_format(value)
             yield name, value
-    options = given(sent, "options", (dict,), {})
+    options = get_field(sent, "options", (dict,), {})
     if unknown := sorted(options.keys() - {REJECT_IF_BUSY}):
-        raise BadRequest(_("“%(name)s” is not supported.") % {"name": f"options.{unknown[0][:LONGEST_NAME]}"})
-    if given(options, REJECT_IF_BUSY, (bool,), False):
+        raise BadRequest(
+            _("“%(name)s” is not supported.") % {"name": f"options.{unknown[0][:MAX_QUOTED_CHARS]}"}
+        )
+    if get_field(options, REJECT_IF_BUSY, (bool,), False):
         yield "options", {REJECT_IF_BUSY: True}
 
 
@@ -140,15 +149,15 @@ def _check_format(wanted: Object) -> None:
 
 
 def _tools(sent: Object) -> Iterator[tuple[str, Any]]:
-    choice = given(sent, "tool_choice", (str, dict))
+    choice = get_field(sent, "tool_choice", (str, dict))
     if isinstance(choice, str) and choice not in CHOICES:
         refuse_choice("tool_choice", CHOICES)
-    if not (tools := objects(sent, "tools", MOST_TOOLS)):
+    if not (tools := get_objects(sent, "tools", MAX_TOOLS)):
         if choice not in (None, "none", "auto"):
-            raise BadRequest(_("“tool_choice” needs “tools”."))
+            raise BadRequest(_("“tool_choice” requires “tools”."))
         return
     yield "tools", tools
     if choice is not None:
         yield "tool_choice", "required" if choice == "any" else choice
-    if (parallel := given(sent, "parallel_tool_calls", (bool,))) is not None:
+    if (parallel := get_field(sent, "parallel_tool_calls", (bool,))) is not None:
         yield "parallel_tool_calls", parallel

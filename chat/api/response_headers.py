@@ -10,18 +10,18 @@ NEURONS = "cf-ai-neurons"
 ALL = (REQUEST_ID, REQUESTED_MODEL, LOG_ID, CACHE_STATUS, STEP, SERVED_BY, NEURONS)
 
 
-def call_headers(exchange: ActiveCall) -> dict[str, str]:
+def call_headers(active_call: ActiveCall) -> dict[str, str]:
     """Return the headers of a call whose response has begun.
 
     They hold its id, the requested model if that one is retired, and the gateway's information.
     """
-    passage = exchange.passage
+    log_ref = active_call.gateway_log_ref
     known = {
-        REQUEST_ID: str(exchange.call.pk),
-        REQUESTED_MODEL: exchange.requested,
-        LOG_ID: passage.log_id,
-        CACHE_STATUS: passage.cache_status,
-        SERVED_BY: passage.served_by,
-        STEP: "" if passage.step is None else str(passage.step),
+        REQUEST_ID: str(active_call.call.pk),
+        REQUESTED_MODEL: active_call.requested,
+        LOG_ID: log_ref.log_id,
+        CACHE_STATUS: log_ref.cache_status,
+        SERVED_BY: log_ref.served_by,
+        STEP: "" if log_ref.step is None else str(log_ref.step),
     }
     return {name: value for name, value in known.items() if value}

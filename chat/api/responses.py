@@ -1,32 +1,29 @@
 """Responses of all dialects: errors, JSON and event streams."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from functools import wraps
 from typing import Any, Protocol
 
 from django.db.utils import Error
-from django.http import HttpRequest, JsonResponse, StreamingHttpResponse
+from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from chat.db_errors import unavailable
 from chat.engine.generation.api_calls import ActiveCall, CallAborted
+from chat.event_stream import EventStreamResponse
 from chat.exceptions import RequestError
 from chat.upstream.errors import UpstreamError
 from chat.wire import sse
 from chat.wire.frames import Delta
 
-from .errors import ApiError, MethodNotAllowed, error_of, headers
+from .errors import ApiError, MethodNotAllowed, error_headers, error_of
 from .response_headers import call_headers
 
 View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
-Failure = Callable[[ApiError], tuple[int, dict[str, Any]]]
-STREAM = {
-    "Cache-Control": "no-cache, no-transform",
-    "X-Accel-Buffering": "no",
-    "Content-Encoding": "identity",
-}
+# Returns (HTTP status, body) of an error in one dialect.
+ErrorEnvelope = Callable[[ApiError], tuple[int, dict[str, Any]]]
 
 
 class StreamFormat(Protocol):
@@ -41,11 +38,11 @@ class StreamFormat(Protocol):
     def last(self) -> bytes:
         """Return the end of a complete reply: tool calls, finish reason and usage, without `[DONE]`."""
 
-    def failure(self, problem: ApiError) -> bytes:
+    def error(self, problem: ApiError) -> bytes:
         """Return the frame of an error, which ends the stream."""
 
 
-def api_view(failure: Failure, *methods: str) -> Callable[[View], View]:
+def api_view(envelope: ErrorEnvelope, *methods: str) -> Callable[[View], View]:
     """Allow only these methods, and turn errors into the dialect's envelope.
 
     The view is exempt from the CSRF check, because the API accepts no cookies.
@@ -56,13 +53,13 @@ def api_view(failure: Failure, *methods: str) -> Callable[[View], View]:
         async def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             try:
                 if request.method not in methods:
-                    raise MethodNotAllowed(_("This address does not take this method."))
+                    raise MethodNotAllowed(_("This endpoint doesn’t support this method."))
                 return await view(request, *args, **kwargs)
             except (RequestError, UpstreamError, CallAborted) as error:
                 problem = error_of(error)
             except Error as error:
                 problem = error_of(unavailable(error))
-            response = error_response(failure, problem)
+            response = error_response(envelope, problem)
             if problem.status == MethodNotAllowed.status:
                 response["Allow"] = ", ".join(methods)
             return response
@@ -73,9 +70,9 @@ def api_view(failure: Failure, *methods: str) -> Callable[[View], View]:
     return decorate
 
 
-def error_response(failure: Failure, problem: ApiError) -> JsonResponse:
-    status, body = failure(problem)
-    return json_response(body, status=status, headers=headers(problem))
+def error_response(envelope: ErrorEnvelope, problem: ApiError) -> JsonResponse:
+    status, body = envelope(problem)
+    return json_response(body, status=status, headers=error_headers(problem))
 
 
 def json_response(body: dict[str, Any], **options: Any) -> JsonResponse:
@@ -84,21 +81,21 @@ def json_response(body: dict[str, Any], **options: Any) -> JsonResponse:
     return response
 
 
-async def whole(exchange: ActiveCall) -> tuple[str, str]:
+async def read_reply(active_call: ActiveCall) -> tuple[str, str]:
     """Return (text, reasoning) of the complete reply. Raises UpstreamError and CallAborted."""
-    async with aclosing(exchange.deltas()) as deltas:
-        said = [delta async for delta in deltas]
-    return "".join(delta.text for delta in said), "".join(delta.reasoning for delta in said)
+    async with aclosing(active_call.deltas()) as deltas:
+        reply = [delta async for delta in deltas]
+    return "".join(delta.text for delta in reply), "".join(delta.reasoning for delta in reply)
 
 
-async def stream(exchange: ActiveCall, frames: StreamFormat) -> "EventStream":
-    """Return an event stream once the first delta is there: a failure before it still gets its own status.
+async def stream_reply(active_call: ActiveCall, frames: StreamFormat) -> "CallStream":
+    """Return an event stream once the first delta is there: an error before it still gets its own status.
 
     Raises UpstreamError and CallAborted.
     """
-    deltas = exchange.deltas()
+    deltas = active_call.deltas()
     first = await anext(deltas, None)
-    return EventStream(exchange, deltas, _stream(deltas, first, frames))
+    return CallStream(active_call, deltas, _stream(deltas, first, frames))
 
 
 async def _stream(
@@ -110,26 +107,24 @@ async def _stream(
             async for delta in deltas:
                 yield frames.delta(delta)
         except (UpstreamError, CallAborted) as error:
-            yield frames.failure(error_of(error))
+            yield frames.error(error_of(error))
             return
         yield frames.last() + sse.DONE
 
 
-class EventStream(StreamingHttpResponse):
-    """Pass the frames on as they are. Closing it ends the call even if it was never iterated."""
+class CallStream(EventStreamResponse):
+    """The stream of a call. Closing it ends the call even if it was never iterated."""
 
     def __init__(
-        self, exchange: ActiveCall, deltas: AsyncGenerator[Delta, None], frames: AsyncGenerator[bytes, None]
+        self,
+        active_call: ActiveCall,
+        deltas: AsyncGenerator[Delta, None],
+        frames: AsyncGenerator[bytes, None],
     ) -> None:
-        self._exchange, self._deltas, self._frames = exchange, deltas, frames
-        super().__init__(frames, content_type="text/event-stream", headers=STREAM)
-        for name, value in call_headers(exchange).items():
-            self[name] = value
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._frames
+        self._active_call, self._deltas = active_call, deltas
+        super().__init__(frames, call_headers(active_call))
 
     def close(self) -> None:
         super().close()
-        if self._exchange.stored is None:
-            self._exchange.abandon(self._deltas)
+        if self._active_call.stored is None:
+            self._active_call.abandon(self._deltas)

@@ -14,12 +14,12 @@ from chat.engine.engine import get_engine
 
 from .auth import authenticate
 from .responses import api_view, json_response
-from .workers_ai import envelope, failure
+from .workers_ai import envelope, error_envelope
 
 VALID = 10000  # the code that Cloudflare sends with this message
 
 
-@api_view(failure, "GET", "HEAD")
+@api_view(error_envelope, "GET", "HEAD")
 async def verify(request: HttpRequest, **address: Any) -> HttpResponseBase:
     """Return the status of the request's key; 401 if it is not valid."""
     await get_engine()

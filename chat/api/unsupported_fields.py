@@ -46,7 +46,7 @@ HINTS = (
 
 
 def refuse_unsupported(sent: Object) -> None:
-    """Raises BadRequest when an unsupported field has a value with an effect."""
+    """Raise BadRequest if an unsupported field has a value with an effect."""
     for name, neutral in NEUTRAL.items():
         if sent.get(name) is not None and sent[name] not in neutral:
             raise BadRequest(_refusal(name))

@@ -22,12 +22,12 @@ from .field_checks import Object
 from .openai import completion, usage_of
 from .request_body import CompletionParams
 from .response_headers import NEURONS, call_headers
-from .responses import api_view, json_response, stream, whole
+from .responses import api_view, json_response, read_reply, stream_reply
 
 STATUSES = {5007: 400, 2016: 424}  # HTTP status by Cloudflare's code, where it differs from OpenAI's
 
 
-def failure(problem: ApiError) -> tuple[int, Object]:
+def error_envelope(problem: ApiError) -> tuple[int, Object]:
     """Return (HTTP status, body) of an error."""
     error = {"code": problem.number, "message": problem.message}
     body = {"result": None, "success": False, "errors": [error], "messages": []}
@@ -38,27 +38,27 @@ def envelope(result: object, **more: object) -> Object:
     return {"result": result, "success": True, "errors": [], "messages": [], **more}
 
 
-@api_view(failure, "POST")
+@api_view(error_envelope, "POST")
 async def run(request: HttpRequest, account: str, model: str) -> HttpResponseBase:
     """Reply to `prompt` or `messages` with the model in the URL."""
     return await _run(request, lambda sent: (model, sent))
 
 
-@api_view(failure, "POST")
+@api_view(error_envelope, "POST")
 async def run_named(request: HttpRequest, account: str) -> HttpResponseBase:
     """Do the same as `run` with a body `{"model", "input"}`."""
     return await _run(request, _read_input)
 
 
 async def _run(request: HttpRequest, read: BodyReader) -> HttpResponseBase:
-    asked, exchange = await start_call(request, Call.Dialect.WORKERS_AI, read)
-    if asked.stream:
-        return await stream(exchange, WorkersAIFrames(exchange))
-    text, reasoning = await whole(exchange)
+    params, active_call = await start_call(request, Call.Dialect.WORKERS_AI, read)
+    if params.stream:
+        return await stream_reply(active_call, WorkersAIFrames(active_call))
+    text, reasoning = await read_reply(active_call)
     response = json_response(
-        envelope(_result(asked, exchange, text, reasoning)), headers=call_headers(exchange)
+        envelope(_result(params, active_call, text, reasoning)), headers=call_headers(active_call)
     )
-    if usage := exchange.usage:
+    if usage := active_call.usage:
         response[NEURONS] = f"{usage.neurons:.2f}"
     return response
 
@@ -66,33 +66,33 @@ async def _run(request: HttpRequest, read: BodyReader) -> HttpResponseBase:
 def _read_input(sent: Object) -> tuple[object, Object]:
     fields = sent.get("input")
     if not isinstance(fields, dict):
-        raise BadRequest(_("“%(name)s” is of a wrong type.") % {"name": "input"})
+        raise BadRequest(_("“%(name)s” has the wrong type.") % {"name": "input"})
     return sent.get("model"), {"gateway": sent.get("gateway")} | fields
 
 
-def _result(asked: CompletionParams, exchange: ActiveCall, text: str, reasoning: str) -> Object:
+def _result(params: CompletionParams, active_call: ActiveCall, text: str, reasoning: str) -> Object:
     """Return the result in both shapes, as Workers AI does: its own, and OpenAI's, where clients look for
     the reasoning.
 
     `response` is parsed if JSON was requested. Tool calls are flat, with their arguments as an object.
     """
-    result: Object = {**completion(exchange, text, reasoning), "response": text}
-    if asked.parameters.get("response_format", {}).get("type", "text") != "text":
+    result: Object = {**completion(active_call, text, reasoning), "response": text}
+    if params.parameters.get("response_format", {}).get("type", "text") != "text":
         result["response"] = _parsed(text)
     if reasoning:
         result["reasoning_content"] = reasoning
-    result["tool_calls"] = _tool_calls(exchange)
-    return result | {"finish_reason": exchange.finish_reason, "usage": usage_of(exchange.usage)}
+    result["tool_calls"] = _tool_calls(active_call)
+    return result | {"finish_reason": active_call.finish_reason, "usage": usage_of(active_call.usage)}
 
 
-def _tool_calls(exchange: ActiveCall) -> list[Object]:
+def _tool_calls(active_call: ActiveCall) -> list[Object]:
     return [
         {
             "id": call["id"],
             "name": call["function"]["name"],
             "arguments": _parsed(call["function"]["arguments"]),
         }
-        for call in exchange.tool_calls
+        for call in active_call.tool_calls
     ]
 
 
@@ -106,8 +106,8 @@ def _parsed(text: str) -> Any:
 class WorkersAIFrames:
     """Frames of a stream in Workers AI's own shape, the last one with the usage."""
 
-    def __init__(self, exchange: ActiveCall) -> None:
-        self._exchange = exchange
+    def __init__(self, active_call: ActiveCall) -> None:
+        self._active_call = active_call
 
     def first(self) -> bytes:
         return b""
@@ -124,14 +124,18 @@ class WorkersAIFrames:
         return _frame({"response": "", "reasoning_content": reasoning, "choices": [choice]})
 
     def last(self) -> bytes:
-        exchange = self._exchange
-        calls = _tool_calls(exchange)
+        active_call = self._active_call
+        calls = _tool_calls(active_call)
         called = _frame({"response": "", "tool_calls": calls}) if calls else b""
-        end = {"response": "", "finish_reason": exchange.finish_reason, "usage": usage_of(exchange.usage)}
+        end = {
+            "response": "",
+            "finish_reason": active_call.finish_reason,
+            "usage": usage_of(active_call.usage),
+        }
         return called + _frame(end)
 
-    def failure(self, problem: ApiError) -> bytes:
-        return _frame(failure(problem)[1])
+    def error(self, problem: ApiError) -> bytes:
+        return _frame(error_envelope(problem)[1])
 
 
 def _frame(payload: Object) -> bytes:

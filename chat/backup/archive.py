@@ -14,6 +14,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 SECRET_KEY = "secret-key"  # noqa: S105 - the name of a file
 MEDIA = "media/"
+ATTACHMENTS = "attachments/"
 PIECE_BYTES = 1_048_576
 LONGEST_MANIFEST_BYTES = 64 * 1_048_576
 COMPRESSION_LEVEL = 1  # reduces to a third of the size, in a tenth of the default level's time
@@ -106,10 +107,10 @@ class Archive:
     def _read_manifest(self) -> Manifest:
         if self._zip.getinfo(MANIFEST).file_size > LONGEST_MANIFEST_BYTES:
             raise ValueError("too long")
-        read = json.loads(self._zip.read(MANIFEST))
-        if read["format"] != FORMAT:
+        fields = json.loads(self._zip.read(MANIFEST))
+        if fields["format"] != FORMAT:
             raise ValueError("another format")
-        manifest = Manifest(**read)
+        manifest = Manifest(**fields)
         manifest.migrations = [(app, name) for app, name in manifest.migrations]
         if not all(map(_is_safe, manifest.members)):
             raise ValueError("a member leads out of its folder")

@@ -1,39 +1,56 @@
-"""Backup of a site's files outside the database: the secret key and the attachments."""
+"""Backup of a site's files outside the database: the secret key and the pictures.
+
+Pictures in a bucket are not in a backup: `ATTACHMENTS_S3_BUCKET` says where they stay.
+"""
 
 import os
 import shutil
 from pathlib import Path
 
-from .archive import MEDIA, SECRET_KEY, Archive, ArchiveWriter, Progress, pieces_of
+from chat.attachments.files import PARTIAL
+
+from .archive import ATTACHMENTS, MEDIA, SECRET_KEY, Archive, ArchiveWriter, Progress, pieces_of
+
+FOLDERS = (MEDIA, ATTACHMENTS)
 
 
 def dump(folder: Path, archive: ArchiveWriter, progress: Progress) -> None:
-    """Pack the secret key and the attachments of DATA_DIR. Attachments deleted meanwhile are left out."""
+    """Pack the secret key and the pictures of DATA_DIR. What is deleted meanwhile is left out."""
     key = folder / SECRET_KEY
     if key.is_file():
         archive.add(SECRET_KEY, pieces_of(key))
-    media = sorted(path for path in (folder / "media").rglob("*") if path.is_file())
-    for done, path in enumerate(media):
-        progress("packing files", done, len(media))
+    packed = [path for name in FOLDERS for path in sorted((folder / name).rglob("*")) if _is_whole(path)]
+    for done, path in enumerate(packed):
+        progress("packing files", done, len(packed))
         if path.exists():
-            archive.add(f"{MEDIA}{path.relative_to(folder / 'media').as_posix()}", pieces_of(path))
+            archive.add(path.relative_to(folder).as_posix(), pieces_of(path))
+
+
+def _is_whole(path: Path) -> bool:
+    return path.is_file() and not path.name.startswith(PARTIAL)
 
 
 def unpack(archive: Archive, folder: Path) -> None:
-    """Extract the secret key and the attachments into a new folder, for `replace`."""
+    """Extract the secret key and the pictures into a new folder, for `replace`."""
     for name in archive.manifest.members:
-        if name == SECRET_KEY or name.startswith(MEDIA):
+        if name == SECRET_KEY or name.startswith(FOLDERS):
             archive.extract(name, folder / name)
 
 
 def replace(folder: Path, new: Path, suffix: str) -> list[Path]:
     """Move the files that `unpack` extracted to `new` into DATA_DIR.
 
-    Return the paths, with `suffix`, under which the replaced files are kept. An identical file stays.
+    Return the paths, with `suffix`, under which the replaced files are kept. An identical file stays. The
+    pictures that were there are moved away even if none come, because the restored database has no rows of
+    them, and pruning would delete them.
     """
     kept = []
-    for name in (SECRET_KEY, MEDIA.rstrip("/")):
+    for name in (SECRET_KEY, *(each.rstrip("/") for each in FOLDERS)):
         there, coming = folder / name, new / name
+        if f"{name}/" == ATTACHMENTS:
+            coming.mkdir(mode=0o700, exist_ok=True)
+            if not there.exists() and not any(coming.iterdir()):
+                continue
         if not coming.exists() or _is_same(there, coming):
             continue
         if there.exists():

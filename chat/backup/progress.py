@@ -4,10 +4,13 @@ from typing import TextIO
 
 
 class ProgressLine:
-    """A `Progress` callable that writes to `stream`, which is standard error in the commands."""
+    """A `Progress` callable that writes to `stream`, which is standard error in the commands.
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    With a `unit`, such as "rows", the line also says how many of them are done.
+    """
+
+    def __init__(self, stream: TextIO, unit: str = "") -> None:
+        self._stream, self._unit = stream, unit
         self._is_terminal = stream.isatty()
         self._last = ("", -1)
 
@@ -18,11 +21,12 @@ class ProgressLine:
             return
         is_new = doing != self._last[0]
         self._last = (doing, shown)
+        amount = f" ({done:,} of {total:,} {self._unit})" if self._unit else ""
         if self._is_terminal:
             lead = "\n" if is_new and self._started else "\r"
-            self._stream.write(f"{lead}{doing}: {shown} %")
+            self._stream.write(f"{lead}{doing}: {shown} %{amount}")
         else:
-            self._stream.write(f"{doing}: {shown} %\n")
+            self._stream.write(f"{doing}: {shown} %{amount}\n")
         self._started = True
         self._stream.flush()
 

@@ -3,7 +3,7 @@
 import uuid
 from pathlib import Path
 
-from django.db import DatabaseError
+from django.db import DEFAULT_DB_ALIAS, DatabaseError
 from django.db.models.functions import Now
 
 from chat.models import Worker
@@ -19,20 +19,21 @@ def running(folder: Path) -> str:
     """
     for path in (folder / "workers").glob("*"):
         if (worker := _key_of(path)) and process_lock.is_locked(folder / "workers", worker):
-            return f"A server runs with the DATA_DIR {folder}: stop it first."
+            return f"A server is running with the DATA_DIR {folder}. Stop it first."
     return ""
 
 
-def heard() -> str:
+def heard(database: str = DEFAULT_DB_ALIAS) -> str:
     """Return an error message if a server of any machine wrote a heartbeat within DEAD_AFTER, else ""."""
     try:
-        worker = Worker.objects.filter(heartbeat_at__gte=Now() - DEAD_AFTER).first()
+        worker = Worker.objects.using(database).filter(heartbeat_at__gte=Now() - DEAD_AFTER).first()
     except DatabaseError:
         return ""  # the table does not exist, or is damaged
     if worker is None:
         return ""
     seconds = int(DEAD_AFTER.total_seconds())
-    return f"The server {worker} uses this database: stop it first. If it was killed, wait {seconds} seconds."
+    wait = f"If it was killed, wait {seconds} seconds."
+    return f"The server {worker} is using this database. Stop it first. {wait}"
 
 
 def _key_of(path: Path) -> uuid.UUID | None:

@@ -1,6 +1,7 @@
 """The engine of one process: its parts, started and stopped in order."""
 
 import asyncio
+import logging
 import os
 import socket
 import uuid
@@ -9,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from chat import metrics
 from chat.background import BackgroundTasks, spawn
 from chat.engine.cluster.access_monitor import AccessMonitor
 from chat.engine.cluster.pubsub import RunPubSub
 from chat.engine.cluster.remote_run import RemoteRuns
+from chat.engine.generation import api_calls, supervisor
 from chat.engine.generation.api_calls import ApiCalls
 from chat.engine.generation.supervisor import Supervisor
-from chat.engine.streaming.run_info import run_info_of
-from chat.engine.streaming.run_state import RunState
+from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.engine.streaming.viewer import Viewers
 from chat.model_catalog import catalog, config
 from chat.model_catalog.watcher import CatalogWatcher
@@ -25,17 +27,20 @@ from chat.ownership.heartbeat import HeartbeatTask
 from chat.ownership.journal import Journal
 from chat.ownership.process_lock import ProcessLock
 from chat.ownership.protocol import Lease
+from chat.turns import attached
 from chat.turns.store import StoredTurn, TurnStore
-from chat.upstream.catalogue import Catalogue, LlmModel
+from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.client import Client
 from chat.upstream.providers import llama_cpp
 from chat.upstream.routing.rate_limiter import RateLimiter
-from chat.upstream.routing.router import Router
+from chat.upstream.routing.router import Router, ignore_result
 
 from .gateway_feedback import GatewayFeedback
 from .readiness import Readiness
+from .titles import Titles
 
 if TYPE_CHECKING:
+    from chat.engine.metrics import EngineMetrics
     from chat.upstream.routing.redis_rate_limiter import RedisRateLimiter
 
 PING_SECONDS = 15.0  # a stream silent for so long gets an SSE comment
@@ -43,17 +48,34 @@ HOUSEKEEPING_INTERVAL_SECONDS = 0.25
 SHUTDOWN_STREAM_SECONDS = 3.0  # longest wait at shutdown for open streams to send their last frames
 
 
+logger = logging.getLogger(__name__)
+
+
 class Engine:
     """All parts that stream in this process. To be created on the event loop that it works on."""
 
     def __init__(self) -> None:
         self.worker = Worker(id=uuid.uuid4(), host=socket.gethostname(), pid=os.getpid())
+        self.lease = Lease(self.worker.pk)
+        self.readiness = Readiness()
+        self.draining = False
+        self.force_shutdown = asyncio.Event()
+        self._tasks = BackgroundTasks()
+        self.metrics = _metrics()
+        self._build_upstream()
+        self._build_runs()
+
+    def _build_upstream(self) -> None:
+        """Build the parts that send requests to the models: client, limits, catalog and router."""
         self.local = _local_model()
         self.client = Client(
-            config.account(), self.local, gateway=config.gateway(), endpoint=config.endpoint()
+            config.account(),
+            self.local,
+            gateway=config.gateway(),
+            endpoint=config.endpoint(),
+            load_pictures=attached.load,
         )
         self.gateway_feedback = GatewayFeedback(self.client)
-        self.lease = Lease(self.worker.pk)
         self._redis_rate_limiter = _redis_rate_limiter()
         self.rate_limiter = RateLimiter(
             settings.REQUESTS_PER_MINUTE,
@@ -61,38 +83,47 @@ class Engine:
             processes=self.lease.alive,
             shared=self._redis_rate_limiter,
         )
-        given = _configured_models(self.local)
-        self._catalogue = catalog.current
-        self._catalogue.replace(catalog.initial_catalog(given))
+        configured = _configured_models(self.local)
+        self._catalog = catalog.current
+        self._catalog.replace(catalog.initial_catalog(configured))
         self.catalog_watcher = CatalogWatcher(
-            given, self._catalogue, self.client if settings.CLOUDFLARE_ACCOUNT_ID else None
+            configured, self._catalog, self.client if settings.CLOUDFLARE_ACCOUNT_ID else None
         )
         self.router = Router(
             self.client,
-            self._catalogue.get,
+            self._catalog.get,
             self.rate_limiter,
             settings.FALLBACK_MODELS,
             on_error=self.catalog_watcher.on_rejected,
+            on_result=self.metrics.on_attempt if self.metrics else ignore_result,
         )
-        self.turn_store = TurnStore(self.lease, self._catalogue)
-        self.viewers = Viewers()
-        self.remote_runs = RemoteRuns()
-        self.readiness = Readiness()
-        self.draining = False
-        self.force_shutdown = asyncio.Event()
+
+    def _build_runs(self) -> None:
+        """Build the parts that store, generate and show runs, and the ones that watch over them."""
         workers = Path(settings.DATA_DIR) / "workers"
         self._process_lock = ProcessLock(workers, self.worker.pk)
-        self.api_calls = ApiCalls(self.router)
-        self.supervisor = Supervisor(self.router, self.worker.pk, Journal(workers, self.worker.pk))
-        self.heartbeat = HeartbeatTask(self.worker, self.lease, workers, self.supervisor.running)
+        self.turn_store = TurnStore(self.lease, self._catalog)
+        self.titles = Titles(self.router, self._catalog)
+        self.supervisor = Supervisor(
+            self.router,
+            self.worker.pk,
+            Journal(workers, self.worker.pk),
+            self.titles.on_stored,
+            self.metrics.on_run_ended if self.metrics else supervisor.ignore_end,
+        )
+        self.api_calls = ApiCalls(
+            self.router, self.metrics.on_call_ended if self.metrics else api_calls.ignore_end
+        )
+        self.viewers = Viewers()
+        self.remote_runs = RemoteRuns()
         self.pubsub = RunPubSub(self.supervisor, self.remote_runs)
+        self.heartbeat = HeartbeatTask(self.worker, self.lease, workers, self.supervisor.running)
         self._access_monitor = AccessMonitor(self.viewers, self.api_calls)
-        self._tasks = BackgroundTasks()
 
     @property
-    def catalogue(self) -> Catalogue:
+    def catalog(self) -> Catalog:
         """The models offered now. It may be replaced at any moment: read it once for a consistent view."""
-        return self._catalogue.get()
+        return self._catalog.get()
 
     async def start(self) -> None:
         await self.pubsub.start()
@@ -101,23 +132,29 @@ class Engine:
         await self.catalog_watcher.start()
         self.supervisor.writer.start()
         self._access_monitor.start()
-        self._tasks.repeat(self._keep_house, HOUSEKEEPING_INTERVAL_SECONDS, "housekeeping")
+        self._tasks.repeat(self._do_housekeeping, HOUSEKEEPING_INTERVAL_SECONDS, "housekeeping")
+        if self.metrics:
+            await self.metrics.start(self._sample)
 
-    async def launch(self, opened: StoredTurn) -> RunState:
-        """Start the run of a stored turn, or follow the run that an earlier request with its key started."""
-        if opened.request is None:
-            return await self.follow(opened.run)
-        live = RunState(run_info_of(opened.run))
-        self.supervisor.launch(opened.run, live, opened.request)
-        return live
+    async def launch(self, stored: StoredTurn) -> RunState:
+        """Start the run of a stored turn; if its key was sent before, follow the run started then."""
+        if stored.request is None:
+            return await self.follow(stored.run)
+        state = RunState(RunInfo.of(stored.run))
+        self.titles.on_launched(stored.run, stored.request)
+        self.supervisor.launch(stored.run, state, stored.request)
+        return state
 
     async def follow(self, run: Run) -> RunState:
-        """Return the state to watch for `run` (message and worker loaded): our own or a `RemoteRun`."""
-        if live := self.supervisor.states.get(run.pk):
-            return live
-        remote_run = self.remote_runs.get(run)
+        """Return the state that viewers of `run` share: this process's own, or the copy of another's.
+
+        `run` must have its message and its worker loaded.
+        """
+        if state := self.supervisor.states.get(run.pk):
+            return state
+        remote_run = self.remote_runs.get_or_create(run)
         if not remote_run.viewers and remote_run.outcome is None:
-            # Subscribe first, read second: text written in between then arrives by one way or the other.
+            # Subscribe before reading: text written in between then arrives as a message.
             if run.is_live and run.worker is not None:
                 self.pubsub.subscribe(run.pk, run.worker.channel, remote_run.end)
             await self.remote_runs.refresh(remote_run)
@@ -131,6 +168,8 @@ class Engine:
     async def drain(self, grace: float) -> None:
         """Start nothing new, let runs and calls end within `grace` seconds, store the rest as interrupted."""
         self.draining = True
+        self._sample()
+        await self.titles.stop()
         await asyncio.gather(
             self.supervisor.wait(grace, self.force_shutdown), self.api_calls.wait(grace, self.force_shutdown)
         )
@@ -139,10 +178,13 @@ class Engine:
         await self.supervisor.interrupt_all()
         await self.supervisor.writer.stop()
         await self.viewers.wait_closed(SHUTDOWN_STREAM_SECONDS)
-        await self._end()
+        await self.close()
 
-    async def _end(self) -> None:
+    async def close(self) -> None:
+        """Stop and release all parts, whether or not they were started."""
         await self._tasks.cancel()
+        if self.metrics:
+            await self.metrics.stop()
         await self.catalog_watcher.stop()
         await self._access_monitor.stop()
         await self.pubsub.stop()
@@ -156,11 +198,28 @@ class Engine:
             self.local.close()
         self._process_lock.release()
 
-    async def _keep_house(self) -> None:
+    def _sample(self) -> None:
+        if self.metrics:
+            self.metrics.sample(self)
+
+    async def _do_housekeeping(self) -> None:
         self.worker.channel = self.pubsub.channel  # stored with the next heartbeat
         for viewer in list(self.viewers.open):
             viewer.feed.state.ping(PING_SECONDS)
+        self.supervisor.release_ended()
         await self.remote_runs.poll()
+
+
+def _metrics() -> "EngineMetrics | None":
+    if not metrics.is_enabled():
+        return None
+    from chat.engine.metrics import EngineMetrics
+
+    try:
+        return EngineMetrics(lambda model: catalog.current.get().get_known(model) is not None)
+    except OSError as error:
+        logger.error("this process has no metrics: %s", error.strerror)
+        return None
 
 
 def _redis_rate_limiter() -> "RedisRateLimiter | None":
@@ -179,9 +238,9 @@ def _local_model() -> llama_cpp.LocalModel | None:
     return llama_cpp.LocalModel(path) if path else None
 
 
-def _configured_models(offered: llama_cpp.LocalModel | None) -> list[LlmModel]:
+def _configured_models(local: llama_cpp.LocalModel | None) -> list[LlmModel]:
     """Return the models that this site's settings add to Cloudflare's."""
-    return [*config.models(), *([offered.model] if offered else [])]
+    return [*config.models(), *([local.model] if local else [])]
 
 
 _engine: Engine | None = None
@@ -203,10 +262,10 @@ async def get_engine() -> Engine:
 
 async def _start() -> Engine:
     global _engine
-    made = Engine()
-    await made.start()
-    _engine = made
-    return made
+    engine = Engine()
+    await engine.start()
+    _engine = engine
+    return engine
 
 
 async def shut_down(grace: float) -> None:

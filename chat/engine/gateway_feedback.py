@@ -8,8 +8,8 @@ from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 from chat.upstream.gateway_log import GatewayLogRef
 
-WAITING = 100  # limit of pending ratings; beyond it the gateway does not answer, and ratings are dropped
-FAREWELL = 2.0  # seconds, longest wait for the pending ratings at shutdown
+MAX_PENDING = 100  # ratings; further ones are dropped, as the gateway does not answer
+SHUTDOWN_SECONDS = 2.0  # longest wait for the pending ratings at shutdown
 
 logger = logging.getLogger(__name__)
 
@@ -24,27 +24,27 @@ class GatewayFeedback:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._tasks = BackgroundTasks()
-        self._turn = asyncio.Lock()
+        self._one_at_a_time = asyncio.Lock()
         self._failing = False
 
-    def send(self, passages: list[GatewayLogRef], up: bool | None) -> None:
-        """Queue a rating for each log entry in `passages`: a reply that was continued has one per part."""
-        for passage in passages:
-            if len(self._tasks) >= WAITING:
+    def send(self, log_refs: list[GatewayLogRef], up: bool | None) -> None:
+        """Queue a rating for each log entry in `log_refs`: a reply that was continued has one per part."""
+        for log_ref in log_refs:
+            if len(self._tasks) >= MAX_PENDING:
                 return
-            self._tasks.start(self._send(passage, up))
+            self._tasks.start(self._send(log_ref, up))
 
     async def stop(self) -> None:
-        await self._tasks.wait(FAREWELL)
+        await self._tasks.wait(SHUTDOWN_SECONDS)
         await self._tasks.cancel()
 
-    async def _send(self, passage: GatewayLogRef, up: bool | None) -> None:
-        async with self._turn:
+    async def _send(self, log_ref: GatewayLogRef, up: bool | None) -> None:
+        async with self._one_at_a_time:
             try:
-                await self._client.send_feedback(passage, up)
+                await self._client.send_feedback(log_ref, up)
             except UpstreamError as error:
                 if not self._failing:
-                    logger.warning("the gateway takes no thumbs: %s (%s)", error, error.status)
+                    logger.warning("the gateway does not accept ratings: %s (%s)", error, error.status)
                 self._failing = True
             else:
                 self._failing = False

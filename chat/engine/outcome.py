@@ -9,33 +9,37 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from chat.models import Run
+from chat.models.model_request import OutcomeColumns
+from chat.models.run import RunOutcomeColumns
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef
 from chat.wire.frames import Usage
 
 FALLBACK_SENTENCES: dict[str, str] = {
-    ErrorKind.BUSY: gettext_noop("Answered by %(model)s, because %(asked)s was busy."),
+    ErrorKind.BUSY: gettext_noop("Answered by %(model)s, because %(requested)s was busy."),
     ErrorKind.THROTTLED: gettext_noop(
-        "Answered by %(model)s, because %(asked)s took no more in this minute."
+        "Answered by %(model)s, because %(requested)s had reached its limit for this minute."
     ),
     ErrorKind.QUOTA: gettext_noop(
-        "Answered by %(model)s, because today’s allowance for %(asked)s is used up."
+        "Answered by %(model)s, because today’s allowance for %(requested)s is used up."
     ),
-    ErrorKind.UNKNOWN_MODEL: gettext_noop("Answered by %(model)s, because Cloudflare has no %(asked)s now."),
+    ErrorKind.UNKNOWN_MODEL: gettext_noop(
+        "Answered by %(model)s, because %(requested)s is no longer available."
+    ),
 }
-FALLBACK_OTHERWISE = gettext_noop("Answered by %(model)s, because %(asked)s did not answer.")
+DEFAULT_FALLBACK_SENTENCE = gettext_noop("Answered by %(model)s, because %(requested)s did not answer.")
 
 MAX_RETRY_AFTER_SECONDS = 86_400.0  # one day, the upper limit: a server that says more has made a mistake
-INTERNAL_ERROR = gettext_noop("The server made a mistake. Try again, please.")
+INTERNAL_ERROR = gettext_noop("Something went wrong on the server. Try again.")
 
 MAX_COUNT = 2**31 - 1  # tokens, the limit of the database column; the number a server reports is not trusted
-NEXT_TO_NOTHING = 40  # code points of text; a truncated reply this short has only begun
-THINKING = "thinking"
-FILTERED_REASON = "content_filter"  # a finish reason from upstream
-FILTERED = gettext_noop("A content filter ended this reply. Change the question, or try another model.")
-EMPTY = "empty"
-NOTHING_SAID = gettext_noop("The model ended its reply without a word. Try again, or try another model.")
-THOUGHT_ONLY = gettext_noop("Thinking used up all the tokens that there were for this reply.")
+MAX_BARELY_BEGUN_CHARS = 40  # code points; a truncated reply with no more text has barely begun
+THINKING_CODE = "thinking"
+CONTENT_FILTER = "content_filter"  # a finish reason
+FILTERED_TEXT = gettext_noop("A content filter stopped this reply. Change your message or try another model.")
+EMPTY_CODE = "empty"
+EMPTY_TEXT = gettext_noop("The model returned an empty reply. Try again or choose another model.")
+THINKING_TEXT = gettext_noop("The model used all its tokens for thinking and had none left for the reply.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +71,13 @@ class RunOutcome:
     @classmethod
     def from_run(cls, run: Run) -> "RunOutcome":
         """Return the outcome that the row holds."""
-        usage = None
-        if run.completion_tokens is not None:
-            usage = Usage(
-                run.prompt_tokens or 0, run.completion_tokens, run.cached_tokens or 0, run.neurons or 0.0
-            )
         return cls(
             run.status,
             run.finish_reason,
             run.error_code,
             run.error_message,
             run.request_id,
-            usage,
+            run.usage,
             run.seconds,
             run.thinking_seconds,
             GatewayLogRef(
@@ -95,22 +94,22 @@ class RunOutcome:
 
         If it has reasoning and hardly any text, its message says that thinking used them up.
         """
-        if reasoning and len(text.strip()) <= NEXT_TO_NOTHING:
-            more |= {"code": THINKING, "message": THOUGHT_ONLY}
+        if reasoning and len(text.strip()) <= MAX_BARELY_BEGUN_CHARS:
+            more |= {"code": THINKING_CODE, "message": THINKING_TEXT}
         return cls(Run.Status.TRUNCATED, "length", **more)
 
     @classmethod
     def at_end(cls, text: str, reason: str, **more: Any) -> "RunOutcome":
         """Return the outcome of a reply that the model ended for `reason`: complete, empty, or filtered."""
-        if reason == FILTERED_REASON:
-            return cls(Run.Status.FAILED, reason, code=ErrorKind.BLOCKED.value, message=FILTERED, **more)
+        if reason == CONTENT_FILTER:
+            return cls(Run.Status.FAILED, reason, code=ErrorKind.BLOCKED.value, message=FILTERED_TEXT, **more)
         if not text.strip():
-            more |= {"code": EMPTY, "message": NOTHING_SAID}
+            more |= {"code": EMPTY_CODE, "message": EMPTY_TEXT}
         return cls(Run.Status.COMPLETE, reason or "stop", **more)
 
-    def to_columns(self) -> dict[str, Any]:
+    def to_columns(self) -> OutcomeColumns:
         """Return {column: value}, for a run and for an API call, with values cut to the columns' limits."""
-        columns: dict[str, Any] = {
+        columns: OutcomeColumns = {
             "status": self.status,
             "finish_reason": self.finish_reason[:40],
             "error_code": self.code[:40],
@@ -134,14 +133,14 @@ class RunOutcome:
             }
         return columns
 
-    def to_run_columns(self) -> dict[str, Any]:
-        """Return {column: value} for `Run.conclude`: `to_columns()` and what only a run's user is told."""
-        told = {
+    def to_run_columns(self) -> RunOutcomeColumns:
+        """Return {column: value} for `Run.finish`: `to_columns()` and what only a run's user is told."""
+        return {
+            **self.to_columns(),
             "answered_by": self.answered_by,
             "fallback_reason": self.fallback_reason,
             "retry_at": self.retry_at,
         }
-        return self.to_columns() | told
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON object of the `done` event, in the active language."""
@@ -177,23 +176,25 @@ def _rounded(seconds: float | None) -> float | None:
 
 def outcome_of_error(error: UpstreamError) -> RunOutcome:
     """Return the outcome for `error`: interrupted after a cut or a passed deadline of ours, else failed."""
-    cut = error.kind is ErrorKind.INTERRUPTED or (error.kind is ErrorKind.TIMEOUT and error.status is None)
-    status = Run.Status.INTERRUPTED if cut else Run.Status.FAILED
-    wait = error.retry_after
+    missed_deadline = error.kind is ErrorKind.TIMEOUT and error.status is None
+    interrupted = missed_deadline or error.kind is ErrorKind.INTERRUPTED
+    retry_at = None
+    if error.retry_after:
+        retry_at = timezone.now() + timedelta(seconds=min(error.retry_after, MAX_RETRY_AFTER_SECONDS))
     return RunOutcome(
-        status,
+        Run.Status.INTERRUPTED if interrupted else Run.Status.FAILED,
         code=error.kind.value,
         message=error.message,
         request_id=error.request_id,
-        retry_at=timezone.now() + timedelta(seconds=min(wait, MAX_RETRY_AFTER_SECONDS)) if wait else None,
+        retry_at=retry_at,
     )
 
 
-def fallback_sentence(because: str) -> str:
+def fallback_sentence(reason: str) -> str:
     """Return the untranslated sentence for an error code, with the placeholders `model` and `asked`."""
-    return FALLBACK_SENTENCES.get(because, FALLBACK_OTHERWISE)
+    return FALLBACK_SENTENCES.get(reason, DEFAULT_FALLBACK_SENTENCE)
 
 
-def fallback_message(because: str, model: str, asked: str) -> str:
+def fallback_message(reason: str, model: str, requested: str) -> str:
     """Return the sentence with the names of both models filled in, in the active language."""
-    return gettext(fallback_sentence(because)) % {"model": model, "asked": asked}
+    return gettext(fallback_sentence(reason)) % {"model": model, "requested": requested}

@@ -10,8 +10,8 @@ from chat.db import DatabaseExecutor
 from chat.db_errors import Outage, damage_seen, outage_of
 from chat.models import MaintenanceTask
 
-FRESH_SECONDS = 1.0  # a result younger than this is returned again
-PATIENCE_SECONDS = 3.0  # a database that answers later counts as `Outage.SILENT`
+CACHE_SECONDS = 1.0  # a result younger than this is returned again
+TIMEOUT_SECONDS = 3.0  # a database that answers later counts as `Outage.SILENT`
 WRITE_INTERVAL_SECONDS = 10.0  # pause between two test writes, however often `/readyz` is requested
 LOCK_WAIT_MILLISECONDS = 1_000  # longest wait of the test write for another writer of SQLite
 
@@ -22,18 +22,18 @@ class Readiness:
     def __init__(self) -> None:
         self._thread = DatabaseExecutor("db-probe")
         self._probe: asyncio.Task[Outage | None] | None = None
-        self._asked = -FRESH_SECONDS
-        self._written = -WRITE_INTERVAL_SECONDS
+        self._probed_at = -CACHE_SECONDS
+        self._wrote_at = -WRITE_INTERVAL_SECONDS
         self._last_write: Outage | None = None
 
     async def check(self) -> Outage | None:
-        """Return the outage, or None if there is none, within `PATIENCE_SECONDS`."""
+        """Return the outage, or None if there is none, within `TIMEOUT_SECONDS`."""
         loop = asyncio.get_running_loop()
-        is_old = loop.time() - self._asked >= FRESH_SECONDS
+        is_old = loop.time() - self._probed_at >= CACHE_SECONDS
         if self._probe is None or (self._probe.done() and is_old):
-            self._asked = loop.time()
+            self._probed_at = loop.time()
             self._probe = spawn(self._thread(self._run))
-        done, _ = await asyncio.wait({self._probe}, timeout=PATIENCE_SECONDS)
+        done, _ = await asyncio.wait({self._probe}, timeout=TIMEOUT_SECONDS)
         return self._probe.result() if done else Outage.SILENT
 
     async def stop(self) -> None:
@@ -59,7 +59,7 @@ class Readiness:
 
         While another writer holds the lock, the result of the previous write counts.
         """
-        if time.monotonic() - self._written < WRITE_INTERVAL_SECONDS and self._last_write is None:
+        if time.monotonic() - self._wrote_at < WRITE_INTERVAL_SECONDS and self._last_write is None:
             return None
         try:
             if connection.vendor == "sqlite":
@@ -70,5 +70,5 @@ class Readiness:
             found = outage_of(error) or Outage.AWAY
         if found is not Outage.BUSY:
             self._last_write = found
-        self._written = time.monotonic()
+        self._wrote_at = time.monotonic()
         return self._last_write

@@ -1,16 +1,16 @@
 from django.db import migrations
 
-from chatsite.sessions import stored
+from chatsite.sessions import session_digest
 
 
 def hash_keys(apps, schema_editor):
-    """Nobody is signed out: each session is found under the hash of its key from now on."""
+    """Replace each session key by its hash, under which it is found from now on: sessions stay valid."""
     with schema_editor.connection.cursor() as cursor:
         cursor.execute("SELECT session_key FROM django_session")
         keys = [row[0] for row in cursor.fetchall()]
         cursor.executemany(
             "UPDATE django_session SET session_key = %s WHERE session_key = %s",
-            [(stored(key), key) for key in keys],
+            [(session_digest(key), key) for key in keys],
         )
 
 

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.client import Account, Endpoint, Gateway
 from chat.upstream.provider import Provider
 from chat.upstream.providers.openai_compatible import DEFAULT_GATEWAY
@@ -55,4 +55,8 @@ def models() -> list[LlmModel]:
     They keep the names that their providers use, so that users see which provider gets their messages.
     """
     listed = ((Provider.GATEWAY, settings.GATEWAY_MODELS), (Provider.ENDPOINT, settings.OPENAI_MODELS))
-    return [LlmModel(name, name, window, host=host) for host, found in listed for name, window in found]
+    return [
+        LlmModel(name, name, window, host=host, vision=name in settings.VISION_MODELS)
+        for host, found in listed
+        for name, window in found
+    ]

@@ -10,9 +10,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from chat.db import write_lock
-from chat.models import ModelList, OfferedModel
-from chat.models.offered_model import LAST
-from chat.upstream.catalogue import NOT_FOR_CHAT, LlmModel, to_record
+from chat.models import CatalogState, SiteModel
+from chat.models.site_model import DEFAULT_POSITION
+from chat.upstream.catalog import NOT_FOR_CHAT, LlmModel, to_record
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 
@@ -33,15 +33,15 @@ class FetchedModels:
 
 @dataclass(slots=True)
 class CatalogDiff:
-    """Ids of the models that are new, gone or back; `changed` describes the new declarations, by id."""
+    """Ids of the models that are new, delisted or listed again; `changed`: the new declarations in words."""
 
     added: list[str] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)
-    back: list[str] = field(default_factory=list)
+    delisted: list[str] = field(default_factory=list)
+    relisted: list[str] = field(default_factory=list)
     changed: dict[str, list[str]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.gone or self.back or self.changed)
+        return bool(self.added or self.delisted or self.relisted or self.changed)
 
 
 async def fetch(client: Client) -> FetchedModels:
@@ -59,23 +59,23 @@ def store(found: FetchedModels) -> CatalogDiff:
     The administrator's settings of the models are not changed.
     """
     with write_lock(), transaction.atomic():
-        ModelList.objects.get_or_create(pk=ModelList.ONLY)
-        ModelList.objects.select_for_update().get(pk=ModelList.ONLY)
+        CatalogState.objects.get_or_create(pk=CatalogState.ONLY)
+        CatalogState.objects.select_for_update().get(pk=CatalogState.ONLY)
         changes = _store(found)
-        ModelList.objects.filter(pk=ModelList.ONLY).update(fetched=timezone.now())
-        ModelList.objects.postpone(SYNC_INTERVAL * random.uniform(1 - JITTER, 1 + JITTER))
-        ModelList.objects.bump_version()
+        CatalogState.objects.filter(pk=CatalogState.ONLY).update(fetched=timezone.now())
+        CatalogState.objects.postpone(SYNC_INTERVAL * random.uniform(1 - JITTER, 1 + JITTER))
+        CatalogState.objects.bump_version()
     return changes
 
 
 def _store(found: FetchedModels) -> CatalogDiff:
-    rows = OfferedModel.objects.in_bulk()
+    rows = SiteModel.objects.in_bulk()
     changes, place = CatalogDiff(), default_positions()
     for model in [*found.models, *(found.finetunes or ())]:
         row = rows.get(model.id)
         if row is None:
             changes.added.append(model.id)
-            _add(model, place.get(model.address, LAST))
+            _add(model, place.get(model.address, DEFAULT_POSITION))
         elif row.source != Source.SITE:
             _update(row, model, changes)
     _mark_delisted(rows.values(), found, changes)
@@ -83,12 +83,12 @@ def _store(found: FetchedModels) -> CatalogDiff:
 
 
 def _add(model: LlmModel, position: int) -> None:
-    OfferedModel.objects.create(
+    SiteModel.objects.create(
         id=model.id,
         source=_source(model),
-        declared=to_record(model),
+        metadata=to_record(model),
         position=position,
-        shown=model.id not in NOT_FOR_CHAT,
+        enabled=model.id not in NOT_FOR_CHAT,
     )
 
 
@@ -96,22 +96,24 @@ def _source(model: LlmModel) -> str:
     return Source.FINETUNE if model.finetune else Source.SEARCH
 
 
-def _update(row: OfferedModel, model: LlmModel, changes: CatalogDiff) -> None:
+def _update(row: SiteModel, model: LlmModel, changes: CatalogDiff) -> None:
     """Update a row. Learned limits stay until Cloudflare declares another value."""
     before = declared_model(row)
-    if row.gone:
-        changes.back.append(row.pk)
+    if row.delisted_at:
+        changes.relisted.append(row.pk)
     if before and (other := _differences(before, model)):
         changes.changed[row.pk] = other
     if before and before.window != model.window:
-        row.learnt_window = None
+        row.observed_context_window = None
     if before and before.max_output != model.max_output:
-        row.learnt_output = None
-    heard = (_source(model), to_record(model), None)
-    if (row.source, row.declared, row.gone) == heard:
+        row.observed_max_output = None
+    received = (_source(model), to_record(model), None)
+    if (row.source, row.metadata, row.delisted_at) == received:
         return  # the usual case; a write would keep other writers waiting
-    row.source, row.declared, row.gone = heard
-    row.save(update_fields=["source", "declared", "gone", "learnt_window", "learnt_output"])
+    row.source, row.metadata, row.delisted_at = received
+    row.save(
+        update_fields=["source", "metadata", "delisted_at", "observed_context_window", "observed_max_output"]
+    )
 
 
 def _differences(before: LlmModel, after: LlmModel) -> list[str]:
@@ -132,9 +134,13 @@ def _formatted(value: Any) -> str:
     return "none" if value in (None, "") else str(value)
 
 
-def _mark_delisted(rows: Iterable[OfferedModel], found: FetchedModels, changes: CatalogDiff) -> None:
-    there = {model.id for model in [*found.models, *(found.finetunes or ())]}
+def _mark_delisted(rows: Iterable[SiteModel], found: FetchedModels, changes: CatalogDiff) -> None:
+    listed_ids = {model.id for model in [*found.models, *(found.finetunes or ())]}
     listed = {Source.BUNDLED, Source.SEARCH} | ({Source.FINETUNE} if found.finetunes is not None else set())
-    gone = [row.pk for row in rows if row.source in listed and row.pk not in there and row.gone is None]
-    changes.gone += sorted(gone)
-    OfferedModel.objects.filter(pk__in=gone).update(gone=timezone.now())
+    missing = [
+        row.pk
+        for row in rows
+        if row.source in listed and row.pk not in listed_ids and row.delisted_at is None
+    ]
+    changes.delisted += sorted(missing)
+    SiteModel.objects.filter(pk__in=missing).update(delisted_at=timezone.now())

@@ -1,4 +1,4 @@
-"""Keeping this process's catalogue in step with the database, and the database with Cloudflare's list."""
+"""Keeping this process's catalog in step with the database, and the database with Cloudflare's list."""
 
 import logging
 import random
@@ -7,41 +7,41 @@ from datetime import timedelta
 
 from chat.background import BackgroundTasks, log_failure
 from chat.db import run_in_db
-from chat.models import ModelList
-from chat.upstream.catalogue import LlmModel
+from chat.models import CatalogState
+from chat.upstream.catalog import LlmModel
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 
 from . import catalog, sync
-from .catalog import CurrentCatalogue
+from .catalog import CurrentCatalog
 
-LOOK = 2.5  # seconds between two queries of the list's version
+POLL_SECONDS = 2.5  # between two queries of the list's version
 NAME = "the list of models"
 
 logger = logging.getLogger(__name__)
 
 
 class CatalogWatcher:
-    """A background task that reloads the catalogue when it changes, and fetches Cloudflare's list when due.
+    """A background task that reloads the catalog when it changes, and fetches Cloudflare's list when due.
 
     Everything but the queries runs on the event loop.
     """
 
-    def __init__(self, given: Sequence[LlmModel], catalogue: CurrentCatalogue, client: Client | None) -> None:
+    def __init__(self, given: Sequence[LlmModel], catalog: CurrentCatalog, client: Client | None) -> None:
         """`given`: the models of the site's settings. `client` None: no account with a list to fetch."""
         self._given = given
         self._client = client
-        self._catalogue = catalogue
+        self._catalog = catalog
         self._version = 0
         self._tasks = BackgroundTasks()
 
     async def start(self) -> None:
-        """Load the catalogue before the first request is served, and start polling for changes."""
+        """Load the catalog before the first request is served, and start polling for changes."""
         await run_in_db(catalog.register_models, self._given)
         await self._poll()
         if self._client:
-            await run_in_db(ModelList.objects.expedite, timedelta(0), older=catalog.FRESH_LIST_AGE)
-        self._tasks.repeat(self._poll, lambda: LOOK * random.uniform(0.8, 1.2), NAME)
+            await run_in_db(CatalogState.objects.expedite, timedelta(0), older=catalog.FRESH_LIST_AGE)
+        self._tasks.repeat(self._poll, lambda: POLL_SECONDS * random.uniform(0.8, 1.2), NAME)
 
     async def stop(self) -> None:
         await self._tasks.cancel()
@@ -52,12 +52,12 @@ class CatalogWatcher:
             self._tasks.start(log_failure(run_in_db(catalog.record_rejection, model.id, error), NAME))
 
     async def _poll(self) -> None:
-        standing = await run_in_db(ModelList.objects.status)
-        if standing.version != self._version:
-            self._catalogue.replace(await run_in_db(catalog.load_catalog, self._given))
+        state = await run_in_db(CatalogState.objects.status)
+        if state.version != self._version:
+            self._catalog.replace(await run_in_db(catalog.load_catalog, self._given))
             # A change made between the two queries has a later version, so the next poll loads it.
-            self._version = standing.version
-        if standing.late and self._client and await run_in_db(ModelList.objects.claim_refresh):
+            self._version = state.version
+        if state.is_due and self._client and await run_in_db(CatalogState.objects.claim_refresh):
             self._tasks.start(log_failure(self._fetch(self._client), NAME))
 
     async def _fetch(self, client: Client) -> None:
@@ -67,7 +67,7 @@ class CatalogWatcher:
         except UpstreamError as error:
             why = error.detail or error.message
             logger.warning("Cloudflare's list of models could not be fetched: %s", why)
-            await run_in_db(ModelList.objects.postpone, sync.RETRY_INTERVAL, why)
+            await run_in_db(CatalogState.objects.postpone, sync.RETRY_INTERVAL, why)
             return
         if changes:
-            logger.info("Cloudflare's list of models is another: %s", changes)
+            logger.info("Cloudflare's list of models has changed: %s", changes)

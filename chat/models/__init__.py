@@ -4,40 +4,60 @@ One subject per file.
 """
 
 from .api_key import ApiKey
+from .attachment import Attachment, AttachmentFile
 from .call import Call
+from .catalog_state import CatalogState
 from .conversation import Conversation
+from .conversation_access import ConversationAccess, ConversationAccessOwner
+from .conversation_access_prune import ConversationAccessPrune
 from .feedback import Feedback
 from .identifier import Identifier
+from .import_job import ImportJob
+from .imported_runs import ImportedRuns
 from .invite import Invite
 from .maintenance_task import MaintenanceTask
 from .message import Message
-from .model_list import ModelList
-from .offered_model import OfferedModel
-from .reading import Reading, ReadingOwner
-from .reading_prune import ReadingPrune
+from .preferences import Preferences
+from .purged_usage import PurgedUsage
 from .run import Run
 from .run_chunk import RunChunk
+from .search_document import SearchBuild, SearchDocument
 from .setup import SetupLink
+from .shared_link import SharedLink
+from .site_model import SiteModel
+from .tag import Tag
+from .title_request import TitleRequest
 from .user import User
 from .worker import Worker
 
 __all__ = [
     "ApiKey",
+    "Attachment",
+    "AttachmentFile",
     "Call",
+    "CatalogState",
     "Conversation",
+    "ConversationAccess",
+    "ConversationAccessOwner",
+    "ConversationAccessPrune",
     "Feedback",
     "Identifier",
+    "ImportJob",
+    "ImportedRuns",
     "Invite",
     "MaintenanceTask",
     "Message",
-    "ModelList",
-    "OfferedModel",
-    "Reading",
-    "ReadingOwner",
-    "ReadingPrune",
+    "Preferences",
+    "PurgedUsage",
     "Run",
     "RunChunk",
+    "SearchBuild",
+    "SearchDocument",
     "SetupLink",
+    "SharedLink",
+    "SiteModel",
+    "Tag",
+    "TitleRequest",
     "User",
     "Worker",
 ]

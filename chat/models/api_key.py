@@ -1,6 +1,5 @@
 """API keys, with which programs send requests in a user's name."""
 
-import hashlib
 import secrets
 import uuid
 from collections.abc import Iterable
@@ -13,16 +12,13 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-PREFIX = "chat_"  # lets scanners for leaked secrets recognise a key of this software
+from .digest import digest_of
+
+MARK = "chat_"  # lets scanners for leaked secrets recognise a key of this software
 SECRET_BYTES = 32
-SHOWN = 12  # leading characters of the secret that are stored as they are, to tell a user's keys apart
+PREFIX_LENGTH = 12  # characters of the secret that are stored as they are, to tell a user's keys apart
 LONGEST_NAME = 80
-USE_NOTED = timedelta(minutes=1)  # least time between two writes of `last_used`
-
-
-def digest_of(secret: str) -> str:
-    """Return the digest (hex) that is stored of a key. One fast hash is safe: a key has 256 random bits."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+USE_INTERVAL = timedelta(minutes=1)  # least time between two writes of `last_used`
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
@@ -47,9 +43,9 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 class ApiKey(models.Model):
     """An API key of a user.
 
-    `may_run` and `may_list` are its scopes. `keeps_conversations`: its calls are stored like turns of the
-    chat. `may_set_gateway`: its calls may choose the AI Gateway and its settings. Only an administrator may
-    allow that, because a gateway's log, cache and costs belong to the account.
+    `may_run`, `may_list` and `may_export` are its scopes. `keeps_conversations`: its calls are stored like
+    turns of the chat. `may_set_gateway`: its calls may choose the AI Gateway and its settings. Only an
+    administrator may allow that, because a gateway's log, cache and costs belong to the account.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -57,12 +53,13 @@ class ApiKey(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_keys", verbose_name=_("person")
     )
     name = models.CharField(_("name"), max_length=LONGEST_NAME)
-    shown = models.CharField(_("begins with"), max_length=SHOWN)
+    prefix = models.CharField(_("begins with"), max_length=PREFIX_LENGTH)
     digest = models.CharField(max_length=64, unique=True, editable=False)
-    may_run = models.BooleanField(_("may run models"), default=True)
-    may_list = models.BooleanField(_("may list models"), default=True)
-    may_set_gateway = models.BooleanField(_("may set the AI Gateway"), default=False)
-    keeps_conversations = models.BooleanField(_("keeps conversations"), default=False)
+    may_run = models.BooleanField(_("can run models"), default=True)
+    may_list = models.BooleanField(_("can list models"), default=True)
+    may_export = models.BooleanField(_("can export conversations"), default=False, db_default=False)
+    may_set_gateway = models.BooleanField(_("can set AI Gateway options"), default=False)
+    keeps_conversations = models.BooleanField(_("stores conversations"), default=False)
     created = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     expires = models.DateTimeField(_("expires"), null=True, blank=True)
     last_used = models.DateTimeField(_("last used"), null=True, blank=True)
@@ -74,7 +71,9 @@ class ApiKey(models.Model):
         verbose_name, verbose_name_plural = _("API key"), _("API keys")
         constraints = [
             models.CheckConstraint(condition=~Q(name=""), name="api_key_has_name"),
-            models.CheckConstraint(condition=Q(may_run=True) | Q(may_list=True), name="api_key_has_scope"),
+            models.CheckConstraint(
+                condition=Q(may_run=True) | Q(may_list=True) | Q(may_export=True), name="api_key_has_scope"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -91,8 +90,8 @@ class ApiKey(models.Model):
 
     def generate_secret(self) -> str:
         """Set and return the secret of this new key. Only its digest and its first characters are stored."""
-        secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
-        self.shown, self.digest = secret[:SHOWN], digest_of(secret)
+        secret = MARK + secrets.token_urlsafe(SECRET_BYTES)
+        self.prefix, self.digest = secret[:PREFIX_LENGTH], digest_of(secret)
         return secret
 
     def revoke(self) -> bool:
@@ -102,5 +101,5 @@ class ApiKey(models.Model):
     def mark_used(self) -> None:
         """Set `last_used` to now, at most once a minute."""
         now = timezone.now()
-        if self.last_used is None or now - self.last_used >= USE_NOTED:
+        if self.last_used is None or now - self.last_used >= USE_INTERVAL:
             ApiKey.objects.filter(pk=self.pk).update(last_used=now)

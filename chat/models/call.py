@@ -1,7 +1,6 @@
 """API calls: one row for each request to a model through the API, with its usage."""
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -9,7 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from .attempt import Attempt
+from .model_request import ModelRequest, OutcomeColumns, log_indexes
 
 
 class CallQuerySet(models.QuerySet["Call"]):
@@ -21,7 +20,7 @@ class CallQuerySet(models.QuerySet["Call"]):
         return self.live().filter(epoch__lt=F("worker__epoch"))
 
 
-class Call(Attempt):
+class Call(ModelRequest):
     """An API call, written when it begins and again when it ends, so that a crash hides no call.
 
     `run` is the same call as a turn of a conversation, if the key stores conversations.
@@ -61,7 +60,15 @@ class Call(Attempt):
         verbose_name, verbose_name_plural = _("API call"), _("API calls")
         default_permissions = ("view",)
         indexes = [
+            *log_indexes("call"),
             models.Index(fields=["-created"], name="call_by_time"),
+            models.Index(fields=["dialect", "created"], name="call_by_dialect"),
+            # Covers the usage of a person; a call is entered once, when its tokens are known.
+            models.Index(
+                fields=["user", "created", "model", "prompt_tokens", "completion_tokens"],
+                condition=Q(completion_tokens__isnull=False, run__isnull=True),
+                name="call_usage",
+            ),
             # Recovery looks every few seconds for live calls of dead processes, among all calls ever made.
             models.Index(fields=["worker"], condition=Q(worker__isnull=False), name="call_live_by_worker"),
         ]
@@ -78,7 +85,7 @@ class Call(Attempt):
     def begin(self) -> None:
         self.save(force_insert=True)
 
-    def conclude(self, **outcome: Any) -> bool:
+    def finish(self, outcome: OutcomeColumns) -> bool:
         """End the call. Return False if it had ended before: recovery may have ended it as an orphan."""
-        outcome |= {"finished": timezone.now(), "worker_id": None}
-        return bool(Call.objects.filter(pk=self.pk, status=Call.Status.RUNNING).update(**outcome))
+        live = Call.objects.filter(pk=self.pk, status=Call.Status.RUNNING)
+        return bool(live.update(**outcome, finished=timezone.now(), worker_id=None))

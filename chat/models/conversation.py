@@ -16,7 +16,7 @@ UNDELETE_MARGIN = timedelta(hours=1)  # no undelete this close before pruning, b
 
 
 def title_from(content: str) -> str:
-    """Return the first line that is not blank, cut at a word to `TITLE_LENGTH`: at once, and for free."""
+    """Return the first line that is not blank, cut to `TITLE_LENGTH` at the end of a word."""
     line = next((line.strip() for line in content.splitlines() if line.strip()), "")
     line = " ".join(line.split())
     if len(line) <= TITLE_LENGTH:
@@ -60,9 +60,24 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         """Return the conversations that the user may read and write: their own, not deleted."""
         return self.filter(user_id=user.pk, deleted=None)
 
+    def listed(self, user: Any) -> "ConversationQuerySet":
+        """Return the user's conversations in the list: those neither archived nor temporary."""
+        # SQLite uses the partial index `conversation_listed` only if the query repeats its condition.
+        return self.owned_by(user).filter(archived_at=None, temporary=False)
+
+    def pinned(self, user: Any) -> "ConversationQuerySet":
+        return self.owned_by(user).filter(pinned_at__isnull=False)
+
+    def archived(self, user: Any) -> "ConversationQuerySet":
+        return self.owned_by(user).filter(archived_at__isnull=False)
+
+    def trashed(self, user: Any) -> "ConversationQuerySet":
+        """Return the user's deleted conversations that can be restored."""
+        return self.filter(user_id=user.pk).recoverable()
+
     def recoverable(self) -> "ConversationQuerySet":
         """Return the deleted conversations that pruning does not delete for good within `UNDELETE_MARGIN`."""
-        deleted = self.exclude(deleted=None)
+        deleted = self.filter(deleted__isnull=False, temporary=False)
         if not settings.KEEP_DELETED_DAYS:
             return deleted
         return deleted.filter(
@@ -88,12 +103,25 @@ class Conversation(models.Model):
 
     `active_leaf` is the last message of the branch that is shown. `last_seen` is the time up to which the
     owner has seen its replies. `parameters` are the owner's choices, including those that the present model
-    does not support.
+    does not support. `pinned_at` or `archived_at` is set while it is pinned or archived, never both.
+
+    A `temporary` one is in no list and no search, has no generated title, and is purged when it is closed.
+
+    Only while `title_state` is FIRST_LINE may a title be requested from a model, and only while it is
+    REQUESTED may that title be stored. The owner's rename makes it FINAL.
     """
+
+    class TitleState(models.TextChoices):
+        FIRST_LINE = "first_line"
+        REQUESTED = "requested"
+        FINAL = "final"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="conversations")
     title = models.CharField(max_length=TITLE_LENGTH)
+    title_state = models.CharField(
+        max_length=10, choices=TitleState.choices, default=TitleState.FINAL, db_default=TitleState.FINAL
+    )
     model = models.CharField(max_length=200)
     system = models.TextField(default="", blank=True)
     parameters = models.JSONField(default=dict, db_default={}, blank=True)
@@ -102,12 +130,52 @@ class Conversation(models.Model):
     updated = models.DateTimeField(_("updated"), default=timezone.now)
     last_seen = models.DateTimeField(default=timezone.now)
     deleted = models.DateTimeField(null=True, blank=True)
+    pinned_at = models.DateTimeField(_("pinned"), null=True, blank=True)
+    archived_at = models.DateTimeField(_("archived"), null=True, blank=True)
+    temporary = models.BooleanField(_("temporary"), default=False, db_default=False)
+    tags: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
+        "Tag", related_name="conversations", blank=True
+    )
 
     objects = ConversationQuerySet.as_manager()
 
     class Meta:
         verbose_name, verbose_name_plural = _("conversation"), _("conversations")
-        indexes = [models.Index(fields=["user", "-updated"], name="conversation_by_user")]
+        # A list reads the rows that it shows, however many others there are: each has an index of its own.
+        indexes = [
+            models.Index(fields=["user", "-updated"], name="conversation_by_user"),
+            # The administration's lists, of which the second also finds the names of all models.
+            models.Index(fields=["updated", "id"], name="conversation_by_time"),
+            models.Index(fields=["model", "updated", "id"], name="conversation_by_model"),
+            models.Index(
+                fields=["deleted"], condition=models.Q(deleted__isnull=False), name="conversation_deleted_all"
+            ),
+            # The order in which the search index is built.
+            models.Index(fields=["created", "id"], name="conversation_by_creation"),
+            models.Index(
+                fields=["user", "-updated"],
+                condition=models.Q(deleted=None, archived_at=None, temporary=False),
+                name="conversation_listed",
+            ),
+            models.Index(
+                fields=["user", "-pinned_at"],
+                condition=models.Q(deleted=None, pinned_at__isnull=False),
+                name="conversation_pinned",
+            ),
+            models.Index(
+                fields=["user", "-archived_at"],
+                condition=models.Q(deleted=None, archived_at__isnull=False),
+                name="conversation_archived",
+            ),
+            models.Index(
+                fields=["user", "-deleted"],
+                condition=models.Q(deleted__isnull=False, temporary=False),
+                name="conversation_deleted",
+            ),
+            models.Index(
+                fields=["updated"], condition=models.Q(temporary=True), name="conversation_temporary"
+            ),
+        ]
         constraints = [
             models.CheckConstraint(condition=~models.Q(title=""), name="conversation_has_title"),
             models.CheckConstraint(condition=~models.Q(model=""), name="conversation_has_model"),

@@ -1,9 +1,9 @@
-"""Identifiers: digests of the names and addresses of accounts, equal for those that look alike.
+"""Identifiers: digests of the accounts' names and e-mail addresses, equal for those that look alike.
 
-Each belongs to one account, so that no account can be mistaken for another, whatever its case or look.
+Each belongs to one account, so that no name or address can be mistaken for that of another account.
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import IntegrityError, models
@@ -11,40 +11,38 @@ from django.db.models import Q
 
 from .skeleton import digests
 
-if TYPE_CHECKING:
-    from .user import User
-
 
 class IdentifierManager(models.Manager["Identifier"]):
-    def taken(self: Self, user: "User", name: str, address: str) -> bool:
+    def taken(self: Self, user_id: Any, name: str, address: str) -> bool:
         """Return True if another account has a name or an address that `name` or `address` looks like.
 
-        Identifiers that `user` holds already do not count, even disputed ones.
+        Identifiers that the account holds already do not count, even disputed ones. `user_id` None: a new
+        account.
         """
-        wanted = digests(name, address) - self._held(user)
-        return self.filter(digest__in=wanted).exclude(user_id=user.pk).exists()
+        wanted = digests(name, address) - self._held(user_id)
+        return self.filter(digest__in=wanted).exclude(user_id=user_id).exists()
 
-    def claim(self: Self, user: "User") -> None:
-        """Store the identifiers of this stored account's name and address; delete those of its former ones.
+    def claim(self: Self, user_id: int, name: str, address: str) -> None:
+        """Store the identifiers of a stored account's name and address; delete those of its former ones.
 
-        Raises IntegrityError: when another account has one of them. Call it in a transaction.
+        Raises IntegrityError when another account has one of them. Call it in a transaction.
         """
-        wanted, held = digests(user.username, user.email or ""), self._held(user)
-        if given_back := held - wanted:
-            self.filter(user_id=user.pk, digest__in=given_back).delete()
+        wanted, held = digests(name, address), self._held(user_id)
+        if former := held - wanted:
+            self.filter(user_id=user_id, digest__in=former).delete()
         if not (missing := wanted - held):
             return
         if self.filter(digest__in=missing, disputed=True).exists():  # the constraint ignores these
             raise IntegrityError("Another account has this name or address, or one that looks like it.")
-        self.bulk_create(Identifier(user_id=user.pk, digest=digest) for digest in missing)
+        self.bulk_create(Identifier(user_id=user_id, digest=digest) for digest in missing)
 
     def owner(self: Self, login: str) -> Any:
         """Return the primary key of the account that the typed `login` belongs to, None if there is none."""
         found = self.filter(digest__in=digests("", login), disputed=False).values_list("user_id", flat=True)
         return found.first()
 
-    def _held(self, user: "User") -> set[str]:
-        return set(self.filter(user_id=user.pk).values_list("digest", flat=True)) if user.pk else set()
+    def _held(self, user_id: Any) -> set[str]:
+        return set(self.filter(user_id=user_id).values_list("digest", flat=True)) if user_id else set()
 
 
 class Identifier(models.Model):

@@ -1,6 +1,5 @@
 """Invitations: links with which a person creates their own account, once, within seven days."""
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 from typing import ClassVar, Self
@@ -10,15 +9,11 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from .digest import digest_of
 from .user import User
 
 VALID_FOR = timedelta(days=7)
 TOKEN_BYTES = 32
-
-
-def fingerprint(token: str) -> str:
-    """Return the digest (hex) that is stored of a token, so that the database reveals no usable link."""
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 class InviteManager(models.Manager["Invite"]):
@@ -32,7 +27,7 @@ class InviteManager(models.Manager["Invite"]):
     def open(self: Self, token: str) -> "models.QuerySet[Invite]":
         """Return a queryset of the invitation with this token, empty if it is unknown, used or expired."""
         since = timezone.now() - VALID_FOR
-        return self.filter(digest=fingerprint(token), used=None, created__gt=since)
+        return self.filter(digest=digest_of(token), used=None, created__gt=since)
 
     def claim(self: Self, token: str, user: User) -> bool:
         """Use the invitation up and store the new `user`; False if the token is unknown, used or expired.
@@ -46,7 +41,7 @@ class InviteManager(models.Manager["Invite"]):
             if not self.open(token).update(used=timezone.now()):
                 return False
             user.save(force_insert=True)
-            self.filter(digest=fingerprint(token)).update(used_by=user)
+            self.filter(digest=digest_of(token)).update(used_by=user)
         return True
 
 
@@ -86,5 +81,5 @@ class Invite(models.Model):
     def generate_token(self) -> str:
         """Set and return the token of this new invitation. Only its digest is stored."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
-        self.digest = fingerprint(token)
+        self.digest = digest_of(token)
         return token

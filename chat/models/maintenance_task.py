@@ -31,6 +31,7 @@ class MaintenanceTask(models.Model):
 
     WRITE_PROBE = "write probe"
     PRUNE = "prune"
+    SWEEP = "sweep"
 
     name = models.CharField(primary_key=True, max_length=40)
     due = models.DateTimeField(db_default=Now())

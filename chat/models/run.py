@@ -1,6 +1,7 @@
 """Runs: each is one attempt at one reply, and is never reused."""
 
 import uuid
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -10,13 +11,26 @@ from django.db.models.functions import Concat
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from .attempt import Attempt
+from chat.wire.usage import Usage
+
+from .fast_sql import update
 from .message import Message
+from .model_request import ModelRequest, OutcomeColumns, log_indexes
 from .run_chunk import RunChunk
-from .statements import update
 
 LIVE = ("queued", "running")
 ENDED = ("complete", "stopped", "interrupted", "truncated", "failed")
+
+
+class RunOutcomeColumns(OutcomeColumns, total=False):
+    """The columns that the end of a run sets: those of a request, and those that only a run has."""
+
+    answered_by: str
+    fallback_reason: str
+    retry_at: datetime | None
+    started: datetime | None
+    first_text_at: datetime | None
+    finished: datetime | None
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -28,12 +42,16 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Return the live runs whose worker was fenced after they began."""
         return self.live().filter(epoch__lt=F("worker__epoch"))
 
+    def latest_in(self, conversation: Any) -> "RunQuerySet":
+        """Return the newest run of this conversation, as a query of one row that one index answers."""
+        return self.filter(conversation=conversation).order_by("-created", "-pk")[:1]
+
     def owned_by(self, user: Any) -> "RunQuerySet":
-        """Return the runs that the user may watch and stop: those of their own, not deleted conversations."""
-        return self.filter(conversation__user_id=user.pk, conversation__deleted=None)
+        """Return the runs that the user may watch and stop: their own, of messages that are not deleted."""
+        return self.filter(conversation__user_id=user.pk, conversation__deleted=None, message__deleted=None)
 
 
-class Run(Attempt):
+class Run(ModelRequest):
     """One attempt at a reply.
 
     `text_offset` and `reasoning_offset` are the positions (code points) in the message's texts at which this
@@ -44,7 +62,7 @@ class Run(Attempt):
     If a fallback model answered, `answered_by` is its id and `fallback_reason` the error code of the model
     that was requested.
 
-    A live run's text is in its chunks; when the run ends, `conclude` moves it into the message. Until then
+    A live run's text is in its chunks; when the run ends, `finish` moves it into the message. Until then
     `worker` owns the run, in the `epoch` that the worker had when the run began
     (`chat/ownership/protocol.py`).
     """
@@ -60,7 +78,12 @@ class Run(Attempt):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="runs")
-    conversation = models.ForeignKey("Conversation", models.CASCADE, related_name="runs")
+    conversation = models.ForeignKey(
+        "Conversation",
+        models.CASCADE,
+        related_name="runs",
+        db_index=False,  # the index `run_latest` begins with it
+    )
     message = models.ForeignKey("Message", models.CASCADE, related_name="runs")
     worker = models.ForeignKey(
         "Worker",
@@ -68,7 +91,7 @@ class Run(Attempt):
         null=True,
         blank=True,
         related_name="runs",
-        verbose_name=_("worker"),
+        verbose_name=_("server process"),
         db_index=False,  # the partial index below holds the live runs only
     )
     epoch = models.PositiveBigIntegerField(default=1, db_default=1)
@@ -89,17 +112,30 @@ class Run(Attempt):
 
     retry_at = models.DateTimeField(null=True, blank=True)  # a retry before this time is useless
     started = models.DateTimeField(null=True, blank=True)
-    first_text = models.DateTimeField(null=True, blank=True)
+    first_text_at = models.DateTimeField(null=True, blank=True)
 
     objects = RunQuerySet.as_manager()
 
     class Meta:
-        verbose_name, verbose_name_plural = _("run"), _("runs")
+        verbose_name, verbose_name_plural = _("reply attempt"), _("reply attempts")
         indexes = [
+            *(index for index in log_indexes("run") if index.name != "run_by_status"),
+            # These two find, without the rows, the conversations whose latest run has a status.
+            models.Index(fields=["status", "created", "conversation", "id"], name="run_by_state"),
+            models.Index(fields=["conversation", "created", "id"], name="run_latest"),
             models.Index(fields=["created"], name="run_by_created"),
-            models.Index(fields=["worker"], condition=Q(worker__isnull=False), name="run_live_by_worker"),
+            # Covers the usage of a person; a run is entered once, when its tokens are known.
             models.Index(
-                fields=["conversation"], condition=Q(worker__isnull=False), name="run_live_by_conversation"
+                fields=["user", "created", "model", "answered_by", "prompt_tokens", "completion_tokens"],
+                condition=Q(completion_tokens__isnull=False),
+                name="run_usage",
+            ),
+            models.Index(fields=["worker"], condition=Q(worker__isnull=False), name="run_live_by_worker"),
+            # With the status, so that SQLite prefers it to `run_latest`, which has all runs.
+            models.Index(
+                fields=["conversation", "status"],
+                condition=Q(worker__isnull=False),
+                name="run_live_by_conversation_state",
             ),
         ]
         constraints = [
@@ -123,16 +159,12 @@ class Run(Attempt):
         return self.status in LIVE
 
     @property
-    def usage(self) -> dict[str, Any] | None:
+    def usage(self) -> Usage | None:
         if self.completion_tokens is None:
             return None
-        return {
-            "prompt_tokens": self.prompt_tokens or 0,
-            "completion_tokens": self.completion_tokens,
-            "total_tokens": (self.prompt_tokens or 0) + self.completion_tokens,
-            "cached_tokens": self.cached_tokens or 0,
-            "neurons": self.neurons or 0.0,
-        }
+        return Usage(
+            self.prompt_tokens or 0, self.completion_tokens, self.cached_tokens or 0, self.neurons or 0.0
+        )
 
     @property
     def thinking_seconds(self) -> float | None:
@@ -142,7 +174,7 @@ class Run(Attempt):
         """
         if not self.reasoning_length or not self.first_token:
             return None
-        until = self.first_text or self.finished
+        until = self.first_text_at or self.finished
         return (until - self.first_token).total_seconds() if until else None
 
     @property
@@ -162,33 +194,26 @@ class Run(Attempt):
             reasoning[reasoning_offset : reasoning_offset + self.reasoning_length],
         )
 
-    def conclude(
+    def finish(
         self,
         text: str,
         reasoning: str,
+        outcome: RunOutcomeColumns,
         *,
         worker: uuid.UUID,
-        status: str,
         has_chunks: bool = True,
-        answered_by: str = "",
-        **outcome: Any,
     ) -> bool:
         """End the run: write its text into the message and delete its chunks, if it has any.
 
-        With `answered_by`, a message that was still empty takes that model as its own. The UPDATE is guarded
-        by owner and status, so of two concurrent calls (the owner's and a recovery's) one wins: return True
-        for that one. Call it inside a transaction.
+        If a fallback model answered, a message that was still empty takes that model as its own. The UPDATE
+        is guarded by owner and status, so of two concurrent calls (the owner's and a recovery's) one wins:
+        return True for that one. Call it inside a transaction.
         """
-        outcome |= {
-            "worker_id": None,
-            "status": status,
-            "answered_by": answered_by,
-            "text_length": len(text),
-            "reasoning_length": len(reasoning),
-        }
-        outcome.setdefault("finished", timezone.now())
-        if not update(Run, outcome, id=self.pk, worker_id=worker, status=LIVE):
+        columns: dict[str, Any] = {"finished": timezone.now(), **outcome}
+        columns |= {"worker_id": None, "text_length": len(text), "reasoning_length": len(reasoning)}
+        if not update(Run, columns, id=self.pk, worker_id=worker, status=LIVE):
             return False
+        answered_by = outcome.get("answered_by")
         by = {"model": answered_by} if answered_by else {}
         if self.text_offset or self.reasoning_offset:
             Message.objects.filter(pk=self.message_id).update(

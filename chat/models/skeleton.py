@@ -20,8 +20,8 @@ def digests(name: str, address: str) -> set[str]:
     A name has two: as it is written, where `I` looks like `l`, and case-folded, where `i` does not. An
     address has the case-folded one only, because an address is not chosen for its look.
     """
-    folded, written = unicodedata.normalize("NFKC", name.casefold()), unicodedata.normalize("NFKC", name)
-    looks = {skeleton(folded), skeleton(written)} if name else set()
+    folded, normalized = unicodedata.normalize("NFKC", name.casefold()), unicodedata.normalize("NFKC", name)
+    looks = {skeleton(folded), skeleton(normalized)} if name else set()
     if address:
         looks.add(skeleton(unicodedata.normalize("NFKC", address.casefold())))
     return {hashlib.sha256(look.encode("utf-8", "surrogatepass")).hexdigest() for look in looks}

@@ -28,7 +28,7 @@ class Worker(models.Model):
     heartbeats = models.PositiveBigIntegerField(default=0, db_default=0)
 
     class Meta:
-        verbose_name, verbose_name_plural = _("worker"), _("workers")
+        verbose_name, verbose_name_plural = _("server process"), _("server processes")
         constraints = [models.CheckConstraint(condition=models.Q(pid__gt=0), name="worker_has_pid")]
 
     def __str__(self) -> str:

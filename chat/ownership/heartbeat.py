@@ -44,7 +44,7 @@ class HeartbeatTask:
     async def start(self) -> None:
         """Register this process and recover from dead ones, before the first request is served."""
         await self.renew()
-        # `repeat` goes on after a failure: without heartbeats this process would look dead.
+        # `repeat` continues after a failure; without heartbeats this process would count as dead.
         self._tasks.repeat(self.renew, HEARTBEAT_SECONDS, "heartbeat")
 
     async def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""A file for what cannot reach the database, so that a process killed during an outage loses nothing.
+"""The journal: a file for text that cannot be stored, so that a process killed in an outage loses none.
 
 During an outage, the new text of live runs and the outcomes of ended ones are appended to a file beside the
 process's lock. The process removes the file once everything is stored. The file of a dead process is replayed
@@ -23,7 +23,9 @@ from .protocol import Texts
 
 SUFFIX = ".journal"
 DAMAGED_SUFFIX = ".damaged"
-TIMES = ("finished", "first_token", "first_text", "started", "retry_at")
+TIMES = ("finished", "first_token", "first_text_at", "started", "retry_at")
+# Columns in a journal that a version before migration 0023 or 0024 wrote.
+RENAMED = {"because": "fallback_reason", "first_text": "first_text_at"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +70,16 @@ class Journal:
         with os.fdopen(file, "a", encoding="ascii") as stream:
             stream.write(lines)
 
-    def settle(self, going: Mapping[uuid.UUID, tuple[int, int]], ending: Collection[uuid.UUID]) -> None:
-        """Forget what is stored by now, and remove the file if nothing is left. Raises OSError.
+    def settle(self, live: Mapping[uuid.UUID, tuple[int, int]], ended: Collection[uuid.UUID]) -> None:
+        """Drop the runs whose text is stored by now, and remove the file if none is left. Raises OSError.
 
-        `going`: {live run: code points of its text and reasoning that are stored}. `ending`: ended runs whose
+        `live`: {live run: code points of its text and reasoning that are stored}. `ended`: ended runs whose
         outcome is not stored yet.
         """
         self._written = {
             run: state
             for run, state in self._written.items()
-            if run in ending or (run in going and _is_beyond(state, going[run]))
+            if run in ended or (run in live and _is_beyond(state, live[run]))
         }
         if not self._written:
             self._remove()
@@ -91,13 +93,16 @@ class Journal:
 
 @dataclass(slots=True)
 class Remains:
-    """A run's part of a journal: pieces of its texts as (start, piece), and its outcome's columns."""
+    """The part of a dead process's journal about one run.
+
+    The pieces of its texts are (start, piece). `outcome` is {column: value}, empty for a run that was live.
+    """
 
     text: list[tuple[int, str]] = field(default_factory=list)
     reasoning: list[tuple[int, str]] = field(default_factory=list)
     outcome: dict[str, Any] = field(default_factory=dict)
 
-    def behind(self, stored: Texts) -> Texts:
+    def appended_to(self, stored: Texts) -> Texts:
         """Return the stored texts, extended by the pieces of the journal."""
         return Texts(_joined(stored.text, self.text), _joined(stored.reasoning, self.reasoning))
 
@@ -121,7 +126,8 @@ def read(folder: Path, worker: uuid.UUID) -> dict[uuid.UUID, Remains]:
         remains = runs.setdefault(uuid.UUID(line["run"]), Remains())
         remains.text.append((line["text_at"], line["text"]))
         remains.reasoning.append((line["reasoning_at"], line["reasoning"]))
-        remains.outcome = {name: _value(name, value) for name, value in line["outcome"].items()}
+        outcome = {RENAMED.get(name, name): value for name, value in line["outcome"].items()}
+        remains.outcome = {name: _value(name, value) for name, value in outcome.items()}
     return runs
 
 
@@ -152,10 +158,10 @@ def _line(entry: Entry, text_at: int, reasoning_at: int) -> dict[str, Any]:
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the complete lines. One may be cut off, if the process was killed or the disk was full."""
     try:
-        written = path.read_text("ascii", errors="replace")
+        content = path.read_text("ascii", errors="replace")
     except FileNotFoundError:
         return
-    for line in written.splitlines():
+    for line in content.splitlines():
         with suppress(ValueError):
             yield json.loads(line)
 

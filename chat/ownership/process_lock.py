@@ -26,7 +26,7 @@ class ProcessLock:
 
 
 def is_locked(folder: Path, worker: uuid.UUID) -> bool | None:
-    """Return whether the worker's process holds its lock; None if its file is not in this folder.
+    """Return True if the worker's process holds its lock; None if its file is not in this folder.
 
     True if the file cannot be opened (no descriptor left, no permission), because that proves no death.
     """

@@ -45,7 +45,7 @@ Id = TypeVar("Id", bound=Hashable)
 
 
 class Lease(Generic[W]):
-    """This process's lease, and its observations of the other workers."""
+    """The lease of this process, and its observations of the other workers."""
 
     def __init__(self, worker: W, epoch: int = 1) -> None:
         self.worker = worker
@@ -75,11 +75,11 @@ class Lease(Generic[W]):
         self._observed.clear()
 
     def is_certain(self, now: float) -> bool:
-        """Return whether a run may begin under this lease: no other worker can have found this one silent."""
+        """Return True if a run may begin under this lease: no other worker can have found this one silent."""
         return now - self._sent < SILENT_SECONDS
 
     def is_silent(self, worker: W, seconds: float = SILENT_SECONDS) -> bool:
-        """Return whether the worker's row had not changed for `seconds` at our latest heartbeat."""
+        """Return True if the worker's row had not changed for `seconds` at our latest heartbeat."""
         observed = self._observed.get(worker)
         return observed is not None and self._sent - observed[1] >= seconds
 
@@ -117,12 +117,12 @@ class Lease(Generic[W]):
 
 
 def may_fence(row: Heartbeat | None, observed: Heartbeat) -> bool:
-    """Return whether a worker may be fenced: only while its row is the one that was found silent."""
+    """Return True if a worker may be fenced: only while its row is the one that was found silent."""
     return row == observed
 
 
 def is_orphan(epoch: int, owner: Heartbeat | None) -> bool:
-    """Return whether a live run of this epoch has lost its owner."""
+    """Return True if a live run of this epoch has lost its owner."""
     return owner is None or epoch < owner.epoch
 
 
@@ -134,10 +134,10 @@ class Chunk(NamedTuple):
 
 
 class OwnedRun(Protocol):
-    """A run of this process. `saved_text` and `saved_reasoning`: code points that a batch has taken."""
+    """A run of this process. `batched_text` and `batched_reasoning`: code points that batches have taken."""
 
-    saved_text: int
-    saved_reasoning: int
+    batched_text: int
+    batched_reasoning: int
 
     @property
     def id(self) -> Hashable: ...
@@ -172,11 +172,6 @@ class Backlog(Generic[R]):
     def add(self, run: R) -> None:
         self.runs[run.id] = run
 
-    @property
-    def is_pending(self) -> bool:
-        """True if a batch was tried and is not known to be stored."""
-        return self._batch is not None
-
     def next_batch(self, now: float, *, tick: bool) -> Batch[R]:
         """Return what to store now. An unconfirmed batch is repeated unchanged, because it may be stored.
 
@@ -198,12 +193,12 @@ class Backlog(Generic[R]):
         return batch
 
     def _take_new_text(self, run: R, chunks: list[Chunk]) -> None:
-        if text := run.text[run.saved_text :]:
-            chunks.append(Chunk(run.id, TEXT, run.saved_text, text))
-            run.saved_text += len(text)
-        if text := run.reasoning[run.saved_reasoning :]:
-            chunks.append(Chunk(run.id, REASONING, run.saved_reasoning, text))
-            run.saved_reasoning += len(text)
+        if text := run.text[run.batched_text :]:
+            chunks.append(Chunk(run.id, TEXT, run.batched_text, text))
+            run.batched_text += len(text)
+        if text := run.reasoning[run.batched_reasoning :]:
+            chunks.append(Chunk(run.id, REASONING, run.batched_reasoning, text))
+            run.batched_reasoning += len(text)
 
     def stored(self) -> list[R]:
         """Record that the database confirmed the batch. Return the ended runs, to be announced now."""
@@ -214,11 +209,11 @@ class Backlog(Generic[R]):
         return ended
 
     def is_late(self, now: float) -> bool:
-        """Return whether viewers are to be warned that the text they see is not stored."""
+        """Return True if viewers are to be warned that the text they see is not stored."""
         return self._since is not None and now - self._since >= LATE_SECONDS
 
     def may_grow(self, now: float) -> bool:
-        """Return whether replies may run further ahead of their stored text."""
+        """Return True if replies may run further ahead of their stored text."""
         return self._since is None or now - self._since < AHEAD_SECONDS
 
 
@@ -229,7 +224,7 @@ class Texts(NamedTuple):
     reasoning: str
 
     def begins(self, other: "Texts") -> bool:
-        """Return whether both texts are prefixes of those of `other`."""
+        """Return True if both texts are prefixes of those of `other`."""
         return other.text.startswith(self.text) and other.reasoning.startswith(self.reasoning)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from django.db import transaction
 from django.db.models import F
@@ -18,6 +18,8 @@ from django.utils import timezone
 
 from chat.db import CONNECTION_ERRORS, write_lock
 from chat.models import Call, Conversation, Message, Run, RunChunk, Worker
+from chat.models.run import RunOutcomeColumns
+from chat.search import index
 
 from . import journal, process_lock
 from .protocol import Heartbeat, Merge, Texts, merge
@@ -63,7 +65,7 @@ def heartbeat(worker: Worker, epoch: int) -> Leases:
 
 def unregister(worker: uuid.UUID) -> None:
     """Remove the worker's row, unless it has live runs or calls left: they have to be recovered first."""
-    if not any(log.objects.live().filter(worker_id=worker).exists() for log in (Run, Call)):
+    if not any(model.objects.live().filter(worker_id=worker).exists() for model in (Run, Call)):
         Worker.objects.filter(pk=worker).delete()
 
 
@@ -87,13 +89,16 @@ def recover(
         except CONNECTION_ERRORS:
             raise
         except Exception:
-            logger.exception("run %s could not be ended", run.pk)  # go on with the others
+            logger.exception("run %s could not be ended", run.pk)  # the others are still recovered
     Call.objects.orphaned().update(status=Call.Status.INTERRUPTED, finished=Now(), worker=None)
     _forget_old_workers(folder, worker)
 
 
 def fence(worker: uuid.UUID, observed: Heartbeat) -> bool:
-    """Take a dead worker's runs from it, unless its row has changed since. Return whether it was done."""
+    """Increment a dead worker's epoch, so that its runs become orphans, unless its row has changed since.
+
+    Return True if it was done.
+    """
     unchanged = Worker.objects.filter(pk=worker, epoch=observed.epoch, heartbeats=observed.number)
     fenced = bool(unchanged.update(epoch=F("epoch") + 1))
     if fenced:
@@ -104,17 +109,21 @@ def fence(worker: uuid.UUID, observed: Heartbeat) -> bool:
 def interrupt(run: Run) -> None:
     """End a live run as interrupted, with the stored text."""
     with write_lock(), transaction.atomic():
-        # Wait for a concurrent write of chunks, whose foreign keys lock this row.
+        # Lock the row, and so wait for a concurrent insert of chunks, whose foreign keys lock it too.
         Run.objects.select_for_update(of=("self",)).filter(pk=run.pk).first()
         text, reasoning = RunChunk.objects.texts(run.pk)
-        if run.worker_id and run.conclude(
-            text, reasoning, worker=run.worker_id, status=Run.Status.INTERRUPTED
+        if run.worker_id and run.finish(
+            text, reasoning, {"status": Run.Status.INTERRUPTED}, worker=run.worker_id
         ):
+            index.add_reply(run, text)
             logger.warning("run %s was left by its process and ends as interrupted", run.pk)
 
 
 def keep_longer(run: uuid.UUID, ours: Texts) -> None:
-    """Store our text of a run that another process has ended, if it is longer. Call it in a transaction."""
+    """Store `ours`, the text of a run that another process has ended, if it is longer.
+
+    Call it in a transaction.
+    """
     found = Run.objects.filter(pk=run).first()
     if found is None or found.is_live:
         return
@@ -126,9 +135,11 @@ def keep_longer(run: uuid.UUID, ours: Texts) -> None:
     RunChunk.objects.filter(run_id=run).delete()  # written after the run had ended
     match merge(Texts(*found.texts()), ours, is_last=_is_last(found)):
         case Merge.EXTEND:
+            former = message.text
             message.text = message.text[: found.text_offset] + ours.text
             message.reasoning = message.reasoning[: found.reasoning_offset] + ours.reasoning
             message.save(update_fields=["text", "reasoning"])
+            index.change(former, index.message_of(message, found.user_id))
             found.text_length, found.reasoning_length = map(len, ours)
             found.save(update_fields=["text_length", "reasoning_length"])
         case Merge.SEPARATE:
@@ -136,12 +147,12 @@ def keep_longer(run: uuid.UUID, ours: Texts) -> None:
 
 
 def _is_last(run: Run) -> bool:
-    """Return whether no other run has begun to continue the message after this run's text."""
-    behind = {
+    """Return True if no other run has begun to continue the message after this run's text."""
+    later = {
         "text_offset__gte": run.text_offset + run.text_length,
         "reasoning_offset__gte": run.reasoning_offset + run.reasoning_length,
     }
-    return not Run.objects.filter(message=run.message_id, **behind).exclude(pk=run.pk).exists()
+    return not Run.objects.filter(message=run.message_id, **later).exclude(pk=run.pk).exists()
 
 
 def _store_version(run: Run, message: Message, ours: Texts) -> None:
@@ -159,6 +170,7 @@ def _store_version(run: Run, message: Message, ours: Texts) -> None:
         reasoning=reasoning,
         model=message.model,
     )
+    index.add([index.message_of(version, run.user_id)])
     Run.objects.create(
         user_id=run.user_id,
         conversation_id=run.conversation_id,
@@ -194,9 +206,11 @@ def _store_remains(run: uuid.UUID, worker: uuid.UUID, remains: journal.Remains) 
     found = Run.objects.select_related("message").filter(pk=run).first()
     if found is None:
         return
-    ours = remains.behind(Texts(*found.texts()))
-    outcome: dict[str, Any] = remains.outcome or {"status": Run.Status.INTERRUPTED}
-    if not found.conclude(*ours, worker=worker, **outcome):
+    ours = remains.appended_to(Texts(*found.texts()))
+    outcome = cast("RunOutcomeColumns", remains.outcome or {"status": Run.Status.INTERRUPTED})
+    if found.finish(*ours, outcome, worker=worker):
+        index.add_reply(found, ours.text)
+    else:
         keep_longer(run, ours)
 
 

@@ -3,12 +3,11 @@
 from bisect import bisect_right
 from operator import attrgetter
 
+from .code_blocks import Budget
 from .definitions import LinkDefinitions
-from .fence import OpenFence
-from .highlight import Budget
 from .markdown import Block, parse
-from .prose import OpenParagraph
-from .unfinished import stable_prefix
+from .maths import MATHS_BUDGET_CHARS
+from .open_end import OpenFence, OpenParagraph, stable_prefix
 
 # (index, html): replace the block's HTML, or add the block. (index, None, text): append to the block's last
 # text, or to the code of an open fence. (index, ""): remove the block.
@@ -28,11 +27,11 @@ class Blocks:
         self._fed: list[str] = []
         self._flushed = 0  # code points
         self._blocks: list[Block] = []
-        self._closed = 0
-        self._known = LinkDefinitions()
-        self._late: list[int] = []  # indices of the blocks that a later definition may have changed
+        self._closed = 0  # the number of closed blocks
+        self._definitions = LinkDefinitions()
+        self._dependent: list[int] = []  # indices of the blocks that a later definition may have changed
         self._fence: OpenFence | None = None  # the last block, if code can be appended without parsing
-        self._prose: OpenParagraph | None = None  # the last block, if words can be appended without parsing
+        self._paragraph: OpenParagraph | None = None  # the same for words
 
     @property
     def text(self) -> str:
@@ -67,26 +66,23 @@ class Blocks:
         if len(self.text) == self._flushed:
             return []
         self._flushed = len(self.text)
-        if (added := self._added(self._fence or self._prose)) is not None:
+        if (added := self._added(self._fence or self._paragraph)) is not None:
             return added
         patches = self._render(growing=True)
         self._close()
         return patches
 
     def finish(self) -> list[Patch]:
-        """Return the patches since the previous flush to the complete text.
-
-        Afterwards, the blocks are those of `render(text)`.
-        """
+        """Return the last patches, for the complete text: the blocks are then those of `render(text)`."""
         self._flushed = len(self.text)
-        if self._known or "]:" in self.text[self._end(self._closed) :]:
-            self._closed, self._known = 0, LinkDefinitions()
+        if self._definitions or "]:" in self.text[self._end(self._closed) :]:
+            self._closed, self._definitions = 0, LinkDefinitions()
             patches = self._render(growing=False)
-            self._late = [
+            self._dependent = [
                 i for i, block in enumerate(self._blocks) if "[" in self.text[block.start : block.end]
             ]
             return patches
-        if (added := self._added(self._prose)) is not None:
+        if (added := self._added(self._paragraph)) is not None:
             return added
         return self._render(growing=False)
 
@@ -95,9 +91,9 @@ class Blocks:
         return self.patches_page(position, len(self.text))[0]
 
     def patches_page(self, position: int, size: int) -> tuple[list[Patch], int]:
-        """Return such patches for roughly the next `size` code points, and the position that they lead to.
+        """Return the first of these patches, for about `size` code points, and the position to go on from.
 
-        That position, from which to continue, is the beginning of a block or the end of the flushed text.
+        That position is the beginning of a block or the end of the flushed text.
         """
         starts = self.starts
         first = self._first_unsure(position)
@@ -106,8 +102,8 @@ class Blocks:
         stop = max(bisect_right(starts, position + size) - 1, bisect_right(starts, position))
         whole = stop >= len(starts) or position + size >= self._flushed
         stop = len(starts) if whole else stop
-        late = [index for index in self._late if index < first] if whole else []
-        patches: list[Patch] = [(index, self._html(index)) for index in [*late, *range(first, stop)]]
+        dependent = [index for index in self._dependent if index < first] if whole else []
+        patches: list[Patch] = [(index, self._html(index)) for index in [*dependent, *range(first, stop)]]
         patches += [(index, "") for index in range(shown - 1, stop - 1, -1)]
         return patches, self._flushed if whole else starts[stop]
 
@@ -120,16 +116,16 @@ class Blocks:
         begun = bisect_right(self._blocks, line, key=attrgetter("decided_at"))
         if line == position and begun < len(self._blocks) and self._blocks[begun].start == position:
             begun += 1
-        return self._apart(max(0, begun - 1))
+        return self._start_of_parse(max(0, begun - 1))
 
-    def _apart(self, index: int) -> int:
-        """Return the index of the nearest block, this one or before it, from which the text parses alone."""
+    def _start_of_parse(self, index: int) -> int:
+        """Return the index of the last block up to this one from which the text can be parsed alone."""
         while index and index < len(self._blocks) and not self._blocks[index].parses_alone:
             index -= 1
         return index
 
     def _html(self, index: int) -> str:
-        growing = self._fence or self._prose
+        growing = self._fence or self._paragraph
         if growing and index == len(self._blocks) - 1:
             return growing.html(self.text)
         return self._blocks[index].html
@@ -151,16 +147,23 @@ class Blocks:
         before = [self._html(index) for index in range(first, len(self._blocks))]
         whole = self.text[begin:]
         text = stable_prefix(whole) if growing else whole
-        last = self._blocks[first - 1] if first else None
-        outline, budget = (last.outline, Budget(last.budget)) if last else ((), Budget())
-        tail = parse(text, self._anchors, self._known, outline, budget=budget, growing=growing)
-        self._blocks[first:] = [block.moved(begin) for block in tail]
+        self._blocks[first:] = [block.moved(begin) for block in self._parse_tail(text, growing=growing)]
         self._fence = self._open_fence()
-        self._prose = self._open_prose() if growing and text == whole else None
+        self._paragraph = self._open_paragraph() if growing and text == whole else None
         after = [self._html(index) for index in range(first, len(self._blocks))]
         changed = [i for i, html in enumerate(after) if before[i : i + 1] != [html]]
         patches: list[Patch] = [(first + i, after[i]) for i in changed]
         return patches + [(first + i, "") for i in range(len(before) - 1, len(after) - 1, -1)]
+
+    def _parse_tail(self, text: str, *, growing: bool) -> list[Block]:
+        """Parse the text after the closed blocks, with what they leave of the budgets and of the outline."""
+        last = self._blocks[self._closed - 1] if self._closed else None
+        outline, budget = (last.outline, Budget(last.budget)) if last else ((), Budget())
+        maths = last.maths if last else MATHS_BUDGET_CHARS
+        definitions = self._definitions
+        return list(
+            parse(text, self._anchors, definitions, outline, budget=budget, maths=maths, growing=growing)
+        )
 
     def _open_fence(self) -> OpenFence | None:
         last = self._blocks[-1] if self._blocks else None
@@ -168,16 +171,17 @@ class Blocks:
             return None
         return OpenFence.at(last.start, self.text, last.open_fence)
 
-    def _open_prose(self) -> OpenParagraph | None:
+    def _open_paragraph(self) -> OpenParagraph | None:
         last = self._blocks[-1] if self._blocks else None
         return OpenParagraph.at(last.start, self.text, last.html) if last else None
 
     def _close(self) -> None:
+        """Close the blocks that no further text can change, and learn their definitions."""
         line = self.text.rfind("\n") + 1
         begin, before = self._end(self._closed), self._closed
         while self._closed + 1 < len(self._blocks) and self._blocks[self._closed + 1].decided_at <= line:
             self._closed += 1
-        self._closed = self._apart(self._closed)
+        self._closed = self._start_of_parse(self._closed)
         if self._closed > before:
             footnotes = [label for block in self._blocks[before : self._closed] for label in block.footnotes]
-            self._known.learn(self.text[begin : self._end(self._closed)], footnotes)
+            self._definitions.learn(self.text[begin : self._end(self._closed)], footnotes)

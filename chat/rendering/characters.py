@@ -1,20 +1,32 @@
-"""Replacement of characters that are invisible, or that reverse the text around them, by visible ones.
+"""Characters that are invisible or change the direction of a text: their replacement, and that direction.
 
 Each is replaced by exactly one character, so that offsets in the text stay the same.
 """
 
 import re
+import unicodedata
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 KEPT = "\t\n\r"
 OVERRIDES = "\u202d\u202e"  # can show a file's extension or a host name reversed
+# The masks of equations consist of these, so that a text must not contain any (see `maths`). They are private
+# use characters at the end of Unicode, which no known font uses.
+RESERVED = "\U0010f800\U0010fffd"  # the first and the last one
 EMBEDDINGS = "\u202a\u202b\u202c\u2066\u2067\u2068\u2069"  # legitimate in prose; in code they can disguise it
 
 _PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in KEPT} | {0x7F: "\u2421"}
-_OTHERS = [*range(0x80, 0xA0), *range(0xD800, 0xE000), *map(ord, OVERRIDES)]
+_OTHERS = [
+    *range(0x80, 0xA0),
+    *range(0xD800, 0xE000),
+    *map(ord, OVERRIDES),
+    *range(ord(RESERVED[0]), 0x110000),
+]
 _VISIBLE = _PICTURES | dict.fromkeys(_OTHERS, REPLACEMENT)
-_HIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202d\u202e]")
+_HIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202d\u202e\U0010f800-\U0010ffff]")
 _IN_CODE = dict.fromkeys(map(ord, EMBEDDINGS), REPLACEMENT)
+_RIGHT_TO_LEFT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
 
 
 def neutralise_controls(text: str) -> str:
@@ -25,3 +37,15 @@ def neutralise_controls(text: str) -> str:
 def neutralise_code(code: str) -> str:
     """Replace directional embeddings, which could disguise code (see Trojan Source, CVE-2021-42574)."""
     return code if code.isascii() else code.translate(_IN_CODE)
+
+
+def is_bidirectional(text: str) -> bool:
+    """Return True if the text contains a character of a right-to-left script."""
+    return _RIGHT_TO_LEFT.search(text) is not None
+
+
+def direction_of(text: str) -> str:
+    """Return "ltr" or "rtl", the direction of the first character that has one; "ltr" if none has."""
+    kinds = map(unicodedata.bidirectional, text)
+    first = next((kind for kind in kinds if kind in ("L", "R", "AL")), "L")
+    return "ltr" if first == "L" else "rtl"

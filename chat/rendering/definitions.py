@@ -34,9 +34,9 @@ class LinkDefinitions:
         """Add the definitions in closed blocks and between them; `footnotes` are the labels of footnotes."""
         if "]:" in source:
             for label, link in _PARSER.reference_definitions(neutralise_controls(source)).items():
-                self._links.setdefault(_same(label), (link["dest"], link["title"] or ""))
+                self._links.setdefault(_folded(label), (link["dest"], link["title"] or ""))
         for label in footnotes:
-            self._footnotes.setdefault(_same(label), label)
+            self._footnotes.setdefault(_folded(label), label)
 
     def parser(self) -> Markdown:
         """Return a parser, for a single parse, that resolves the links defined so far."""
@@ -46,7 +46,7 @@ class LinkDefinitions:
         """Return stub definitions, to put before `source`, for the known footnotes it refers to."""
         if not self._footnotes or "[^" not in source:
             return ""
-        mentioned = {_same(label) for label in _MENTIONED.findall(source)} & self._footnotes.keys()
+        mentioned = {_folded(label) for label in _MENTIONED.findall(source)} & self._footnotes.keys()
         return "".join(f"[^{self._footnotes[label]}]: .\n\n" for label in mentioned) + "***\n\n"
 
     def _resolver(self) -> Callable[[Any], Link | None]:
@@ -54,12 +54,12 @@ class LinkDefinitions:
 
         def resolve(link: dict[str, Any]) -> Link | None:
             nonlocal left
-            found = self._links.get(_same(link["reference"]))
+            found = self._links.get(_folded(link["reference"]))
             left -= len(found[0]) if found else 0
             return found if left >= 0 else None
 
         return resolve
 
 
-def _same(label: str) -> str:
+def _folded(label: str) -> str:
     return " ".join(label.casefold().split())

@@ -1,6 +1,10 @@
-"""The HTML of inline elements: text, code, links, images, and the few HTML tags that are honoured."""
+"""The HTML of inline elements: text, code, links, images, and the few HTML tags that are honoured.
+
+`Elements` is the base that they share with the blocks.
+"""
 
 import re
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from typing import Any, ClassVar
@@ -8,12 +12,68 @@ from urllib.parse import quote
 
 from pyromark.event import Range
 
-from . import links, unfinished
-from .characters import neutralise_code
-from .elements import Elements
+from . import links
+from .characters import direction_of, is_bidirectional, neutralise_code
+from .maths import Equation, pieces, unescaped, unmasked
+from .open_end import open_inline
 from .sanitise import MAX_DEPTH
 
+End = str | Callable[[Range], None]
+
 _HONOURED = re.compile(r"<(?:(br) ?/?|(/?)(kbd|sub|sup))>", re.IGNORECASE)
+
+
+class Elements:
+    """The base of the HTML writers. `_out` collects the HTML.
+
+    `_ends` holds the end of each open element: its end tag, or a function to call with the element's range.
+    """
+
+    def __init__(self, source: bytes, equations: list[Equation]) -> None:
+        self._source = source
+        self._equations = equations  # those masked in the source
+        self._is_ascii = source.isascii()  # once, because it scans the whole text
+        self._out: list[str] = []
+        self._ends: list[End] = []
+        self._caught: list[str] | None = None  # the text of an element that is written at its end, if open
+        self._auto = ""  # the `dir` attribute of elements inside a block
+        self._direction = ' dir="ltr"'  # the `dir` attribute of a block that is a container
+
+    def _unmasked(self, text: str, indentation: int = 0) -> str:
+        return unmasked(text, self._equations, indentation) if self._equations else text
+
+    def _open(self, start: str, end: End) -> None:
+        self._out.append(start)
+        self._ends.append(end)
+
+    def _release(self, html: str, span: Range) -> None:
+        """Write an element whose text was caught, and stop catching."""
+        self._caught = None
+        self._out.append(html)
+
+    def _begin(self, span: Range) -> None:
+        """Set the `dir` attributes for a top-level block.
+
+        `dir="auto"` ignores descendants that have a `dir` of their own. Therefore a container gets an
+        explicit direction, which decides the side of list markers and the order of table columns. The
+        elements in it get `dir="auto"` only if the block contains right-to-left text.
+        """
+        if self._is_ascii:
+            return
+        text = self._source[span["start"] : span["end"]].decode()
+        mixed = is_bidirectional(text)
+        self._auto = ' dir="auto"' if mixed else ""
+        self._direction = f' dir="{direction_of(text)}"' if mixed else ' dir="ltr"'
+
+    @property
+    def _container(self) -> str:
+        """The `dir` attribute of a list, a table or a footnote."""
+        return self._auto if self._ends else self._direction
+
+    @property
+    def _textual(self) -> str:
+        """The `dir` attribute of a heading or a block quote."""
+        return self._auto if self._ends else ' dir="auto"'
 
 
 class Inline(Elements):
@@ -22,8 +82,8 @@ class Inline(Elements):
     `anchors`: see `render`. `growing`: more text follows, so the last words may be the beginning of markup.
     """
 
-    def __init__(self, source: bytes, anchors: str, *, growing: bool) -> None:
-        super().__init__(source)
+    def __init__(self, source: bytes, anchors: str, equations: list[Equation], *, growing: bool) -> None:
+        super().__init__(source, equations)
         self._anchors = f"fn-{quote(anchors, safe='')}-" if anchors else "fn-"
         # The byte offset at which the last words end while the text grows, else beyond the text.
         self._last_words = len(source.rstrip()) if growing else len(source) + 1
@@ -32,24 +92,32 @@ class Inline(Elements):
 
     def _text(self, text: str, span: Range) -> None:
         if self._link:
-            self._link[1].append(text)
-            self._out.append(escape(text, quote=False))
+            self._link[1].append(self._unmasked(text))
+            self._out.append(self._words(text, links.escaped))
         elif span["end"] >= self._last_words:
             self._last_text(text)
         else:
-            self._out.append(links.autolink(text))
+            self._out.append(self._words(text, links.autolink) if self._equations else links.autolink(text))
+
+    def _words(self, text: str, write: Callable[[str], str]) -> str:
+        """Return the HTML of a text, whose equations may be masked; `write` makes that of the words."""
+        if not self._equations:
+            return write(text)
+        parts = pieces(text, self._equations)
+        return "".join(write(words) + (equation.html() if equation else "") for words, equation in parts)
 
     def _last_text(self, text: str) -> None:
-        before, kind, words = unfinished.open_inline(text)
-        self._out.append(links.autolink(before))
+        before, kind, words = open_inline(text)
+        self._out.append(self._words(before, links.autolink))
         if kind == "code":
             self._code_words(words)
         elif kind in ("strong", "em"):
-            self._out.append(f"<{kind}>{escape(words, quote=False)}</{kind}>")
+            self._out.append(f"<{kind}>{self._words(words, links.escaped)}</{kind}>")
         else:
-            self._out.append(escape(words, quote=False))
+            self._out.append(self._words(words, links.escaped))
 
     def _code_words(self, code: str, span: Range | None = None) -> None:
+        code = self._unmasked(code)
         if self._link:
             self._link[1].append(code)
         self._out.append(f'<code dir="ltr">{escape(neutralise_code(code), quote=False)}</code>')
@@ -66,7 +134,7 @@ class Inline(Elements):
             self._honoured.append((depth, name))
             self._out.append(f"<{name}>")
         else:
-            self._out.append(escape(html, quote=False))
+            self._out.append(escape(self._unmasked(html), quote=False))
 
     def _close_honoured(self) -> None:
         """Close the elements written as HTML inside the element that ends now."""
@@ -82,6 +150,7 @@ class Inline(Elements):
         self._out.append("\n" if self._out[-1:] == ["<br>"] else "<br>\n")
 
     def _footnote_reference(self, label: str, span: Range) -> None:
+        label = self._unmasked(label)
         shown = escape(label, quote=False)
         if not self._link:
             shown = f'<a href="#{self._anchor(label)}">{shown}</a>'
@@ -92,11 +161,11 @@ class Inline(Elements):
 
     def _start_link(self, details: dict[str, str], span: Range) -> None:
         scheme = "mailto:" if details["link_type"] == "Email" else ""
-        address = links.address(scheme + details["dest_url"])
+        address = links.address(scheme + unescaped(details["dest_url"], self._equations))
         if address is None:
             return self._ends.append("")
         self._link = (address, [])
-        return self._open(links.open_tag(address, title=details["title"]), self._end_link)
+        return self._open(links.open_tag(address, title=self._unmasked(details["title"])), self._end_link)
 
     def _end_link(self, span: Range) -> None:
         assert self._link
@@ -111,8 +180,8 @@ class Inline(Elements):
         self._ends.append(partial(self._end_image, details["dest_url"]))
 
     def _end_image(self, destination: str, span: Range) -> None:
-        shown = escape("".join(self._caught or ()).strip(), quote=False)
-        address = links.address(destination)
+        shown = self._words("".join(self._caught or ()).strip(), links.escaped)
+        address = links.address(unescaped(destination, self._equations))
         if address and not self._link:
             shown = f"{shown} {links.shown_host(address)}".lstrip()
             shown = f"{links.open_tag(address, 'image')}{shown}</a>"

@@ -56,6 +56,10 @@ def shown_host(address: str) -> str:
     return f'<span class="host">({escape(host(address), quote=False)})</span>'
 
 
+def escaped(text: str) -> str:
+    return escape(text, quote=False)
+
+
 def autolink(text: str) -> str:
     """Return the text as HTML, with bare URLs and e-mail addresses as links (GitHub's extended autolinks)."""
     if "://" not in text and "www." not in text and "@" not in text:

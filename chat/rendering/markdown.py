@@ -5,13 +5,14 @@ as text and an image as a link, so that nothing a model writes makes a browser c
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from .characters import neutralise_controls
+from .code_blocks import HIGHLIGHT_BUDGET_CHARS, Budget
 from .definitions import LinkDefinitions
-from .highlight import MESSAGE_BUDGET, Budget
+from .maths import MATHS_BUDGET_CHARS, mask
 from .sanitise import clean
 from .writer import HtmlWriter
 
@@ -36,7 +37,8 @@ class Block:
     open_fence: str | None = None  # the language, if the block is a fence that is open at the end of the text
     parses_alone: bool = True  # the block can be parsed without the block before it
     outline: tuple[int, ...] = ()  # the levels of the headings that enclose the text after the block
-    budget: int = MESSAGE_BUDGET  # the highlighting budget that is left after the block
+    budget: int = HIGHLIGHT_BUDGET_CHARS  # the highlighting budget that is left after the block
+    maths: int = MATHS_BUDGET_CHARS  # the characters of equations that are left after the block
 
     def moved(self, by: int) -> Self:
         return replace(self, start=self.start + by, decided_at=self.decided_at + by, end=self.end + by)
@@ -57,35 +59,47 @@ def parse(
     outline: tuple[int, ...] = (),
     *,
     budget: Budget | None = None,
+    maths: int = MATHS_BUDGET_CHARS,
     growing: bool = False,
 ) -> Iterator[Block]:
     """Yield the blocks of a text.
 
     `known`: the definitions in the text before it. `outline`: that of the block before it. `budget`: the
-    highlighting budget that is left. `growing`: more text follows.
+    highlighting budget that is left. `maths`: the characters of equations that are left. `growing`: more text
+    follows.
     """
-    known = known or LinkDefinitions()
-    budget = budget or Budget()
+    known, budget = known or LinkDefinitions(), budget or Budget()
     shown = _CARRIAGE_RETURN.sub("\n", neutralise_controls(text))
     preamble = known.preamble(shown)
-    source = (preamble + shown).encode()
-    writer = HtmlWriter(source, anchors, outline, budget=budget, growing=growing)
+    masked = mask(shown, maths, growing=growing)
+    whole = preamble + masked.text
+    source = whole.encode()
+    writer = HtmlWriter(source, anchors, outline, budget=budget, equations=masked.equations, growing=growing)
     code_points, lines = _code_points(source), _Lines(source)
+    events = known.parser().events_with_range(whole, merge_text=True)
+    for span, last in _blocks(events, writer):
+        html, footnotes = writer.taken()
+        offsets = lines.of(*span, deciding=2 if last == {"End": "Table"} else 1)
+        start, decided_at, end = (code_points(at) - len(preamble) for at in offsets)
+        if start < 0:
+            continue  # a block of the preamble
+        alone = last == {"End": "CodeBlock"} or lines.parses_alone(span[0])
+        left = masked.left(maths, end) if masked.equations else maths
+        facts = footnotes, writer.open_fence, alone, writer.outline, budget.left, left
+        yield Block(clean(html), start, decided_at, end, *facts)
+
+
+def _blocks(events: Iterable[tuple[Any, Any]], writer: HtmlWriter) -> Iterator[tuple[tuple[int, int], Any]]:
+    """Write the events. At the end of each block, yield its (begin, end) in bytes and its last event."""
     begin = 0
-    for event, span in known.parser().events_with_range(preamble + shown, merge_text=True):
+    for event, span in events:
         if span["start"] == span["end"] and event in _PADDING:
             continue
         if writer.between:
             begin = span["start"]
         writer.write(event, span)
         if writer.between:
-            html, footnotes = writer.taken()
-            offsets = lines.of(begin, span["end"], deciding=2 if event == {"End": "Table"} else 1)
-            start, sure, end = (code_points(at) - len(preamble) for at in offsets)
-            if start >= 0:
-                apart = event == {"End": "CodeBlock"} or lines.is_apart(begin)
-                fence, outline = writer.open_fence, writer.outline
-                yield Block(clean(html), start, sure, end, footnotes, fence, apart, outline, budget.left)
+            yield (begin, span["end"]), event
 
 
 class _Lines:
@@ -114,25 +128,26 @@ class _Lines:
             self._end = self._source.find(b"\n", at) + 1 or len(self._source) + 1
 
     def of(self, begin: int, end: int, deciding: int) -> tuple[int, int, int]:
-        """Return (start of the first line, end of the line that proves the block, end of the last line).
+        """Return a block's (start of the first line, end of the line that proves it, end of the last line).
 
         `begin` and `end` are the parser's range, which is not exact: a list's may reach into the indentation
         of the next line, and a fence's ends before its line break. `deciding` is the number of lines that
         prove the block: two for a table, whose second line turns the last line of a paragraph into its head.
         """
-        start, sure = self.begin(begin), begin
+        start, decided_at = self.begin(begin), begin
         for _ in range(deciding):
-            sure = self.end(sure)
+            decided_at = self.end(decided_at)
         last = max(0, begin + len(self._source[begin:end].rstrip()) - 1)
-        return start, sure, min(self.end(last), len(self._source))
+        return start, decided_at, min(self.end(last), len(self._source))
 
-    def is_apart(self, begin: int) -> bool:
-        """Return True if a block parsed alone would begin at the same place.
+    def parses_alone(self, begin: int) -> bool:
+        """Return True if the block at `begin`, parsed alone, would begin at the same place.
 
         A counterexample: a footnote that is indented as deep as the contents of the footnote before it ends
         that one, but parsed alone its line would be code.
         """
-        indentation = self._source[self.begin(begin) : begin][:4]
+        line = self.begin(begin)
+        indentation = self._source[line : min(begin, line + 4)]  # the line may be the whole text
         return len(indentation) < 4 and b"\t" not in indentation
 
 

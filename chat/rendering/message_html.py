@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from functools import partial
 
-from .highlight import MESSAGE_BUDGET, Budget
+from .code_blocks import HIGHLIGHT_BUDGET_CHARS, Budget
 from .html_store import HtmlStore, key_of
 from .markdown import parse
 
-PAGE_BUDGET = 2 * MESSAGE_BUDGET  # highlighting budget of all messages that are rendered for one page
+PAGE_BUDGET = 2 * HIGHLIGHT_BUDGET_CHARS  # highlighting budget of all messages that are rendered for one page
 
 
 class MessageHtml(str):
@@ -35,14 +35,14 @@ class PageRenderer:
         return MessageHtml(self._store.get_or_make(key_of(text, anchors), make))
 
     def _make(self, text: str, anchors: str, *, final: bool) -> tuple[str, bool]:
-        granted = min(MESSAGE_BUDGET, self._left)
+        granted = min(HIGHLIGHT_BUDGET_CHARS, self._left)
         budget = Budget(granted)
         blocks: list[str] = []
         for block in parse(text, anchors, budget=budget):
             blocks.append(block.html)
             self._after_block()
         self._left -= granted - budget.left
-        return "".join(blocks), final and not (budget.exceeded and granted < MESSAGE_BUDGET)
+        return "".join(blocks), final and not (budget.exceeded and granted < HIGHLIGHT_BUDGET_CHARS)
 
 
 STORE = HtmlStore()

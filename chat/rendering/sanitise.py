@@ -4,7 +4,8 @@ import re
 
 import nh3
 
-from .highlight import CLASSES
+from .code_blocks import CLASSES, PREVIEWABLE
+from .mathml import CLASSES as MATHML_CLASSES
 
 MAX_DEPTH = 100  # levels of nesting; nh3 takes quadratic time in the depth
 
@@ -15,31 +16,76 @@ _SCROLLING = {"pre", "div"}
 _ALIGNED = {"left", "center", "right"}
 _FOOTNOTE = re.compile(r"#fn-[\w%.-]+")
 
-_CLEANER = nh3.Cleaner(
-    tags=_DIRECTED | _PLAIN | _TABLE,
-    attributes={"a": {"href", "title"}, "ol": {"start"}, "div": {"id"}},
-    tag_attribute_values={
-        **{tag: {"dir": {"auto", "ltr", "rtl"}} for tag in _DIRECTED},
-        **{tag: {"dir": {"auto", "ltr", "rtl"}, "tabindex": {"0"}} for tag in _SCROLLING},
-        "a": {"target": {"_blank"}},
+# MathML Core without links. `annotation-xml`, `mglyph` and `malignmark` are left out, because a browser
+# parses what is in or around them by other rules than the sanitiser might expect.
+_STYLE = {"displaystyle", "scriptlevel"}
+_SPACE = {"width", "height", "depth"}
+_MATHS: dict[str, set[str]] = {
+    "math": {"display"},
+    "semantics": set(),
+    "annotation": {"encoding"},
+    "mrow": _STYLE,
+    "mi": {"mathvariant"},
+    "mn": set(),
+    "mo": {
+        *("form", "lspace", "rspace", "minsize", "maxsize"),
+        *("stretchy", "symmetric", "fence", "separator", "largeop", "movablelimits"),
     },
-    allowed_classes={
-        "a": {"image"},
-        "div": {"table", "footnote"},
-        "figure": {"code"},
-        "li": {"task"},
-        "p": {"html"},
-        "span": {*CLASSES.values(), "box", "host", "label"} - {""},
-        "sup": {"footnote"},
-        "td": _ALIGNED,
-        "th": _ALIGNED,
-    },
-    url_schemes={"http", "https", "mailto"},
-    url_relative=lambda url: url if _FOOTNOTE.fullmatch(url) else None,
-    link_rel="noopener noreferrer nofollow",
-    id_prefix="fn-",
-)
+    "mtext": set(),
+    "mspace": _SPACE,
+    "mfrac": {"linethickness", *_STYLE},
+    "msqrt": set(),
+    "mroot": set(),
+    "msub": set(),
+    "msup": set(),
+    "msubsup": set(),
+    "munder": {"accentunder"},
+    "mover": {"accent"},
+    "munderover": {"accent", "accentunder"},
+    "mmultiscripts": set(),
+    "mprescripts": set(),
+    "mtable": _STYLE,
+    "mtr": set(),
+    "mtd": set(),
+    "mpadded": {"lspace", "voffset", *_SPACE},
+    "mphantom": set(),
+}
+_CLASSED = {"mrow", "mspace", "mtable", "mtr", "mtd"}
+
+
+def _cleaner(maths: dict[str, set[str]]) -> nh3.Cleaner:
+    return nh3.Cleaner(
+        tags=_DIRECTED | _PLAIN | _TABLE | maths.keys(),
+        attributes={**maths, "a": {"href", "title"}, "ol": {"start"}, "div": {"id"}},
+        tag_attribute_values={
+            **{tag: {"dir": {"auto", "ltr", "rtl"}} for tag in _DIRECTED},
+            **{tag: {"dir": {"auto", "ltr", "rtl"}, "tabindex": {"0"}} for tag in _SCROLLING},
+            "span": {"dir": {"ltr"}, "tabindex": {"0"}},
+            "a": {"target": {"_blank"}},
+        },
+        allowed_classes={
+            "a": {"image"},
+            "div": {"table", "footnote"},
+            "figure": {"code", PREVIEWABLE},
+            "li": {"task"},
+            "p": {"html"},
+            "span": {*CLASSES.values(), "checkbox", "host", "label", "equation", "tex"} - {""},
+            "sup": {"footnote"},
+            "td": _ALIGNED,
+            "th": _ALIGNED,
+            **dict.fromkeys(_CLASSED & maths.keys(), MATHML_CLASSES),
+        },
+        url_schemes={"http", "https", "mailto"},
+        url_relative=lambda url: url if _FOOTNOTE.fullmatch(url) else None,
+        link_rel="noopener noreferrer nofollow",
+        id_prefix="fn-",
+    )
+
+
+# Most blocks have no equation, and a cleaner that knows fewer elements is faster.
+_CLEANER = _cleaner({})
+_MATHS_CLEANER = _cleaner(_MATHS)
 
 
 def clean(html: str) -> str:
-    return _CLEANER.clean(html)
+    return (_MATHS_CLEANER if "<math" in html else _CLEANER).clean(html)

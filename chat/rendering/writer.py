@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 from pyromark.event import Range
 
 from .characters import neutralise_code
-from .figure import code_block, is_closed, language_of
-from .highlight import Budget, highlighted
-from .inline import Inline
+from .code_blocks import Budget, code_block, highlighted, is_closed, language_of
+from .inline import Elements, Inline
+from .maths import Equation
 from .sanitise import MAX_DEPTH
-from .tables import Tables
 
 Event = Any  # a name, or a dictionary from one name to its details: see pyromark.event
 
+MAX_COLUMNS = 100  # a wider table is shown as its source text
 ABOVE = 2  # heading levels above those of a text: the page's and the message's
 
 ELEMENTS = {
@@ -24,6 +24,52 @@ ELEMENTS = {
     "Strikethrough": ("<del>", "</del>"),
     "HtmlBlock": ('<p class="html" dir="auto">', "</p>"),
 }
+
+_HEAD_END = "</tr></thead><tbody>"
+
+
+class Tables(Elements):
+    """A writer of tables that are aligned by CSS classes and can be scrolled, also by keyboard."""
+
+    def __init__(self, source: bytes, equations: list[Equation]) -> None:
+        super().__init__(source, equations)
+        self._aligned: tuple[str, ...] = ()  # the alignments of the columns
+        self._column = 0
+
+    def _table(self, aligned: tuple[str, ...], span: Range) -> None:
+        if len(aligned) > MAX_COLUMNS:
+            return self._as_typed(span)
+        self._aligned = aligned
+        return self._open(
+            f'<div class="table" tabindex="0"{self._container}><table>', "</tbody></table></div>"
+        )
+
+    def _as_typed(self, span: Range) -> None:
+        text = escape(self._unmasked(self._source[span["start"] : span["end"]].decode()), quote=False)
+        self._caught = []
+        self._ends.append(partial(self._release, f'<p class="html" dir="auto">{text}</p>'))
+
+    def _head(self, _: None, span: Range) -> None:
+        self._column = 0
+        self._open("<thead><tr>", _HEAD_END)
+
+    def _row(self, _: None, span: Range) -> None:
+        self._column = 0
+        self._open("<tr>", "</tr>")
+
+    def _cell(self, _: None, span: Range) -> None:
+        side = self._aligned[self._column]
+        self._column += 1
+        name = "th" if self._ends[-1] == _HEAD_END else "td"
+        aligned = "" if side == "None" else f' class="{side.lower()}"'
+        self._open(f"<{name}{aligned}{self._auto}>", f"</{name}>")
+
+    TABLES: ClassVar[dict[str, Any]] = {
+        "Table": _table,
+        "TableHead": _head,
+        "TableRow": _row,
+        "TableCell": _cell,
+    }
 
 
 class HtmlWriter(Inline, Tables):
@@ -40,9 +86,10 @@ class HtmlWriter(Inline, Tables):
         outline: tuple[int, ...] = (),
         *,
         budget: Budget,
+        equations: list[Equation],
         growing: bool,
     ) -> None:
-        super().__init__(source, anchors, growing=growing)
+        super().__init__(source, anchors, equations, growing=growing)
         self._budget = budget
         self._growing = growing
         self.outline = outline  # the levels of the headings that enclose the next block, as in the source
@@ -123,10 +170,11 @@ class HtmlWriter(Inline, Tables):
         for place in range(len(self._out))[-2:]:  # the item's start tag, which a paragraph's may follow
             if self._out[place].startswith("<li"):
                 self._out[place] = self._out[place].replace("<li", '<li class="task"', 1)
-        self._out.append(f'<span class="box">{"☑" if done else "☐"}</span> ')
+        self._out.append(f'<span class="checkbox">{"☑" if done else "☐"}</span> ')
 
     def _footnote(self, label: str, span: Range) -> None:
-        self._footnotes.append(label)
+        self._footnotes.append(self._unmasked(label))
+        label = self._unmasked(label)
         name = f'<span class="label">{escape(label, quote=False)}</span>'
         start = f'<div class="footnote" id="{self._anchor(label)}"{self._container}>'
         self._open(f"{start}{name}<div>", "</div></div>")
@@ -136,7 +184,7 @@ class HtmlWriter(Inline, Tables):
         self._ends.append(partial(self._end_code, None if kind == "Indented" else kind["Fenced"]))
 
     def _end_code(self, info: str | None, span: Range) -> None:
-        code = neutralise_code("".join(self._caught or ()))
+        code = neutralise_code(self._unmasked("".join(self._caught or ()), self._indentation(info, span)))
         language = language_of(info or "")
         source = self._source[span["start"] : span["end"]]
         grows = self._growing and span["end"] == len(self._source)
@@ -144,6 +192,11 @@ class HtmlWriter(Inline, Tables):
         self.open_fence = language if is_open and info is not None and self.between else None
         shown = escape(code, quote=False) if is_open else highlighted(code, language, self._budget)
         self._release(code_block(language, shown), span)
+
+    def _indentation(self, info: str | None, span: Range) -> int:
+        """Return the columns by which the lines of a code block are indented in the source."""
+        line = self._source.rfind(b"\n", 0, span["start"]) + 1
+        return span["start"] - line + (4 if info is None and span["start"] == line else 0)
 
     SINGLE: ClassVar[dict[str, Any]] = {**Inline.INLINE, "Rule": _rule, "TaskListMarker": _task}
     STARTS: ClassVar[dict[str, Any]] = {

@@ -1,17 +1,13 @@
-"""Deletion of many rows beside other writers: in small batches, each followed by an equally long pause."""
+"""Deletion of many rows in small batches, with pauses in which others can write."""
 
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from django.db import transaction
 from django.db.models import QuerySet
 
-from chat.db import write_lock
+from chat.db import short_transaction
 
 BATCH_ROWS = 200
-LONGEST_REST_SECONDS = 1.0
 
 Stop = Callable[[], bool]
 
@@ -21,22 +17,10 @@ def never() -> bool:
     return False
 
 
-@contextmanager
-def short_transaction() -> Iterator[None]:
-    """Run the block in a transaction, then sleep for as long as it held the write lock, so others can write.
-
-    The sleep is at most `LONGEST_REST_SECONDS`.
-    """
-    started = time.monotonic()
-    with write_lock(), transaction.atomic():
-        yield
-    time.sleep(min(time.monotonic() - started, LONGEST_REST_SECONDS))
-
-
 def batches_of(rows: QuerySet[Any], stop: Stop) -> Iterator[list[Any]]:
-    """Yield the primary keys of `rows` in batches. The caller deletes each batch before it takes the next.
+    """Yield the primary keys of `rows` in batches, of which the caller deletes each before the next.
 
-    The iteration also ends when a batch comes a second time, because it was not deleted.
+    A batch that was not deleted would be yielded again for ever, so the iteration ends then.
     """
     last: list[Any] = []
     while not stop():
@@ -48,12 +32,12 @@ def batches_of(rows: QuerySet[Any], stop: Stop) -> Iterator[list[Any]]:
 
 
 def delete_all(rows: QuerySet[Any], stop: Stop = never) -> int:
-    """Delete `rows` in batches until `stop()`. Return how many rows of their own table were deleted."""
+    """Delete `rows` in batches until `stop()`. Return their number, without rows deleted by cascade."""
     return sum(delete_keys(rows, keys) for keys in batches_of(rows, stop))
 
 
 def delete_keys(rows: QuerySet[Any], keys: list[Any]) -> int:
-    """Delete those of `keys` that are still among `rows`. Return how many rows of their table that were."""
+    """Delete the rows with these keys that are still in `rows`. Return their number, without cascades."""
     with short_transaction():
         _, by_table = rows.filter(pk__in=keys).delete()
     return by_table.get(rows.model._meta.label, 0)

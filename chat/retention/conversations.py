@@ -1,26 +1,27 @@
-"""Permanent deletion of conversations: first their messages, from the leaves to the root."""
+"""Permanent deletion of conversations and of deleted branches, whose usage stays counted.
+
+Messages are deleted from the leaves to the root, so that no deletion cascades and each transaction is short.
+"""
 
 import uuid
 from typing import Any
 
 from django.db.models import QuerySet
 
-from chat.models import Message
+from chat.db import short_transaction
+from chat.models import Message, PurgedUsage
 
-from .batches import BATCH_ROWS, Stop, batches_of, delete_keys
+from .batches import BATCH_ROWS, Stop, batches_of
 
 
 def delete_conversations(rows: QuerySet[Any], stop: Stop) -> int:
-    """Delete conversations one by one until `stop()`. Return how many were deleted.
-
-    A long conversation takes many transactions, of which the last deletes its own row.
-    """
+    """Delete conversations one by one until `stop()`. Return the number of those completely deleted."""
     deleted = 0
     for keys in batches_of(rows, stop):
         for key in keys:
             if not _delete_messages(rows, key, stop):
                 return deleted
-            deleted += delete_keys(rows, [key])
+            deleted += _purge(rows, [key])
     return deleted
 
 
@@ -31,8 +32,37 @@ def _delete_messages(rows: QuerySet[Any], conversation: uuid.UUID, stop: Stop) -
     for start in range(0, len(keys), BATCH_ROWS):
         if stop():
             return False
-        delete_keys(messages, keys[start : start + BATCH_ROWS])
+        _purge(messages, keys[start : start + BATCH_ROWS])
     return True
+
+
+def delete_messages(rows: QuerySet[Any], stop: Stop) -> int:
+    """Delete messages until `stop()`, one conversation after another. Return their number."""
+    deleted, done = 0, None
+    while not stop():
+        found = rows.filter(conversation__gt=done) if done else rows
+        done = found.order_by("conversation").values_list("conversation", flat=True).first()
+        if done is None:
+            return deleted
+        due = set(rows.filter(conversation=done).values_list("pk", flat=True))
+        keys = [key for key in _leaves_first(done) if key in due]
+        for start in range(0, len(keys), BATCH_ROWS):
+            if stop():
+                return deleted
+            deleted += _purge(rows, keys[start : start + BATCH_ROWS])
+    return deleted
+
+
+def _purge(rows: QuerySet[Any], keys: list[uuid.UUID]) -> int:
+    """Record the usage of the rows with these keys that are still in `rows`, and delete them.
+
+    Return their number, without cascades.
+    """
+    with short_transaction():
+        present = list(rows.filter(pk__in=keys).values_list("pk", flat=True))
+        PurgedUsage.objects.keep(rows.model, present)
+        _, by_table = rows.filter(pk__in=present).delete()
+    return by_table.get(rows.model._meta.label, 0)
 
 
 def _leaves_first(conversation: uuid.UUID) -> list[uuid.UUID]:
@@ -40,10 +70,10 @@ def _leaves_first(conversation: uuid.UUID) -> list[uuid.UUID]:
     parents = dict(Message.objects.filter(conversation_id=conversation).values_list("pk", "parent_id"))
     depths: dict[uuid.UUID | None, int] = {None: 0}
     for message in parents:
-        way = [message]
-        while (parent := parents[way[-1]]) not in depths:
+        path = [message]
+        while (parent := parents[path[-1]]) not in depths:
             assert parent
-            way.append(parent)
-        for each in reversed(way):
+            path.append(parent)
+        for each in reversed(path):
             depths[each] = depths[parents[each]] + 1
     return sorted(parents, key=lambda message: -depths[message])

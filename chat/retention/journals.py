@@ -11,13 +11,13 @@ from .batches import Stop
 
 
 def damaged(before: datetime) -> list[Path]:
-    """Return the paths of the damaged journals that were last written before that time."""
+    """Return the paths of damaged journals that were last written before that time."""
     folder = Path(settings.DATA_DIR) / "workers"
     return [path for path in folder.glob(f"*{DAMAGED_SUFFIX}") if path.stat().st_mtime < before.timestamp()]
 
 
 def delete_damaged(before: datetime, stop: Stop) -> int:
-    """Delete them until `stop()`. Return how many were deleted. Raises OSError."""
+    """Delete the journals that `damaged` returns, until `stop()`. Return their number. Raises OSError."""
     deleted = 0
     for path in damaged(before):
         if not stop():

@@ -1,4 +1,4 @@
-"""The kinds of rows that are pruned, and the queries for those to delete now."""
+"""The kinds of rows that pruning deletes, each with a query for the rows that are due."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,20 +11,36 @@ from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from chat.models import Call, Conversation, Invite, Reading, ReadingOwner, ReadingPrune, Run, RunChunk
+from chat.attachments import deletion as attachments
+from chat.db import short_transaction
+from chat.models import (
+    Call,
+    Conversation,
+    ConversationAccess,
+    ConversationAccessOwner,
+    ConversationAccessPrune,
+    Feedback,
+    Invite,
+    Message,
+    Run,
+    RunChunk,
+    SharedLink,
+)
 from chat.models.invite import VALID_FOR
 
-from .batches import Stop, batches_of, delete_all, short_transaction
-from .conversations import delete_conversations
+from .batches import Stop, batches_of, delete_all, never
+from .conversations import delete_conversations, delete_messages
 from .journals import damaged, delete_damaged
 
 JOURNALS = "damaged journals"
-LEFT_BEHIND = timedelta(days=1)  # after its run's end, a remaining chunk belongs to no process
+STRAY = "picture files without a row"
+TEMPORARY_LIFETIME = timedelta(hours=23)  # since the last turn; the next sweep still deletes it within a day
+LEFTOVER_CHUNK_AGE = timedelta(days=1)  # since the end of its run; no process needs the chunk any more
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of rows. `rows()` returns those to delete now, or None if the settings keep them for ever."""
+    """A kind of rows. `rows()` returns those that are due, or None if the settings keep them for ever."""
 
     name: str
     rows: Callable[[], QuerySet[Any] | None]
@@ -32,7 +48,7 @@ class Kind:
 
 
 def _before(days: int) -> datetime | None:
-    """Return the time before which rows are deleted; None for 0 days, which means that they are kept."""
+    """Return the time before which rows are due; None for 0 days, which means for ever."""
     return timezone.now() - timedelta(days=days) if days else None
 
 
@@ -45,6 +61,10 @@ def _invitations() -> QuerySet[Any] | None:
     if before is None:
         return None
     return Invite.objects.filter(Q(used__lt=before) | Q(used=None, created__lt=before - VALID_FOR))
+
+
+def _shared_links() -> QuerySet[Any]:
+    return SharedLink.objects.filter(expires__lt=timezone.now())
 
 
 def _failures() -> QuerySet[Any] | None:
@@ -70,37 +90,74 @@ def _conversations() -> QuerySet[Any] | None:
     return Conversation.objects.filter(deleted__lt=before).exclude(pk__in=live)
 
 
+def _messages() -> QuerySet[Any] | None:
+    before = _before(settings.KEEP_DELETED_DAYS)
+    if before is None:
+        return None
+    live = Run.objects.live().values("conversation")
+    return Message.objects.filter(deleted__lt=before).exclude(conversation__in=live)
+
+
+def _temporary() -> QuerySet[Any]:
+    """Return the temporary conversations that were closed, or had no new turn for TEMPORARY_LIFETIME."""
+    closed = Q(deleted__isnull=False) | Q(updated__lt=timezone.now() - TEMPORARY_LIFETIME)
+    live = Run.objects.live().values("conversation")
+    return Conversation.objects.filter(closed, temporary=True).exclude(pk__in=live)
+
+
 def _readings() -> QuerySet[Any] | None:
     before = _before(settings.KEEP_READINGS_DAYS)
-    return Reading.objects.filter(at__lt=before) if before else None
+    return ConversationAccess.objects.filter(at__lt=before) if before else None
 
 
 def _delete_readings(rows: QuerySet[Any], stop: Stop) -> int:
-    """Delete readings, each batch with a permit, without which the database refuses. Return how many."""
+    """Delete readings and return their number. Each batch needs a permit, which the triggers check."""
     before = _before(settings.KEEP_READINGS_DAYS)
     assert before
     deleted = 0
     for keys in batches_of(rows, stop):
-        with short_transaction(), ReadingPrune.objects.permit(before):
-            deleted += Reading.objects.filter(pk__in=keys).delete()[0]
-            ReadingOwner.objects.filter(reading__in=keys).delete()
+        with short_transaction(), ConversationAccessPrune.objects.permit(before):
+            deleted += ConversationAccess.objects.filter(pk__in=keys).delete()[0]
+            ConversationAccessOwner.objects.filter(access__in=keys).delete()
     return deleted
 
 
 def _chunks() -> QuerySet[Any]:
-    return RunChunk.objects.filter(run__finished__lt=timezone.now() - LEFT_BEHIND)
+    return RunChunk.objects.filter(run__finished__lt=timezone.now() - LEFTOVER_CHUNK_AGE)
 
 
 KINDS = (
     Kind("expired sessions", _sessions),
     Kind("used and expired invitations", _invitations),
-    Kind("failed log-ins", _failures),
-    Kind("entries of the log of failed log-ins", _failure_log),
+    Kind("expired shared links", _shared_links),
+    Kind("failed logins", _failures),
+    Kind("log entries of failed logins", _failure_log),
     Kind("API calls", _calls),
     Kind("deleted conversations", _conversations, delete_conversations),
-    Kind("pieces of ended replies", _chunks),
+    Kind("deleted messages", _messages, delete_messages),
+    Kind("temporary conversations", _temporary, delete_conversations),
+    Kind("leftover pieces of finished replies", _chunks),
     Kind("readings", _readings, _delete_readings),
+    Kind("pictures that were never sent", attachments.unsent),
+    Kind("files of deleted pictures", attachments.unused, attachments.delete_unused),
 )
+
+
+def sweep(stop: Stop) -> dict[str, int]:
+    """Delete what must not wait for the daily pruning, until `stop()`. Return the number of rows by kind.
+
+    Temporary conversations and files of pictures that are gone are always deleted, deleted conversations that
+    are due only with PRUNE_DAILY. Feedback that an older version stored during an upgrade gets its
+    conversation.
+    """
+    with short_transaction():
+        Feedback.objects.complete_rows()
+    found = {"temporary conversations": delete_conversations(_temporary(), stop)}
+    if settings.PRUNE_DAILY and (rows := _conversations()) is not None and not stop():
+        found["deleted conversations"] = delete_conversations(rows, stop)
+    if not stop():
+        found["files of deleted pictures"] = attachments.delete_unused(attachments.unused(), stop)
+    return found
 
 
 def prune(stop: Stop) -> dict[str, int]:
@@ -115,6 +172,8 @@ def prune(stop: Stop) -> dict[str, int]:
             found[kind.name] = kind.delete(rows, stop)
     if (before := _before(settings.KEEP_DELETED_DAYS)) and not stop():
         found[JOURNALS] = delete_damaged(before, stop)
+    if not stop():
+        found[STRAY] = attachments.delete_stray(stop)
     return found
 
 
@@ -123,4 +182,5 @@ def count() -> dict[str, int]:
     found = {kind.name: rows.count() for kind in KINDS if (rows := kind.rows()) is not None}
     if before := _before(settings.KEEP_DELETED_DAYS):
         found[JOURNALS] = len(damaged(before))
+    found[STRAY] = len(attachments.stray(never))
     return found

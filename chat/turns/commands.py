@@ -1,4 +1,4 @@
-"""The commands that start a run.
+"""The commands that start a run. A command becomes a plan (`planner`), and a plan a stored turn (`store`).
 
 The fingerprint of a command covers all that must be equal when its client key is sent again.
 """
@@ -6,7 +6,7 @@ The fingerprint of a command covers all that must be equal when its client key i
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,8 @@ class SendMessage:
     """A new question.
 
     `conversation` None starts a conversation; `parent` None starts another branch at its beginning. `model`,
-    `system` and `parameters` None leave the conversation's as they are.
+    `system` and `parameters` None leave the conversation's as they are. `temporary` is for a new one only.
+    `attachments`: ids of uploaded pictures.
     """
 
     content: str
@@ -32,16 +33,22 @@ class SendMessage:
     model: str | None = None
     system: str | None = None
     parameters: SentParameters | None = None
+    temporary: bool = False
+    attachments: Sequence[uuid.UUID] = ()
 
     @property
     def fingerprint(self) -> str:
-        sent = (self.conversation, self.content, self.parent, self.model, self.system)
-        return _fingerprint("send", *sent, parameters=self.parameters)
+        sent = (self.conversation, self.content, self.parent, self.model, self.system, *self.attachments)
+        kind = "send temporary" if self.temporary else "send"
+        return _fingerprint(kind, *sent, parameters=self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
 class EditMessage:
-    """Another version of the question `message`, with the text `content`. The old version is kept."""
+    """Another version of the question `message`, with the text `content`. The old version is kept.
+
+    `attachments`: ids of its pictures, uploaded or the old version's; None keeps those of the old version.
+    """
 
     message: uuid.UUID
     content: str
@@ -49,11 +56,13 @@ class EditMessage:
     model: str | None = None
     system: str | None = None
     parameters: SentParameters | None = None
+    attachments: Sequence[uuid.UUID] | None = None
 
     @property
     def fingerprint(self) -> str:
         sent = (self.message, self.content, self.model, self.system)
-        return _fingerprint("edit", *sent, parameters=self.parameters)
+        pictures = () if self.attachments is None else ("with", *self.attachments)
+        return _fingerprint("edit", *sent, *pictures, parameters=self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +92,12 @@ class ContinueReply:
         return _fingerprint("continue", self.message, parameters=self.parameters)
 
 
-Turn = SendMessage | EditMessage | RegenerateReply | ContinueReply
+Command = SendMessage | EditMessage | RegenerateReply | ContinueReply
 
 
 def _fingerprint(*sent: Any, parameters: SentParameters | None) -> str:
     """Return a SHA-256 digest. Without parameters it is the same as before commands had parameters."""
-    said = [v if v is None else str(v) for v in sent]
+    parts = [v if v is None else str(v) for v in sent]
     if parameters is not None:
-        said.append(json.dumps(parameters, sort_keys=True))
-    return hashlib.sha256(sse.dumps(said).encode()).hexdigest()
+        parts.append(json.dumps(parameters, sort_keys=True))
+    return hashlib.sha256(sse.dumps(parts).encode()).hexdigest()

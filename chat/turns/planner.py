@@ -1,80 +1,103 @@
-"""Turn a command into a plan: the rows to store and the request to send upstream. Or refuse it."""
+"""Turn a command into a plan: the rows to store and the request to send upstream. Refuse invalid commands."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, Conflict, ConversationBusy, NotFound
 from chat.limits import MAX_REPLY_CHARS
-from chat.models import Conversation, Message, Run, User
+from chat.models import Attachment, Conversation, Message, Preferences, Run, User
 from chat.models.conversation import title_from
 from chat.upstream import parameters
-from chat.upstream.catalogue import Catalogue, LlmModel, UnknownModel
+from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 from chat.upstream.chat_request import ChatRequest
 
-from . import prompt
-from .commands import LEAF, ContinueReply, EditMessage, RegenerateReply, SendMessage, Turn
+from . import attached, prompt
+from .commands import LEAF, Command, ContinueReply, EditMessage, RegenerateReply, SendMessage
 
 CONTINUABLE = (Run.Status.STOPPED, Run.Status.INTERRUPTED, Run.Status.TRUNCATED)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The run writes into `reply`, which is one of the new messages (`added`), or is being continued."""
+    """The rows and the request of a turn. The run writes into `reply`, a new message or the one continued.
+
+    `added`: the new messages. `attachments`: the pictures of the new question, uploads or another message's.
+    """
 
     conversation: Conversation
     reply: Message
     request: ChatRequest
     added: list[Message] = field(default_factory=list)
+    attachments: Sequence[Attachment] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """`catalogue`: the models that the user may use."""
+    """Plan the commands of one user. `catalog`: the models that this user may use."""
 
-    catalogue: Catalogue
+    catalog: Catalog
 
-    def plan(self, user: User, turn: Turn) -> Plan:
+    def plan(self, user: User, command: Command) -> Plan:
         """Return the plan for a command; write nothing.
 
-        Raises NotFound, ConversationBusy, Conflict, BadRequest (unknown model) and PayloadTooLarge.
+        Raises NotFound, ConversationBusy, Conflict, BadRequest (model or picture) and PayloadTooLarge.
         """
-        if isinstance(turn, SendMessage):
-            return self._send(user, turn)
-        conversation = lock_conversation(user, turn.message)
+        if isinstance(command, SendMessage):
+            return self._send(user, command)
+        conversation = lock_conversation(user, command.message)
         check_not_busy(conversation.pk)
-        message = conversation.messages.get(pk=turn.message)
-        if isinstance(turn, EditMessage):
-            return self._edit(conversation, message, turn)
-        if isinstance(turn, RegenerateReply):
-            return self._regenerate(conversation, message, turn)
-        return self._continue(conversation, message, turn)
+        message = conversation.messages.get(pk=command.message)
+        if isinstance(command, EditMessage):
+            return self._edit(conversation, message, command)
+        if isinstance(command, RegenerateReply):
+            return self._regenerate(conversation, message, command)
+        return self._continue(conversation, message, command)
 
     def _send(self, user: User, question: SendMessage) -> Plan:
         conversation = self._conversation(user, question)
         if question.conversation:
-            check_not_busy(conversation.pk)  # a reply that still grows could change while the branch is read
-        return self._answer(conversation, _resolve_parent(conversation, question), question.content)
+            check_not_busy(conversation.pk)  # a live reply could change while the branch is read
+        pictures = attached.unsent(user, question.attachments)
+        if not conversation.title:
+            conversation.title = title_from(pictures[0].alt) if pictures else ""
+            conversation.title = conversation.title or _("Picture")
+        return self._ask(conversation, _resolve_parent(conversation, question), question.content, pictures)
 
     def _edit(self, conversation: Conversation, message: Message, edit: EditMessage) -> Plan:
         if message.role != Message.Role.USER:
-            raise Conflict(_("Only a question can be edited."))
+            raise Conflict(_("Only your own messages can be edited."))
         _apply_settings(conversation, edit)
-        return self._answer(conversation, message.parent_id, edit.content)
+        pictures = attached.for_edit(conversation.user, message, edit.attachments)
+        if not (edit.content.strip() or pictures):
+            raise BadRequest(_("“%(name)s” can’t be empty.") % {"name": "content"})
+        return self._ask(conversation, message.parent_id, edit.content, pictures)
 
-    def _answer(self, conversation: Conversation, parent: uuid.UUID | None, content: str) -> Plan:
-        """Plan a new question after `parent`, and the empty reply to it."""
+    def _ask(
+        self,
+        conversation: Conversation,
+        parent: uuid.UUID | None,
+        content: str,
+        attachments: Sequence[Attachment],
+    ) -> Plan:
+        """Plan a new question after `parent`, and an empty reply to it."""
         model = self._model(conversation)
-        asked = Message(conversation=conversation, parent_id=parent, role=Message.Role.USER, text=content)
-        reply = Message(conversation=conversation, parent=asked, role=Message.Role.ASSISTANT, model=model.id)
-        told = prompt.build_prompt(conversation.system, parent, content, model, conversation.parameters)
-        return Plan(conversation, reply, told, [asked, reply])
+        attached.check(attachments, model)
+        question = Message(conversation=conversation, parent_id=parent, role=Message.Role.USER, text=content)
+        reply = Message(
+            conversation=conversation, parent=question, role=Message.Role.ASSISTANT, model=model.id
+        )
+        system = prompt.system_prompt(conversation)
+        pictures = [attached.picture_of(each) for each in attachments]
+        request = prompt.build_prompt(system, parent, content, model, conversation.parameters, pictures)
+        return Plan(conversation, reply, request, [question, reply], attachments)
 
-    def _regenerate(self, conversation: Conversation, message: Message, again: RegenerateReply) -> Plan:
+    def _regenerate(self, conversation: Conversation, message: Message, command: RegenerateReply) -> Plan:
         if message.role != Message.Role.ASSISTANT or message.parent_id is None:
-            raise Conflict(_("Only a reply can be written anew."))
-        _apply_settings(conversation, again)
+            raise Conflict(_("Only replies can be regenerated."))
+        _apply_settings(conversation, command)
         model = self._model(conversation)
         reply = Message(
             conversation=conversation,
@@ -82,53 +105,67 @@ class Planner:
             role=Message.Role.ASSISTANT,
             model=model.id,
         )
-        told = prompt.rebuild_prompt(conversation.system, message.parent_id, model, conversation.parameters)
-        return Plan(conversation, reply, replace(told, skip_cache=True), [reply])
+        system = prompt.system_prompt(conversation)
+        request = prompt.rebuild_prompt(system, message.parent_id, model, conversation.parameters)
+        return Plan(conversation, reply, replace(request, skip_cache=True), [reply])
 
-    def _continue(self, conversation: Conversation, message: Message, turn: ContinueReply) -> Plan:
+    def _continue(self, conversation: Conversation, message: Message, command: ContinueReply) -> Plan:
         run = message.runs.order_by("-created").first()
         if message.role != Message.Role.ASSISTANT or run is None:
-            raise Conflict(_("Only a reply can be continued."))
-        if not can_continue(message, run) or message.children.exists():
-            raise Conflict(_("Only the last reply can be continued, and only where it was cut short."))
-        _apply_settings(conversation, turn)
+            raise Conflict(_("Only replies can be continued."))
+        if not can_continue(message, run) or message.children.filter(deleted=None).exists():
+            raise Conflict(_("Only the last reply can be continued, and only if it was cut off."))
+        _apply_settings(conversation, command)
         try:
-            model = self.catalogue.get(message.model)  # the reply's own model, as long as it is offered
+            model = self.catalog.get(message.model)  # the reply's own model, as long as it is offered
         except UnknownModel:
             model = self._model(conversation)
-        told = prompt.build_continuation(conversation.system, message, model, conversation.parameters)
-        return Plan(conversation, message, told)
+        system = prompt.system_prompt(conversation)
+        request = prompt.build_continuation(system, message, model, conversation.parameters)
+        return Plan(conversation, message, request)
 
     def _conversation(self, user: User, question: SendMessage) -> Conversation:
         if question.conversation is None:
-            model = question.model or self.catalogue.default.id
+            model = question.model or self._preferred(user).id
+            state = (
+                Conversation.TitleState.FINAL if question.temporary else Conversation.TitleState.FIRST_LINE
+            )
             return Conversation(
                 user=user,
-                title=title_from(question.content),
+                # The access log keeps titles, so that of a temporary chat must reveal nothing.
+                title=_("Temporary chat") if question.temporary else title_from(question.content),
+                title_state=state,
+                temporary=question.temporary,
                 model=model,
                 system=question.system or "",
                 parameters=parameters.merge({}, question.parameters or {}),
             )
         conversation = Conversation.objects.owned_by(user).filter(pk=question.conversation).first()
         if conversation is None:
-            raise NotFound(_("There is no such conversation."))
+            raise NotFound(_("This conversation doesn’t exist."))
+        conversation.user = user  # this object has its preferences loaded
         _apply_settings(conversation, question)
         return conversation
+
+    def _preferred(self, user: User) -> LlmModel:
+        """Return the model for a new conversation that names none."""
+        preferences = Preferences.of(user)
+        return self.catalog.resolve_or_default(preferences.model if preferences else "")
 
     def _model(self, conversation: Conversation) -> LlmModel:
         """Return the conversation's model; if it was retired, set the conversation to its successor."""
         try:
-            model = self.catalogue.resolve(conversation.model)
+            model = self.catalog.resolve(conversation.model)
         except UnknownModel as error:
-            # The id as it was sent: the display name would tell that a hidden model exists.
-            words = _("There is no model “%(name)s” here. Choose another one.")
+            # Show the id as it was sent: the display name would reveal that a hidden model exists.
+            words = _("The model “%(name)s” isn’t available here. Choose another one.")
             raise BadRequest(words % {"name": conversation.model[:100]}) from error
         conversation.model = model.id
         return model
 
 
 def can_continue(message: Message, run: Run) -> bool:
-    """Return whether `run`, the last one of `message`, was cut short and the text may still grow."""
+    """Return True if `run`, the last one of `message`, was cut short and the text is below its limit."""
     return run.status in CONTINUABLE and len(message.text) < MAX_REPLY_CHARS
 
 
@@ -137,26 +174,27 @@ def lock_conversation(user: User, message: uuid.UUID) -> Conversation:
 
     Rows read after this call include the previous lock holder's commit. Raises NotFound.
     """
-    found = Conversation.objects.owned_by(user).filter(messages=message)
+    found = Conversation.objects.owned_by(user).filter(messages=message, messages__deleted=None)
     conversation = found.select_for_update(of=("self",), no_key=True).first()
     if conversation is None:
-        raise NotFound(_("There is no such message."))
+        raise NotFound(_("This message doesn’t exist."))
+    conversation.user = user  # this object has its preferences loaded
     return conversation
 
 
 def check_not_busy(conversation: uuid.UUID) -> None:
-    """Raises ConversationBusy with the id of the live run, if the conversation has one."""
+    """Raise ConversationBusy, with the id of the live run, if the conversation has one."""
     if run := Run.objects.live().filter(conversation_id=conversation).first():
-        raise ConversationBusy(_("A reply is still being written here. Wait for it, or stop it."), run=run.pk)
+        raise ConversationBusy(_("A reply is still being written. Wait for it or stop it."), run=run.pk)
 
 
-def _apply_settings(conversation: Conversation, turn: Turn) -> None:
-    """Set what a turn names of model, system prompt and parameters for the conversation from then on."""
+def _apply_settings(conversation: Conversation, command: Command) -> None:
+    """Store the command's model, system prompt and parameters, if it names any, in the conversation."""
     for name in ("model", "system"):
-        if (sent := getattr(turn, name, None)) is not None:
+        if (sent := getattr(command, name, None)) is not None:
             setattr(conversation, name, sent)
-    if turn.parameters is not None:
-        conversation.parameters = parameters.merge(conversation.parameters, turn.parameters)
+    if command.parameters is not None:
+        conversation.parameters = parameters.merge(conversation.parameters, command.parameters)
 
 
 def _resolve_parent(conversation: Conversation, question: SendMessage) -> uuid.UUID | None:
@@ -165,7 +203,7 @@ def _resolve_parent(conversation: Conversation, question: SendMessage) -> uuid.U
         return conversation.active_leaf_id
     if question.parent is None:
         return None
-    replies = conversation.messages.filter(role=Message.Role.ASSISTANT)
+    replies = conversation.messages.filter(role=Message.Role.ASSISTANT, deleted=None)
     if not isinstance(question.parent, uuid.UUID) or not replies.filter(pk=question.parent).exists():
-        raise NotFound(_("There is no such reply in this conversation."))
+        raise NotFound(_("This conversation has no such reply."))
     return question.parent

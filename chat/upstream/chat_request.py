@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import json_mode, parameters
-from .catalogue import LlmModel
+from .catalog import LlmModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class ChatRequest:
     - `batch_reads`: the reader is an API client, which need not get each token at once
     - `raw`: the single message is the whole prompt, without the model's chat template
     - `gateway`: headers of this request for an AI Gateway
+    - `trace`: the context of the HTTP request's span, if traces are on
     - `context_start`: id of the stored message that comes first after the system prompt
     """
 
@@ -38,14 +39,31 @@ class ChatRequest:
     batch_reads: bool = False
     raw: bool = False
     gateway: Mapping[str, str] = field(default_factory=dict)
+    trace: Any = None
     context_start: uuid.UUID | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The fields of this model's request body other than the messages and `max_tokens`."""
         body = parameters.to_request_body(self.model, self.user_parameters)
-        sent = json_mode.told(self.model, parameters.to_provider_names(self.model, self.raw_parameters))
+        sent = json_mode.to_provider_shape(
+            self.model, parameters.to_provider_names(self.model, self.raw_parameters)
+        )
         return {**body, **sent, **self.model.lora_parameters}
+
+    @property
+    def stop_sequences(self) -> tuple[str, ...]:
+        """The stop sequences that have to be found here, because the server is not known to do it."""
+        stop = self.raw_parameters.get("stop") or ()
+        if not self.model.counts_against_quota or parameters.declares(self.model, "stop"):
+            return ()
+        return tuple(filter(None, [stop] if isinstance(stop, str) else stop))
+
+    @property
+    def single_tool_call(self) -> bool:
+        """True if all tool calls but the first have to be left out here."""
+        parallel = self.raw_parameters.get("parallel_tool_calls", True)
+        return not parallel and parameters.declares(self.model, "parallel_tool_calls") is False
 
     @property
     def unstreamed(self) -> bool:

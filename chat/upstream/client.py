@@ -1,10 +1,14 @@
 """The client for all providers and the local model: one per event loop, with more connections than runs."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import TYPE_CHECKING
 
 import httpx
 
+from chat import tracing
+from chat.upstream.providers import ai_gateway
 from chat.upstream.providers.ai_gateway import Gateway
 from chat.upstream.providers.cloudflare_api import Cloudflare, checked_response
 from chat.upstream.providers.gateway_routes import route_request
@@ -18,7 +22,8 @@ from chat.upstream.providers.openai_compatible import (
 )
 from chat.upstream.providers.workers_ai import Account, Request, build_local_request, build_request
 
-from .catalogue import LlmModel
+from . import pictures
+from .catalog import LlmModel
 from .chat_request import ChatRequest
 from .completion_stream import CompletionStream
 from .errors import UpstreamError
@@ -28,11 +33,18 @@ from .provider import Provider
 from .providers import model_search
 from .timeouts import Timeouts
 
+if TYPE_CHECKING:
+    from chat.tracing.spans import ModelSpan
+
 __all__ = ["Account", "Client", "Endpoint", "Gateway", "Timeouts"]
 
-DEADLINES = Timeouts()
+TIMEOUTS = Timeouts()
 READ_INTERVAL_SECONDS = 0.04  # between two reads of a response
 API_READ_FACTOR = 1.5  # a longer interval for API clients: a read costs as much as processing three tokens
+
+
+async def no_pictures(keys: Collection[str]) -> Mapping[str, bytes]:
+    return {}
 
 
 class Client:
@@ -45,19 +57,22 @@ class Client:
         *,
         gateway: Gateway | None = None,
         endpoint: Endpoint | None = None,
-        deadlines: Timeouts = DEADLINES,
-        bite: float = READ_INTERVAL_SECONDS,
+        timeouts: Timeouts = TIMEOUTS,
+        read_interval: float = READ_INTERVAL_SECONDS,
+        load_pictures: pictures.Load = no_pictures,
     ) -> None:
         """`gateway`: the AI Gateway for all requests to the account. `endpoint`: the operator's own server.
 
-        `bite`: seconds between two reads of a response.
+        `read_interval`: seconds between two reads of a response. `load_pictures` reads the bytes of
+        pictures by their keys, and leaves out those that are gone.
         """
         self._account = account
         self._local = local
         self._gateway = gateway
         self._endpoint = endpoint
-        self._deadlines = deadlines
-        self._bite = bite
+        self._timeouts = timeouts
+        self._read_interval = read_interval
+        self._load_pictures = load_pictures
         self._transport = Transport()
         self._http = httpx.AsyncClient(
             transport=self._transport,
@@ -71,22 +86,32 @@ class Client:
         self._cloudflare = Cloudflare(self._http, account) if account else None
 
     def stream(
-        self, ask: ChatRequest, started: float | None = None, *, whole: bool = False
+        self, request: ChatRequest, started: float | None = None, *, unstreamed: bool = False
     ) -> CompletionStream:
         """Return the stream of one request, which is sent when the iteration begins.
 
-        `started`: see `CompletionStream`. `whole`: request a JSON response instead of a stream.
+        `started`: see `CompletionStream`. `unstreamed`: request a JSON response, which becomes one delta.
         """
+        span = None
+        if tracing.tracer:
+            parent = request.trace or tracing.context.get()
+            operation = "text_completion" if request.raw else "chat"
+            span = tracing.tracer.begin_model_request(
+                operation, provider_name(request.model), request.model.id, request.max_tokens, parent
+            )
         return CompletionStream(
             self._transport,
-            lambda stream: self._request(ask, stream),
-            model=ask.model,
-            streams=not (whole or ask.unstreamed),
-            max_tokens=ask.max_tokens,
-            deadlines=self._deadlines,
-            bite=self._bite * (API_READ_FACTOR if ask.batch_reads else 1),
+            lambda stream: self._request(request, stream, span),
+            model=request.model,
+            streams=not (unstreamed or request.unstreamed),
+            max_tokens=request.max_tokens,
+            timeouts=self._timeouts,
+            read_interval=self._read_interval * (API_READ_FACTOR if request.batch_reads else 1),
             started=started,
-            sentences=SENTENCES if ask.model.host is Provider.ENDPOINT else {},
+            stop=request.stop_sequences,
+            single_tool_call=request.single_tool_call,
+            sentences=SENTENCES if request.model.host is Provider.ENDPOINT else {},
+            span=span,
         )
 
     def is_retried_by_gateway(self, model: LlmModel) -> bool:
@@ -104,21 +129,34 @@ class Client:
         assert self._account is not None
         return await model_search.finetunes(self._http, self._account, bases)
 
-    async def _request(self, ask: ChatRequest, stream: bool) -> Request:
-        """Build the request for the model's provider, with the credentials of that provider only."""
-        if ask.model.local:
+    async def _request(self, request: ChatRequest, stream: bool, span: "ModelSpan | None" = None) -> Request:
+        """Build the request for the model's provider, with the credentials of that provider only.
+
+        A gateway is told the trace, because it can export spans of its own. Nobody else is: Workers AI and
+        other servers have no use for it.
+        """
+        built = await self._build(request, stream)
+        if span and span.ids and ai_gateway.ID in built.headers:
+            built.headers.update(ai_gateway.trace_headers(*span.ids))
+        return built
+
+    async def _build(self, request: ChatRequest, stream: bool) -> Request:
+        if pictures.has_pictures(request.messages):
+            messages = await pictures.with_data(request.messages, self._load_pictures)
+            request = replace(request, messages=messages)
+        if request.model.local:
             assert self._local is not None
             await self._local.start()
-            return build_local_request(self._local.base_url, self._local.key, ask, stream=stream)
-        if ask.model.host is Provider.ENDPOINT:
+            return build_local_request(self._local.base_url, self._local.key, request, stream=stream)
+        if request.model.host is Provider.ENDPOINT:
             assert self._endpoint is not None
-            return endpoint_request(self._endpoint, ask, stream=stream)
+            return endpoint_request(self._endpoint, request, stream=stream)
         assert self._account is not None
-        if ask.model.is_route:
-            return route_request(self._account, self._gateway, ask, stream=stream)
-        if ask.model.host is Provider.GATEWAY:
-            return gateway_request(self._account, self._gateway, ask, stream=stream)
-        return build_request(self._account, self._gateway, ask, stream=stream)
+        if request.model.is_route:
+            return route_request(self._account, self._gateway, request, stream=stream)
+        if request.model.host is Provider.GATEWAY:
+            return gateway_request(self._account, self._gateway, request, stream=stream)
+        return build_request(self._account, self._gateway, request, stream=stream)
 
     @property
     def cloudflare(self) -> Cloudflare | None:
@@ -142,13 +180,27 @@ class Client:
         """
         return await self._cloudflare.verify() if self._cloudflare else None
 
-    async def send_feedback(self, passage: GatewayLogRef, up: bool | None) -> None:
+    async def send_feedback(self, log_ref: GatewayLogRef, up: bool | None) -> None:
         """Store a user's rating of a reply in the AI Gateway's log, or remove it if `up` is None.
 
         Raises UpstreamError.
         """
         if self._cloudflare:
-            await self._cloudflare.send_feedback(passage, up)
+            await self._cloudflare.send_feedback(log_ref, up)
 
     async def aclose(self) -> None:
         await self._http.aclose()
+
+
+def provider_name(model: LlmModel) -> str:
+    """Return who serves the model, as OpenTelemetry's `gen_ai.provider.name` has it.
+
+    Of a model behind the gateway, the part of its id that names the provider.
+    """
+    if model.local:
+        return "llama_cpp"
+    if model.host is Provider.ENDPOINT:
+        return "openai_compatible"
+    if model.host is Provider.GATEWAY:
+        return model.id.partition("/")[0]
+    return "cloudflare.workers_ai"

@@ -37,44 +37,40 @@ def gettext_noop(sentence: str) -> str:
 
 SENTENCES = {
     ErrorKind.AUTH: gettext_noop(
-        "Cloudflare does not accept this site’s account or token. Tell whoever runs the site."
+        "Cloudflare rejected this site’s account or API token. Tell your administrator."
     ),
     ErrorKind.NOT_PERMITTED: gettext_noop(
-        "This Cloudflare account may not use this model. Choose another one."
+        "This Cloudflare account can’t use this model. Choose another one."
     ),
-    ErrorKind.UNKNOWN_MODEL: gettext_noop(
-        "Cloudflare does not have this model, or no longer. Choose another one."
-    ),
+    ErrorKind.UNKNOWN_MODEL: gettext_noop("Cloudflare doesn’t offer this model. Choose another one."),
     ErrorKind.TOO_LONG: gettext_noop(
-        "This is too long for the model. Shorten the message, or choose a model that takes more."
+        "This is too long for the model. Shorten your message or choose a model with a larger context window."
     ),
     ErrorKind.QUOTA: gettext_noop(
-        "Today’s free allowance of this Cloudflare account is used up. It begins anew at 00:00 UTC."
+        "Today’s free allowance of this Cloudflare account is used up. It resets at 00:00 UTC."
     ),
-    ErrorKind.THROTTLED: gettext_noop("Too much was asked in this minute. Wait a moment, then try again."),
-    ErrorKind.BUSY: gettext_noop("The model is busy. Try again in a moment, or choose another one."),
+    ErrorKind.THROTTLED: gettext_noop("Too many requests in the last minute. Wait a moment, then try again."),
+    ErrorKind.BUSY: gettext_noop("The model is busy. Try again in a moment or choose another one."),
     ErrorKind.TIMEOUT: gettext_noop("The model took too long. Try again."),
     ErrorKind.BLOCKED: gettext_noop(
-        "A filter of this site’s Cloudflare account stopped this. Say it in other words."
+        "A filter of this site’s Cloudflare account blocked this. Rephrase your message."
     ),
-    ErrorKind.CREDITS: gettext_noop(
-        "This Cloudflare account has no credit left. Tell whoever runs this site."
-    ),
-    ErrorKind.INVALID: gettext_noop("The model did not understand this request. Try another model."),
-    ErrorKind.UNAVAILABLE: gettext_noop("The model’s server cannot answer now. Try again in a moment."),
-    ErrorKind.INTERRUPTED: gettext_noop("The connection to the model was lost in the middle of the reply."),
+    ErrorKind.CREDITS: gettext_noop("This Cloudflare account is out of credit. Tell your administrator."),
+    ErrorKind.INVALID: gettext_noop("The model couldn’t process this request. Try another model."),
+    ErrorKind.UNAVAILABLE: gettext_noop("The model’s server is unavailable. Try again in a moment."),
+    ErrorKind.INTERRUPTED: gettext_noop("The connection to the model was lost during the reply."),
 }
 # Messages for single error codes, more precise than the one of the code's kind.
 SENTENCES_OF_CODES = {
-    "5023": gettext_noop("This model cannot stream an answer in JSON. Ask for it without “stream”."),
-    "5025": gettext_noop("This model cannot answer by a JSON schema. Choose another model."),
+    "5023": gettext_noop("This model can’t stream JSON. Send the request without “stream”."),
+    "5025": gettext_noop("This model doesn’t support JSON schemas. Choose another model."),
 }
-NOT_REQUESTED = gettext_noop(
-    "This model has failed several times in a row, so it was not asked now. "
-    "Try again in a moment, or choose another one."
+MODEL_PAUSED = gettext_noop(
+    "This model has failed several times in a row and is paused for a moment. "
+    "Try again soon or choose another one."
 )
 JSON_NOT_MET = gettext_noop(
-    "The model could not write JSON that fits the schema. Try again, or use a simpler schema."
+    "The model couldn’t produce JSON that matches the schema. Try again or use a simpler schema."
 )
 TRANSIENT = {
     ErrorKind.THROTTLED,
@@ -118,7 +114,7 @@ KIND_OF_STATUS = {
 }
 # Texts that take precedence over the error code, because some codes are ambiguous: 3030 stands both for a
 # safety filter and for an exceeded context window.
-WORDS = [
+TEXT_PATTERNS = [
     (re.compile(r"daily free allocation", re.I), ErrorKind.QUOTA),
     (re.compile(r"exceeded your current quota|credit balance is too low", re.I), ErrorKind.CREDITS),
     (
@@ -255,7 +251,7 @@ def _code(code: Any) -> str:
 
 
 def _kind(code: str, text: str, status: int | None) -> ErrorKind:
-    for pattern, kind in WORDS:
+    for pattern, kind in TEXT_PATTERNS:
         if pattern.search(text):
             return kind
     if code in KIND_OF_CODE:
@@ -270,11 +266,11 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
     https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
     """
-    written = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]+", written):
-        return float(written[:9])
+    value = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"[0-9]+", value):
+        return float(value[:9])
     try:
-        return max(0.0, (parsedate_to_datetime(written) - datetime.now(UTC)).total_seconds())
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
     except (TypeError, ValueError):
         return None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 LOG_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # a ULID or a UUID; opaque, but it becomes part of URLs
-LONGEST_MODEL = 200  # characters
+MAX_MODEL_CHARS = 200
 MODEL = re.compile(r"[@A-Za-z0-9][A-Za-z0-9@._:/+-]{0,149}")
 STEP = re.compile(r"[0-9]{1,3}")
 
@@ -29,20 +29,20 @@ class GatewayLogRef:
     served_by: str = ""
 
     @classmethod
-    def of(cls, asked: Mapping[str, str], answered: Mapping[str, str]) -> Self:
+    def from_headers(cls, request_headers: Mapping[str, str], response_headers: Mapping[str, str]) -> Self:
         """Build the reference from the headers of the request and the response; ignore malformed values."""
-        gateway = asked.get("cf-aig-gateway-id", "")
+        gateway = request_headers.get("cf-aig-gateway-id", "")
         if not gateway:
             return cls()
-        log_id, step = answered.get("cf-aig-log-id", ""), answered.get("cf-aig-step", "")
-        status = answered.get("cf-aig-cache-status", "").upper()
+        log_id, step = response_headers.get("cf-aig-log-id", ""), response_headers.get("cf-aig-step", "")
+        status = response_headers.get("cf-aig-cache-status", "").upper()
         return cls(
             gateway,
             log_id if LOG_ID.fullmatch(log_id) else "",
             status == "HIT",
             int(step) if STEP.fullmatch(step) else None,
             status == "MISS",
-            _served_by(answered),
+            _served_by(response_headers),
         )
 
     @property
@@ -51,18 +51,18 @@ class GatewayLogRef:
         return "HIT" if self.cached else "MISS" if self.missed else ""
 
 
-def _served_by(answered: Mapping[str, str]) -> str:
+def _served_by(response_headers: Mapping[str, str]) -> str:
     """Return `provider/model`; the Auto Router reports its choice in a separate header.
 
     "" if no header names a model.
     """
-    model = answered.get("cf-aig-routed-model", "") or answered.get("cf-aig-model", "")
-    provider = answered.get("cf-aig-provider", "")
+    model = response_headers.get("cf-aig-routed-model", "") or response_headers.get("cf-aig-model", "")
+    provider = response_headers.get("cf-aig-provider", "")
     if not MODEL.fullmatch(model):
         return ""
     # Workers AI's ids begin with "@" and need no provider; ids that a route reports already contain it.
     known = model.startswith(("@", f"{provider}/")) or not MODEL.fullmatch(provider)
-    return model if known else f"{provider}/{model}"[:LONGEST_MODEL]
+    return model if known else f"{provider}/{model}"[:MAX_MODEL_CHARS]
 
 
 NO_GATEWAY = GatewayLogRef()

@@ -14,6 +14,7 @@ from httpx_aiohttp import AiohttpTransport
 
 MAX_CONNECTIONS = 2_000  # more than there are live runs
 READ_BYTES = 16_384  # maximum of one read; after a read of this size, more bytes are expected to be waiting
+PIECE_BYTES = 262_144  # of a request body, written at once
 CONNECT_SECONDS, WRITE_SECONDS = 10.0, 10.0  # the timeouts for reading are those of CompletionStream
 TIMEOUT = httpx.Timeout(connect=CONNECT_SECONDS, write=WRITE_SECONDS, pool=CONNECT_SECONDS, read=None)
 # No compression, because it buffers whole blocks and visibly delays tokens.
@@ -33,11 +34,14 @@ class Transport(AiohttpTransport):
 
     async def post(self, url: str, headers: dict[str, str], body: bytes) -> httpx.Response:
         """Send a POST request without cookies, redirects or defaults, at half the cost of AsyncClient."""
+        sent = HEADERS | {"Content-Type": "application/json"} | headers
+        if len(body) > PIECE_BYTES:
+            sent["Content-Length"] = str(len(body))  # instead of chunks
         request = httpx.Request(
             "POST",
             _parsed(url),
-            headers=HEADERS | {"Content-Type": "application/json"} | headers,
-            content=body,
+            headers=sent,
+            content=body if len(body) <= PIECE_BYTES else _pieces(body),
             extensions={"timeout": TIMEOUT.as_dict()},
         )
         return await self.handle_async_request(request)
@@ -53,6 +57,12 @@ class Transport(AiohttpTransport):
             raise httpx.ConnectError("the client is closed") from error
         response.stream = Stream(response.stream._aiohttp_response)
         return response
+
+
+async def _pieces(body: bytes) -> AsyncIterator[bytes]:
+    """Yield a large body in pieces: written as one, it would hold up the event loop."""
+    for start in range(0, len(body), PIECE_BYTES):
+        yield body[start : start + PIECE_BYTES]
 
 
 class Stream(httpx.AsyncByteStream):

@@ -7,7 +7,7 @@ OpenAI's API wraps the schema in `{"name", "schema", "strict"}`, and so do llama
 from collections.abc import Mapping
 from typing import Any
 
-from .catalogue import LlmModel
+from .catalog import LlmModel
 from .provider import Provider
 
 FIELD = "response_format"
@@ -29,7 +29,7 @@ def is_unstreamed(model: LlmModel, sent: Mapping[str, Any]) -> bool:
     )
 
 
-def told(model: LlmModel, sent: dict[str, Any]) -> dict[str, Any]:
+def to_provider_shape(model: LlmModel, sent: dict[str, Any]) -> dict[str, Any]:
     """Return the API client's parameters with `response_format` in the shape of this model's server."""
     wanted = sent.get(FIELD)
     if not isinstance(wanted, dict):

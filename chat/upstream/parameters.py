@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from . import token_budget
-from .catalogue import LlmModel
+from .catalog import LlmModel
 
 Value = bool | int | float | str
 NUMBER, WHOLE, SWITCH, LEVEL = "number", "whole", "switch", "level"
@@ -108,6 +108,11 @@ LOCAL_PARAMETERS = (
     PRESENCE,
 )
 
+# Fields of OpenAI's API and of Workers AI's own, which the input schemas of the two kinds of models do not
+# name: those models ignore or reject them.
+NOT_IN_CLASSIC = {"stop", "logit_bias", "reasoning_effort", "chat_template_kwargs", "parallel_tool_calls"}
+NOT_IN_OPENAI = {"top_k", "repetition_penalty"}
+
 # Two ways to turn reasoning off: a switch of the chat template, or the reasoning effort "none".
 TEMPLATE_SWITCH = Parameter(
     "thinking", SWITCH, default=True, path=("chat_template_kwargs", "enable_thinking")
@@ -176,6 +181,21 @@ CHOICES: Mapping[str, Parameter] = {
     )
 }
 
+# The numbers that an API client may send, each with the widest range of any server. What one model rejects is
+# left to its server, which says so.
+API_NUMBERS: Mapping[str, Parameter] = {
+    parameter.name: parameter
+    for parameter in (
+        CHOICES["temperature"],
+        Parameter("top_p", NUMBER, 0, 2),
+        FREQUENCY,
+        PRESENCE,
+        CHOICES["repetition_penalty"],
+        Parameter("top_k", WHOLE, 1, 10_000),
+        Parameter("seed", WHOLE, -(2**63), 2**63 - 1),
+    )
+}
+
 
 @cache
 def supported_parameters(model: LlmModel) -> tuple[Parameter, ...]:
@@ -183,8 +203,25 @@ def supported_parameters(model: LlmModel) -> tuple[Parameter, ...]:
     takes = MODELS.get(model.id, CAUTIOUS_PARAMETERS)
     if model.local:
         takes = (*LOCAL_PARAMETERS, TEMPLATE_SWITCH) if model.reasoning else LOCAL_PARAMETERS
-    usual, most = token_budget.default_max_tokens(model), token_budget.max_max_tokens(model)
+    usual, most = token_budget.default_max_tokens(model), token_budget.max_tokens_limit(model)
     return (*takes, Parameter("max_tokens", WHOLE, 1, most, default=usual))
+
+
+def is_classic(model: LlmModel) -> bool | None:
+    """Return True for a model with Workers AI's own input schema, False for one with OpenAI's.
+
+    None for a model whose schema is not known here, and for a model of another server.
+    """
+    known = MODELS.get(model.address)
+    if known is None or not model.counts_against_quota:
+        return None
+    return any(parameter.name == "top_k" for parameter in known)
+
+
+def declares(model: LlmModel, name: str) -> bool | None:
+    """Return True if the model's input schema names a field of an API client; None if it is not known."""
+    classic = is_classic(model)
+    return None if classic is None else name not in (NOT_IN_CLASSIC if classic else NOT_IN_OPENAI)
 
 
 def to_request_body(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
@@ -209,7 +246,10 @@ def to_request_body(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, A
 
 
 def to_provider_names(model: LlmModel, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Rename the API client's fields to the model's, such as repetition_penalty to repeat_penalty."""
+    """Return the API client's fields by the model's names, such as repeat_penalty for repetition_penalty.
+
+    Fields that the model's schema does not name are left out: they are done here, or have no effect.
+    """
     if not sent:
         return {}
     own = {
@@ -217,7 +257,7 @@ def to_provider_names(model: LlmModel, sent: Mapping[str, Any]) -> dict[str, Any
         for parameter in supported_parameters(model)
         if len(parameter.path) == 1
     }
-    return {own.get(name, name): value for name, value in sent.items()}
+    return {own.get(name, name): value for name, value in sent.items() if declares(model, name) is not False}
 
 
 def chosen_max_tokens(chosen: Mapping[str, Value]) -> int | None:

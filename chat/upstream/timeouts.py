@@ -1,9 +1,13 @@
-"""Timeouts of a reply, and the retry policy with its backoff."""
+"""Timeouts and the deadline of a reply, and the retry policy with its backoff."""
 
+import asyncio
 import random
 from dataclasses import dataclass, field
 
 from .errors import ErrorKind, UpstreamError
+
+LAST_FRAMES_SECONDS = 5.0  # for the frames after the finish reason: the usage and [DONE]
+DEADLINE_SLACK = 0.02  # share of a timeout by which it may fire early, so that it is rescheduled less often
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +17,60 @@ class Timeouts:
     first_token: float = 120.0
     unstreamed: float = 250.0  # for a JSON response; Cloudflare's own timeout is 240
     between_tokens: float = 60.0
-    whole: float = 600.0
+    total: float = 600.0
+
+
+class Deadline:
+    """The deadline of one reply, which each delta moves.
+
+    `started`: the event loop's time from which it counts, for a retry the time of the first request. There is
+    one timer for the whole reply: one for each delta would cost a tenth of what processing a token costs.
+    """
+
+    def __init__(self, timeouts: Timeouts, started: float | None, *, streams: bool) -> None:
+        self._timeouts = timeouts
+        self._loop = asyncio.get_running_loop()
+        self._started_at = self._last_delta_at = self._loop.time() if started is None else started
+        self._seconds = timeouts.first_token if streams else timeouts.unstreamed  # until the next delta
+        self._reschedule_at = 0.0  # event loop time from which the next delta reschedules the timer
+
+    @property
+    def time_left(self) -> float:
+        """The seconds until the deadline."""
+        return self._at() - self._loop.time()
+
+    def timer(self) -> asyncio.Timeout:
+        """Return the context manager that raises TimeoutError at the deadline."""
+        self._timer = asyncio.timeout_at(self._at())
+        return self._timer
+
+    def on_delta(self, *, is_last: bool) -> None:
+        """Move the deadline, but not for each token: that would cost a twentieth of what processing it costs.
+
+        `is_last`: the finish reason is known, so only the last frames follow.
+        """
+        self._last_delta_at = self._loop.time()
+        if self._last_delta_at < self._reschedule_at and not is_last:
+            return
+        seconds = self._timeouts.between_tokens
+        self._seconds = min(seconds, LAST_FRAMES_SECONDS) if is_last else seconds
+        deadline = self._at()
+        self._timer.reschedule(deadline)
+        self._reschedule_at = self._last_delta_at + DEADLINE_SLACK * (deadline - self._last_delta_at)
+
+    def on_finish_reason(self) -> None:
+        """Limit the wait for the last frames, which is shorter than the wait for a token."""
+        last = self._loop.time() + LAST_FRAMES_SECONDS
+        if (deadline := self._timer.when()) is not None and last < deadline:
+            self._timer.reschedule(last)
+
+    def _at(self) -> float:
+        return min(self._last_delta_at + self._seconds, self._started_at + self._timeouts.total)
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """At most `max_retries` after the first request, with exponential backoff and jitter.
+    """The rule for retries: at most `max_retries`, with exponential backoff and jitter.
 
     `base_delay` and `max_total_delay` in seconds.
     """

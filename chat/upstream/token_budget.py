@@ -2,9 +2,11 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
-from .catalogue import LlmModel
+from .catalog import LlmModel
 from .errors import ErrorKind, UpstreamError
+from .pictures import pictures_of
 
 # Default maximum of a reply in tokens, reasoning included, for models without a limit of their own.
 DEFAULT_MAX_TOKENS = 16_384
@@ -27,12 +29,12 @@ WORDS = re.compile(rb" ?[A-Za-z]+")
 class Fit:
     """The messages to send; `dropped` messages at the beginning of the conversation were left out."""
 
-    messages: list[dict[str, str]]
+    messages: list[dict[str, Any]]
     max_tokens: int
     dropped: int
 
 
-def fit(messages: list[dict[str, str]], model: LlmModel, reply: int | None = None, *, needed: int = 1) -> Fit:
+def fit(messages: list[dict[str, Any]], model: LlmModel, reply: int | None = None, *, needed: int = 1) -> Fit:
     """Leave out the oldest messages until the rest and a reply of `reply` tokens fit into the window.
 
     The system prompt and the last `needed` messages are always kept; for them the reply's tokens are reduced,
@@ -41,7 +43,7 @@ def fit(messages: list[dict[str, str]], model: LlmModel, reply: int | None = Non
     """
     system = messages[:1] if messages[0]["role"] == "system" else []
     turns = messages[len(system) :]
-    wanted = min(reply or default_max_tokens(model), max_max_tokens(model))
+    wanted = min(reply or default_max_tokens(model), max_tokens_limit(model))
     room = model.window - wanted - sum(estimate_tokens(message, model) for message in system)
     kept = max(0, len(turns) - needed)
     room -= sum(estimate_tokens(turn, model) for turn in turns[kept:])
@@ -55,7 +57,7 @@ def fit(messages: list[dict[str, str]], model: LlmModel, reply: int | None = Non
     return Fit(system + turns[kept:], min(wanted, wanted + room), kept)
 
 
-def max_max_tokens(model: LlmModel) -> int:
+def max_tokens_limit(model: LlmModel) -> int:
     """Return the largest `max_tokens` that a reply of the model may have."""
     return min(model.max_output or model.window, model.window // MAX_REPLY_DIVISOR)
 
@@ -65,9 +67,10 @@ def default_max_tokens(model: LlmModel) -> int:
     return min(model.max_output or DEFAULT_MAX_TOKENS, model.window // DEFAULT_REPLY_DIVISOR)
 
 
-def estimate_tokens(message: dict[str, str], model: LlmModel) -> int:
-    """Return an upper estimate of a message's tokens, from its UTF-8 bytes."""
+def estimate_tokens(message: dict[str, Any], model: LlmModel) -> int:
+    """Return an upper estimate of a message's tokens, from its UTF-8 bytes and its pictures."""
     text = message["content"].encode("utf-8", "surrogatepass")
     several, share = (WORDS, BYTES_PER_LOCAL_TOKEN) if model.local else (NO_DIGITS, BYTES_PER_TOKEN)
     alone = len(several.sub(b"", text))
-    return TOKENS_PER_MESSAGE + alone - (-(len(text) - alone) // share)
+    seen = sum(picture.tokens for picture in pictures_of(message))
+    return TOKENS_PER_MESSAGE + seen + alone - (-(len(text) - alone) // share)

@@ -1,52 +1,40 @@
-"""Access log: shows users which members of staff read their conversations."""
+"""The access log: shows users which staff members have read their conversations."""
 
 import uuid
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
-from django.shortcuts import render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from chat.db import run_in_db
-from chat.exceptions import BadRequest, NotAuthenticated
-from chat.models import Conversation, Reading, ReadingOwner, User
-from chat.timezones import timezone_of
+from chat.exceptions import BadRequest
+from chat.models import Conversation, ConversationAccess, ConversationAccessOwner, User
 
 from . import access
+from .settings_shell import render_section
 
 PAGE = 50  # readings shown at once
 LONGEST_KEY = 18  # digits; fits every database's 64-bit integer
 
 
-@access.require_methods("GET", "HEAD")
-async def readings(request: HttpRequest) -> HttpResponseBase:
+@access.require_methods("GET", "HEAD", page=True)
+def readings(request: HttpRequest) -> HttpResponse:
     """List the newest readings of the user's conversations; with `?before=<number>` those before that one."""
-    return await run_in_db(_readings, request)
-
-
-def _readings(request: HttpRequest) -> HttpResponse:
-    try:
-        user = access.get_user(request)
-    except NotAuthenticated:
-        return access.login_redirect(request)
+    user = access.get_user(request)
     before = _before(request)
     keys = _newest(user, before)
-    rows = Reading.objects.in_bulk(keys[:PAGE])
-    shown = [rows[key] for key in keys[:PAGE]]
-    there = _still_there(user, {row.conversation for row in shown if row.conversation})
-    listed = ReadingOwner.objects.filter(owner_key=user.pk, reading__in=keys[:PAGE])
-    numbers = {key: len(found) for key, found in listed.values_list("reading_id", "conversations")}
+    rows = ConversationAccess.objects.in_bulk(keys[:PAGE])
+    page = [rows[key] for key in keys[:PAGE]]
+    existing = _existing(user, {row.conversation for row in page if row.conversation})
+    listed = ConversationAccessOwner.objects.filter(owner_key=user.pk, access__in=keys[:PAGE])
+    numbers = {key: len(keys) for key, keys in listed.values_list("access_id", "conversations")}
     context: dict[str, Any] = {
         "readings": [
-            {"row": row, "there": row.conversation in there, "number": numbers.get(row.pk)} for row in shown
+            {"row": row, "there": row.conversation in existing, "number": numbers.get(row.pk)} for row in page
         ],
         "older": keys[PAGE - 1] if len(keys) > PAGE else None,
         "newest": before is None,
     }
-    with timezone.override(timezone_of(request)):
-        return render(request, "chat/readings.html", context)
+    return render_section(request, "readings", "chat/access_log.html", context)
 
 
 def _newest(user: User, before: int | None) -> list[int]:
@@ -54,23 +42,23 @@ def _newest(user: User, before: int | None) -> list[int]:
 
     Two short index scans: one for opened conversations, one for lists that showed them.
     """
-    opened = Reading.objects.filter(owner_key=user.pk)
-    listed = ReadingOwner.objects.filter(owner_key=user.pk)
+    opened = ConversationAccess.objects.filter(owner_key=user.pk)
+    listed = ConversationAccessOwner.objects.filter(owner_key=user.pk)
     if before is not None:
-        opened, listed = opened.filter(pk__lt=before), listed.filter(reading__lt=before)
+        opened, listed = opened.filter(pk__lt=before), listed.filter(access__lt=before)
     keys = [*opened.order_by("-pk").values_list("pk", flat=True)[: PAGE + 1]]
-    keys += listed.order_by("-reading").values_list("reading_id", flat=True)[: PAGE + 1]
+    keys += listed.order_by("-access").values_list("access_id", flat=True)[: PAGE + 1]
     return sorted(keys, reverse=True)[: PAGE + 1]
 
 
 def _before(request: HttpRequest) -> int | None:
-    written = request.GET.get("before")
-    if written is None:
+    before = request.GET.get("before")
+    if before is None:
         return None
-    if not (written.isascii() and written.isdigit() and len(written) <= LONGEST_KEY):
-        raise BadRequest(_("“before” must be the number of a reading."))
-    return int(written)
+    if not (before.isascii() and before.isdigit() and len(before) <= LONGEST_KEY):
+        raise BadRequest(_("“before” must be the ID of an entry."))
+    return int(before)
 
 
-def _still_there(user: Any, keys: set[uuid.UUID]) -> set[uuid.UUID]:
+def _existing(user: Any, keys: set[uuid.UUID]) -> set[uuid.UUID]:
     return set(Conversation.objects.owned_by(user).filter(pk__in=keys).values_list("pk", flat=True))

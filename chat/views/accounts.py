@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.contrib import auth
 from django.db import IntegrityError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -12,31 +12,42 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from chat.db import write_lock
-from chat.forms import AccountForm
+from chat.forms import OwnAccountForm
 from chat.models.invite import Invite
 from chat.models.setup import SetupLink
 from chat.views.errors import refuse
 
-DEAD_LINK = _("It was used already, or its time is over. Ask who gave it to you for another one.")
-TAKEN = _("Somebody took this name or this address a moment ago. Choose another one.")
+USED_SETUP_LINK = _(
+    "The set-up link works once. If you created the administrator account with it, sign in. Otherwise look "
+    "for the latest link in the server’s terminal or log."
+)
+DEAD_LINK = _("It was already used or has expired. Ask the person who sent it to you for a new one.")
+TAKEN = _("This name or email address was just taken. Choose another one.")
 
 
 @never_cache
 @sensitive_post_parameters("password1", "password2")
 @require_http_methods(["GET", "HEAD", "POST"])
 def setup(request: HttpRequest, token: str) -> HttpResponse:
-    """Create the administrator's account with the one-time link, and log in; any other token is a 404."""
+    """Create the administrator's account with the one-time link, and log in.
+
+    Wrong and used tokens get the same 404, which says what to do.
+    """
     if not SetupLink.objects.is_open(token):
-        raise Http404
-    form = AccountForm(request.POST or None)
+        return _used_setup_link(request)
+    form = OwnAccountForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         user = SetupLink.objects.claim(token, data["username"], data["email"], data["password1"])
         if user is None:
-            raise Http404  # another request claimed the link first
+            return _used_setup_link(request)  # another request claimed it first
         auth.login(request, user)
         return redirect(settings.LOGIN_REDIRECT_URL)
     return render(request, "accounts/setup.html", {"form": form})
+
+
+def _used_setup_link(request: HttpRequest) -> HttpResponse:
+    return refuse(request, 404, USED_SETUP_LINK, code="dead_link")
 
 
 def setup_url() -> str:
@@ -59,13 +70,13 @@ def invite(request: HttpRequest, token: str) -> HttpResponse:
     if request.user.is_authenticated:
         status = 409 if request.method == "POST" else 200
         return render(request, "accounts/invited_already.html", status=status)
-    form = AccountForm(request.POST if request.method == "POST" else None)
+    form = OwnAccountForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         return _claim(request, token, form)
     return render(request, "accounts/invite.html", {"form": form})
 
 
-def _claim(request: HttpRequest, token: str, form: AccountForm) -> HttpResponse:
+def _claim(request: HttpRequest, token: str, form: OwnAccountForm) -> HttpResponse:
     user = form.save(commit=False)  # hashes the password, before the write lock is taken
     try:
         with write_lock():

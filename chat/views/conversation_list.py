@@ -1,4 +1,4 @@
-"""The user's conversations as the sidebar lists them: newest first, grouped by day and month."""
+"""The conversations in the sidebar: pinned ones first, then the newest, grouped by day and month."""
 
 import uuid
 from collections.abc import Iterable
@@ -7,94 +7,100 @@ from datetime import date, datetime, timedelta, tzinfo
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q
-from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
-from chat.db import run_in_db
+from chat.arrangement.changes import MAX_PINNED_CONVERSATIONS
+from chat.arrangement.tags import tag_names
 from chat.models import Conversation, Run, User
-from chat.timezones import timezone_of
 
-from . import access
-from .errors import is_part
-
-LISTED = 200  # conversations at once
+LISTED = 200  # conversations in one response
 LIVE_RUNS = "status IN ('queued', 'running')"
 REPLYING, UNSEEN = "replying", "unseen"
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`older`: the last listed conversation's id, None if no more follow; `model`: that of the newest one."""
+    """A page of the sidebar. `older`: the cursor of the next page, None if this is the last one.
+
+    `models`: the models of these conversations, most recently used first. `tags`: the names of all of the
+    person's tags, on the first page only.
+    """
 
     groups: list[dict[str, Any]]
     older: uuid.UUID | None
-    model: str
-
-
-@access.require_methods("GET", "HEAD")
-async def conversations(request: HttpRequest) -> HttpResponseBase:
-    """Return the list as a page, or only its items to a page's own script."""
-    return await run_in_db(_conversations, request)
-
-
-def _conversations(request: HttpRequest) -> HttpResponse:
-    user = access.get_user(request)
-    # Deleted ones too: the last conversation of the client's list may have been deleted since.
-    before = access.page_cursor(request, Conversation.objects.filter(user=user))
-    listing = read(user, timezone_of(request), before=before)
-    page = "chat/_conversations.html" if is_part(request) else "chat/conversations.html"
-    return render(request, page, {"listing": listing})
+    models: list[str]
+    tags: list[str]
 
 
 def read(
     user: User, zone: tzinfo, *, current: Conversation | None = None, before: Conversation | None = None
 ) -> Listing:
-    """Return the newest LISTED conversations, or those before `before`, grouped by days in `zone`.
+    """Return the pinned and the newest LISTED conversations, or those before `before`, by days in `zone`.
 
-    One query, whatever their number; one more if `current`, the open conversation, is not among them.
+    Three queries, whatever their number; one more if `current`, the open conversation, is not among them.
     """
-    found = Conversation.objects.owned_by(user).order_by("-updated", "-pk")
-    if before:
-        found = found.filter(Q(updated__lt=before.updated) | Q(updated=before.updated, pk__lt=before.pk))
-    rows = list(_marked(found).values("pk", "title", "updated", "model", REPLYING, UNSEEN)[: LISTED + 1])
-    shown = rows[:LISTED]
+    unpinned = Conversation.objects.listed(user).filter(pinned_at=None)
+    pinned = _rows(Conversation.objects.pinned(user).order_by("-pinned_at", "-pk")[:MAX_PINNED_CONVERSATIONS])
+    rows = _rows(page_before(unpinned, "updated", before)[: LISTED + 1])
+    listed = rows[:LISTED]
     open_now = current.pk if current else None
-    groups = _grouped(shown, zone, open_now)
-    if current and len(rows) > LISTED and all(row["pk"] != open_now for row in shown):
-        groups += _apart(found.filter(pk=current.pk), zone, current.pk)
+    groups = [] if before else _pinned(pinned, open_now)
+    groups += grouped(listed, zone, open_now)
+    if current and len(rows) > LISTED and all(row["pk"] != open_now for row in [*pinned, *listed]):
+        groups += _apart(unpinned.filter(pk=current.pk), zone, current.pk)
+    latest = sorted([*pinned, *listed], key=lambda row: row["updated"], reverse=True)
     return Listing(
         groups=groups,
-        older=shown[-1]["pk"] if len(rows) > LISTED else None,
-        model=shown[0]["model"] if shown else "",
+        older=listed[-1]["pk"] if len(rows) > LISTED else None,
+        models=list(dict.fromkeys(row["model"] for row in latest)),
+        tags=[] if before else tag_names(user),
     )
 
 
-def _apart(found: Any, zone: tzinfo, current: uuid.UUID | None) -> list[dict[str, Any]]:
-    """Return the open conversation as a group to append to the list; others between them are left out."""
-    rows = _marked(found).values("pk", "title", "updated", "model", REPLYING, UNSEEN)
-    return [group | {"apart": True} for group in _grouped(rows, zone, current)]
+def page_before(conversations: QuerySet[Any], moment: str, before: Conversation | None) -> QuerySet[Any]:
+    """Order conversations by the column `moment`, newest first. Return those after `before` in this order."""
+    if before and (at := getattr(before, moment)):
+        # Without OR, so that a database reads no more of the index than it returns.
+        conversations = conversations.filter(**{f"{moment}__lte": at})
+        conversations = conversations.exclude(**{moment: at, "pk__gte": before.pk})
+    return conversations.order_by(f"-{moment}", "-pk")
 
 
-def _marked(found: Any) -> Any:
-    """Annotate whether a reply is being written, and whether one ended since the owner last looked."""
+def _rows(conversations: QuerySet[Any]) -> list[dict[str, Any]]:
+    return list(_marked(conversations).values("pk", "title", "updated", "model", REPLYING, UNSEEN))
+
+
+def _pinned(rows: list[dict[str, Any]], current: uuid.UUID | None) -> list[dict[str, Any]]:
+    items = [_item(row, current) for row in rows]
+    return [{"key": "pinned", "name": gettext("Pinned"), "items": items}] if items else []
+
+
+def _apart(conversations: Any, zone: tzinfo, current: uuid.UUID | None) -> list[dict[str, Any]]:
+    """Return a group with the open conversation, which is older than all that are listed."""
+    return [group | {"apart": True} for group in grouped(_rows(conversations), zone, current)]
+
+
+def _marked(conversations: Any) -> Any:
+    """Annotate whether a reply is being written, and whether one has ended unseen by the owner."""
     # Raw SQL, because SQLite uses the partial index of live runs only if the query repeats its condition
     # literally: 200 conversations of 30 replies each took 47 ms without the index, and 15 ms with it.
     live = Run.objects.filter(conversation=OuterRef("pk")).extra(where=[LIVE_RUNS])  # noqa: S610
     ended = Run.objects.filter(message=OuterRef("active_leaf"), finished__gt=OuterRef("last_seen"))
-    return found.annotate(**{REPLYING: Exists(live), UNSEEN: Exists(ended)})
+    return conversations.annotate(**{REPLYING: Exists(live), UNSEEN: Exists(ended)})
 
 
-def _grouped(rows: Iterable[dict[str, Any]], zone: tzinfo, current: uuid.UUID | None) -> list[dict[str, Any]]:
+def grouped(
+    rows: Iterable[dict[str, Any]], zone: tzinfo, current: uuid.UUID | None = None, moment: str = "updated"
+) -> list[dict[str, Any]]:
+    """Return the rows, sorted by their `moment`, in groups of days and months in `zone`."""
     today = timezone.now().astimezone(zone).date()
 
     def day_of(row: dict[str, Any]) -> str:
-        return _group(row["updated"].astimezone(zone).date(), today)
+        return _group(row[moment].astimezone(zone).date(), today)
 
     return [
         {"key": key, "name": _name(key), "items": [_item(row, current) for row in group]}
@@ -127,5 +133,5 @@ def _item(row: dict[str, Any], current: uuid.UUID | None) -> dict[str, Any]:
         "title": row["title"],
         "url": reverse("chat:conversation", args=[row["pk"]]),
         "current": row["pk"] == current,
-        "state": REPLYING if row[REPLYING] else UNSEEN if row[UNSEEN] else "",
+        "state": REPLYING if row.get(REPLYING) else UNSEEN if row.get(UNSEEN) else "",
     }

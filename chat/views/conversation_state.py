@@ -6,43 +6,39 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
+from django.utils.formats import number_format
 from django.utils.http import quote_etag
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from chat.db import run_in_db
-from chat.engine.engine import Engine, get_engine
-from chat.exceptions import BadRequest, NotFound, PayloadTooLarge
-from chat.model_catalog.catalog import catalog_for_user
+from chat.exceptions import NotFound, PayloadTooLarge
 from chat.models import Conversation, Message
 from chat.models.conversation import ConversationState
 from chat.turns import prompt
-from chat.upstream.catalogue import LlmModel, UnknownModel
+from chat.upstream.catalog import LlmModel
 
 from . import access
 
+MAX_COUNTED = 100_000  # messages that are counted as no longer seen
 TRAIL = 3  # newest messages sent: a page with all of them in sequence missed no turn between its last two
 NEXT = "next"  # no message: the model would be sent the next question alone
 
 
 @access.require_methods("GET", "HEAD")
-async def state(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
+def state(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Return the conversation's state, or 304 if the client has it already (`If-None-Match`)."""
-    return await run_in_db(_state, request, conversation)
-
-
-def _state(request: HttpRequest, key: uuid.UUID) -> HttpResponseBase:
-    found = Conversation.objects.state(access.get_user(request), key)
-    if found is None:
-        raise NotFound(_("There is no such conversation."))
-    etag = quote_etag(found.version)
-    response = get_conditional_response(request, etag=etag) or JsonResponse(_told(found))
+    state_now = Conversation.objects.state(access.get_user(request), conversation)
+    if state_now is None:
+        raise NotFound(_("This conversation doesn’t exist."))
+    etag = quote_etag(state_now.version)
+    response = get_conditional_response(request, etag=etag) or JsonResponse(_payload(state_now))
     response["ETag"] = etag
     # Not `no-store`: Chromium keeps a page out of its back/forward cache once its script got such a response.
     response["Cache-Control"] = "private, no-cache"
     return response
 
 
-def _told(state: ConversationState) -> dict[str, Any]:
+def _payload(state: ConversationState) -> dict[str, Any]:
     steps = Message.objects.ancestors(state.leaf, TRAIL) if state.leaf else ()
     return {
         "version": state.version,
@@ -56,29 +52,66 @@ def _told(state: ConversationState) -> dict[str, Any]:
 
 
 @access.require_methods("GET", "HEAD")
-async def context(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Return the oldest message that `?model=` would be sent with the next question, as `context_start`."""
-    return await run_in_db(_context, await get_engine(), request, conversation)
-
-
-def _context(engine: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    found = access.get_conversation_or_404(request, key)
-    offered = catalog_for_user(engine.catalogue, access.get_user(request))
-    try:
-        model = offered.get(request.GET.get("model", offered.resolve_or_default(found.model).id))
-    except UnknownModel as error:
-        raise BadRequest(_("There is no such model here. Choose another one.")) from error
-    return JsonResponse({"context_start": context_start(found, model)})
+def context(request: HttpRequest, conversation: uuid.UUID) -> HttpResponse:
+    """Return what `?model=` would be sent with the next question: its oldest message, and its tokens."""
+    own_conversation = access.get_conversation_or_404(request, conversation)
+    models = access.get_models(request)
+    name = request.GET.get("model", models.resolve_or_default(own_conversation.model).id)
+    model = access.get_model_or_400(models, name)
+    used = _context(own_conversation, model)
+    return JsonResponse(
+        {
+            "context_start": _start(used),
+            "tokens": used.tokens if used else 0,
+            "window": model.window,
+            "text": _usage_text(own_conversation, model, used),
+        }
+    )
 
 
 def context_start(conversation: Conversation, model: LlmModel) -> str | None:
     """Return the oldest message's id, NEXT if no message fits any more, None if there is no message yet."""
+    return _start(_context(conversation, model))
+
+
+def _start(used: prompt.Context | None) -> str | None:
+    return (str(used.start) if used.start else NEXT) if used else None
+
+
+def _context(conversation: Conversation, model: LlmModel) -> prompt.Context | None:
+    """Return what the model would be sent; None if there is no message yet."""
     if conversation.active_leaf_id is None:
         return None
     try:
-        start = prompt.context_start(
-            conversation.system, conversation.active_leaf_id, model, conversation.parameters
-        )
+        system = prompt.system_prompt(conversation)
+        return prompt.next_context(system, conversation.active_leaf_id, model, conversation.parameters)
     except PayloadTooLarge:  # the system prompt alone fills the context window
-        return NEXT
-    return str(start) if start else NEXT
+        return prompt.Context(None, model.window)
+
+
+def _usage_text(conversation: Conversation, model: LlmModel, used: prompt.Context | None) -> str:
+    """Return how full the context window is, and how many messages the model no longer sees, as sentences."""
+    tokens = used.tokens if used else 0
+    numbers = {
+        "tokens": number_format(tokens, force_grouping=True),
+        "window": number_format(model.window, force_grouping=True),
+        "share": round(100 * tokens / model.window),
+    }
+    text = _("About %(tokens)s of %(window)s tokens (%(share)s%%).") % numbers
+    dropped = _dropped(conversation, used) if used else 0
+    if not dropped:
+        return text
+    more = ngettext(
+        "To leave room for the reply, the model no longer sees the first message.",
+        "To leave room for the reply, the model no longer sees the first %(n)s messages.",
+        dropped,
+    )
+    return f"{text} {more % {'n': number_format(dropped, force_grouping=True)}}"
+
+
+def _dropped(conversation: Conversation, used: prompt.Context) -> int:
+    """Return how many of the messages of the active branch the model would not be sent."""
+    last = conversation.active_leaf_id
+    if used.start:
+        last = conversation.messages.values_list("parent", flat=True).get(pk=used.start)
+    return sum(1 for _step in Message.objects.ancestors(last, MAX_COUNTED)) if last else 0

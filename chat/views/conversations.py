@@ -1,7 +1,6 @@
 """Views that change a conversation as a whole."""
 
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 from django.db import transaction
@@ -12,115 +11,95 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from chat.arrangement import changes
 from chat.db import run_in_db, write_lock
-from chat.engine.engine import Engine, get_engine
-from chat.exceptions import BadRequest, NotFound
-from chat.model_catalog.catalog import catalog_for_user
+from chat.engine.engine import get_engine
+from chat.exceptions import NotFound
 from chat.models import Conversation, Run
+from chat.retention.batches import never
+from chat.retention.conversations import delete_conversations
+from chat.titles import store
 from chat.upstream import parameters
-from chat.upstream.catalogue import UnknownModel
 
 from . import access, request_parsers
 from .errors import is_form
-from .redirects import HttpResponseSeeOther, to_conversation
+from .responses import HttpResponseSeeOther, to_conversation
 
 
 @access.require_methods("POST")
-async def rename(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Change the title, until the next rename; the place in the list stays."""
-    return await _change(
-        request, conversation, lambda engine, found: {"title": request_parsers.title(request)}
-    )
+def rename(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
+    """Change the title, which no generated one replaces; the place in the list stays."""
+    own_conversation = access.get_conversation_or_404(request, conversation)
+    title = request_parsers.title(request)
+    store.rename(own_conversation, title)
+    return _changed(request, conversation, title=title)
 
 
 @access.require_methods("POST")
-async def settings(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
+def settings(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Change the model, the system prompt and the parameters, from the next turn on."""
-    return await _change(request, conversation, lambda engine, found: _settings(engine, request, found))
-
-
-def _settings(engine: Engine, request: HttpRequest, found: Conversation) -> dict[str, Any]:
-    changed = request_parsers.settings(request)
-    if "parameters" in changed:
-        changed["parameters"] = parameters.merge(found.parameters, changed["parameters"])
-    offered = catalog_for_user(engine.catalogue, access.get_user(request))
-    try:
-        offered.get(changed.get("model", offered.default.id))
-    except UnknownModel as error:
-        raise BadRequest(_("There is no such model here. Choose another one.")) from error
-    return changed
-
-
-async def _change(
-    request: HttpRequest, conversation: uuid.UUID, read: Callable[[Engine, Conversation], dict[str, Any]]
-) -> HttpResponseBase:
-    """Update only the columns that `read` returns from the request."""
-    engine = await get_engine()
-
-    def change() -> dict[str, Any]:
-        found = access.get_conversation_or_404(request, conversation)
-        changed = read(engine, found)
-        with write_lock():
-            Conversation.objects.filter(pk=found.pk).update(**changed)
-        return changed
-
-    return _answer(request, conversation, **await run_in_db(change))
+    own_conversation = access.get_conversation_or_404(request, conversation)
+    sent = request_parsers.settings(request)
+    if "parameters" in sent:
+        sent["parameters"] = parameters.merge(own_conversation.parameters, sent["parameters"])
+    if "model" in sent:
+        access.get_model_or_400(access.get_models(request), sent["model"])
+    with write_lock():
+        Conversation.objects.filter(pk=own_conversation.pk).update(**sent)
+    return _changed(request, conversation, **sent)
 
 
 @access.require_methods("POST")
-async def seen(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Mark the reply shown now as seen by its owner."""
-    await run_in_db(_seen, request, conversation)
-    return _answer(request, conversation)
+def seen(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
+    """Mark the reply shown now as seen by its owner.
 
-
-def _seen(request: HttpRequest, conversation: uuid.UUID) -> None:
-    """Set `last_seen` to the end of the reply, so that no other server's clock matters; never back."""
-    found = access.get_conversation_or_404(request, conversation)
-    ended = Run.objects.filter(message=found.active_leaf_id).aggregate(ended=Max("finished"))["ended"]
-    if ended and ended > found.last_seen:
+    `last_seen` becomes the end of the reply, so that no other server's clock matters; it never goes back.
+    """
+    own_conversation = access.get_conversation_or_404(request, conversation)
+    runs = Run.objects.filter(message=own_conversation.active_leaf_id)
+    ended = runs.aggregate(ended=Max("finished"))["ended"]
+    if ended and ended > own_conversation.last_seen:
         with write_lock():
-            Conversation.objects.filter(pk=found.pk, last_seen__lt=ended).update(last_seen=ended)
+            Conversation.objects.filter(pk=own_conversation.pk, last_seen__lt=ended).update(last_seen=ended)
+    return _changed(request, conversation)
 
 
 @access.require_methods("POST")
 async def delete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Mark a conversation as deleted, and stop its live runs."""
+    """Mark a conversation as deleted, and stop its live runs. A temporary one is deleted for good at once.
+
+    If a reply is being written in a temporary one, the next sweep deletes it.
+    """
     engine = await get_engine()
     live = await run_in_db(_delete, request, conversation)
     for run in live:
         engine.stop(run)
     if is_form(request):
         return HttpResponseSeeOther(f"{reverse('chat:home')}?deleted={conversation}")
-    return _answer(request, conversation, deleted=True)
+    return _changed(request, conversation, deleted=True)
 
 
 def _delete(request: HttpRequest, conversation: uuid.UUID) -> list[Run]:
-    found = access.get_conversation_or_404(request, conversation)
+    own_conversation = access.get_conversation_or_404(request, conversation)
     with write_lock(), transaction.atomic():
-        Conversation.objects.filter(pk=found.pk).update(deleted=timezone.now())
-        live = list(Run.objects.live().filter(conversation=found).select_related("worker"))
-        if live:
-            Run.objects.live().filter(conversation=found).update(stop_requested=True)
+        live = changes.delete(Conversation.objects.filter(pk=own_conversation.pk), timezone.now())
+    if own_conversation.temporary and not live:
+        delete_conversations(Conversation.objects.filter(pk=own_conversation.pk), never)
     return live
 
 
 @access.require_methods("POST")
-async def undelete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
+def undelete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
     """Undo a deletion; a conversation that is not deleted stays as it is."""
-    await run_in_db(_undelete, request, conversation)
-    return _answer(request, conversation, deleted=False)
-
-
-def _undelete(request: HttpRequest, conversation: uuid.UUID) -> None:
-    mine = Conversation.objects.filter(pk=conversation, user=access.get_user(request))
+    own = Conversation.objects.filter(pk=conversation, user=access.get_user(request))
     with write_lock():
-        restored = mine.recoverable().update(deleted=None)
-    if not restored and not mine.filter(deleted=None).exists():
-        raise NotFound(_("There is no such conversation."))
+        restored = own.recoverable().update(deleted=None)
+    if not restored and not own.filter(deleted=None).exists():
+        raise NotFound(_("This conversation doesn’t exist."))
+    return _changed(request, conversation, deleted=False)
 
 
-def _answer(request: HttpRequest, conversation: uuid.UUID, **changed: Any) -> HttpResponseBase:
+def _changed(request: HttpRequest, conversation: uuid.UUID, **changed: Any) -> HttpResponseBase:
     if is_form(request):
         return to_conversation(conversation)
     return JsonResponse({"conversation": str(conversation), **changed})

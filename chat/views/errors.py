@@ -15,8 +15,9 @@ from django.views.decorators.csrf import requires_csrf_token
 
 from chat.api import dialects
 from chat.db_errors import outage_of, unavailable
+from chat.request_id import request_id
 
-from . import preferences
+from . import preference_cookies
 
 CODES = {
     400: "malformed",
@@ -26,46 +27,48 @@ CODES = {
     405: "method_not_allowed",
     409: "conflict",
     413: "too_long",
-    415: "wrong_type",
+    415: "unsupported_media_type",
     429: "throttled",
     500: "error",
     503: "unavailable",
 }
 MESSAGES = {
-    400: _("This request could not be understood."),
-    403: _("Your account does not have the right to do this."),
-    404: _("What you asked for does not exist, or it is not yours."),
+    400: _("The server couldn’t understand this request."),
+    403: _("You don’t have permission to do this."),
+    404: _("This doesn’t exist, or you don’t have access to it."),
     405: _("There is no page at this address."),
-    413: _("It is more than the server takes at once. Shorten it, or send it in parts."),
-    429: _("That was too often. Wait a moment, then try again."),
-    500: _(
-        "Something went wrong here. What you sent may not have been stored: look before you send it again."
-    ),
-    503: _("The server cannot take this now. Try again in a moment."),
+    413: _("This is more than the server accepts at once. Shorten it or send it in parts."),
+    429: _("Too many requests. Wait a moment, then try again."),
+    500: _("Something went wrong on the server. Check whether your changes were saved before you try again."),
+    503: _("The server is unavailable right now. Try again in a moment."),
 }
 MAY_PASS = (429, 500, 503)  # the same request may work later
 FOREIGN_HOST = _(
-    "This server does not answer to the name it was called by. Whoever runs it can add the name to the "
-    "setting ALLOWED_HOSTS, or write the site’s address into SITE_URL, and start it again."
+    "This server isn’t set up for this host name. An administrator can add it to ALLOWED_HOSTS or set "
+    "SITE_URL, then restart the server."
 )
-NO_PAGES = ("/runs/", "/messages/", "/models/", "/v1/", "/client/")  # prefixes of paths without pages
-NO_CSRF = _(
-    "This form is too old, or it was sent from another site. Load the page again and repeat what you did."
-)
+# The prefixes of paths without pages.
+NO_PAGES = ("/runs/", "/messages/", "/attachments/", "/models/", "/v1/", "/client/")
+NO_CSRF = _("This form has expired or was sent from another site. Reload the page and try again.")
 
 
 def is_form(request: HttpRequest) -> bool:
-    """Return whether the body is a plain HTML form."""
+    """Return True if the body is a plain HTML form."""
     return request.content_type in ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 def is_part(request: HttpRequest) -> bool:
-    """Return whether a script of our own page requests a part of a page."""
+    """Return True if a script of our own page requests a part of a page."""
     return request.headers.get("X-Requested-With") == "fetch"
 
 
+def is_navigation(request: HttpRequest) -> bool:
+    """Return True if a browser shows the response as a page, and no script reads it."""
+    return request.headers.get("Sec-Fetch-Mode") == "navigate"
+
+
 def wants_json(request: HttpRequest) -> bool:
-    """Return whether to respond to a program or a script, in JSON, instead of to a person with a page.
+    """Return True if a program or a script gets the response, in JSON, and not a person, with a page.
 
     Decided by the Content-Type, then by `is_part`, then by Accept. Many programs accept "*/*", so a request
     that is neither an HTML form nor for a page gets JSON, too.
@@ -97,7 +100,7 @@ def refuse(
     Under a URL of the API it is in the format of that dialect. `retry_after` is in seconds, rounded up, and
     also sent as the Retry-After header. `more` is added to the JSON.
     """
-    message = str(message or MESSAGES.get(status) or gettext("This did not work."))
+    message = str(message or MESSAGES.get(status) or gettext("This didn’t work."))
     if (in_dialect := dialects.refused(request.path, status, message, retry_after)) is not None:
         return in_dialect
     seconds = None if retry_after is None else max(1, math.ceil(retry_after))
@@ -108,13 +111,19 @@ def refuse(
             error["retry_after"] = seconds
         response: HttpResponse = JsonResponse({"error": error}, status=status)
     else:
-        again = request.get_full_path() if status in MAY_PASS and request.method == "GET" else ""
-        context = {"status": status, "code": code, "reason": message, "again": again}
-        context |= preferences.context(request)
-        response = HttpResponse(render_to_string("refused.html", context), status=status)
+        response = _error_page(request, status, code, message)
     if seconds is not None:
         response["Retry-After"] = str(seconds)
     return response
+
+
+def _error_page(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
+    again = request.get_full_path() if status in MAY_PASS and request.method == "GET" else ""
+    context = {"status": status, "code": code, "reason": message, "again": again}
+    if status >= 500:  # others would differ where they must not: what is missing and what is another's
+        context["request_id"] = request_id.get()
+    context |= preference_cookies.context(request)
+    return HttpResponse(render_to_string("error.html", context), status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

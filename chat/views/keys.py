@@ -8,7 +8,6 @@ from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -16,104 +15,119 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
 from chat.db import run_in_db, write_lock
-from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest, Conflict, NotAuthenticated, NotFound
 from chat.forms import LONGEST_PASSWORD
+from chat.model_catalog import catalog
 from chat.models import ApiKey, User
 from chat.models.api_key import LONGEST_NAME
-from chat.timezones import timezone_of
+from chat.models.digest import digest_of
 
-from . import access, request_fields
+from . import access, request_fields, request_parsers
 from .errors import is_form, refuse
 from .login import locked_out, refuse_locked_out
 from .password_confirmation import confirm_in_turn, one_confirmation
-from .redirects import HttpResponseSeeOther
+from .responses import HttpResponseSeeOther
+from .settings_shell import render_section
+from .shown_once import ShownOnce
 
-WRONG_PASSWORD = gettext_lazy("This is not your password.")
-MOST = 50  # valid keys per user
-LIFETIMES = ("90", "30", "365", "never")  # days; the first is what the form offers
-SCOPES = ("run", "list")
+WRONG_PASSWORD = gettext_lazy("That password isn’t correct.")
+MAX_VALID_KEYS = 50  # per user
+LIFETIMES = ("30", "90", "365", "never")  # days
+DEFAULT_LIFETIME = "90"
+SCOPES = ("run", "list", "export")
 KEPT = ("usage", "conversations")
+NEW_KEY = ShownOnce("new-key", "chat:keys")
 
 
 @sensitive_post_parameters("password")
-@access.require_methods("GET", "HEAD", "POST")
+@access.require_methods("GET", "HEAD", "POST", page=True)
 async def keys(request: HttpRequest) -> HttpResponseBase:
-    """List the user's keys; a POST with the user's password creates one. Only its response shows the secret.
+    """List the user's keys; a POST with the user's password creates one, whose secret is shown once.
 
     Without the password, access to a session for a minute would be enough to get a key for good.
     """
     if request.method != "POST":
-        return await run_in_db(_show, request)
-    user, key, password = await run_in_db(_asked, request)
+        return await run_in_db(_list, request)
+    user, key, password = await run_in_db(_parse, request)
     with one_confirmation(request, user):
         if await confirm_in_turn(request, user, password):
-            return await run_in_db(_make, request, user, key)
+            return await run_in_db(_create, request, user, key)
         return await run_in_db(_unconfirmed, request, user, key)
 
 
 @access.require_methods("POST")
-async def revoke(request: HttpRequest, key: uuid.UUID) -> HttpResponseBase:
+def revoke(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Revoke a key: new requests with it are refused, and open ones end."""
-    return await run_in_db(_revoke, request, key)
+    user = access.get_user(request)
+    request_parsers.no_fields(request)
+    api_key = ApiKey.objects.owned_by(user).filter(pk=key).first()
+    if api_key is None:
+        raise NotFound(_("This key doesn’t exist."))
+    with write_lock():
+        api_key.revoke()
+    if is_form(request):
+        return HttpResponseSeeOther(reverse("chat:keys"))
+    return JsonResponse({"id": str(key), "revoked": True})
 
 
-@access.require_methods("GET", "HEAD")
-async def examples(request: HttpRequest) -> HttpResponseBase:
+@access.require_methods("GET", "HEAD", page=True)
+def examples(request: HttpRequest) -> HttpResponse:
     """Show examples of API requests to copy, with this site's URL and its default model."""
-    engine = await get_engine()
-    return await run_in_db(_examples, request, engine.catalogue.default.id)
+    access.get_user(request)
+    model = catalog.current.get().default.id
+    context = {"site": settings.SITE_URL, "model": model}
+    return render_section(request, "keys", "chat/api.html", context)
 
 
-def _examples(request: HttpRequest, model: str) -> HttpResponse:
-    try:
-        access.get_user(request)
-    except NotAuthenticated:
-        return access.login_redirect(request)
-    return render(request, "chat/api.html", {"site": settings.SITE_URL, "model": model})
+def _list(request: HttpRequest) -> HttpResponse:
+    user = access.get_user(request)
+    response = _page(request, user, **_created_key(request, user))
+    NEW_KEY.forget(request, response)
+    return response
 
 
-def _show(request: HttpRequest) -> HttpResponse:
-    try:
-        user = access.get_user(request)
-    except NotAuthenticated:
-        return access.login_redirect(request)
-    return _page(request, user)
+def _created_key(request: HttpRequest, user: User) -> dict[str, Any]:
+    """Return the key that was just created and its secret; {} if there is none, or it is not this user's."""
+    secret = NEW_KEY.read(request)
+    new_key = (
+        ApiKey.objects.owned_by(user).valid().filter(digest=digest_of(secret)).first() if secret else None
+    )
+    return {"new_key": new_key, "secret": secret} if new_key else {}
 
 
 def _page(request: HttpRequest, user: User, status: int = 200, **more: Any) -> HttpResponse:
-    found = ApiKey.objects.owned_by(user).order_by("-created")
-    context = {"keys": found, "lifetimes": LIFETIMES, "longest": LONGEST_NAME, **more}
-    with timezone.override(timezone_of(request)):
-        response = render(request, "chat/keys.html", context, status=status)
+    keys = ApiKey.objects.owned_by(user).order_by("-created")
+    context = {"keys": keys, "lifetimes": LIFETIMES, "longest": LONGEST_NAME, "lifetime": DEFAULT_LIFETIME}
+    context |= more
+    response = render_section(request, "keys", "chat/keys.html", context, status)
     response["Cache-Control"] = "no-store"
     return response
 
 
-def _asked(request: HttpRequest) -> tuple[User, ApiKey, str]:
+def _parse(request: HttpRequest) -> tuple[User, ApiKey, str]:
     """Return (user, unsaved key, sent password). Refuses invalid requests before the password is checked."""
     user = access.get_user(request)
     sent = request_fields.parse(request, "name", "days", "keep", "password", *SCOPES)
-    key = _wanted(sent, user)
+    key = _new_key(sent, user)
     password = request_fields.parse_text(sent, "password", LONGEST_PASSWORD, required=True) or ""
-    _limit(user)
+    _check_limit(user)
     return user, key, password
 
 
-def _limit(user: User) -> None:
-    """Raises Conflict when the user has MOST valid keys already."""
-    if ApiKey.objects.owned_by(user).valid().count() >= MOST:
-        raise Conflict(_("You have %(most)s keys. Revoke one first.") % {"most": MOST})
+def _check_limit(user: User) -> None:
+    """Raise Conflict if the user has MAX_VALID_KEYS valid keys already."""
+    if ApiKey.objects.owned_by(user).valid().count() >= MAX_VALID_KEYS:
+        raise Conflict(_("You already have %(most)s keys. Revoke one first.") % {"most": MAX_VALID_KEYS})
 
 
-def _make(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
+def _create(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
     secret = key.generate_secret()
     with write_lock(), transaction.atomic():
         _hold_password(user)
-        _limit(user)
+        _check_limit(user)
         key.save(force_insert=True)
     if is_form(request):
-        return _page(request, user, made=key, secret=secret)
+        return NEW_KEY.redirect_with(secret)
     answer = {"id": str(key.pk), "name": key.name, "key": secret}
     return JsonResponse(answer, status=201, headers={"Cache-Control": "no-store"})
 
@@ -122,7 +136,8 @@ def _unconfirmed(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
     if locked_out(request):
         return refuse_locked_out(request)
     if is_form(request):
-        return _page(request, user, 403, wanted=key, wrong_password=WRONG_PASSWORD)
+        lifetime = request.POST.get("days", DEFAULT_LIFETIME)
+        return _page(request, user, 403, wanted=key, lifetime=lifetime, wrong_password=WRONG_PASSWORD)
     return refuse(request, 403, WRONG_PASSWORD, code="wrong_password")
 
 
@@ -137,40 +152,19 @@ def _hold_password(user: User) -> None:
         raise NotAuthenticated(_("Your password was changed. Sign in again."))
 
 
-def _wanted(sent: dict[str, Any], user: User) -> ApiKey:
+def _new_key(sent: dict[str, Any], user: User) -> ApiKey:
     """Return the unsaved key that the fields describe. Raises BadRequest and PayloadTooLarge."""
     name = request_fields.parse_text(sent, "name", LONGEST_NAME, required=True) or ""
-    days = _one_of(sent, "days", LIFETIMES)
+    days = request_fields.parse_choice(sent, "days", LIFETIMES, DEFAULT_LIFETIME)
     key = ApiKey(
         user=user,
         name=" ".join(name.split()),
         may_run=bool(sent.get("run")),
         may_list=bool(sent.get("list")),
-        keeps_conversations=_one_of(sent, "keep", KEPT) == "conversations",
+        may_export=bool(sent.get("export")),
+        keeps_conversations=request_fields.parse_choice(sent, "keep", KEPT, "usage") == "conversations",
         expires=None if days == "never" else timezone.now() + timedelta(days=int(days)),
     )
-    if not (key.may_run or key.may_list):
-        raise BadRequest(_("Choose what the key may do."))
+    if not (key.may_run or key.may_list or key.may_export):
+        raise BadRequest(_("Choose what the key can do."))
     return key
-
-
-def _one_of(sent: dict[str, Any], name: str, allowed: tuple[str, ...]) -> str:
-    """Return the field's value, the first of `allowed` if it is missing. Raises BadRequest."""
-    value = sent.get(name, allowed[0])
-    if value not in allowed:
-        words = _("“%(name)s” must be one of: %(names)s.")
-        raise BadRequest(words % {"name": name, "names": ", ".join(allowed)})
-    return str(value)
-
-
-def _revoke(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    user = access.get_user(request)
-    request_fields.parse(request, required=False)
-    found = ApiKey.objects.owned_by(user).filter(pk=key).first()
-    if found is None:
-        raise NotFound(_("There is no such key."))
-    with write_lock():
-        found.revoke()
-    if is_form(request):
-        return HttpResponseSeeOther(reverse("chat:keys"))
-    return JsonResponse({"id": str(key), "revoked": True})

@@ -9,7 +9,6 @@ from threading import Lock
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from asgiref.sync import async_to_sync
 from django import forms
 from django.conf import settings
 from django.contrib import auth
@@ -27,14 +26,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from chat.backends import client_address, throttled_name
-from chat.engine.engine import get_engine
 from chat.forms import LONGEST_PASSWORD
 from chat.models.user import User
 from chat.views import access, pages
 from chat.views.errors import refuse, wants_json
 
-WRONG = _("The name or the password is wrong.")
-LOCKED_OUT = _("There were too many wrong passwords. Wait a quarter of an hour, then try again.")
+WRONG = _("Incorrect name or password.")
+LOCKED_OUT = _("Too many failed attempts. Try again in 15 minutes.")
 # Serialise attempts per (name, address), because concurrent ones would all pass the throttle before a failure
 # is counted.
 LOCKS = [Lock() for _ in range(64)]
@@ -44,7 +42,7 @@ class LoginForm(forms.Form):
     """`login` is a username or an e-mail address. NULs and too long passwords are refused before hashing."""
 
     login = forms.CharField(
-        label=_("Name or e-mail address"),
+        label=_("Name or email address"),
         max_length=254,
         widget=forms.TextInput(
             attrs={"autocomplete": "username", "autocapitalize": "none", "autofocus": True}
@@ -97,7 +95,7 @@ def attempt(request: HttpRequest, login: str, password: str) -> User | None:
 
 
 def locked_out(request: HttpRequest) -> bool:
-    """Return whether the throttle refused the attempt of this request."""
+    """Return True if the throttle refused the attempt of this request."""
     return bool(getattr(request, "axes_locked_out", False))
 
 
@@ -132,8 +130,7 @@ def _signed_in(request: HttpRequest, target: str = settings.LOGIN_REDIRECT_URL) 
     if wants_json(request):
         return _session_json(request)
     if typed := _typed(request):
-        engine = async_to_sync(get_engine)()
-        return pages.render_after_login(engine, request, _conversation(_next(request)), typed)
+        return pages.render_after_login(request, _conversation(_next(request)), typed)
     return redirect(target)
 
 

@@ -1,11 +1,14 @@
-"""Views that start a run: each stores the turn, launches the run, and responds with its event stream."""
+"""Views of messages: those that start a run, the selection of a version, and the source text.
+
+A view that starts a run stores the turn, launches the run, and responds with its event stream.
+"""
 
 import asyncio
 import uuid
 from collections.abc import Callable
 from functools import partial
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
@@ -14,82 +17,95 @@ from chat.engine.engine import Engine, get_engine
 from chat.engine.streaming.run_state import RunState
 from chat.exceptions import NotAuthenticated, RequestError, ServiceDraining
 from chat.models import User
-from chat.turns.commands import Turn
-from chat.turns.store import StoredTurn
+from chat.turns.commands import Command
+from chat.turns.store import StoredTurn, select_version
 
-from . import access, login, pages, request_parsers
+from . import access, attachments, login, pages, request_parsers
 from .errors import is_form, wants_json
-from .redirects import to_conversation
-from .sse_response import stream
+from .responses import event_stream, to_conversation, to_message
 
 
 @access.require_methods("POST")
-async def new_conversation(request: HttpRequest) -> HttpResponseBase:
-    """Start a new conversation with its first turn."""
-    return await _question(request, None)
-
-
-@access.require_methods("POST")
-async def send(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Add a turn to a conversation."""
-    return await _question(request, conversation)
-
-
-@access.require_methods("POST")
-async def edit(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """Add an edited version of a question as a new branch beside the old one, and have it answered."""
-    return await _ask(request, partial(request_parsers.edit, message=message))
-
-
-@access.require_methods("POST")
-async def regenerate(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """Generate another version of a reply."""
-    return await _ask(request, partial(request_parsers.regeneration, message=message))
-
-
-@access.require_methods("POST")
-async def continue_reply(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """Continue a reply that was cut short."""
-    return await _ask(request, partial(request_parsers.continuation, message=message))
-
-
-async def _question(request: HttpRequest, conversation: uuid.UUID | None) -> HttpResponseBase:
+async def send(request: HttpRequest, conversation: uuid.UUID | None = None) -> HttpResponseBase:
+    """Add a turn to a conversation; without one, start a new conversation with it."""
     try:
-        return await _ask(request, partial(request_parsers.question, conversation=conversation))
+        async with attachments.from_form(request) as pictures:
+            parse = partial(request_parsers.question, conversation=conversation, pictures=pictures)
+            return await _start_run(request, parse)
     except RequestError as refusal:
         if not is_form(request) or wants_json(request):
             raise
         if isinstance(refusal, NotAuthenticated):
             return await run_in_db(login.login_with_pending_message, request)
-        return await pages.render_rejected(await get_engine(), request, conversation, refusal)
+        return await pages.render_rejected(request, conversation, refusal)
 
 
-async def _ask(request: HttpRequest, read: Callable[[HttpRequest], Turn]) -> HttpResponseBase:
+@access.require_methods("POST")
+async def edit(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """Add an edited version of a question as a new branch beside the old one, and have it answered."""
+    return await _start_run(request, partial(request_parsers.edit, message=message))
+
+
+@access.require_methods("POST")
+async def regenerate(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """Generate another version of a reply."""
+    return await _start_run(request, partial(request_parsers.regeneration, message=message))
+
+
+@access.require_methods("POST")
+async def continue_reply(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
+    """Continue a reply that was cut short."""
+    return await _start_run(request, partial(request_parsers.continuation, message=message))
+
+
+@access.require_methods("POST")
+def select(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
+    """Make this version the shown one, and below it the branch that was last read or written."""
+    user = access.get_user(request)
+    request_parsers.no_fields(request)
+    conversation = select_version(user, message)
+    if is_form(request):
+        redirect = to_message if "at" in request.GET else to_conversation
+        return redirect(conversation.pk, message)
+    leaf = str(conversation.active_leaf_id)
+    return JsonResponse({"conversation": str(conversation.pk), "message": str(message), "leaf": leaf})
+
+
+@access.require_methods("GET", "HEAD")
+def source(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
+    """Return a message's text as written; of a reply that is still being written, the part stored so far."""
+    own_message = access.get_message_or_404(request, message)
+    live = own_message.runs.live().first()
+    text = own_message.text + (live.texts()[0] if live else "")
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+async def _start_run(request: HttpRequest, parse: Callable[[HttpRequest], Command]) -> HttpResponseBase:
     engine = await get_engine()
     # Shielded from cancellation: a client that disconnects between the stored turn and the launch of its run
     # would leave a turn without a reply.
-    user, live = await asyncio.shield(_start(engine, request, read))
+    user, run_state = await asyncio.shield(_store_and_launch(engine, request, parse))
     if is_form(request):
-        return to_conversation(live.info.conversation)
-    return stream(engine, live, user, request)
+        return to_conversation(run_state.info.conversation)
+    return event_stream(engine, run_state, user, request)
 
 
-async def _start(
-    engine: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]
+async def _store_and_launch(
+    engine: Engine, request: HttpRequest, parse: Callable[[HttpRequest], Command]
 ) -> tuple[User, RunState]:
     await engine.heartbeat.confirm()
-    user, opened = await run_in_db(_open, engine, request, read)
-    return user, await engine.launch(opened)
+    user, stored = await run_in_db(_store, engine, request, parse)
+    return user, await engine.launch(stored)
 
 
-def _open(
-    engine: Engine, request: HttpRequest, read: Callable[[HttpRequest], Turn]
+def _store(
+    engine: Engine, request: HttpRequest, parse: Callable[[HttpRequest], Command]
 ) -> tuple[User, StoredTurn]:
     """Do all database work of the request in one call on one thread."""
     user = access.get_user(request)
-    turn = read(request)
+    command = parse(request)
     if not engine.draining:
-        return user, engine.turn_store.store(user, turn, queued=engine.supervisor.is_full)
-    if earlier := engine.turn_store.find(user, turn):
+        return user, engine.turn_store.store(user, command, queued=engine.supervisor.is_full)
+    if earlier := engine.turn_store.find(user, command):
         return user, earlier
     raise ServiceDraining(_("The server is restarting. Try again in a moment."), retry_after=5)

@@ -1,73 +1,96 @@
-"""The dialog to choose a model, with the price, the context window and the features of each."""
+"""The dialog to choose a model: by maker, with the purpose, the price and the context window of each."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from chat.db import run_in_db
-from chat.engine.engine import Engine, get_engine
-from chat.model_catalog.catalog import catalog_for_user
-from chat.upstream.catalogue import LlmModel
-from chat.upstream.provider import Provider
+from chat import formats
+from chat.exceptions import BadRequest
+from chat.models import Conversation, Preferences, User
+from chat.upstream.catalog import Catalog, LlmModel
 
-from . import access
+from . import access, model_groups, preference_cookies, request_fields
+from .model_purposes import purpose
 
-FILTERED = 8  # with more models than this the dialog has a search field
+MIN_MODELS_TO_FILTER = 8  # with more models the dialog has a search field, recent models and favourites
+RECENT_MODELS_SHOWN = 3
+MAX_ID_CHARS = 200
+LATEST_CONVERSATIONS = 30  # conversations in which recent models are looked for
 
 
-@access.require_methods("GET", "HEAD")
-async def choice(request: HttpRequest) -> HttpResponseBase:
+@access.require_methods("GET", "HEAD", part=True)
+def choice(request: HttpRequest) -> HttpResponse:
     """Return the dialog's content, fetched when it is first opened. `?was=` names a retired model."""
-    return await run_in_db(_choice, await get_engine(), request)
-
-
-def _choice(engine: Engine, request: HttpRequest) -> HttpResponse:
-    offered = catalog_for_user(engine.catalogue, access.get_user(request))
-    models = [facts(model) for model in offered]
+    offered = access.get_models(request)
+    groups = [
+        {"name": group.name, "models": [facts(model) | {"maker": group.name} for model in group.models]}
+        for group in model_groups.by_maker(offered)
+    ]
     retired = offered.retired(request.GET.get("was", ""))
+    filtered = len(offered) > MIN_MODELS_TO_FILTER
+    user = access.get_user(request)
+    row = Preferences.of(user)
     context = {
-        "models": models,
-        "filtered": len(models) > FILTERED,
+        "groups": groups,
+        "filtered": filtered,
+        "recent": recent(user, offered) if filtered else [],
+        "favourites": row.favourites if row and filtered else [],
         "retired": retired,
         "successor": offered.successor(retired).name if retired else "",
     }
-    return render(request, "chat/_models.html", context)
+    return render(request, "chat/_model_picker.html", context)
+
+
+@access.require_methods("POST")
+def favourite(request: HttpRequest) -> HttpResponse:
+    """Add a model to the person's favourites, or remove it; a retired one can only be removed."""
+    user, sent = access.get_user(request), request_fields.parse(request, "model", "favourite")
+    model = request_fields.parse_text(sent, "model", MAX_ID_CHARS, required=True)
+    wanted = sent.get("favourite")
+    if not isinstance(wanted, bool):
+        raise BadRequest(_("“%(name)s” must be true or false.") % {"name": "favourite"})
+    if wanted:
+        access.get_model_or_400(access.get_models(request), str(model))
+    first = preference_cookies.read(request)
+    kept = Preferences.objects.set_favourite(user, str(model), wanted, first)
+    return JsonResponse({"favourites": kept})
+
+
+def recent(user: User, offered: Catalog) -> list[str]:
+    """Return the ids of the models of the user's latest conversations, most recently used first."""
+    latest = Conversation.objects.listed(user).order_by("-updated").values_list("model", flat=True)
+    offered_ids = {model.id for model in offered}
+    return [name for name in dict.fromkeys(latest[:LATEST_CONVERSATIONS]) if name in offered_ids][
+        :RECENT_MODELS_SHOWN
+    ]
 
 
 def facts(model: LlmModel) -> dict[str, Any]:
     return {
         "id": model.id,
         "name": model.name,
+        "purpose": purpose(model),
         "window": tokens(model.window),
         "price_in": dollars(model.price_in),
         "price_out": dollars(model.price_out),
         "free": not (model.price_in or model.price_out) and (model.local or model.price_in == 0),
         "reasoning": model.reasoning or model.inline_reasoning,
-        "vision": model.vision,
         "tools": model.tools,
+        "vision": model.vision and settings.ATTACHMENTS,
         "local": model.local,
         "finetune": bool(model.finetune),
         "beta": model.beta,
         "paid": model.paid,
         "retires": model.retires,
-        "host": _host(model),
+        "host": model_groups.host(model),
     }
 
 
-def _host(model: LlmModel) -> str:
-    """Return the third party that receives the prompt, "" for Workers AI and local models."""
-    if model.host is Provider.GATEWAY:
-        return _("AI Gateway")
-    return urlsplit(settings.OPENAI_BASE_URL).hostname or "" if model.host is Provider.ENDPOINT else ""
-
-
 def tokens(window: int) -> str:
-    """Return a token count in short: 131072 and 128000 are both "128k", as their makers write them."""
+    """Return a token count in short, as model makers write it: both 131072 and 128000 are "128k"."""
     thousand = 1000 if window % 100 == 0 else 1024
     if window >= thousand**2:
         return f"{window / thousand**2:.3g}M"
@@ -78,4 +101,4 @@ def dollars(price: float | None) -> str:
     """Return the price with two decimals, three if the third is not 0; "" if it is unknown."""
     if price is None:
         return ""
-    return f"${price:.3f}".removesuffix("0")
+    return formats.dollars(price, 2 if f"{price:.3f}".endswith("0") else 3)

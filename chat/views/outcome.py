@@ -1,26 +1,25 @@
 """Explanation of how a reply ended, with suggestions: the same on a loaded page and after a live stream."""
 
+import json
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
-from chat.db import run_in_db
-from chat.engine.engine import Engine, get_engine
-from chat.engine.outcome import THINKING, fallback_message
-from chat.model_catalog.catalog import catalog_for_user
+from chat.engine.outcome import THINKING_CODE, fallback_message
+from chat.formats import grouped_number
 from chat.models import Run
 from chat.timezones import timezone_of
-from chat.upstream.catalogue import Catalogue, LlmModel
+from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.errors import ErrorKind
-from chat.upstream.parameters import Value
+from chat.upstream.parameters import Value, supported_parameters
 
-from . import access, retry_offers
+from . import access
 
 # Suggestions per error code, the best first. `again`: retry unchanged; `models`: choose another model;
 # `shorten` and `reword`: change the question.
@@ -44,29 +43,20 @@ ADMINISTRATORS = {
     "not_permitted": f"{DASHBOARD}/workers/plans",
     "quota": f"{DASHBOARD}/workers/plans",
 }
-LONGEST_WAIT = 900.0  # seconds; for a longer wait the page offers no button that waits and retries
+MORE_TOKENS = 2  # factor on the max_tokens of the last attempt
+LONGEST_WAIT = 900.0  # seconds that the retry button may count down; for a longer wait there is none
 
 
 @access.require_methods("GET", "HEAD")
-async def outcome(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
-    """Return the part of a reply's HTML that tells how it ended."""
-    return await run_in_db(_outcome, await get_engine(), request, message)
-
-
-def _outcome(engine: Engine, request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    message = access.get_message_or_404(request, key)
-    run = message.runs.order_by("created").last()
-    offered = catalog_for_user(engine.catalogue, access.get_user(request))
-    item: dict[str, Any] = {"id": message.pk, "run": run and outcome_context(run)}
-    conversation = message.conversation
-    add_suggestions(
-        item,
-        offered,
-        offered.resolve_or_default(conversation.model),
-        conversation.parameters,
-        timezone_of(request),
-    )
-    return render(request, "chat/_outcome.html", {"item": item, "models": offered})
+def outcome(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
+    """Return the HTML below a reply that explains how it ended."""
+    own_message, models = access.get_message_or_404(request, message), access.get_models(request)
+    run = own_message.runs.order_by("created").last()
+    item: dict[str, Any] = {"id": own_message.pk, "run": run and outcome_context(run)}
+    chosen = own_message.conversation
+    next_model = models.resolve_or_default(chosen.model)
+    add_suggestions(item, models, next_model, chosen.parameters, timezone_of(request))
+    return render(request, "chat/_outcome.html", {"item": item, "models": models})
 
 
 def outcome_context(run: Run) -> dict[str, Any]:
@@ -82,15 +72,15 @@ def outcome_context(run: Run) -> dict[str, Any]:
         "administrators": ADMINISTRATORS.get(run.error_code, ""),
         "retry_after": wait if (wait := run.retry_after) and wait <= LONGEST_WAIT else None,
         "retry_at": run.retry_at if run.retry_after else None,
-        "asked": run.model,
+        "requested_model": run.model,
         "max_tokens": run.max_tokens,
         "answered_by": run.answered_by,
-        "because": run.fallback_reason,
+        "fallback_reason": run.fallback_reason,
     }
 
 
 def add_suggestions(
-    item: dict[str, Any], offered: Catalogue, model: LlmModel, chosen: Mapping[str, Value], zone: tzinfo
+    item: dict[str, Any], offered: Catalog, model: LlmModel, chosen: Mapping[str, Value], zone: tzinfo
 ) -> None:
     """Add to a message's context the fallback model's notice and the suggestions that depend on the models.
 
@@ -100,22 +90,22 @@ def add_suggestions(
     if not (run := item["run"]):
         return
     if run["answered_by"]:
-        by, asked = (offered.name_of(run[key]) for key in ("answered_by", "asked"))
-        run["instead"] = fallback_message(run["because"], by, asked)
-    if run["code"] == THINKING:
-        item["offers"] = retry_offers.offers(model, chosen, run["max_tokens"])
+        answering, requested = (offered.name_of(run[key]) for key in ("answered_by", "requested_model"))
+        run["fallback_note"] = fallback_message(run["fallback_reason"], answering, requested)
+    if run["code"] == THINKING_CODE:
+        item["offers"] = retry_offers(model, chosen, run["max_tokens"])
     if run["code"] == ErrorKind.QUOTA:
         _limit_to_what_helps(run, offered, zone)
 
 
-def _limit_to_what_helps(run: dict[str, Any], offered: Catalogue, zone: tzinfo) -> None:
+def _limit_to_what_helps(run: dict[str, Any], offered: Catalog, zone: tzinfo) -> None:
     """Drop suggestions that cannot help: a used-up quota blocks all models of the account until its reset."""
-    asked = offered.resolve_or_default(run["asked"])
-    run["others"] = [other.id for other in offered if not _share_an_account(other, asked)]
+    requested = offered.resolve_or_default(run["requested_model"])
+    run["others"] = [other.id for other in offered if not _share_an_account(other, requested)]
     useless = set() if run["others"] else {"models"}
     if run["retry_at"]:
         useless.add("again")
-        if asked.counts_against_quota:
+        if requested.counts_against_quota:
             run["renewed"] = _time(run["retry_at"].astimezone(zone))
     run["ways"] = tuple(way for way in run["ways"] if way not in useless)
 
@@ -127,3 +117,26 @@ def _share_an_account(one: LlmModel, other: LlmModel) -> bool:
 def _time(moment: datetime) -> str:
     """Return the time of day with its time zone."""
     return f"{date_format(moment, 'TIME_FORMAT')} {moment.tzname()}"
+
+
+def retry_offers(model: LlmModel, chosen: Mapping[str, Value], had: int) -> list[dict[str, Any]]:
+    """Return the retries as form buttons, each of which changes one parameter. `had`: the last max_tokens."""
+    takes = {parameter.name: parameter for parameter in supported_parameters(model)}
+    offers = []
+    more = min(had * MORE_TOKENS, int(takes["max_tokens"].maximum))
+    if more > had:
+        words = _("Try again with %(tokens)s tokens") % {"tokens": grouped_number(more)}
+        offers.append(_offer("max_tokens", more, str(more), words))
+    thinks = chosen.get("thinking", True)
+    if thinks and (effort := takes.get("effort")):
+        least, now = effort.levels[0], chosen.get("effort", effort.default)
+        if now is not None and effort.clamp(now) != least:
+            offers.append(_offer("effort", least, least, _("Try again with less thinking")))
+    if thinks and "thinking" in takes:
+        offers.append(_offer("thinking", False, "off", _("Try again without thinking")))
+    return offers
+
+
+def _offer(name: str, value: Value, form_value: str, words: str) -> dict[str, Any]:
+    """Return the context of a button: `value` for a form, `parameters` as JSON for the page's script."""
+    return {"name": name, "value": form_value, "parameters": json.dumps({name: value}), "words": words}

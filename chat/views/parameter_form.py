@@ -5,40 +5,39 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chat.db import run_in_db
-from chat.engine.engine import Engine, get_engine
-from chat.exceptions import BadRequest
 from chat.formats import grouped_number
-from chat.model_catalog.catalog import catalog_for_user
-from chat.upstream.catalogue import LlmModel, UnknownModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.parameters import CHOICES, LEVEL, SWITCH, Parameter, Value, supported_parameters
 
 from . import access
 
 # Label and one-line description of each parameter.
 ABOUT = {
-    "thinking": (_("Thinking"), _("Before it answers. Without it replies come sooner.")),
-    "effort": (_("How much it thinks"), _("More takes longer, and uses up more tokens.")),
-    "max_tokens": (_("Longest reply"), _("In tokens, its thinking included.")),
-    "temperature": (_("Temperature"), _("Low is matter-of-fact, high is inventive.")),
-    "top_p": (_("Top P"), _("Words come from so large a part of the likely ones.")),
-    "top_k": (_("Top K"), _("Words come from so many of the likeliest.")),
-    "repetition_penalty": (_("Repetition penalty"), _("Above 1 it repeats itself less.")),
+    "thinking": (_("Thinking"), _("The model thinks before it answers. Replies are faster without it.")),
+    "effort": (_("Thinking effort"), _("More effort takes longer and uses more tokens.")),
+    "max_tokens": (_("Maximum length"), _("In tokens, including thinking.")),
+    "temperature": (_("Temperature"), _("Lower is more focused, higher is more creative.")),
+    "top_p": (_("Top P"), _("Considers only the most likely words, up to this share.")),
+    "top_k": (_("Top K"), _("Considers only this many of the most likely words.")),
+    "repetition_penalty": (_("Repetition penalty"), _("Above 1, the model repeats itself less.")),
     "frequency_penalty": (
         _("Frequency penalty"),
-        _("Higher: words that came often come less."),
+        _("Higher values avoid frequently used words."),
     ),
     "presence_penalty": (
         _("Presence penalty"),
-        _("Higher: it moves on to something new."),
+        _("Higher values encourage new topics."),
     ),
-    "seed": (_("Seed"), _("The same one makes much the same reply again.")),
+    "seed": (_("Seed"), _("The same seed gives similar replies.")),
 }
+# The form offers a smaller range than some models accept, because values beyond it give gibberish. Requests
+# may have any value that the model accepts.
+FORM_RANGES = {"temperature": (0, 2), "top_p": (0.01, 1), "repetition_penalty": (0.5, 2)}
+FOLDED = ("top_p", "top_k", "repetition_penalty", "frequency_penalty", "presence_penalty", "seed")
+MARKS = (0, 0.5, 1, 1.5, 2)  # of the temperature's slider
 WORDS = {
     True: _("On"),
     False: _("Off"),
@@ -46,22 +45,15 @@ WORDS = {
     "medium": _("Medium"),
     "high": _("High"),
     "xhigh": _("Very high"),
-    "max": _("Greatest"),
+    "max": _("Maximum"),
 }
 
 
-@access.require_methods("GET", "HEAD")
-async def of_model(request: HttpRequest) -> HttpResponseBase:
+@access.require_methods("GET", "HEAD", part=True)
+def of_model(request: HttpRequest) -> HttpResponse:
     """Return the controls of `?model=` without chosen values: fetched when the user changes the model."""
-    return await run_in_db(_of_model, await get_engine(), request)
-
-
-def _of_model(engine: Engine, request: HttpRequest) -> HttpResponse:
-    offered = catalog_for_user(engine.catalogue, access.get_user(request))
-    try:
-        model = offered.get(request.GET.get("model", offered.default.id))
-    except UnknownModel as error:
-        raise BadRequest(gettext("There is no such model here. Choose another one.")) from error
+    models = access.get_models(request)
+    model = access.get_model_or_400(models, request.GET.get("model", models.default.id))
     form = "composer" if "new" in request.GET else "instruct"
     return render(request, "chat/_parameters.html", {"controls": controls(model, {}), "form": form})
 
@@ -69,14 +61,16 @@ def _of_model(engine: Engine, request: HttpRequest) -> HttpResponse:
 def controls(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
     """Return the form's context: the model, all chosen parameters, and a row per supported parameter."""
     takes = {parameter.name: parameter for parameter in supported_parameters(model)}
-    shown = [takes[name] for name in CHOICES if name in takes]
+    supported = [takes[name] for name in CHOICES if name in takes]
+    numbers = [each for each in supported if each.kind not in (SWITCH, LEVEL)]
     return {
         "model": model.id,
         "name": model.name,
         "chosen": json.dumps(dict(chosen)),
-        "thinking": [_row(each, chosen.get(each.name)) for each in shown if each.kind in (SWITCH, LEVEL)],
-        "numbers": [_row(each, chosen.get(each.name)) for each in shown if each.kind not in (SWITCH, LEVEL)],
-        "open": any(each.name in chosen for each in shown if each.kind not in (SWITCH, LEVEL)),
+        "thinking": [_row(each, chosen.get(each.name)) for each in supported if each.kind in (SWITCH, LEVEL)],
+        "numbers": [_row(each, chosen.get(each.name)) for each in numbers if each.name not in FOLDED],
+        "folded": [_row(each, chosen.get(each.name)) for each in numbers if each.name in FOLDED],
+        "open": any(each.name in chosen for each in numbers if each.name in FOLDED),
     }
 
 
@@ -91,15 +85,30 @@ def _row(parameter: Parameter, chosen: Value | None) -> dict[str, Any]:
         return row | {"options": options, "default": WORDS.get(parameter.default)}
     default = parameter.default
     assert not isinstance(default, str)
+    least, most = _form_range(parameter)
     return row | {
-        "min": str(parameter.minimum),
-        "max": str(parameter.maximum),
+        # The form's range is widened for a value beyond it that was set by a call.
+        "min": str(least if value is None else min(least, float(value))),
+        "max": str(most if value is None else max(most, float(value))),
+        "accepts": json.dumps([parameter.minimum, parameter.maximum]),
         "step": str(parameter.step),
         "whole": parameter.step == 1,
-        "least": grouped_number(parameter.minimum),
-        "most": grouped_number(parameter.maximum),
+        "least": grouped_number(least),
+        "most": grouped_number(most),
         "default": "" if default is None else grouped_number(default),
+        "slider": _slider(default, value) if parameter.name == "temperature" else None,
     }
+
+
+def _form_range(parameter: Parameter) -> tuple[float, float]:
+    least, most = FORM_RANGES.get(parameter.name, (parameter.minimum, parameter.maximum))
+    return max(least, parameter.minimum), min(most, parameter.maximum)
+
+
+def _slider(default: float | None, value: Value | None) -> dict[str, Any]:
+    """Return the context of a slider; it stands at 1 if neither a choice nor a default is known."""
+    start = next((each for each in (value, default) if each is not None), 1)
+    return {"start": str(start), "rest": str(1 if default is None else default), "marks": MARKS}
 
 
 def _written(value: Value | None) -> str:

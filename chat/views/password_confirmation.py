@@ -40,7 +40,7 @@ def one_confirmation(request: HttpRequest, user: User) -> Iterator[None]:
 
 
 def confirm(request: HttpRequest, user: User, password: str) -> bool:
-    """Return whether `password` is the signed-in user's. A failure counts against this session only.
+    """Return True if `password` is the signed-in user's. A failure counts against this session only.
 
     A stolen session can thus not be used to guess the password, and failed logins by others do not keep a
     signed-in user from changing theirs.

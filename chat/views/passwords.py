@@ -8,7 +8,7 @@ from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -21,8 +21,9 @@ from chat.views.accounts import dead_link
 from chat.views.errors import refuse
 from chat.views.login import locked_out, refuse_locked_out
 from chat.views.password_confirmation import confirm, one_confirmation
+from chat.views.settings_shell import render_section
 
-WRONG = _("This is not your current password.")
+WRONG = _("That isn’t your current password.")
 
 
 @never_cache
@@ -46,7 +47,7 @@ def change(request: HttpRequest) -> HttpResponse:
         if locked_out(request):
             return refuse_locked_out(request)
         form.add_error("current", WRONG)
-    return render(request, "accounts/password.html", {"form": form})
+    return render_section(request, "account", "accounts/password.html", {"form": form})
 
 
 def _changed(request: HttpRequest, user: User, form: ChangePasswordForm) -> HttpResponse:
@@ -62,7 +63,7 @@ def _changed(request: HttpRequest, user: User, form: ChangePasswordForm) -> Http
 @login_required
 def changed(request: HttpRequest) -> HttpResponse:
     """Confirm that the password was changed."""
-    return render(request, "accounts/password_changed.html")
+    return render_section(request, "account", "accounts/password_changed.html", {})
 
 
 class Reset(PasswordResetConfirmView):

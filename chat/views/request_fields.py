@@ -19,6 +19,7 @@ from chat.wire import strict_json
 from .errors import is_form
 
 JSON_TYPES = ("application/json", "text/event-stream")
+REPEATED = ("attachments",)  # fields that a form has once for each value
 NULLABLE = ("client_key", "parent", "model")  # a form has no null: an empty field means the same
 
 
@@ -34,7 +35,7 @@ def parse(request: HttpRequest, *known: str, required: bool = True) -> dict[str,
     else:
         fields = _json(request)
     if unknown := sorted(set(fields) - set(known)):
-        unfit = _("There is no field “%(name)s”.") % {"name": unknown[0][:100]}
+        unfit = _("Unknown field “%(name)s”.") % {"name": unknown[0][:100]}
         raise BadRequest(f"{unfit} {listed_choices(known)}")
     return fields
 
@@ -48,19 +49,28 @@ def parse_text(fields: Mapping[str, Any], name: str, longest: int, *, required: 
     if value is None and not required:
         return None
     if not isinstance(value, str):
-        raise BadRequest(_("“%(name)s” must be text.") % {"name": name})
+        raise BadRequest(_("“%(name)s” must be a string.") % {"name": name})
     value = value.replace("\r\n", "\n")
     if required and not value.strip():
-        raise BadRequest(_("“%(name)s” is empty. Write something.") % {"name": name})
+        raise BadRequest(_("“%(name)s” can’t be empty.") % {"name": name})
     if len(value) > longest:
         sizes = {"name": name, "length": grouped_number(len(value)), "longest": grouped_number(longest)}
-        words = _("“%(name)s” has %(length)s characters; %(longest)s are the most that can be sent.")
+        words = _("“%(name)s” has %(length)s characters; the limit is %(longest)s.")
         if name == "content":  # typed by a person, who does not know field names
-            words = _("Your message has %(length)s characters; %(longest)s are the most that can be sent.")
+            words = _("Your message has %(length)s characters; the limit is %(longest)s.")
         raise PayloadTooLarge(words % sizes)
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise BadRequest(_("“%(name)s” holds characters that are no text.") % {"name": name})
+        raise BadRequest(_("“%(name)s” contains characters that aren’t valid text.") % {"name": name})
     return value
+
+
+def parse_choice(fields: Mapping[str, Any], name: str, allowed: tuple[str, ...], default: str) -> str:
+    """Return the field's value, or `default` if it is missing. Raises BadRequest."""
+    value = fields.get(name, default)
+    if value not in allowed:
+        words = _("“%(name)s” must be one of: %(names)s.")
+        raise BadRequest(words % {"name": name, "names": ", ".join(allowed)})
+    return str(value)
 
 
 def parse_uuid(fields: Mapping[str, Any], name: str) -> uuid.UUID | None:
@@ -74,6 +84,17 @@ def parse_uuid(fields: Mapping[str, Any], name: str) -> uuid.UUID | None:
         raise BadRequest(_("“%(name)s” must be a UUID.") % {"name": name}) from error
 
 
+def parse_uuids(fields: Mapping[str, Any], name: str) -> tuple[uuid.UUID, ...]:
+    """Return a list of UUIDs, each once. Raises BadRequest."""
+    try:
+        values = fields.get(name)
+        if not isinstance(values, list):
+            raise ValueError("not a list")
+        return tuple(dict.fromkeys(map(_uuid, values)))
+    except ValueError as error:
+        raise BadRequest(_("“%(name)s” must be a list of UUIDs.") % {"name": name}) from error
+
+
 def _uuid(value: Any) -> uuid.UUID:
     if not isinstance(value, str):
         raise ValueError("not a string")
@@ -83,8 +104,8 @@ def _uuid(value: Any) -> uuid.UUID:
 def listed_choices(known: Collection[str]) -> str:
     """Return a sentence that lists the known names, for the error about an unknown one."""
     if not known:
-        return _("This call takes none.")
-    return _("There are: %(names)s.") % {"names": ", ".join(sorted(known))}
+        return _("No fields are accepted here.")
+    return _("Accepted fields: %(names)s.") % {"names": ", ".join(sorted(known))}
 
 
 def _json(request: HttpRequest) -> dict[str, Any]:
@@ -103,19 +124,22 @@ def _body(request: HttpRequest) -> bytes:
     try:
         return request.body
     except RequestDataTooBig as error:
-        raise PayloadTooLarge(_("This is longer than 1 MiB. Send less.")) from error
+        raise PayloadTooLarge(_("The request is larger than 1 MiB. Send less.")) from error
     except UnreadablePostError as error:
-        raise BadRequest(_("This call ended before its end.")) from error
+        raise BadRequest(_("The request ended before it was complete.")) from error
 
 
 def _form(request: HttpRequest) -> dict[str, Any]:
     try:
         fields: dict[str, Any] = request.POST.dict()
+        fields |= {name: request.POST.getlist(name) for name in REPEATED if name in fields}
         if request.FILES:
-            raise BadRequest(_("Files are not taken here."))
+            raise BadRequest(_("File uploads aren’t accepted here."))
     except RequestDataTooBig as error:
-        raise PayloadTooLarge(_("This is longer than 1 MiB. Send less.")) from error
+        raise PayloadTooLarge(_("The request is larger than 1 MiB. Send less.")) from error
     except (MultiPartParserError, TooManyFieldsSent, TooManyFilesSent, UnreadablePostError) as error:
-        raise BadRequest(_("This form cannot be read.")) from error
+        raise BadRequest(_("The form data can’t be read.")) from error
     fields.pop("csrfmiddlewaretoken", None)
+    if hasattr(request, "picture_form"):
+        fields.pop("file", None)  # of a form in which no file was chosen, Django makes a field
     return {name: None if value == "" and name in NULLABLE else value for name, value in fields.items()}

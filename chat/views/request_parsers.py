@@ -1,9 +1,11 @@
 """Parsing of request bodies into turns and other typed values.
 
-Every function raises BadRequest, PayloadTooLarge and UnsupportedMediaType.
+Every function raises BadRequest, PayloadTooLarge and UnsupportedMediaType. The parameters of a conversation
+are an object in JSON, and one field each in a form.
 """
 
 import uuid
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest
@@ -14,8 +16,10 @@ from chat.formats import grouped_number
 from chat.models.conversation import TITLE_LENGTH
 from chat.models.feedback import LONGEST_REASON
 from chat.turns.commands import LEAF, ContinueReply, EditMessage, RegenerateReply, SendMessage
+from chat.upstream.parameters import CHOICES, LEVEL, NUMBER, SWITCH, Parameter, Value
+from chat.upstream.pictures import MAX_PICTURES
 
-from . import parameter_fields, request_fields
+from . import request_fields
 from .errors import is_form
 
 MAX_QUESTION_CHARS = 200_000  # code points
@@ -23,49 +27,61 @@ MAX_SYSTEM_CHARS = 20_000  # code points
 MAX_MODEL_CHARS = 200
 MAX_BODY_BYTES = 1_048_576  # bytes; as the limit of a text field it is never reached
 THUMBS = {"up": True, "down": False, "none": None}
+PARAMETERS = "parameters"
+ATTACHMENTS = "attachments"
+SWITCHED = {"on": True, "off": False}  # form values of a switch
+RESET = "reset"  # value of PARAMETERS in a form: reset all parameters
 
 
-def question(request: HttpRequest, conversation: uuid.UUID | None) -> SendMessage:
-    """Parse a new question; `conversation` None starts a conversation."""
-    more = ["parent"] if conversation else []
-    known = ["content", "client_key", "model", "system", *parameter_fields.names(request)]
+def question(
+    request: HttpRequest, conversation: uuid.UUID | None, pictures: Sequence[uuid.UUID] = ()
+) -> SendMessage:
+    """Parse a new question; `conversation` None starts a conversation.
+
+    `pictures`: ids of those that came with the form.
+    """
+    more = ["parent"] if conversation else ["temporary"]
+    known = ["content", "client_key", "model", "system", ATTACHMENTS, *_parameter_fields(request)]
     sent = request_fields.parse(request, *known, *more)
-    content = _content(sent)
+    attachments = _at_most((*(_attachments(sent) or ()), *pictures))
+    content = _content(sent, required=not attachments)
     return SendMessage(
         content=content,
-        client_key=_client_key(request, sent, content),
+        client_key=_client_key(request, sent, " ".join([content, *map(str, attachments)])),
         conversation=conversation,
         parent=request_fields.parse_uuid(sent, "parent") if "parent" in sent else LEAF,
         model=_model(sent),
         system=request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS),
-        parameters=parameter_fields.read(request, sent),
+        parameters=_parameters(request, sent),
+        temporary=_is_temporary(request, sent),
+        attachments=attachments,
     )
 
 
 def edit(request: HttpRequest, message: uuid.UUID) -> EditMessage:
     """Parse the edited version of the question `message`."""
     sent = request_fields.parse(
-        request, "content", "client_key", "model", "system", *parameter_fields.names(request)
+        request, "content", "client_key", "model", "system", ATTACHMENTS, *_parameter_fields(request)
     )
-    content = _content(sent)
+    content = _content(sent, required=False)  # the question may have pictures: see the planner
+    attachments = _attachments(sent)
     key = _client_key(request, sent, f"edit {message} {content}")
     system = request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS)
-    return EditMessage(message, content, key, _model(sent), system, parameter_fields.read(request, sent))
+    parameters = _parameters(request, sent)
+    return EditMessage(message, content, key, _model(sent), system, parameters, attachments)
 
 
 def regeneration(request: HttpRequest, message: uuid.UUID) -> RegenerateReply:
-    sent = request_fields.parse(
-        request, "client_key", "model", *parameter_fields.names(request), required=False
-    )
+    sent = request_fields.parse(request, "client_key", "model", *_parameter_fields(request), required=False)
     model = _model(sent)
     key = _client_key(request, sent, f"regenerate {message} {model}")
-    return RegenerateReply(message, key, model, parameter_fields.read(request, sent))
+    return RegenerateReply(message, key, model, _parameters(request, sent))
 
 
 def continuation(request: HttpRequest, message: uuid.UUID) -> ContinueReply:
-    sent = request_fields.parse(request, "client_key", *parameter_fields.names(request), required=False)
+    sent = request_fields.parse(request, "client_key", *_parameter_fields(request), required=False)
     key = _client_key(request, sent, f"continue {message}")
-    return ContinueReply(message, key, parameter_fields.read(request, sent))
+    return ContinueReply(message, key, _parameters(request, sent))
 
 
 def feedback(request: HttpRequest) -> tuple[bool | None, str]:
@@ -81,22 +97,29 @@ def feedback(request: HttpRequest) -> tuple[bool | None, str]:
 def title(request: HttpRequest) -> str:
     """Parse a conversation's new title, with its white space collapsed to one line."""
     sent = request_fields.parse(request, "title")
-    line = " ".join((request_fields.parse_text(sent, "title", MAX_BODY_BYTES, required=True) or "").split())
+    return title_field(sent, required=True) or ""
+
+
+def title_field(sent: Mapping[str, Any], *, required: bool = False) -> str | None:
+    """Return the field `title` with its white space collapsed; None if it is blank and not `required`."""
+    line = " ".join(
+        (request_fields.parse_text(sent, "title", MAX_BODY_BYTES, required=required) or "").split()
+    )
     if len(line) > TITLE_LENGTH:
-        words = _("The title has %(length)s characters; %(longest)s are the most.")
+        words = _("The title has %(length)s characters; the limit is %(longest)s.")
         raise PayloadTooLarge(words % {"length": grouped_number(len(line)), "longest": TITLE_LENGTH})
-    return line
+    return line or None
 
 
 def settings(request: HttpRequest) -> dict[str, Any]:
     """Parse the changes to a conversation's `model`, `system` and `parameters`: those that were sent."""
-    sent = request_fields.parse(request, "model", "system", *parameter_fields.names(request))
-    found = {
+    sent = request_fields.parse(request, "model", "system", *_parameter_fields(request))
+    values = {
         "model": _model(sent),
         "system": request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS),
-        "parameters": parameter_fields.read(request, sent),
+        "parameters": _parameters(request, sent),
     }
-    changed = {name: value for name, value in found.items() if value is not None}
+    changed = {name: value for name, value in values.items() if value is not None}
     if not changed:
         raise BadRequest(_("Send “model”, “system” or “parameters”."))
     return changed
@@ -107,20 +130,105 @@ def no_fields(request: HttpRequest) -> None:
     request_fields.parse(request, required=False)
 
 
-def _content(sent: dict[str, Any]) -> str:
-    content = request_fields.parse_text(sent, "content", MAX_QUESTION_CHARS, required=True)
-    assert content is not None
-    return content
+def _is_temporary(request: HttpRequest, sent: dict[str, Any]) -> bool:
+    value = sent.get("temporary", False)
+    if is_form(request):
+        value = SWITCHED.get(value, value)
+    if not isinstance(value, bool):
+        raise BadRequest(_("“%(name)s” must be true or false.") % {"name": "temporary"})
+    return value
+
+
+def _content(sent: dict[str, Any], *, required: bool) -> str:
+    """Return the question's text; "" if it is blank and not `required`."""
+    content = request_fields.parse_text(sent, "content", MAX_QUESTION_CHARS, required=required) or ""
+    return content if content.strip() else ""
+
+
+def _attachments(sent: dict[str, Any]) -> tuple[uuid.UUID, ...] | None:
+    """Return the ids of a question's pictures, each once; None if the field was not sent."""
+    if sent.get(ATTACHMENTS) is None:
+        return None
+    return _at_most(request_fields.parse_uuids(sent, ATTACHMENTS))
+
+
+def _at_most(ids: tuple[uuid.UUID, ...]) -> tuple[uuid.UUID, ...]:
+    if len(ids) > MAX_PICTURES:
+        words = _("A message can have %(most)s pictures. Remove some.")
+        raise BadRequest(words % {"most": MAX_PICTURES})
+    return ids
 
 
 def _model(sent: dict[str, Any]) -> str | None:
     return request_fields.parse_text(sent, "model", MAX_MODEL_CHARS) or None
 
 
-def _client_key(request: HttpRequest, sent: dict[str, Any], asked: str) -> uuid.UUID:
+def _client_key(request: HttpRequest, sent: dict[str, Any], content: str) -> uuid.UUID:
     """Return the client's key for this turn (idempotency), or a new one.
 
-    A form keeps its key while its page is open, so there the content `asked` is hashed into the key.
+    A form keeps its key while its page is open, so there `content` is hashed into the key.
     """
     key = request_fields.parse_uuid(sent, "client_key") or uuid.uuid4()
-    return uuid.uuid5(key, asked) if is_form(request) else key
+    return uuid.uuid5(key, content) if is_form(request) else key
+
+
+def _parameter_fields(request: HttpRequest) -> list[str]:
+    """Return the names of the request's fields that can hold parameters."""
+    return [*CHOICES, PARAMETERS] if is_form(request) else [PARAMETERS]
+
+
+def _parameters(request: HttpRequest, sent: dict[str, Any]) -> dict[str, Value | None] | None:
+    """Return the sent parameters, a value of None resetting one; None if none was sent. Raises BadRequest."""
+    if is_form(request) and sent.get(PARAMETERS) == RESET:
+        return dict.fromkeys(CHOICES)
+    if is_form(request) and PARAMETERS not in sent:
+        parameters = {name: _parameter_value(CHOICES[name], sent[name]) for name in CHOICES if name in sent}
+    elif sent.get(PARAMETERS) is None:
+        return None
+    else:
+        parameters = sent[PARAMETERS]
+        if not isinstance(parameters, dict):
+            raise BadRequest(_("“%(name)s” must be a JSON object.") % {"name": PARAMETERS})
+    for name, value in parameters.items():
+        _check_parameter(name, value)
+    return parameters or None
+
+
+def _parameter_value(parameter: Parameter, text: str) -> Any:
+    """Convert a form's text: an empty field to None; what cannot be converted stays text, for `_check`."""
+    text = text.strip()
+    if not text:
+        return None
+    if parameter.kind == SWITCH:
+        return SWITCHED.get(text, text)
+    if parameter.kind == LEVEL:
+        return text
+    try:
+        return float(text) if parameter.kind == NUMBER else int(text)
+    except ValueError:
+        return text
+
+
+def _check_parameter(name: str, value: Any) -> None:
+    parameter = CHOICES.get(name)
+    if parameter is None:
+        unknown = _("Unknown parameter “%(name)s”.") % {"name": name[:100]}
+        raise BadRequest(f"{unknown} {request_fields.listed_choices(CHOICES)}")
+    if value is not None and not parameter.is_valid(value):
+        raise BadRequest(_unfit(parameter))
+
+
+def _unfit(parameter: Parameter) -> str:
+    about = {
+        "name": parameter.name,
+        "least": grouped_number(parameter.minimum),
+        "most": grouped_number(parameter.maximum),
+        "names": ", ".join(parameter.levels),
+    }
+    if parameter.kind == SWITCH:
+        return _("“%(name)s” must be true or false.") % about
+    if parameter.kind == LEVEL:
+        return _("“%(name)s” must be one of: %(names)s.") % about
+    if parameter.kind == NUMBER:
+        return _("“%(name)s” must be a number between %(least)s and %(most)s.") % about
+    return _("“%(name)s” must be a whole number between %(least)s and %(most)s.") % about

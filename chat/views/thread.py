@@ -4,56 +4,94 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from chat.engine.streaming.position import Position
-from chat.models import Conversation, Message, Run
-from chat.models.message import BranchNode
+from chat.models import Attachment, Conversation, Message, Run
+from chat.models.message import MAX_DEPTH, BranchNode
 from chat.turns.planner import can_continue
+from chat.wire.position import Position
 
 from . import outcome
 
-PAGE = 50  # messages shown at once
-PAGE_LENGTH = 1_000_000  # code points of text shown at once; a question and its reply are always shown
+PAGE = 50  # messages
+PAGE_LENGTH = 1_000_000  # code points of text on a page, unless a question and its reply alone have more
+FOLDED_LENGTH = 2_500  # characters from which a question is folded
+LINE_LENGTH = 50  # characters that each line counts as in addition, because short lines take space too
+# Below the message that a page is opened at; with more, the newest are left out.
+MAX_MESSAGES_BELOW = 200
+AFTER = 10  # messages below it that are then shown
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """`items`: oldest first; `older`: id of the first message shown, None if there are no older ones."""
+    """A page of messages. `items`: their contexts, oldest first.
+
+    `older`: the id of the first one, which is the cursor of the previous page; None if there is none.
+    """
 
     items: list[dict[str, Any]]
     older: uuid.UUID | None
     live_run: uuid.UUID | None
 
 
+EMPTY = Thread([], None, None)
+
+
 def read(
-    conversation: Conversation, before: Message | None = None, *, since: uuid.UUID | None = None
+    conversation: Conversation,
+    before: Message | None = None,
+    *,
+    since: uuid.UUID | None = None,
+    most: int = PAGE,
 ) -> Thread:
     """Return the newest page of the active branch, or the page that ends just before `before`.
 
-    If `since` is on that page, only it and the messages after it. The number of queries is fixed.
+    If `since` is on that page, only it and the messages after it. The number of queries is fixed: one more if
+    there are pictures.
     """
     leaf = before.parent_id if before else conversation.active_leaf_id
-    places = list(reversed(Message.objects.branch(leaf, PAGE + 1))) if leaf else []
-    shown = places[-_count(leaf) :]
-    ids = [place.id for place in shown]
+    places = list(reversed(Message.objects.branch(leaf, most + 1))) if leaf else []
+    page = places[-_count(leaf, most) :]
+    ids = [place.id for place in page]
     if since in ids:
-        shown = places = shown[ids.index(since) :]
-        ids = [place.id for place in shown]
-    found = Message.objects.select_related("feedback").in_bulk(ids)
+        page = places = page[ids.index(since) :]
+        ids = [place.id for place in page]
+    messages = Message.objects.select_related("feedback").in_bulk(ids)
     runs: dict[uuid.UUID, Run] = {}
     for run in Run.objects.filter(message_id__in=ids).order_by("created"):
         runs[run.message_id] = run
+    pictures = Attachment.objects.of_messages(place.id for place in page if place.has_pictures)
     items = [
-        _item(found[place.id], place, runs.get(place.id), is_leaf=place is shown[-1] and before is None)
-        for place in shown
+        _item(messages[place.id], place, runs.get(place.id), is_leaf=place is page[-1] and before is None)
+        for place in page
     ]
+    for item in items:
+        item["pictures"] = pictures.get(item["id"], [])
     live = next((run.pk for run in runs.values() if run.is_live), None)
-    return Thread(items, ids[0] if len(places) > len(shown) else None, live)
+    return Thread(items, ids[0] if len(places) > len(page) else None, live)
 
 
-def _count(leaf: uuid.UUID | None) -> int:
-    """Return how many messages, from `leaf` upwards, fit on one page."""
+def read_at(conversation: Conversation, message: Message) -> Thread | None:
+    """Return the newest page of the active branch, extended up to `message`.
+
+    If that would be too long, return the page that ends AFTER messages below it. Return None if the message
+    is on another branch.
+    """
+    leaf = conversation.active_leaf_id
+    path = [step.id for step in Message.objects.ancestors(leaf, MAX_DEPTH)] if leaf else []
+    if message.pk not in path:
+        return None
+    place = path.index(message.pk)
+    if place < MAX_MESSAGES_BELOW:
+        page = read(conversation, most=max(PAGE, place + 2))
+        if any(item["id"] == message.pk for item in page.items):
+            return page
+    below = Message.objects.get(pk=path[max(0, place - AFTER)]) if place else None
+    return read(conversation, below)
+
+
+def _count(leaf: uuid.UUID | None, most: int) -> int:
+    """Return how many messages, from `leaf` upwards, fit on a page: at most `most`, and PAGE_LENGTH."""
     count, length = 0, 0
-    for step in Message.objects.ancestors(leaf, PAGE) if leaf else ():
+    for step in Message.objects.ancestors(leaf, most) if leaf else ():
         length += step.length
         if length > PAGE_LENGTH and count >= 2:
             break
@@ -74,6 +112,7 @@ def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool
         "model": message.model,
         "created": message.created,
         "is_first": message.parent_id is None,
+        "is_long": len(message.text) + LINE_LENGTH * (message.text.count("\n") + 1) > FOLDED_LENGTH,
         "run": _run(run, Position(len(text), len(reasoning))) if run else None,
         "versions": _versions(place),
         "feedback": None if feedback is None else "up" if feedback.up else "down",
@@ -102,7 +141,7 @@ def _run(run: Run, position: Position) -> dict[str, Any]:
 
 
 def _versions(place: BranchNode) -> dict[str, Any] | None:
-    """Return the place among the versions of a message, None if there is only one."""
+    """Return the message's position among its versions; None if it has only one."""
     if place.count < 2:
         return None
     return {

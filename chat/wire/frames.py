@@ -73,7 +73,7 @@ class FrameReader:
     def __init__(self, *, inline_reasoning: bool = False) -> None:
         self.done = False
         self.finish_reason = ""
-        self._tally = UsageAccumulator()
+        self._usage = UsageAccumulator()
         self._calls = ToolCalls()
         self._text = SurrogateJoiner()
         self._reasoning = SurrogateJoiner()
@@ -81,7 +81,7 @@ class FrameReader:
 
     @property
     def usage(self) -> Usage | None:
-        return self._tally.usage()
+        return self._usage.usage()
 
     @property
     def tool_calls(self) -> list[dict[str, Any]]:
@@ -103,9 +103,9 @@ class FrameReader:
         try:
             frame, end = _scan(data, 0)
             if end != len(data):
-                frame = self._parse_again(event)
+                frame = self._parse_unusual(event)
         except (StopIteration, ValueError, RecursionError):
-            frame = self._parse_again(event)
+            frame = self._parse_unusual(event)
         return None if frame is None else self._frame(frame)
 
     def read_json(self, body: object) -> Delta:
@@ -115,13 +115,13 @@ class FrameReader:
         """
         answer = body
         while isinstance(answer, dict) and "result" in answer:
-            _refuse_error(answer)
+            _raise_if_error(answer)
             answer = answer["result"]
         if isinstance(answer, str):
             answer = {"response": answer}
         frames: list[object] = [answer]
         if isinstance(answer, dict) and isinstance(answer.get("streamed_data"), list):
-            _refuse_error(answer)
+            _raise_if_error(answer)
             frames = answer["streamed_data"]
         deltas = [self._frame(frame) for frame in frames if frame is not None] + [self.flush()]
         self.done = True
@@ -140,7 +140,7 @@ class FrameReader:
             reasoning += thought + self._splitter.flush()
         return Delta(text, reasoning) if text or reasoning else None
 
-    def _parse_again(self, event: Event) -> object:
+    def _parse_unusual(self, event: Event) -> object:
         """Parse data that is not plain JSON: `[DONE]`, JSON with whitespace around it, or an error."""
         data = event.data.strip()
         if data == "[DONE]":
@@ -156,32 +156,34 @@ class FrameReader:
     def _frame(self, frame: object) -> Delta | None:
         if not isinstance(frame, dict):
             raise FrameError(frame if isinstance(frame, list) else None)
-        _refuse_error(frame)
+        _raise_if_error(frame)
         choices = frame.get("choices")
-        choice, said = _first(choices) if choices else (_NOTHING, _NOTHING)
+        choice, message = _first(choices) if choices else (_NOTHING, _NOTHING)
         usage = frame.get("usage")
         if usage:
             # The usage of a frame without choices, or of a complete message, is that of the whole reply.
             if choices is None or "message" in choice:
-                self._tally.total(usage)
+                self._usage.add_total(usage)
             else:
-                self._tally.chunk(usage)
-        calls = said.get("tool_calls") or frame.get("tool_calls")
+                self._usage.add_chunk(usage)
+        calls = message.get("tool_calls") or frame.get("tool_calls")
         if calls:
             self._calls.add(calls)
         reason = choice.get("finish_reason") or frame.get("finish_reason") or ""
         if reason:
             reason = _finish_reason(reason)
             self.finish_reason = reason or self.finish_reason
-        text, reasoning = self._pieces(frame, choice, said)
+        text, reasoning = self._pieces(frame, choice, message)
         return Delta(text, reasoning, reason) if text or reasoning or reason else None
 
-    def _pieces(self, frame: _Object, choice: _Object, said: _Object) -> tuple[str, str]:
+    def _pieces(self, frame: _Object, choice: _Object, message: _Object) -> tuple[str, str]:
         """Return (text, reasoning) of a frame, each from the first field that has it."""
-        text = _string(frame.get("response")) or _string(said.get("content")) or _string(choice.get("text"))
-        text = text or _string(said.get("refusal"))  # in which OpenAI's models explain why they do not answer
-        reasoning = _string(said.get("reasoning_content")) or _string(said.get("reasoning"))
-        if not reasoning and not said:
+        text = (
+            _string(frame.get("response")) or _string(message.get("content")) or _string(choice.get("text"))
+        )
+        text = text or _string(message.get("refusal"))  # OpenAI's models explain there why they do not answer
+        reasoning = _string(message.get("reasoning_content")) or _string(message.get("reasoning"))
+        if not reasoning and not message:
             reasoning = _string(frame.get("reasoning_content")) or _string(frame.get("reasoning"))
         if text:
             text = self._text.add(text)
@@ -195,7 +197,7 @@ class FrameReader:
         return answer, thought
 
 
-def _refuse_error(frame: _Object) -> None:
+def _raise_if_error(frame: _Object) -> None:
     """Raise FrameError if the frame has any of the forms of an error in Cloudflare's services."""
     if frame.get("errors") or frame.get("error") or frame.get("success") is False or "internalCode" in frame:
         raise FrameError(frame)
@@ -206,8 +208,8 @@ def _first(choices: object) -> tuple[_Object, _Object]:
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or choice.get("index"):
         return _NOTHING, _NOTHING
-    said = choice["delta"] if "delta" in choice else choice.get("message")
-    return choice, said if isinstance(said, dict) else _NOTHING
+    message = choice["delta"] if "delta" in choice else choice.get("message")
+    return choice, message if isinstance(message, dict) else _NOTHING
 
 
 def _string(value: object) -> str:

@@ -18,7 +18,7 @@ DONE = b"data: [DONE]\n\n"
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # Clients that use `splitlines` would split an event at these three characters, so they are escaped in JSON.
-_SPLITTERS = {0x2028: "\\u2028", 0x2029: "\\u2029", 0x85: "\\u0085"}
+_SPLITTERS = (("\u2028", "\\u2028"), ("\u2029", "\\u2029"), ("\x85", "\\u0085"))
 _to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -68,7 +68,7 @@ class Decoder:
         call raises, so that no text is lost.
         """
         if self._too_long:
-            self._refuse()
+            self._raise_too_long()
         if self._after_cr or b"\r" in chunk:
             chunk = self._with_line_feeds(chunk)
         lines = chunk.split(b"\n")
@@ -87,7 +87,7 @@ class Decoder:
             if self._size + self._pieces_size > self._max_line:
                 self._too_long = True
         if self._too_long and not events:
-            self._refuse()
+            self._raise_too_long()
         return events
 
     def close(self) -> list[Event]:
@@ -96,7 +96,7 @@ class Decoder:
         Raises LineTooLong.
         """
         if self._too_long:
-            self._refuse()
+            self._raise_too_long()
         last = self._joined(b"")
         if self._at_start:
             last = last.removeprefix(_BOM)
@@ -104,7 +104,7 @@ class Decoder:
         self._read([last, b""] if last else [b""], events)
         return [event._replace(unfinished=True) for event in events]
 
-    def _refuse(self) -> NoReturn:
+    def _raise_too_long(self) -> NoReturn:
         raise LineTooLong(f"an event of the stream is longer than {self._max_line:,} bytes")
 
     def _with_line_feeds(self, chunk: bytes) -> bytes:
@@ -157,7 +157,10 @@ class Decoder:
 def dumps(value: Any) -> str:
     """Return compact JSON in one line, even for clients that split lines at U+2028 and U+0085."""
     text = _to_json(value)
-    return text if text.isascii() else text.translate(_SPLITTERS)
+    if not text.isascii():
+        for splitter, escaped in _SPLITTERS:  # `translate` takes a hundred times as long
+            text = text.replace(splitter, escaped)
+    return text
 
 
 def encode(data: str, *, event: str = "", id: str = "") -> bytes:  # noqa: A002 (the field's own name)

@@ -27,14 +27,17 @@ def gettext_noop(sentence: str) -> str:
     return sentence
 
 
-NOT_JSON = gettext_noop("This is not JSON.")
-TOO_DEEP = gettext_noop("This is nested too deeply.")
+NOT_JSON = gettext_noop("This isn’t valid JSON.")
+TOO_DEEP = gettext_noop("The JSON is nested too deeply.")
 OUT_OF_RANGE = gettext_noop("A number is too large.")
-NO_TEXT = gettext_noop("A text holds half a character (a lone surrogate).")
+NO_TEXT = gettext_noop("A string contains half a character (a lone surrogate).")
 
 
-def loads(body: bytes) -> Any:
-    """Parse `body`, which must be UTF-8. Raises InvalidJSON."""
+def loads(body: bytes, *, max_depth: int = MAX_DEPTH, allow_halves: bool = False) -> Any:
+    """Parse `body`, which must be UTF-8. Raises InvalidJSON.
+
+    `allow_halves`: strings may contain lone surrogates, which the caller replaces.
+    """
     try:
         text = body.decode("utf-8-sig")
         value = json.loads(text, parse_constant=_constant, parse_float=_float, parse_int=_integer)
@@ -44,7 +47,7 @@ def loads(body: bytes) -> Any:
         raise InvalidJSON(TOO_DEEP) from None
     except ValueError:  # not chained, because its text quotes the body
         raise InvalidJSON(NOT_JSON) from None
-    _check(value, halves=bool(SURROGATE.search(text)))
+    _check(value, max_depth, halves=not allow_halves and bool(SURROGATE.search(text)))
     return value
 
 
@@ -52,26 +55,26 @@ def _constant(name: str) -> NoReturn:
     raise InvalidJSON(NOT_JSON)
 
 
-def _float(written: str) -> float:
-    number = float(written)
+def _float(text: str) -> float:
+    number = float(text)
     if not math.isfinite(number):
         raise InvalidJSON(OUT_OF_RANGE)
     return number
 
 
-def _integer(written: str) -> int:
-    if len(written) > MAX_INTEGER_DIGITS:
+def _integer(text: str) -> int:
+    if len(text) > MAX_INTEGER_DIGITS:
         raise InvalidJSON(OUT_OF_RANGE)
-    return int(written)
+    return int(text)
 
 
-def _check(value: Any, *, halves: bool) -> None:
+def _check(value: Any, max_depth: int, *, halves: bool) -> None:
     """Raise InvalidJSON if the value is nested too deeply or contains a lone surrogate.
 
     `halves` False: the text contains no escape of a surrogate, so strings need no check.
     """
     level = [value]
-    for _depth in range(MAX_DEPTH + 1):
+    for _depth in range(max_depth + 1):
         if halves and any(_is_broken(each) for each in level if isinstance(each, str)):
             raise InvalidJSON(NO_TEXT)
         level = [child for each in level if isinstance(each, dict | list) for child in _children(each)]

@@ -1,4 +1,8 @@
-"""Processing of text that arrives in pieces, which may be cut inside a character or a tag."""
+"""Filters of text that arrives in pieces, which may be cut inside a character, a tag or a repetition."""
+
+MAX_OVERLAP_CHARS = 400  # code points at the end of the earlier text that are compared
+# Visible code points; good texts have shorter repetitions, too: "ha ha", a closing brace.
+MIN_OVERLAP_CHARS = 8
 
 
 class SurrogateJoiner:
@@ -96,3 +100,39 @@ def _overlap(text: str, tag: str) -> int:
         if text.endswith(tag[:length]):
             return length
     return 0
+
+
+class OverlapFilter:
+    """A filter for a continued reply: if the model repeats the end of the earlier text, that is removed.
+
+    It holds back the beginning of the new text while that may still be a repetition.
+    """
+
+    def __init__(self, earlier: str) -> None:
+        self._end = earlier[-MAX_OVERLAP_CHARS:]
+        self._held = ""
+        self._closed = not self._end
+
+    def feed(self, text: str) -> str:
+        """Take new text. Return what is now known not to be a repetition."""
+        if self._closed:
+            return text
+        self._held += text
+        return "" if self._may_repeat() else self.close()
+
+    def close(self) -> str:
+        """Return the text held back, without the repetition; from then on `feed` passes everything."""
+        self._closed = True
+        held, self._held = self._held, ""
+        return held[self._repeated(held) :]
+
+    def _may_repeat(self) -> bool:
+        """Return True if the text so far can still grow into a repetition of the end of the earlier text."""
+        return self._held in self._end[:-1]
+
+    def _repeated(self, text: str) -> int:
+        """Return the number of code points at the beginning of `text` that repeat the earlier text's end."""
+        for length in range(min(len(text), len(self._end)), 0, -1):
+            if text.startswith(self._end[-length:]):
+                return length if len("".join(text[:length].split())) >= MIN_OVERLAP_CHARS else 0
+        return 0

@@ -32,26 +32,28 @@ class UsageAccumulator:
 
     def __init__(self) -> None:
         self._total = Usage()
-        self._most = Usage()
-        self._counts_up = False
+        self._largest = Usage()
+        self._is_running_total = False
         self._prompt = self._completion = self._cached = 0
         self._neurons = 0.0
 
-    def total(self, raw: object) -> None:
+    def add_total(self, raw: object) -> None:
         """Record the usage of the whole reply; of several, the largest counts."""
         usage = _read(raw)
         if usage.total_tokens >= self._total.total_tokens:
             self._total = usage
 
-    def chunk(self, raw: object) -> None:
+    def add_chunk(self, raw: object) -> None:
         """Add the usage of a chunk: an increment, or a running total if it repeats the same prompt tokens."""
         if not isinstance(raw, dict):
             return
         if raw.get("prompt_tokens"):
             usage = _read(raw)
-            most = self._most
-            self._counts_up = self._counts_up or most.prompt_tokens == usage.prompt_tokens > 0
-            self._most = max(most, usage, key=lambda each: each.total_tokens)
+            largest = self._largest
+            self._is_running_total = (
+                self._is_running_total or largest.prompt_tokens == usage.prompt_tokens > 0
+            )
+            self._largest = max(largest, usage, key=lambda each: each.total_tokens)
             self._prompt += usage.prompt_tokens
             self._cached += usage.cached_tokens
         # Without creating a Usage, because this runs once per token and most chunks have no other counts.
@@ -62,8 +64,8 @@ class UsageAccumulator:
         """Return the total if a frame had one, else the count of the chunks; None if nothing was counted."""
         if self._total != Usage():
             return self._total
-        if self._counts_up:
-            return self._most
+        if self._is_running_total:
+            return self._largest
         counted = Usage(self._prompt, self._completion, self._cached, self._neurons)
         return counted if counted != Usage() else None
 

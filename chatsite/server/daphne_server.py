@@ -1,12 +1,11 @@
-"""Daphne with flow control, a limit of request bodies, a deadline for requests, and a graceful shutdown.
+"""Daphne with flow control, a deadline for requests, and a graceful shutdown.
 
 Patch: `daphne.server.HTTPFactory`, for requests and channels of our own, and a subclass of
 `daphne.server.Server`.
 Buys: no CPU time, but memory and guarantees. Stock Daphne buffers all that a slow client does not read (60 MB
-of a stream of 60 MB; here nothing) and bodies of any size (64 MB for one of 60 MB; here 1 MB), lets a request
-arrive for ever, and on SIGTERM cuts streams off without an end.
-Upstream: https://github.com/django/daphne/issues/483 and https://github.com/django/daphne/issues/288 for
-bodies; https://github.com/django/daphne/issues/170 for slow readers, of WebSockets. The rest is not
+of a stream of 60 MB; here nothing), lets a request arrive for ever, and on SIGTERM cuts streams off without
+an end.
+Upstream: https://github.com/django/daphne/issues/170 for slow readers, of WebSockets. The rest is not
 reported.
 Can go: each part when Daphne has it; the server that Django's documentation names has to give these
 guarantees.
@@ -17,11 +16,10 @@ import logging
 import signal
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import daphne.http_protocol
 import daphne.server
-from daphne.http_protocol import WebRequest
 from twisted.internet import defer, reactor
 from twisted.internet.interfaces import IPushProducer
 from twisted.internet.protocol import connectionDone
@@ -29,11 +27,15 @@ from twisted.web.http import HTTPChannel, _GenericHTTPChannelProtocol
 from zope.interface import implementer
 
 import chatsite.server.eager_transport  # noqa: F401
+from chat import request_id, tracing
+from chatsite.server.asgi_handler import UPLOAD
+from chatsite.server.early_errors import error_body
+from chatsite.server.limited_request import LimitedRequest
 
-MAX_BODY_BYTES = 1_048_576  # bytes
-DISCARDED = 8 * MAX_BODY_BYTES  # bytes of a refused body that are still read, and discarded
-BACKLOG = 2_048  # connections that may wait to be accepted: after a restart all clients reconnect at once
-LEFTOVER_SECONDS = 2.0  # seconds for the last tasks to end, in each of three rounds
+RETIRE_SECONDS = 660.0  # for clients to leave a server that retires; the longest reply takes 600 s
+RETIRE_INTERVAL_SECONDS = 0.25
+LEFTOVER_SECONDS = 2.0  # for the last tasks to end, in each of three rounds
+TOO_SLOW = error_body("too_slow", 3046, "The request took too long to arrive. Send it again.")
 
 logger = logging.getLogger(__name__)
 
@@ -56,126 +58,81 @@ class FlowControl:
         self.open.set()
 
 
-def _refusal(code: str, number: int, sentence: str) -> bytes:
-    """Return a JSON error that pages, OpenAI clients and Workers AI clients all understand.
-
-    The request is refused before its URL is looked at, so the format that its client expects is unknown.
-    """
-    message = f'"message": "{sentence}"'
-    return (
-        f'{{"error": {{"code": "{code}", {message}, "type": "invalid_request_error", "param": null}}, '
-        f'"result": null, "success": false, "errors": [{{"code": {number}, {message}}}], "messages": []}}'
-    ).encode()
-
-
-TOO_LONG = _refusal("too_long", 3006, "This is longer than 1 MiB. Send less.")
-TOO_SLOW = _refusal("too_slow", 3046, "The request took too long to arrive. Send it again.")
-
-
-class LimitedRequest(WebRequest):
-    """A request that is refused as soon as its body exceeds the limit, before the body is stored anywhere."""
-
-    flow: FlowControl | None = None
-    _refused = False
-    _received = 0
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._parsePOSTFormSubmission = False  # Django parses forms; Twisted would parse them as well
-
-    def gotLength(self, length: int | None) -> None:
-        too_long = length is not None and length > MAX_BODY_BYTES
-        super().gotLength(0 if too_long else length)
-        if too_long:
-            self._refuse()
-
-    def handleContentChunk(self, data: bytes) -> None:
-        self._received += len(data)
-        if self._received > DISCARDED:
-            self.channel.loseConnection()
-        elif not self._refused and self._received > MAX_BODY_BYTES:
-            self._refuse()
-        if not self._refused:
-            super().handleContentChunk(data)
-
-    def process(self) -> Any:
-        if not self._refused:
-            self.requestHeaders.removeHeader(b"upgrade")  # no WebSockets: see unused_modules.py
-            return super().process()
-        self.finish()
-        self.channel.loseConnection()
-        return None
-
-    def _refuse(self) -> None:
-        """Answer at once, and let the client finish: one that is cut off does not read the response."""
-        self._refused = True
-        body = TOO_LONG
-        self.clientproto = self.channel._version  # Twisted sets it only after the whole request
-        self.setResponseCode(413)
-        self.setHeader(b"Content-Type", b"application/json")
-        self.setHeader(b"Content-Length", str(len(body)).encode())
-        self.setHeader(b"Connection", b"close")
-        self.write(body)
-
-
 class DeadlineChannel(HTTPChannel):
     """A connection that is closed if a request does not arrive in time.
 
     Twisted's own timeout restarts with each byte, so a byte every ten seconds keeps a connection for ever.
     This one gives a request, from its first byte to its last, `REQUEST_SECONDS`, and more only in proportion
-    to what has arrived: a mebibyte at `LEAST_RATE` may take five minutes. Idle connections and responses are
-    not limited.
+    to what has arrived: a mebibyte at `MIN_BYTES_PER_SECOND` may take five minutes. Idle connections and
+    responses are not limited.
     """
 
     REQUEST_SECONDS = 60.0
-    LEAST_RATE = 4_096  # bytes a second, about what a poor phone line sends
+    MIN_BYTES_PER_SECOND = 4_096  # about what a poor phone line sends
 
-    _deadline: Any = None  # the scheduled call of `_look`
-    _began = 0.0
-    _arrived = 0  # bytes of this request so far
+    open: ClassVar[set["DeadlineChannel"]] = set()
+    retiring: ClassVar[bool] = False  # True: each connection ends with its next response
+
+    _deadline: Any = None  # the scheduled call of `_check_deadline`
+    _began_at = 0.0
+    _arrived_bytes = 0  # bytes of this request so far
+
+    def connectionMade(self) -> None:
+        self.open.add(self)
+        super().connectionMade()
+
+    def checkPersistence(self, request: Any, version: bytes) -> bool:
+        """Return whether the connection stays open after this request, and tell the client if it does not."""
+        persistent: bool = super().checkPersistence(request, version)
+        if self.retiring:
+            request.responseHeaders.setRawHeaders(b"Connection", [b"close"])
+        return persistent and not self.retiring
 
     def dataReceived(self, data: bytes) -> None:
         if not self._handlingRequest:
-            self._expect()
-            self._arrived += len(data)
+            self._start_deadline()
+            self._arrived_bytes += len(data)
         super().dataReceived(data)
 
     def allContentReceived(self) -> None:
-        self._arrived_in_time()
+        self._cancel_deadline()
         super().allContentReceived()
 
     def requestDone(self, request: Any) -> None:
         """Start the next deadline if bytes after this request are the beginning of the next one."""
         super().requestDone(request)
         if not self._handlingRequest and (self.requests or self._buffer):
-            self._expect()
+            self._start_deadline()
 
     def connectionLost(self, reason: Any = connectionDone) -> None:
-        self._arrived_in_time()
+        self.open.discard(self)
+        self._cancel_deadline()
         super().connectionLost(reason)
 
-    def _expect(self) -> None:
+    def _start_deadline(self) -> None:
         """Start the deadline of a request, unless it has begun already."""
         if self._deadline is None:
-            self._began, self._arrived = time.monotonic(), 0
-            self._deadline = self.callLater(self.REQUEST_SECONDS, self._look)
+            self._began_at, self._arrived_bytes = time.monotonic(), 0
+            self._deadline = self.callLater(self.REQUEST_SECONDS, self._check_deadline)
 
-    def _arrived_in_time(self) -> None:
+    def _cancel_deadline(self) -> None:
         if self._deadline is not None and self._deadline.active():
             self._deadline.cancel()
         self._deadline = None
 
-    def _look(self) -> None:
+    def _check_deadline(self) -> None:
         self._deadline = None
-        left = self._allowed() - (time.monotonic() - self._began)
+        left = self._allowed() - (time.monotonic() - self._began_at)
         if left > 0:
-            self._deadline = self.callLater(left, self._look)
+            self._deadline = self.callLater(left, self._check_deadline)
         else:
             self._refuse_slow()
 
     def _allowed(self) -> float:
         """Return the seconds that the request may take from its first byte to its last."""
-        return self.REQUEST_SECONDS + (0 if self._is_answered else self._arrived / self.LEAST_RATE)
+        return self.REQUEST_SECONDS + (
+            0 if self._is_answered else self._arrived_bytes / self.MIN_BYTES_PER_SECOND
+        )
 
     @property
     def _is_answered(self) -> bool:
@@ -189,7 +146,15 @@ class DeadlineChannel(HTTPChannel):
                 b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: application/json\r\n"
                 b"Content-Length: %d\r\n\r\n%b" % (len(TOO_SLOW), TOO_SLOW)
             )
+            for request in self.requests:
+                request.log(408)
         self.timeoutConnection()
+
+
+class FlowControlledRequest(LimitedRequest):
+    """A request whose response waits while its client reads too slowly."""
+
+    flow: FlowControl | None = None
 
 
 class LimitedFactory(daphne.http_protocol.HTTPFactory):
@@ -200,11 +165,12 @@ class LimitedFactory(daphne.http_protocol.HTTPFactory):
 
     def buildProtocol(self, addr: Any) -> Any:
         protocol = super().buildProtocol(addr)
-        protocol.requestFactory = LimitedRequest
+        protocol.requestFactory = FlowControlledRequest
         return protocol
 
-    def log(self, request: Any) -> None:
-        """Do nothing: Twisted's own method formats a line for each request, only to discard it."""
+    def log(self, request: FlowControlledRequest) -> None:
+        """Write our access log. Twisted's own method formats a line for each request, only to discard it."""
+        request.log(request.code)
 
 
 # Daphne's server looks its factory up by this name, and has no other hook for it.
@@ -214,32 +180,46 @@ daphne.server.HTTPFactory = LimitedFactory
 class ChatServer(daphne.server.Server):
     """Daphne's server with flow control and a graceful shutdown.
 
-    The first SIGTERM or SIGINT awaits `on_stop()`, a further one calls `on_force()`. `on_listen()` is called
-    for each port that is listened on.
+    The first SIGTERM or SIGINT awaits `on_stop(grace)`, where `grace` is the time in seconds that replies may
+    still take; a further one calls `on_force()`. SIGQUIT retires the server: it accepts no more connections,
+    serves those that are open until their clients have left, and then ends. `on_listen()` is called for each
+    port that is listened on.
     """
 
     def __init__(
         self,
         *args: Any,
-        on_stop: Callable[[], Awaitable[None]],
+        grace: float,
+        on_stop: Callable[[float], Awaitable[None]],
         on_force: Callable[[], None],
         on_listen: Callable[[], object],
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, signal_handlers=False, server_name="", **kwargs)
         self.ports: list[Any] = []
-        self.failed = False
+        self.listen_failure: OSError | None = None  # set when a port could not be listened on
         self._on_stop, self._on_force, self._on_listen = on_stop, on_force, on_listen
+        self._grace = grace
         self._stopping: asyncio.Task[None] | None = None
+        self._retiring: asyncio.Task[None] | None = None
 
     def run(self) -> None:
         reactor.callWhenRunning(self._prepare)
         super().run()
 
+    def create_application(self, protocol: FlowControlledRequest, scope: dict[str, Any]) -> Any:
+        scope[request_id.SCOPE_KEY] = protocol.request_id
+        if protocol.span:
+            scope[tracing.SCOPE_KEY] = protocol.span
+        if protocol.upload is not None:
+            scope[UPLOAD] = protocol.upload
+        return super().create_application(protocol, scope)
+
     def _prepare(self) -> None:
         loop = asyncio.get_event_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.start_shutdown)
+        loop.add_signal_handler(signal.SIGQUIT, self.start_retirement)
 
     def listen_success(self, port: Any) -> None:
         self.ports.append(port)
@@ -247,10 +227,11 @@ class ChatServer(daphne.server.Server):
         reactor.callWhenRunning(self._on_listen)
 
     def listen_error(self, failure: Any) -> None:
-        self.failed = True
-        super().listen_error(failure)
+        """Stop the server. Daphne would log the failure; the command that serves says what to do about it."""
+        self.listen_failure = failure.value.socketError
+        self.stop()
 
-    async def handle_reply(self, protocol: LimitedRequest, message: dict[str, Any]) -> None:
+    async def handle_reply(self, protocol: FlowControlledRequest, message: dict[str, Any]) -> None:
         """Write one ASGI message, and wait while the client reads too slowly."""
         starts = message["type"] == "http.response.start"
         if starts and protocol.flow is None and not protocol.finished and protocol.channel is not None:
@@ -267,26 +248,48 @@ class ChatServer(daphne.server.Server):
         if protocol.flow and not ends and not protocol.flow.open.is_set():
             await protocol.flow.open.wait()
 
-    def protocol_disconnected(self, protocol: LimitedRequest) -> None:
+    def protocol_disconnected(self, protocol: FlowControlledRequest) -> None:
         if flow := getattr(protocol, "flow", None):
             flow.open.set()
         super().protocol_disconnected(protocol)
 
     def start_shutdown(self) -> None:
+        if self._retiring:
+            self._retiring.cancel()
         if self._stopping is None:
-            self._stopping = asyncio.get_event_loop().create_task(self._stop())
+            self._stopping = asyncio.get_event_loop().create_task(self._stop(self._grace))
         else:
             self._on_force()
 
-    async def _stop(self) -> None:
+    def start_retirement(self) -> None:
+        if self._retiring is None and self._stopping is None:
+            self._retiring = asyncio.get_event_loop().create_task(self._retire())
+
+    async def _retire(self) -> None:
+        """Shut down once every client has left. Another process accepts the new connections meanwhile.
+
+        Idle connections stay open until their clients or Twisted's timeout close them: a request that is
+        under way to a connection that this server closes would be lost.
+        """
+        self._stop_listening()
+        DeadlineChannel.retiring = True
+        ends_at = time.monotonic() + RETIRE_SECONDS
+        while DeadlineChannel.open and time.monotonic() < ends_at:  # noqa: ASYNC110 - Twisted closes them
+            await asyncio.sleep(RETIRE_INTERVAL_SECONDS)
+        self._stopping = asyncio.get_event_loop().create_task(self._stop(RETIRE_SECONDS))
+
+    async def _stop(self, grace: float) -> None:
         """Keep serving while the application drains: new requests are refused with a reason, streams end."""
         try:
-            await self._on_stop()
+            await self._on_stop(grace)
         finally:
-            for port in self.ports:
-                port.stopListening()
+            self._stop_listening()
             await self._end_tasks()
             reactor.stop()
+
+    def _stop_listening(self) -> None:
+        while self.ports:
+            self.ports.pop().stopListening()
 
     async def _end_tasks(self) -> None:
         """Cancel all tasks and let every `finally` run: Daphne cancels requests, not the tasks they await."""

@@ -15,7 +15,7 @@ from twisted.internet import tcp
 
 
 class EagerTransport(tcp.Server):
-    """If `eager`, send at once what the socket accepts; leave the rest, and errors, to the event loop."""
+    """Send at once what the socket accepts, if `eager`; leave the rest, and errors, to the event loop."""
 
     eager = False
 

@@ -1,53 +1,65 @@
-import { Composer, Outbox } from './composer.js';
+import { Composer, DraftStore } from './composer.js';
+import { Page, Reply, ScrollFollower, Turn, addCodeActions, announce, cloneTemplate, isLongQuestion, setMessage } from './page.js';
 import { RunStream } from './stream.js';
-import { Follower, Page, Reply, Turn, copy, furnish, identify } from './transcript.js';
 
-const SHORTCUTS = { KeyO: 'fresh', KeyS: 'fold', Escape: 'box' }; // with Ctrl and Shift; Escape with Shift alone
-const LISTED = '#conversations li'; // F2 on one of these renames it
-const SYNC_AFTER = 1_500; // milliseconds; the modules that a page needs to be read and used come first
-const LET_GO_AFTER = 10_000; // milliseconds hidden; on HTTP/1.1 all tabs of a site share six connections
+const SHORTCUTS = { KeyO: 'new-chat', KeyS: 'fold', Escape: 'composer' }; // with Ctrl+Shift; Escape with Shift
+const DIALOGS = { k: 'search', '/': 'shortcuts' }; // with Ctrl or Cmd; some keyboards have / with Shift
+const LIST_ITEMS = '#conversations li'; // F2 on one of these renames it
+const SYNC_DELAY_MS = 1_500; // modules that the page needs at once are loaded first
+const HIDDEN_PAUSE_MS = 10_000; // on HTTP/1.1 all tabs of a site share six connections
 
 /**
- * The controller of the page. Modules that are loaded on demand may use `page`, `thread`,
- * `composer`, `busy`, `begin`, `swap` and `say`.
+ * The controller of the page. Modules that are loaded on demand use its public members.
  */
 class Chat {
   page;
   composer;
   thread = document.getElementById('thread');
-  #outbox;
+  #drafts;
   #follower;
   #stream = null;
   #turn = null;
   #sidebar = null;
-  #stops = null;
+  #tabStops = null;
   #sync = null;
+  #queue = null;
   #keyboard = null;
 
   constructor(page) {
     this.page = page;
-    this.#outbox = Outbox.open(page.user);
-    this.#follower = new Follower(document.getElementById('jump'));
-    this.composer = new Composer(document.getElementById('composer'), this.#outbox, this.#draftName, {
-      send: (text) => this.#ask(text),
+    this.#drafts = DraftStore.open(page.user);
+    this.#follower = new ScrollFollower(document.getElementById('jump'));
+    this.composer = new Composer(document.getElementById('composer'), this.#drafts, this.#draftName, {
+      send: (text) => this.#send(text),
       stop: () => this.#stop(),
       editLast: () => this.#editLast(),
-      resized: () => this.hold(),
+      resized: () => this.followEnd(),
     });
   }
 
   start() {
-    for (const type of ['click', 'submit']) this.thread.addEventListener(type, (event) => this.#act(event));
-    document.getElementById('sign-out').addEventListener('submit', () => this.#outbox.purge());
-    document.getElementById('model')?.addEventListener('change', () => this.#introduce());
-    this.#comeAndGo();
-    this.#liveBeside();
-    this.#goToEnd();
+    for (const type of ['click', 'submit']) this.thread.addEventListener(type, (event) => this.#dispatch(event));
+    document.getElementById('sign-out').addEventListener('submit', () => this.#drafts.clear());
+    const showModel = () => import('./start_page.js').then((module) => module.showModel(this.composer.model));
+    if (!this.page.conversation) document.getElementById('model')?.addEventListener('change', showModel);
+    // A selection may begin before it is known what will be in it, and copying cannot wait for a module.
+    document.addEventListener('selectstart', () => document.querySelector('math') && import('./copy_tex.js'));
+    for (const type of ['dragover', 'drop']) document.addEventListener(type, (event) => this.onFiles(event, event.dataTransfer));
+    document.addEventListener('change', ({ target }) => target.type === 'file' && this.addPictures(target));
+    if (this.#drafts.load(this.#picturesDraft)) import('./attachments.js').then((module) => module.putBackPictures(this, JSON.parse(this.#drafts.load(this.#picturesDraft))), () => {});
+    this.#watchVisibility();
+    this.page.watchConnection();
+    if (this.page.temporary) import('./temporary.js').then((module) => module.deleteOnLeave(this.page));
+    this.#watchSidebar();
+    this.#restoreScroll();
     if (document.activeElement === document.body) this.composer.focus();
-    this.arrived();
-    setTimeout(() => this.#keepUp(), SYNC_AFTER);
+    this.setUpArticles();
+    setTimeout(() => this.#startSync(), this.#drafts.load(`queue-${this.#draftName}`) ? 0 : SYNC_DELAY_MS);
+    // Earlier for the first key or movement: the next one may be one of the shortcuts that it adds.
+    const early = { once: true, passive: true };
+    for (const type of ['keydown', 'pointermove']) addEventListener(type, () => this.#sync || this.#startSync(), early);
     // Once the reader has left the end, there is a place to keep over a reload.
-    addEventListener('scroll', () => this.#follower.following || this.#sync || this.#keepUp(), { passive: true });
+    addEventListener('scroll', () => this.#follower.following || this.#sync || this.#startSync(), { passive: true });
   }
 
   /** True if a reply is on its way to this page. */
@@ -59,7 +71,7 @@ class Chat {
    * Enable or disable the buttons that request a reply. While one is on its
    * way they stay in place, marked as disabled.
    */
-  enable(root = this.thread) {
+  updateTurnButtons(root = this.thread) {
     const disabled = String(this.busy);
     for (const button of root.querySelectorAll('[data-turn]')) {
       if (button.ariaDisabled !== disabled) button.ariaDisabled = disabled;
@@ -67,58 +79,64 @@ class Chat {
   }
 
   /** Set up articles from the server that were not in the thread before. */
-  arrived() {
-    furnish(this.thread);
-    this.enable();
+  setUpArticles() {
+    addCodeActions(this.thread);
+    this.updateTurnButtons();
     const live = this.thread.querySelector('[data-status=running], [data-status=queued]');
     if (live && !this.busy) this.#resume(live);
     if (this.thread.querySelector('[data-action=wait][hidden]')) {
-      import('./outcome.js').then(({ watch }) => watch(this, this.thread));
+      import('./outcome.js').then((module) => module.startCountdowns(this, this.thread));
     }
-    if (this.thread.querySelector('.older')) import('./history.js').then(({ watch }) => watch(this));
-    this.reopen();
+    if (this.thread.querySelector('.older')) import('./older_messages.js').then((module) => module.watchOlderLink(this));
+    this.reopenEdits();
   }
 
   /** Reopen the edits that were in progress when this tab last showed their messages. */
-  reopen() {
-    if (this.#outbox.drafts('edit-').length) import('./edit.js').then(({ reopen }) => reopen(this));
+  reopenEdits() {
+    if (this.#drafts.names('edit-').length) import('./edit.js').then((module) => module.reopenEdits(this));
   }
 
   /** Count turns made elsewhere as seen, after they were added to the page. */
-  changed() {
-    if (!this.busy) this.#mark('');
+  markSeen() {
+    if (!this.busy) this.#setMark('');
   }
 
-  /** Load sync.js, which tells other tabs about turns made on this page and adds turns made elsewhere. */
-  #keepUp() {
-    const loading = (this.#sync ??= import('./sync.js').then(({ Sync }) => new Sync(this)));
-    loading.then((sync) => sync.tell(), () => (this.#sync = null));
+  /**
+   * Load sync.js, which tells other tabs about turns made on this page and adds turns made elsewhere, and the
+   * queue of messages, which needs it.
+   */
+  #startSync() {
+    const loading = (this.#sync ??= this.#loadSync());
+    loading.then((sync) => sync.notifyTabs(), () => (this.#sync = null));
+    return loading;
+  }
+
+  async #loadSync() {
+    const { startBackground } = await import('./background.js');
+    const { sync, queue } = startBackground(this, this.#drafts);
+    this.#queue = queue;
+    return sync;
   }
 
   get #draftName() {
     return this.page.conversation || 'new';
   }
 
-  #goToEnd() {
+  #restoreScroll() {
     if (location.hash) return this.#follower.release();
     history.scrollRestoration = 'manual';
+    if (!this.page.conversation) return undefined;
     const jump = () => this.#follower.jump();
-    if (performance.getEntriesByType('navigation')[0]?.type !== 'reload') return jump();
-    return import('./place.js').then(({ restore }) => restore(this) || jump(), jump);
+    if (performance.getEntriesByType('navigation')[0]?.type === 'navigate') return jump(); // not a reload, nor Back
+    return import('./scroll_position.js').then(async (module) => (await module.restorePosition(this)) || jump(), jump);
   }
 
   get follower() {
     return this.#follower;
   }
 
-  /** Name the chosen model on the empty page. */
-  #introduce() {
-    const name = document.getElementById('answers');
-    if (name) name.textContent = this.page.modelName(this.composer.model);
-  }
-
   /** Keep the end in view for a reader who is there, after the page changed its height. */
-  hold() {
+  followEnd() {
     this.#follower.follow();
   }
 
@@ -128,15 +146,16 @@ class Chat {
    * Load the handler of a `[data-action]` when it is first used. If that
    * fails, a form is submitted as without scripts.
    */
-  #act(event) {
-    const element = event.target.closest('[data-action], .copy');
+  #dispatch(event) {
+    const element = event.target.closest('[data-action]');
     if (!element || (event.type === 'click' && element.matches('form'))) return;
+    if (element.href && (event.ctrlKey || event.metaKey)) return; // it opens a tab
     event.preventDefault();
-    if (element.matches('.copy')) import('./clipboard.js').then(({ copyCode }) => copyCode(this.page, element));
-    else import('./actions.js').then(({ act }) => act(this, element), () => sent(element));
+    import('./message_actions.js').then((module) => module.dispatch(this, element), () => submitPlainly(element));
   }
 
   #editLast() {
+    if (this.#queue?.editLast()) return;
     const edits = this.thread.querySelectorAll('.question [data-action=edit]');
     if (!this.busy && edits.length) edits[edits.length - 1].click();
   }
@@ -147,15 +166,53 @@ class Chat {
    * @param {string} message  the id of the message that keeps its place; none: the topmost in view
    * @returns {Promise<HTMLElement|null>} that message's article
    */
-  async swap(html, message) {
-    const { swap } = await import('./history.js');
-    return swap(this, html, message);
+  async replaceThread(html, message) {
+    const { replaceThread } = await import('./older_messages.js');
+    return replaceThread(this, html, message);
   }
 
-  #ask(content) {
-    if (this.busy) return;
-    this.composer.hold();
-    this.begin({ body: { content }, question: content, typed: true });
+  /** Add dropped or pasted files as pictures. A dropped file would otherwise replace the page. */
+  onFiles(event, { types, files }) {
+    if (!types.includes('Files')) return;
+    event.preventDefault();
+    if (event.type !== 'dragover') this.addPictures({ files: Array.from(files) }, event.target);
+  }
+
+  /** @param {{files: Iterable<File>, value?: string}} source  an input is emptied, so that it can have the same file again */
+  addPictures(source, target = source) {
+    const files = Array.from(source.files);
+    if ('value' in source) source.value = '';
+    if (!document.getElementById('pictures')) return this.page.showNotice('no-files');
+    return import('./attachments.js').then((module) => module.addPictures(this, files, target)).catch(() => this.page.showNotice('not-loaded'));
+  }
+
+  /** Keep the pictures of the message box with its text. */
+  savePictures(pictures) {
+    this.#drafts.save(this.#picturesDraft, pictures.length ? JSON.stringify(pictures) : '');
+  }
+
+  get #picturesDraft() {
+    return `pictures-${this.#draftName}`;
+  }
+
+  #send(content) {
+    if (this.busy) return this.#enqueue(content);
+    this.requestReply({ body: { content }, question: content, pictures: this.composer.takeText(), typed: true });
+  }
+
+  /** Let a message wait for the end of the reply. */
+  #enqueue(content) {
+    const pictures = this.composer.takeText();
+    this.#startSync().then(
+      () => {
+        this.composer.onAccepted();
+        this.#queue.add(content, pictures);
+      },
+      () => {
+        this.composer.restoreText();
+        this.page.showNotice('not-loaded');
+      },
+    );
   }
 
   /**
@@ -165,31 +222,34 @@ class Chat {
    * @param {object} wanted.body  the request body, without the client key (and, in the next turn, without the
    *   model)
    * @param {string} [wanted.question]  shown at once
+   * @param {object[]} [wanted.pictures]  of the question: see attachments.js
    * @param {HTMLElement} [wanted.reply]  the article that is continued; none: a new one at the end
    * @param {Element[]} [wanted.replaced]  articles that are removed once the server has accepted the request
    * @returns {Promise<boolean>} whether the server accepted it
    */
-  begin({ url, body, question, reply, replaced = [], typed = false, keepFocus = false }) {
+  requestReply({ url, body, question, pictures, reply, replaced = [], typed = false, keepFocus = false }) {
     if (this.busy) return Promise.resolve(false);
-    this.say('');
+    this.page.showNotice('');
     const moved = replaced.some((article) => article.contains(document.activeElement));
-    return new Promise((settle) => {
-      const request = this.#request(url, body);
-      const asked = question === undefined ? null : this.#show('question', question);
-      const shown = reply ? this.#replyIn(reply) : this.#newReply(request.body.model);
-      const goesOn = Boolean(reply);
-      this.#turn = new Turn({ reply: shown, goesOn, question: asked, replaced, typed, request, settle });
+    return new Promise((onDecided) => {
+      const attachments = pictures?.map(({ id }) => id);
+      const request = this.#buildRequest(url, { ...body, attachments });
+      const shownQuestion = question === undefined ? null : this.#appendArticle('question', question);
+      if (pictures?.length) import('./attachments.js').then((module) => module.showPictures(this, shownQuestion, pictures), () => {});
+      const shownReply = reply ? this.#replyIn(reply) : this.#appendReply(request.body.model);
+      const continues = Boolean(reply);
+      this.#turn = new Turn({ reply: shownReply, continues, question: shownQuestion, replaced, typed, request, onDecided });
       if (moved && !keepFocus) this.composer.focus();
       this.#follower.jump();
-      this.#open().send(request.url, request.body);
+      this.#openStream().send(request.url, request.body);
     });
   }
 
-  #request(url, message) {
+  #buildRequest(url, message) {
     const { conversation } = this.page;
     const next = conversation ? this.page.url('send', conversation) : this.page.url('new');
     const wanted = url ? { url, body: message } : { url: next, body: { ...this.composer.settings, ...message } };
-    const client_key = this.#outbox.keyFor(this.#draftName, { url: wanted.url, ...wanted.body });
+    const client_key = message.client_key ?? this.#drafts.keyFor(this.#draftName, { url: wanted.url, ...wanted.body });
     return { url: `${wanted.url}?html=1`, body: { ...wanted.body, client_key } };
   }
 
@@ -197,23 +257,24 @@ class Chat {
     this.#turn = new Turn({ reply: this.#replyIn(article) });
     this.#turn.accept();
     this.#announce('replying');
-    this.#mark('replying');
-    this.#open().follow(this.#turn.reply.run, this.#turn.reply.position);
+    this.#setMark('replying');
+    this.#openStream().follow(this.#turn.reply.run, this.#turn.reply.position);
   }
 
-  #open() {
+  #openStream() {
     this.composer.busy = 'live';
     this.#stream = new RunStream({
       urls: { stream: (run) => `${this.page.url('stream', run)}?html=1`, stop: (run) => this.page.url('stop', run) },
       token: this.page.token,
       on: this.#handlers(),
     });
-    this.enable();
+    this.updateTurnButtons();
     return this.#stream;
   }
 
   #stop() {
     this.composer.busy = 'stopping';
+    this.#queue?.onStop();
     this.#stream?.stop();
   }
 
@@ -221,15 +282,15 @@ class Chat {
 
   #handlers() {
     return {
-      accepted: () => this.#accepted(),
+      accepted: () => this.#onAccepted(),
       open: () => this.#reply.remark(''),
-      meta: (meta) => this.#meet(meta),
+      meta: (meta) => this.#onMeta(meta),
       text: (piece) => this.#reply.append(piece),
       reset: () => this.#reply.reset(),
-      problem: (problem) => this.#trouble(problem),
-      waiting: () => this.#reply.remark(this.page.say(this.#waiting)),
-      done: (done) => this.#done(done),
-      end: (outcome) => this.#end(outcome),
+      problem: (problem) => this.#onProblem(problem),
+      waiting: () => this.#reply.remark(this.page.text(this.#waitingText)),
+      done: (done) => this.#onDone(done),
+      end: (outcome) => this.#onEnd(outcome),
     };
   }
 
@@ -238,147 +299,149 @@ class Chat {
   }
 
   /** Show a problem below the reply. An empty message removes it. */
-  #trouble({ code, message }) {
+  #onProblem({ code, message }) {
     this.#reply.remark(message);
-    if (code === 'not_saved') document.getElementById('status').textContent = message;
+    if (code === 'not_saved') announce(message);
   }
 
-  get #waiting() {
+  get #waitingText() {
     if (this.#turn.accepted) return 'resuming';
     return navigator.onLine ? 'sending-again' : 'queued';
   }
 
-  #accepted() {
+  #onAccepted() {
     this.#turn.accept();
-    this.#outbox.release(this.#draftName);
-    if (this.#turn.typed) this.composer.accepted();
+    this.#drafts.clearKey(this.#draftName);
+    if (this.#turn.typed) this.composer.onAccepted();
     this.#announce('replying');
-    this.#keepUp();
+    this.#startSync();
   }
 
-  #meet(meta) {
+  #onMeta(meta) {
     const { question, reply } = this.#turn;
-    if (!this.page.conversation && meta.conversation) this.#adopt(meta.conversation);
-    if (question) identify(question, meta.user_message);
-    this.#mark('replying');
-    reply.identify(meta);
+    if (!this.page.conversation && meta.conversation) this.#onCreated(meta.conversation);
+    if (question) setMessage(question, meta.user_message, meta.created);
+    this.#setMark('replying');
+    reply.setIds(meta);
     reply.model = this.page.modelName(meta.model);
+    this.#sync?.then((sync) => sync.updateTimes(), () => {});
   }
 
-  #done(done) {
+  #onDone(done) {
     if (!this.#reply.live) return;
     const { article } = this.#reply;
     if (done.answered_by) this.#reply.model = this.page.modelName(done.answered_by);
     this.#reply.finish(done);
     this.#announce(done.status === 'complete' ? 'finished' : 'ended');
-    if (done.code || done.because) this.#tell(article);
+    if (done.code || done.because) this.#showOutcome(article);
   }
 
   /**
-   * Load the ways to go on, and enable the retry button only with them, because a button that
-   * moves while it is pressed loses the press.
+   * Load the error's text and the buttons that belong to it. The retry button is enabled only with them,
+   * because a button that moves while it is pressed loses the press.
    */
-  #tell(article) {
-    const hold = (held) => article.querySelector('.retry')?.toggleAttribute('inert', held);
-    const over = () => hold(false);
-    hold(true);
-    import('./outcome.js').then(({ tell }) => tell(this, article)).then(over, over);
+  #showOutcome(article) {
+    const setInert = (inert) => article.querySelector('.retry')?.toggleAttribute('inert', inert);
+    const release = () => setInert(false);
+    setInert(true);
+    import('./outcome.js').then((module) => module.showOutcome(this, article)).then(release, release);
   }
 
-  async #end(outcome) {
-    if (this.#lacksSession(outcome) && (await this.#signIn())) return;
+  async #onEnd(outcome) {
+    if (this.#needsLogin(outcome) && (await this.#login())) return;
     const turn = this.#turn;
     this.#stream = this.#turn = null;
     this.composer.busy = '';
-    this.enable();
-    if (outcome.kind === 'done') this.#mark('');
-    if (outcome.kind === 'done') this.#settle(turn.reply);
-    else if (turn.accepted) this.#lose(turn.reply, outcome);
-    else this.#takeBack(turn, outcome);
-    this.retract('busy', 'busy-kept');
-    for (const trouble of this.thread.querySelectorAll('.trouble[data-about=busy]')) trouble.remove();
+    this.updateTurnButtons();
+    if (outcome.kind === 'done') this.#setMark('');
+    if (outcome.kind === 'done') this.#finish(turn.reply);
+    else if (turn.accepted) this.#onLost(turn.reply, outcome);
+    else this.#onRejected(turn, outcome);
+    this.page.clearNotice('busy', 'busy-kept');
+    for (const error of this.thread.querySelectorAll('.message-error[data-code=busy]')) error.remove();
     // Another window was first: its question and reply are shown, and this question is back in the box.
-    if (outcome.kind === 'busy') this.say(turn.typed ? 'busy-kept' : 'busy');
+    if (outcome.kind === 'busy') this.page.showNotice(turn.typed ? 'busy-kept' : 'busy');
     this.#follower.follow();
-    this.#keepUp();
+    this.#startSync();
+    this.#queue?.onEnd(outcome.kind, turn.reply.article.dataset.status);
   }
 
   /**
-   * Return whether to sign in again: the session has ended, or a sign-in in another tab has made this page's
+   * Return whether to log in again: the session has ended, or a login in another tab has made this page's
    * CSRF token invalid. The latter is tried once for each turn.
    */
-  #lacksSession({ kind, status }) {
+  #needsLogin({ kind, status }) {
     return kind === 'signed-out' || (status === 403 && !this.#turn.renewed);
   }
 
   /**
-   * Have the same person sign in again without leaving the page, then go on with the stream or the request.
+   * Let the same person log in again without leaving the page, then continue the stream or repeat the request.
    */
-  async #signIn() {
+  async #login() {
     this.#turn.renewed = true;
     const { position } = this.#stream;
-    const { signIn } = await import('./signin.js').catch(() => ({}));
-    if (!(await signIn?.(this.page))) return false;
+    const { login } = await import('./login_dialog.js').catch(() => ({}));
+    if (!(await login?.(this.page))) return false;
     const { accepted, reply, request } = this.#turn;
-    if (accepted) this.#open().follow(reply.run, position);
-    else this.#open().send(request.url, request.body);
+    if (accepted) this.#openStream().follow(reply.run, position);
+    else this.#openStream().send(request.url, request.body);
     return true;
   }
 
   /** Finish a reply whose run had ended before this page noticed, so that no `done` event came. */
-  #settle(reply) {
+  #finish(reply) {
     if (reply.live) reply.finish({ status: 'complete' });
   }
 
-  #lose(reply, outcome) {
-    reply.leave(outcome.error?.message || this.page.say('lost'));
-    this.#explain(outcome);
+  #onLost(reply, outcome) {
+    reply.abandon(outcome.error?.message || this.page.text('lost'));
+    this.#explainEnd(outcome);
   }
 
-  #takeBack(turn, outcome) {
+  #onRejected(turn, outcome) {
     this.#turn = turn;
-    this.#giveBack();
+    this.#restoreDraft();
     this.#turn = null;
     // The next attempt of a refused message is a new send, unless only the sign-in was missing.
-    if (outcome.kind === 'refused') this.#outbox.release(this.#draftName);
-    this.#explain(outcome);
+    if (outcome.kind === 'refused') this.#drafts.clearKey(this.#draftName);
+    this.#explainEnd(outcome);
     this.#announce('');
   }
 
-  #giveBack() {
+  #restoreDraft() {
     this.#turn.withdraw();
-    if (this.#turn.typed) this.composer.giveBack();
+    if (this.#turn.typed) this.composer.restoreText();
   }
 
-  #explain({ kind, status, error }) {
+  #explainEnd({ kind, status, error }) {
     if (kind === 'signed-out') {
       const next = encodeURIComponent(location.pathname);
-      this.say('signed-out', this.link('sign-in', `${this.page.url('login')}?next=${next}`));
-    } else if (status === 403) this.say('outdated', this.link('reload', location.href));
-    else if (kind === 'refused') this.#refuse(error);
-    else if (kind === 'unreachable') this.say('unreachable');
+      this.page.showNotice('signed-out', this.page.link('sign-in', `${this.page.url('login')}?next=${next}`));
+    } else if (status === 403) this.page.showNotice('outdated', this.page.link('reload', location.href));
+    else if (kind === 'refused') this.#showRefusal(error);
+    else if (kind === 'unreachable') this.page.showNotice('unreachable');
   }
 
-  #refuse({ message, retry_after: seconds }) {
-    this.#notice(message || this.page.say('refused'));
-    const notice = document.getElementById('notice');
-    if (seconds) import('./countdown.js').then(({ countDown }) => countDown(this.page, notice, seconds));
+  #showRefusal({ message, retry_after: seconds }) {
+    this.page.setNotice(message || this.page.text('refused'));
+    if (seconds) import('./countdown.js').then((module) => module.countDown(this.page, this.page.notice, seconds));
   }
 
   // The page
 
-  #show(kind, text = '') {
-    const article = copy(`${kind}-template`);
+  #appendArticle(kind, text = '') {
+    const article = cloneTemplate(`${kind}-template`);
     article.querySelector('[data-part=text]').textContent = text;
+    article.classList.toggle('long', isLongQuestion(text));
     this.thread.append(article);
     return article;
   }
 
-  /** Add an article for a reply. Only the latest reply has room to grow into: see `.fresh` in chat.css. */
-  #newReply(model) {
-    for (const article of this.thread.querySelectorAll('.fresh')) article.classList.remove('fresh');
-    const article = this.#show('reply');
-    article.classList.add('fresh');
+  /** Add an article for a reply. Only the latest reply has room to grow into: see `.latest` in chat.css. */
+  #appendReply(model) {
+    for (const article of this.thread.querySelectorAll('.latest')) article.classList.remove('latest');
+    const article = this.#appendArticle('reply');
+    article.classList.add('latest');
     const reply = this.#replyIn(article);
     reply.model = this.page.modelName(model);
     return reply;
@@ -389,95 +452,76 @@ class Chat {
   }
 
   /** Give a new conversation its address. Back leads to the page before it, not to its empty page. */
-  #adopt(conversation) {
+  #onCreated(conversation) {
     const address = this.page.url('conversation', conversation);
-    const question = this.#turn.question?.querySelector('[data-part=text]').textContent ?? '';
+    const { question: article } = this.#turn;
+    const question = article?.querySelector('[data-part=text]').textContent || article?.querySelector('img')?.alt || '';
     this.page.conversation = conversation;
-    history.replaceState(null, '', address);
-    this.composer.moveTo(conversation, this.page.url('send', conversation));
-    this.#beside((sidebar) => sidebar.adopt(conversation, question));
+    if (!this.page.temporary) history.replaceState(null, '', address); // a reload begins another temporary chat
+    this.composer.bindTo(conversation, this.page.url('send', conversation));
+    this.#queue?.bind();
+    this.#withSidebar((sidebar) => sidebar.addConversation(conversation, question));
   }
 
   // The sidebar and the header
 
   /** Load the sidebar's module when the sidebar or the header is first used, or has something to show. */
-  #liveBeside() {
-    const parts = document.querySelectorAll('#sidebar, .bar');
-    const come = () => document.hidden || this.#beside(() => {});
+  #watchSidebar() {
+    const parts = document.querySelectorAll('#sidebar, .topbar');
+    const load = () => document.hidden || this.#withSidebar(() => {});
     for (const type of ['pointerover', 'focusin', 'toggle']) {
-      for (const part of parts) part.addEventListener(type, come, { once: true });
+      for (const part of parts) part.addEventListener(type, load, { once: true });
     }
-    const seen = () => (this.#sidebar || !document.hidden) && this.#beside((sidebar) => sidebar.came());
-    document.addEventListener('visibilitychange', seen);
-    document.addEventListener('click', (event) => this.#use(event));
-    document.addEventListener('keydown', (event) => this.#press(event));
-    if (document.querySelector('#sidebar :is([data-state], [data-unseen]), #toast form')) come();
-    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    const zone = `tz=${timeZone}`;
-    // Writing a cookie keeps the page out of the back/forward cache, so it is written only if it differs.
-    if (!document.cookie.includes(zone)) document.cookie = `${zone};path=/;max-age=31536000;samesite=lax`;
+    const refresh = () => (this.#sidebar || !document.hidden) && this.#withSidebar((sidebar) => sidebar.onVisibilityChange());
+    document.addEventListener('visibilitychange', refresh);
+    document.addEventListener('click', (event) => this.#onOpener(event));
+    document.addEventListener('keydown', (event) => this.#onKeydown(event));
+    if (document.querySelector('#sidebar :is([data-state], [data-unseen]), #toast form')) load();
   }
 
-  #beside(then, otherwise = () => {}) {
-    const loading = (this.#sidebar ??= import('./sidebar.js').then(({ Sidebar }) => new Sidebar(this.page)));
+  #withSidebar(then, otherwise = () => {}) {
+    const loading = (this.#sidebar ??= import('./sidebar.js').then((module) => new module.Sidebar(this.page)));
     loading.then(then, () => {
       this.#sidebar = null;
       otherwise();
     });
   }
 
-  #mark(state) {
+  #setMark(state) {
     const { conversation } = this.page;
-    this.#beside((sidebar) => sidebar.mark(conversation, state));
+    this.#withSidebar((sidebar) => sidebar.setMark(conversation, state));
   }
 
-  #use(event) {
+  #onOpener(event) {
     const opener = event.target.closest('[data-opens]');
     if (!opener) return;
     event.preventDefault();
-    const plainly = () => opener.popoverTargetElement?.togglePopover();
-    this.#beside((sidebar) => sidebar.open(opener), plainly);
+    // Without the module, the button of a menu opens it, and the button of a form submits it.
+    const openPlainly = () => (opener.form ? submitPlainly(opener) : opener.popoverTargetElement?.togglePopover());
+    this.#withSidebar((sidebar) => sidebar.open(opener), openPlainly);
   }
 
-  #press(event) {
-    const { code, ctrlKey, metaKey, shiftKey, target } = event;
-    // Once the module is loaded, `mark` runs before the focus moves; only the first Tab may be too early.
-    if (code === 'Tab') (this.#stops ??= import('./stops.js')).then(({ mark }) => mark(), () => {});
+  #onKeydown(event) {
+    const { code, key, altKey, ctrlKey, metaKey, shiftKey, target } = event;
+    // Once the module is loaded, this runs before the focus moves; only the first Tab may be too early.
+    if (code === 'Tab') (this.#tabStops ??= import('./tab_stops.js')).then((module) => module.updateScrollableTabStops(), () => {});
     const shortcut = shiftKey && (ctrlKey || metaKey || code === 'Escape') && SHORTCUTS[code];
-    const name = code === 'F2' && target.closest(LISTED) ? 'rename' : shortcut;
+    const dialog = ctrlKey !== metaKey && !altKey && !(shiftKey && key === 'K') && DIALOGS[key.toLowerCase()];
+    const name = code === 'F2' && target.closest(LIST_ITEMS) ? 'rename' : shortcut || dialog;
     if (!name) return;
     event.preventDefault();
-    this.#beside((sidebar) => sidebar.press(name, target));
+    if (dialog && document.querySelector('dialog[open]')) return;
+    this.#withSidebar((sidebar) => sidebar.runShortcut(name, target));
   }
 
-  /** Show a sentence of the page above the message box, by its name; '' removes it. */
-  say(name, link) {
-    this.#notice(name && this.page.say(name), link, name);
-  }
-
-  /** Remove the sentence above the box if it is one of these, because it no longer holds. */
-  retract(...names) {
-    if (names.includes(document.getElementById('notice').dataset.about)) this.say('');
-  }
-
-  #notice(sentence, link, about = '') {
-    const notice = document.getElementById('notice');
-    // If set again, it would be read out again.
-    if (about && notice.dataset.about === about) return;
-    notice.dataset.about = about;
-    notice.replaceChildren(sentence, ...(link ? [' ', link] : []));
+  /** Update the list of conversations after a change in another tab. */
+  refreshList() {
+    if (this.#sidebar || !document.hidden) this.#withSidebar((sidebar) => sidebar.refreshSoon());
   }
 
   /** Show a title that was changed elsewhere. */
-  entitle(title) {
-    this.#beside((sidebar) => sidebar.entitle(this.page.conversation, title));
-  }
-
-  link(name, href) {
-    const link = document.createElement('a');
-    link.href = href;
-    link.textContent = this.page.say(name);
-    return link;
+  showTitle(title) {
+    this.#withSidebar((sidebar) => sidebar.showTitle(this.page.conversation, title));
   }
 
   /**
@@ -485,52 +529,37 @@ class Chat {
    * every word of a stream can read nothing else.
    */
   #announce(name) {
-    const sentence = name && this.page.say(name, this.#turn?.reply);
-    document.getElementById('status').textContent = sentence;
+    announce(name && this.page.text(name, this.#turn?.reply));
   }
 
   /**
-   * Stream only while the page is visible. The run goes on without a viewer, and is resumed at its position.
+   * Stream only while the page is visible. The run continues without a viewer, and the stream resumes at its position.
    */
-  #comeAndGo() {
+  #watchVisibility() {
     let timer = 0;
-    const looked = () => {
+    const changed = () => {
       clearTimeout(timer);
-      if (document.hidden) timer = setTimeout(() => this.#stream?.pause(), LET_GO_AFTER);
+      const pause = () => this.#queue?.waiting || this.#stream?.pause();
+      if (document.hidden) timer = setTimeout(pause, HIDDEN_PAUSE_MS);
       else this.#stream?.resume();
     };
-    document.addEventListener('visibilitychange', looked);
+    document.addEventListener('visibilitychange', changed);
     addEventListener('pagehide', () => this.#stream?.pause());
     addEventListener('pageshow', ({ persisted }) => persisted && this.#stream?.resume());
-    addEventListener('online', () => this.#stream?.hurry());
-    looked();
-    this.#lineUpAndDown();
-    if (matchMedia('(pointer: coarse)').matches) visualViewport?.addEventListener('resize', () => this.#lift());
-  }
-
-  /** Load keyboard.js once an on-screen keyboard covers a part of the page. */
-  #lift() {
-    if (visualViewport.height > innerHeight - 1) return;
-    this.#keyboard ??= import('./keyboard.js').then(({ lift }) => lift(() => this.#follower.follow()), () => {});
-  }
-
-  /**
-   * Show a banner while there is no network. The person can go on writing,
-   * and a sent message waits for the network.
-   */
-  #lineUpAndDown() {
-    const banner = document.getElementById('offline');
-    const changed = (event) => {
-      banner.hidden = navigator.onLine;
-      if (event) document.getElementById('status').textContent = navigator.onLine ? '' : banner.textContent;
-    };
-    for (const type of ['online', 'offline']) addEventListener(type, changed);
+    addEventListener('online', () => this.#stream?.reconnectNow());
     changed();
+    if (matchMedia('(pointer: coarse)').matches) visualViewport?.addEventListener('resize', () => this.#loadKeyboard());
+  }
+
+  /** Load virtual_keyboard.js once an on-screen keyboard covers a part of the page. */
+  #loadKeyboard() {
+    if (visualViewport.height > innerHeight - 1) return;
+    this.#keyboard ??= import('./virtual_keyboard.js').then((module) => module.liftAboveKeyboard(() => this.followEnd()), () => {});
   }
 }
 
 /** Do what a page without scripts would do. */
-function sent(element) {
+function submitPlainly(element) {
   if (element.type === 'submit') element.form?.requestSubmit(element);
   else element.submit?.();
 }

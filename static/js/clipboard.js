@@ -1,9 +1,9 @@
-const SHOWN = 2_000; // milliseconds for which a button shows that it has done its work
+const RESULT_SHOWN_MS = 2_000; // how long a button shows its result
 
 /**
  * Write a text to the clipboard.
- * @param {string | Promise<string>} text  a promise may still be pending; call this in the click, not after
- *   the text has come
+ * @param {string | Promise<string>} text  a promise may still be pending: call this in the click's handler, and
+ *   do not await the text before
  * @returns {Promise<boolean>} whether it was written
  */
 export async function copyText(text) {
@@ -18,8 +18,8 @@ export async function copyText(text) {
 }
 
 /**
- * Write to the clipboard. Safari forgets the click while a text is
- * fetched, unless it is given the promise itself.
+ * Write to the clipboard. Safari allows this only in the click's own task,
+ * so it gets the promise of a text that is still being fetched.
  */
 function write(text) {
   if (typeof text === 'string' || !globalThis.ClipboardItem) {
@@ -45,14 +45,9 @@ function copySelected(text) {
   return copied;
 }
 
-/** Copy a code block. Its button shows the result for a moment. */
-export async function copyCode(page, button) {
-  const code = button.closest('figure').querySelector('code');
-  const name = (await copyText(code.textContent)) ? 'copied' : 'not-copied';
-  const label = button.dataset.label ?? button.textContent;
-  button.dataset.label = label;
-  document.getElementById('status').textContent = page.say(name);
-  button.textContent = page.say(name);
-  await new Promise((resolve) => setTimeout(resolve, SHOWN));
-  button.textContent = label;
+/** Show for a moment on a Copy button that it has copied. */
+export function showCopied(button) {
+  const icon = button.querySelector('use');
+  icon.setAttribute('href', '#icon-done');
+  setTimeout(() => icon.setAttribute('href', '#icon-copy'), RESULT_SHOWN_MS);
 }

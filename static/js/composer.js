@@ -1,40 +1,40 @@
 /**
- * The key code of an Enter that ended a composition. In Safari nothing else tells it from another Enter:
- * WebKit bug 165004.
+ * The key code of an Enter that ended an IME composition. In Safari it differs from another Enter in nothing
+ * else: WebKit bug 165004.
  */
 const INPUT_METHOD_KEY_CODE = 229;
-const NEW = 'new'; // the conversation that has no address yet
-const NONE = '{}';
-const SAVE_AFTER = 250; // milliseconds after the last input
-const DOUBLE_TAP_MILLISECONDS = 350; // the second tap of a finger comes sooner; browsers do not count taps
-const DOUBLE_CLICK_MILLISECONDS = 1_000; // the slowest double click that systems can be set to
+const NEW_CONVERSATION = 'new'; // the conversation that has no address yet
+const NO_PARAMETERS = '{}';
+const SAVE_DELAY_MS = 250; // after the last input
+const LONG_TEXT = 20_000; // characters; for more, a browser that finds the direction itself is slow at each key
+const DOUBLE_TAP_MS = 350; // the second tap of a finger comes sooner; browsers do not count taps
+const DOUBLE_CLICK_MS = 1_000; // the slowest double click that systems can be set to
 
 /**
- * Return whether this keydown sends. Enter makes a new line on a touch
- * keyboard, and for people who chose that.
+ * Return whether this keydown sends. Enter makes a new line on a touch keyboard, and for people who chose that.
  */
-export function sends(event, line = touch() || document.documentElement.dataset.enter === 'line') {
+export function isSendKey(event, breaksLine = isTouch() || document.documentElement.dataset.enter === 'line') {
   if (event.key !== 'Enter' || event.isComposing || event.keyCode === INPUT_METHOD_KEY_CODE) return false;
   if (event.ctrlKey || event.metaKey) return true;
-  return !event.shiftKey && !event.altKey && !line;
+  return !event.shiftKey && !event.altKey && !breaksLine;
 }
 
 /**
  * Return whether a press of the button is meant for the action that it shows, Send or Stop. It is not if the
  * press began before the button showed that action, or if it is the second half of the double click or double
  * tap that has just sent or stopped.
- * @param {{began: number, clicks: number}} press  the time at which it went down, and the browser's count of
+ * @param {{pressedAt: number, clicks: number}} press  the time at which it went down, and the browser's count of
  *   clicks
- * @param {{shown: number, used: number}} button  the time since which it shows this action, and the time of
+ * @param {{shownAt: number, usedAt: number}} button  the time since which it shows this action, and the time of
  *   its last action
  */
-export function isMeant({ began, clicks }, { shown, used }) {
-  const apart = clicks > 1 ? DOUBLE_CLICK_MILLISECONDS : DOUBLE_TAP_MILLISECONDS;
-  return began >= shown && began - used >= apart;
+export function isIntendedPress({ pressedAt, clicks }, { shownAt, usedAt }) {
+  const minGap = clicks > 1 ? DOUBLE_CLICK_MS : DOUBLE_TAP_MS;
+  return pressedAt >= shownAt && pressedAt - usedAt >= minGap;
 }
 
 /** Return a version 4 UUID. `crypto.randomUUID` is absent on http:// addresses other than localhost. */
-export function newKey() {
+export function newUuid() {
   if (crypto.randomUUID) return crypto.randomUUID();
   // 0 is replaced by any hexadecimal digit, 8 by one of the variant's.
   return '00000000-0000-4000-8000-000000000000'.replace(/[08]/g, (digit) => {
@@ -45,10 +45,10 @@ export function newKey() {
 
 /**
  * Stores text that the server has not accepted yet: drafts, and the client key of the
- * message on its way. It survives a reload, a crash and a new sign-in, so that a repeated
+ * message that is being sent. They survive a reload, a crash and a new login, so that a repeated
  * send of the same message counts as the same send.
  */
-export class Outbox {
+export class DraftStore {
   #storage;
   #user;
 
@@ -60,54 +60,54 @@ export class Outbox {
 
   static open(user) {
     try {
-      return new Outbox(localStorage, user);
+      return new DraftStore(localStorage, user);
     } catch (error) {
       console.warn('Drafts are not kept:', error);
-      return new Outbox(null, user);
+      return new DraftStore(null, user);
     }
   }
 
-  draft(conversation) {
-    return this.#storage?.getItem(this.#name('draft', conversation)) ?? '';
+  load(conversation) {
+    return this.#storage?.getItem(this.#storageKey('draft', conversation)) ?? '';
   }
 
-  keep(conversation, text) {
-    this.#write(this.#name('draft', conversation), text);
+  save(conversation, text) {
+    this.#write(this.#storageKey('draft', conversation), text);
   }
 
-  /** Return the client key for exactly this message: the same key until it is released. */
+  /** Return the client key for exactly this message: the same key until it is cleared. */
   keyFor(conversation, message) {
-    const name = this.#name('sending', conversation);
-    const wanted = JSON.stringify(message);
-    const [content, key] = JSON.parse(this.#storage?.getItem(name) ?? '[]');
-    if (content === wanted) return key;
-    const fresh = newKey();
-    this.#write(name, JSON.stringify([wanted, fresh]));
-    return fresh;
+    const name = this.#storageKey('sending', conversation);
+    const content = JSON.stringify(message);
+    const [storedContent, storedKey] = JSON.parse(this.#storage?.getItem(name) ?? '[]');
+    if (storedContent === content) return storedKey;
+    const key = newUuid();
+    this.#write(name, JSON.stringify([content, key]));
+    return key;
   }
 
-  release(conversation) {
-    this.#write(this.#name('sending', conversation), '');
+  clearKey(conversation) {
+    this.#write(this.#storageKey('sending', conversation), '');
   }
 
-  /** @returns {string[]} the names of the drafts that begin with `beginning` */
-  drafts(beginning) {
-    const mine = this.#name('draft', '');
-    return this.#named(mine + beginning).map((name) => name.slice(mine.length));
+  /** @returns {string[]} the names of the drafts that begin with `prefix` */
+  names(prefix) {
+    const mine = this.#storageKey('draft', '');
+    return this.#keysWith(mine + prefix).map((name) => name.slice(mine.length));
   }
 
   /** Remove everything of this person from the machine, on sign-out. */
-  purge() {
+  clear() {
     for (const kind of ['draft', 'sending']) {
-      for (const name of this.#named(this.#name(kind, ''))) this.#storage.removeItem(name);
+      for (const name of this.#keysWith(this.#storageKey(kind, ''))) this.#storage.removeItem(name);
     }
   }
 
-  #named(beginning) {
-    return Object.keys(this.#storage ?? {}).filter((name) => name.startsWith(beginning));
+  #keysWith(prefix) {
+    return Object.keys(this.#storage ?? {}).filter((name) => name.startsWith(prefix));
   }
 
-  #name(kind, conversation) {
+  #storageKey(kind, conversation) {
     return `${kind}:${this.#user}:${conversation}`;
   }
 
@@ -124,41 +124,38 @@ export class Outbox {
 
 /** The form at the foot of the page. The same button sends and stops, so that it keeps the focus. */
 export class Composer {
+  pictures = null; // attachments.js's tray, once a picture was added
   #form;
   #box;
   #button;
-  #outbox;
+  #drafts;
   #conversation;
   #on;
   #unsent = ''; // text that left the box and is not accepted yet
-  #saved;
+  #savedText;
   #timer = 0;
-  #began = 0; // the time at which the pointer or the key went down on the button
-  #shown = 0; // the time since which the button shows its action
-  #used = -Infinity; // the time at which it last sent or stopped
+  #pressedAt = 0; // the time at which the pointer or the key went down on the button
+  #shownAt = 0; // the time since which the button shows its action
+  #usedAt = -Infinity; // the time at which it last sent or stopped
 
   /**
    * @param {{send: (text: string) => void, stop: () => void, editLast: () => void, resized: () => void}} on
    */
-  constructor(form, outbox, conversation, on) {
+  constructor(form, drafts, conversation, on) {
     this.#form = form;
     this.#box = form.elements.content;
-    this.#button = form.querySelector('button');
-    this.#outbox = outbox;
+    this.#button = form.querySelector('.send');
+    this.#drafts = drafts;
     this.#conversation = conversation;
     this.#on = on;
     form.noValidate = true;
-    this.#saved = outbox.draft(conversation);
-    this.#box.value ||= this.#saved;
+    this.#savedText = drafts.load(conversation);
+    this.#box.value ||= this.#savedText;
     const { system } = form.elements;
-    if (system) system.value ||= outbox.draft('system');
-    if (conversation === NEW) form.dataset.parameters = outbox.draft('parameters') || NONE;
+    if (system) system.value ||= drafts.load('system');
+    if (conversation === NEW_CONVERSATION) form.dataset.parameters = drafts.load('parameters') || NO_PARAMETERS;
     this.#listen();
-    this.#fit();
-  }
-
-  get token() {
-    return this.#form.elements.csrfmiddlewaretoken.value;
+    this.#fitHeight();
   }
 
   /** @returns {string|undefined} undefined where the page offers no choice */
@@ -172,16 +169,18 @@ export class Composer {
    */
   get settings() {
     const { parameters } = this.#form.dataset;
+    const hasParameters = this.#conversation === NEW_CONVERSATION && parameters !== NO_PARAMETERS;
     return {
       model: this.model,
       system: this.#form.elements.system?.value || undefined,
-      parameters: this.#conversation === NEW && parameters !== NONE ? JSON.parse(parameters) : undefined,
+      parameters: hasParameters ? JSON.parse(parameters) : undefined,
+      temporary: this.#conversation === NEW_CONVERSATION && this.#form.elements.temporary ? true : undefined,
     };
   }
 
   /** @param {''|'live'|'stopping'} state */
   set busy(state) {
-    if (!state !== !this.busy) this.#shown = performance.now();
+    if (!state !== !this.busy) this.#shownAt = performance.now();
     this.#form.dataset.busy = state;
     this.#button.ariaLabel = state ? this.#button.dataset.stop : this.#button.dataset.send;
   }
@@ -191,38 +190,49 @@ export class Composer {
   }
 
   focus() {
-    if (!touch()) this.#box.focus({ preventScroll: true });
+    if (!isTouch()) this.#box.focus({ preventScroll: true });
   }
 
   /** Put suggested words into the box, unless it already holds text. */
-  start(text) {
-    if (!this.#box.value) this.#put(text);
+  suggest(text) {
+    if (!this.#box.value) this.#setText(text);
     this.#box.focus();
   }
 
-  /** Empty the box. Its text stays in the draft until the server has accepted it. */
-  hold() {
+  /**
+   * Empty the box. Its text and pictures stay in the draft until the server has accepted them.
+   * @returns {object[]|undefined} the pictures
+   */
+  takeText() {
     this.#unsent = this.#box.value;
-    this.#put('');
+    this.#setText('');
+    return this.pictures?.take();
   }
 
-  accepted() {
+  onAccepted() {
     this.#unsent = '';
     this.#save();
+    this.pictures?.onAccepted();
   }
 
-  giveBack() {
-    const text = this.#everything();
+  restoreText() {
+    const text = this.#unsent;
     this.#unsent = '';
-    this.#put(text);
+    this.putBack(text);
+    this.pictures?.restore();
+  }
+
+  /** Put a text into the box, before the text that it holds. */
+  putBack(text) {
+    this.#setText(joinTexts(text, this.#box.value));
   }
 
   /** Bind later messages and drafts to the new conversation, which has an address now. */
-  moveTo(conversation, action) {
-    for (const name of [this.#conversation, 'system', 'parameters']) this.#outbox.keep(name, '');
+  bindTo(conversation, action) {
+    for (const name of [this.#conversation, `pictures-${this.#conversation}`, 'system', 'parameters']) this.#drafts.save(name, '');
     this.#conversation = conversation;
     this.#form.action = action;
-    this.#saved = '';
+    this.#savedText = '';
     this.#save();
   }
 
@@ -231,27 +241,31 @@ export class Composer {
       event.preventDefault();
       if (!this.busy) this.#send();
     });
-    for (const type of ['pointerdown', 'keydown']) this.#button.addEventListener(type, (event) => this.#press(event));
-    this.#button.addEventListener('click', (event) => this.#click(event));
+    this.#form.querySelector('.queue-button').addEventListener('click', () => {
+      this.#send();
+      this.focus();
+    });
+    for (const type of ['pointerdown', 'keydown']) this.#button.addEventListener(type, (event) => this.#onPress(event));
+    this.#button.addEventListener('click', (event) => this.#onClick(event));
     this.#box.addEventListener('keydown', (event) => {
-      const doing = this.#meant(event);
-      if (!doing) return;
+      const action = this.#actionOf(event);
+      if (!action) return;
       event.preventDefault();
-      doing();
+      action();
     });
     this.#box.addEventListener('input', () => {
-      this.#used = -Infinity; // a person who types is not in the middle of a double click
-      this.#fit();
+      this.#usedAt = -Infinity; // a person who types is not in the middle of a double click
+      this.#fitHeight();
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#save(), SAVE_AFTER);
+      this.#timer = setTimeout(() => this.#save(), SAVE_DELAY_MS);
     });
     addEventListener('pagehide', () => this.#save());
     document.addEventListener('visibilitychange', () => this.#save());
   }
 
-  /** Note the beginning of a press. A key that is held down counts once. */
-  #press(event) {
-    if (!event.repeat) this.#began = event.timeStamp;
+  /** Note when a press begins. A key that is held down counts once. */
+  #onPress(event) {
+    if (!event.repeat) this.#pressedAt = event.timeStamp;
     else if (event.key === 'Enter') event.preventDefault();
   }
 
@@ -259,23 +273,24 @@ export class Composer {
    * Stop the reply; sending is left to the form. After a stop by mouse the focus goes to the box, after a
    * stop by keyboard it stays on the button.
    */
-  #click(event) {
+  #onClick(event) {
     const { timeStamp, detail: clicks } = event;
-    const meant = isMeant({ began: this.#began || timeStamp, clicks }, { shown: this.#shown, used: this.#used });
-    this.#began = 0;
+    const press = { pressedAt: this.#pressedAt || timeStamp, clicks };
+    const meant = isIntendedPress(press, { shownAt: this.#shownAt, usedAt: this.#usedAt });
+    this.#pressedAt = 0;
     if (!meant || this.busy) event.preventDefault();
     if (!meant) return;
-    this.#used = timeStamp;
+    this.#usedAt = timeStamp;
     if (!this.busy) return;
     this.#on.stop();
     if (clicks) this.focus();
   }
 
   /** @returns {(() => void)|undefined} the action of a key, if it does more than write */
-  #meant(event) {
+  #actionOf(event) {
     const { key, repeat } = event;
     const { value } = this.#box;
-    if (sends(event)) return () => repeat || this.busy || this.#send();
+    if (isSendKey(event)) return () => repeat || this.#send();
     if (event.isComposing) return undefined;
     if (key === 'Escape' && this.busy) return repeat ? undefined : this.#on.stop;
     if (key === 'ArrowUp' && !value) return this.#on.editLast;
@@ -284,37 +299,46 @@ export class Composer {
 
   #send() {
     const text = this.#box.value;
-    if (text.trim()) this.#on.send(text);
+    const hasPictures = this.pictures?.size > 0;
+    if (hasPictures ? this.pictures.isReady() : text.trim()) this.#on.send(text);
   }
 
-  #put(text) {
+  #setText(text) {
     this.#box.value = text;
-    this.#fit();
+    this.#fitHeight();
     this.#save();
   }
 
-  #everything() {
-    return [this.#unsent, this.#box.value].filter(Boolean).join('\n\n');
+  #unsentText() {
+    return joinTexts(this.#unsent, this.#box.value);
   }
 
   #save() {
     clearTimeout(this.#timer);
-    const text = this.#everything();
+    const text = this.#unsentText();
     // Another tab may have a newer draft of this conversation, so only text typed in this tab is written.
-    if (text === this.#saved) return;
-    this.#saved = text;
-    this.#outbox.keep(this.#conversation, text);
+    if (text === this.#savedText) return;
+    this.#savedText = text;
+    this.#drafts.save(this.#conversation, text);
   }
 
-  #fit() {
+  #fitHeight() {
+    const box = this.#box;
+    const isLong = box.value.length > LONG_TEXT;
+    const dir = isLong ? getComputedStyle(box).direction : 'auto';
+    if (box.dir !== dir) box.dir = dir;
     if (!CSS.supports('field-sizing', 'content')) {
-      this.#box.style.height = 'auto';
-      this.#box.style.height = `${this.#box.scrollHeight}px`;
+      box.style.height = isLong ? '100vh' : 'auto';
+      if (!isLong) box.style.height = `${box.scrollHeight}px`;
     }
     this.#on.resized();
   }
 }
 
-function touch() {
+function joinTexts(...texts) {
+  return texts.filter(Boolean).join('\n\n');
+}
+
+function isTouch() {
   return matchMedia('(pointer: coarse)').matches;
 }

@@ -1,19 +1,24 @@
 /**
- * Show below a notice how many seconds it still holds, and remove the notice afterwards.
+ * Show the seconds that are left in a notice, and remove the notice afterwards.
  * The number is hidden from screen readers, which read the notice once: a number that
  * changes each second would be read each second.
  */
 export function countDown(page, notice, seconds) {
-  const left = document.createElement('span');
-  left.ariaHidden = 'true';
-  notice.append(' ', left);
+  const span = document.createElement('span');
+  span.ariaHidden = 'true';
+  notice.append(' ', span);
   const until = performance.now() + seconds * 1_000;
-  const tell = () => {
-    const rest = Math.ceil((until - performance.now()) / 1_000);
-    if (!left.isConnected) return;
-    if (rest <= 0) return notice.replaceChildren();
-    left.textContent = page.say('again-in', { time: page.seconds(rest, 0) });
-    setTimeout(tell, 500);
+  const tick = () => {
+    const remaining = secondsUntil(until);
+    if (!span.isConnected) return;
+    if (remaining <= 0) return notice.replaceChildren();
+    span.textContent = page.text('again-in', { time: page.seconds(remaining, 0) });
+    setTimeout(tick, 500);
   };
-  tell();
+  tick();
+}
+
+/** Return the whole seconds until a time of `performance.now()`, at least 1 before it. */
+export function secondsUntil(time, now = performance.now()) {
+  return Math.ceil((time - now) / 1_000);
 }

@@ -1,45 +1,45 @@
-import { announce, isHeldBy, post } from './answers.js';
-import { copy } from './transcript.js';
+import { postAction } from './api.js';
+import { mayMoveFocus } from './focus.js';
+import { announce, cloneTemplate } from './page.js';
 
 /**
- * Set or take back a thumb, as the button's value says. It shows at
- * once, and is undone if the server refuses it.
+ * Set or remove a thumb, as the button's value says. It is shown at once, and undone if the request fails.
  */
 export async function rate(chat, button) {
   const article = button.closest('article');
-  const before = article.querySelector('[data-thumb][aria-pressed=true]')?.dataset.thumb ?? 'none';
+  const previous = article.querySelector('[data-thumb][aria-pressed=true]')?.dataset.thumb ?? 'none';
   const thumb = button.value;
   show(article, thumb);
-  const taken = await send(chat, article, { thumb });
-  if (!taken) return show(article, before);
-  article.querySelector('.why')?.remove();
-  if (thumb !== 'none') ask(article, thumb);
-  announce(chat.page.say(thumb === 'none' ? 'taken-back' : 'thanks'));
+  const result = await send(chat, article, { thumb });
+  if (!result) return show(article, previous);
+  article.querySelector('.feedback-reason')?.remove();
+  if (thumb !== 'none') showReasonForm(article, thumb);
+  announce(chat.page.text(thumb === 'none' ? 'taken-back' : 'thanks'));
 }
 
-/** Send the reason for a thumb. The form for it is optional and stands in the way of nothing. */
-export async function explain(chat, form) {
+/** Send the reason for a thumb. It is optional. */
+export async function sendReason(chat, form) {
   const article = form.closest('article');
   const thumb = form.elements.thumb.value;
-  const taken = await send(chat, article, { thumb, reason: form.elements.reason.value });
-  if (!taken) return;
+  const result = await send(chat, article, { thumb, reason: form.elements.reason.value });
+  if (!result) return;
   const button = dismiss(chat, form);
-  if (taken.reason) button.title = `${button.ariaLabel}: ${taken.reason}`;
-  announce(chat.page.say('thanks'));
+  if (result.reason) button.title = `${button.ariaLabel}: ${result.reason}`;
+  announce(chat.page.text('thanks'));
 }
 
 export function dismiss(chat, element) {
   const article = element.closest('article');
-  const why = article.querySelector('.why');
+  const reasonForm = article.querySelector('.feedback-reason');
   const button = article.querySelector('[data-thumb][aria-pressed=true]');
-  const held = isHeldBy(why);
-  why.remove();
-  if (held) button.focus();
+  const hadFocus = mayMoveFocus(reasonForm);
+  reasonForm.remove();
+  if (hadFocus) button.focus();
   return button;
 }
 
 function send(chat, article, body) {
-  return post(chat, article, chat.page.url('feedback', article.dataset.message), body);
+  return postAction(chat, article, chat.page.url('feedback', article.dataset.message), body);
 }
 
 function show(article, thumb) {
@@ -51,13 +51,13 @@ function show(article, thumb) {
   }
 }
 
-function ask(article, thumb) {
-  const form = copy('why-template');
-  const line = form.elements.reason;
+function showReasonForm(article, thumb) {
+  const form = cloneTemplate('feedback-reason-template');
+  const field = form.elements.reason;
   form.elements.thumb.value = thumb;
-  line.id = `why-${article.dataset.message}`;
-  form.querySelector('label').htmlFor = line.id;
-  line.addEventListener('keydown', (event) => {
+  field.id = `feedback-reason-${article.dataset.message}`;
+  form.querySelector('label').htmlFor = field.id;
+  field.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
     event.preventDefault();
     form.querySelector('[data-action=dismiss]').click();

@@ -1,4 +1,6 @@
-import { furnish, nodesOf } from './transcript.js';
+import { fetchHtml } from './api.js';
+import { updateTimes } from './message_times.js';
+import { addCodeActions, parseTrustedHtml } from './page.js';
 
 /**
  * Update the messages of this conversation to the server's state, from one of them on. Equal messages stay as
@@ -8,67 +10,80 @@ import { furnish, nodesOf } from './transcript.js';
  * @returns {Promise<string|null>} the version that is shown now; '' if it could not be fetched; null if a
  *   message that would be removed is in use
  */
-export async function renew(chat, since) {
-  const found = await fetched(chat, since);
+export async function updateThread(chat, since) {
+  const found = await fetchThread(chat, since);
   if (!found || chat.busy) return '';
-  furnish(found);
-  if (!bring(chat, found)) return null;
-  chat.arrived();
-  chat.hold();
+  addCodeActions(found);
+  if (!mergeThread(chat, found)) return null;
+  updateTimes(chat.thread, chat.page);
+  chat.setUpArticles();
+  chat.followEnd();
   return found.dataset.version;
 }
 
-async function fetched(chat, since) {
+async function fetchThread(chat, since) {
   const address = chat.page.url('conversation', chat.page.conversation);
-  const options = { headers: { 'X-Requested-With': 'fetch', Accept: 'text/html' }, credentials: 'same-origin' };
-  const response = await fetch(since ? `${address}?since=${since}` : address, options).catch(() => null);
-  if (!response?.ok || response.redirected) return null;
-  return nodesOf(await response.text()).querySelector('#thread');
+  const html = await fetchHtml(since ? `${address}?since=${since}` : address).catch(() => '');
+  return parseTrustedHtml(html).querySelector('#thread');
 }
 
 /** @returns {boolean} false if a message that would be removed is in use */
-function bring({ thread, composer }, found) {
+function mergeThread({ thread, composer }, found) {
   const fresh = Array.from(found.querySelectorAll('.message'));
   const shown = Array.from(thread.querySelectorAll('.message'));
-  const at = shown.findIndex(({ id }) => id && id === fresh[0]?.id);
+  const { at, keptCount } = compareIds(idsOf(shown), idsOf(fresh));
   const known = shown.slice(Math.max(0, at));
-  const same = at < 0 ? 0 : known.findIndex(({ id }, n) => id !== fresh[n]?.id);
-  const kept = same < 0 ? known.length : same;
-  const gone = known.slice(kept);
-  if (gone.some(isUsed)) return false;
-  const held = known.some((article) => article.contains(document.activeElement));
+  const removed = known.slice(keptCount);
+  if (removed.some(isInUse)) return false;
+  const hadFocus = known.some((article) => article.contains(document.activeElement));
   if (at < 0) thread.querySelector('.older')?.remove();
-  for (const article of gone) article.remove();
-  known.slice(0, kept).forEach((article, n) => merge(article, fresh[n]));
-  if (fresh.length > kept) thread.querySelector('.fresh')?.classList.remove('fresh');
+  for (const article of removed) article.remove();
+  known.slice(0, keptCount).forEach((article, n) => mergeArticle(article, fresh[n]));
+  if (fresh.length > keptCount) thread.querySelector('.latest')?.classList.remove('latest');
   if (at < 0) thread.replaceChildren(...found.childNodes);
-  else thread.append(...fresh.slice(kept));
-  if (held && document.activeElement === document.body) composer.focus();
+  else thread.append(...fresh.slice(keptCount));
+  if (hadFocus && document.activeElement === document.body) composer.focus();
   return true;
 }
 
+function idsOf(articles) {
+  return articles.map(({ id }) => id);
+}
+
+/**
+ * Return where the server's messages begin among those on the page (-1: nowhere), and how many stay.
+ * @param {string[]} shown  '' for a message without an id
+ * @param {string[]} fresh
+ */
+export function compareIds(shown, fresh) {
+  const at = shown.findIndex((id) => id && id === fresh[0]);
+  if (at < 0) return { at, keptCount: 0 };
+  const apart = shown.slice(at).findIndex((id, n) => id !== fresh[n]);
+  return { at, keptCount: apart < 0 ? shown.length - at : apart };
+}
+
 /** Return whether a part of the article is selected, or it is being edited. */
-function isUsed(article) {
+function isInUse(article) {
   const selection = getSelection();
   return article.querySelector('.edit') !== null || (!selection.isCollapsed && selection.containsNode(article, true));
 }
 
-/** Update an article. In a reply that went on, equal blocks stay, and with them a selection in them. */
-function merge(article, fresh) {
-  const went = ['run', 'status'].some((name) => article.dataset[name] !== fresh.dataset[name]);
-  if (went && article.matches('.reply')) {
+/** Update an article. In a reply that was continued, equal blocks stay, and with them a selection in them. */
+function mergeArticle(article, fresh) {
+  const changed = ['run', 'status'].some((name) => article.dataset[name] !== fresh.dataset[name]);
+  if (changed && article.matches('.reply')) {
     const [text, now] = [article, fresh].map((each) => each.querySelector(':scope > [data-part=text]'));
-    blocks(text, Array.from(now.children));
-    surround(text, now);
+    mergeBlocks(text, Array.from(now.children));
+    copySiblings(text, now);
     Object.assign(article.dataset, fresh.dataset);
-  } else if (label(article) !== label(fresh)) article.querySelector('.foot').replaceWith(fresh.querySelector('.foot'));
+  } else if (versionLabel(article) !== versionLabel(fresh)) article.querySelector('.message-footer').replaceWith(fresh.querySelector('.message-footer'));
 }
 
-function label(article) {
+function versionLabel(article) {
   return article.querySelector('.versions')?.ariaLabel ?? '';
 }
 
-function blocks(container, wanted) {
+function mergeBlocks(container, wanted) {
   wanted.forEach((block, n) => {
     const known = container.children[n];
     if (!known) container.append(block.cloneNode(true));
@@ -78,7 +93,7 @@ function blocks(container, wanted) {
 }
 
 /** Give an element the siblings of another one. */
-export function surround(element, other) {
+export function copySiblings(element, other) {
   const nodes = Array.from(other.parentNode.childNodes);
   const at = nodes.indexOf(other);
   for (const node of Array.from(element.parentNode.childNodes)) if (node !== element) node.remove();

@@ -1,37 +1,37 @@
-import { save } from './saving.js';
-import { copy } from './transcript.js';
+import { saveChange } from './api.js';
+import { cloneTemplate } from './page.js';
 
-const LONGEST = 80; // characters
+const MAX_TITLE_LENGTH = 80; // characters
 const INPUT_METHOD_KEY_CODE = 229; // WebKit bug 165004, as in composer.js
 
 /**
  * Edit a title in a box that replaces it. Enter and leaving the box save; Escape does not.
  * @param {object} what
- * @param {import('./transcript.js').Page} what.page
+ * @param {import('./page.js').Page} what.page
  * @param {string} what.conversation
  * @param {HTMLElement} what.shown  is replaced by the box, and gets the focus after Enter and Escape
  * @param {string} what.title
  * @returns {Promise<string>} the title from now on
  */
 export function rename({ page, conversation, shown, title }) {
-  const box = copy('rename-template');
+  const box = cloneTemplate('rename-template');
   box.value = title;
   shown.hidden = true;
   shown.before(box);
   box.focus();
   box.select();
-  return new Promise((settle) => {
+  return new Promise((resolve) => {
     let ended = false;
-    const end = (now, back) => {
+    const end = (newTitle, refocus) => {
       if (ended) return; // removing the box also takes the focus from it
       ended = true;
       shown.hidden = false;
       box.remove();
-      if (back) shown.focus();
-      settle(now);
+      if (refocus) shown.focus();
+      resolve(newTitle);
     };
-    const keep = (back) => ended || store(box, title, { page, conversation }, (now) => end(now, back));
-    listen(box, keep, () => end(title, true));
+    const save = (refocus) => ended || store(box, title, { page, conversation }, (newTitle) => end(newTitle, refocus));
+    listen(box, save, () => end(title, true));
   });
 }
 
@@ -39,7 +39,7 @@ function listen(box, store, cancel) {
   box.addEventListener('input', () => {
     box.setCustomValidity('');
     const letters = Array.from(box.value);
-    if (letters.length > LONGEST) box.value = letters.slice(0, LONGEST).join('');
+    if (letters.length > MAX_TITLE_LENGTH) box.value = letters.slice(0, MAX_TITLE_LENGTH).join('');
   });
   box.addEventListener('keydown', (event) => {
     event.stopPropagation();
@@ -58,9 +58,9 @@ async function store(box, title, { page, conversation }, end) {
   if (box.readOnly) return;
   if (!wanted || wanted === title) return end(title);
   box.readOnly = true;
-  const trouble = await save(page, page.url('rename', conversation), { title: wanted });
+  const error = await saveChange(page, page.url('rename', conversation), { title: wanted });
   box.readOnly = false;
-  if (!trouble) return end(wanted);
-  box.setCustomValidity(trouble);
+  if (!error) return end(wanted);
+  box.setCustomValidity(error);
   box.reportValidity();
 }

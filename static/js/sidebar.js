@@ -1,77 +1,85 @@
-import { Outbox } from './composer.js';
-import { Doings } from './doings.js';
-import { setState } from './item.js';
-import { List } from './list.js';
-import { part } from './saving.js';
-import { titleOf } from './title.js';
-import { nodesOf } from './transcript.js';
+import { fetchHtml } from './api.js';
+import { DraftStore } from './composer.js';
+import { ConversationActions } from './conversation_actions.js';
+import { setState } from './conversation_item.js';
+import { ConversationList } from './conversation_list.js';
+import { parseTrustedHtml } from './page.js';
+import { titleFromQuestion } from './title.js';
 
-const LOOK_EVERY = 5_000; // milliseconds at least between two updates, only while the page is visible
-const AHEAD = '300px'; // the list loads more at this distance from its end
-const FORMS = [['rename', 'rename'], ['delete', 'delete'], ['instruct', 'settings']]; // form and address name
+const REFRESH_MS = 5_000; // minimum between two updates, only while the page is visible
+const SOON_MS = 200; // several changes are shown by one update
+const LOAD_MARGIN = '300px'; // the list loads more at this distance from its end
+const FORMS = [['rename', 'rename'], ['delete', 'delete'], ['instruct', 'settings'], ['export', 'export'], ['share', 'share']]; // ids of the forms, and the names of their URLs
 
 /** The conversations beside the thread, kept in step with the server. Loaded when it is first used. */
 export class Sidebar {
   #page;
   #list;
-  #doings;
+  #actions;
   #timer = 0;
-  #looked = -LOOK_EVERY;
-  #unseen; // the open conversation holds a finished reply that was not seen yet
+  #soon = 0;
+  #refreshes = 0; // started so far
+  #refreshedAt = -REFRESH_MS;
+  #unseen; // true if the open conversation has a finished reply that was not seen yet
 
-  /** @param {import('./transcript.js').Page} page */
+  /** @param {import('./page.js').Page} page */
   constructor(page) {
     this.#page = page;
-    this.#list = new List(page);
-    this.#doings = new Doings(page, this.#list, () => this.#look());
+    this.#list = new ConversationList(page);
+    this.#actions = new ConversationActions(page, this.#list, () => this.#refresh());
     this.#unseen = this.#list.root.querySelector('[data-unseen]') !== null;
-    this.#grow();
-    addEventListener('pageshow', ({ persisted }) => persisted && this.came());
-    this.#see();
-    this.#wait();
+    this.#watchListEnd();
+    addEventListener('pageshow', ({ persisted }) => persisted && this.onVisibilityChange());
+    this.#markSeen();
+    this.#scheduleRefresh();
   }
 
   /** @param {HTMLElement} opener  the element that was used, with the action's name in `data-opens` */
   open(opener) {
-    return this.#doings.open(opener.dataset.opens, opener);
+    return this.#actions.open(opener.dataset.opens, opener);
   }
 
   /**
-   * @param {'fresh'|'fold'|'box'|'rename'} name
-   * @param {HTMLElement} held  the element that had the focus
+   * @param {'new-chat'|'fold'|'composer'|'rename'} name
+   * @param {HTMLElement} focused  the element that had the focus
    */
-  press(name, held) {
-    return this.#doings.open(name, held);
+  runShortcut(name, focused) {
+    return this.#actions.open(name, focused);
   }
 
   /** Add a new conversation, which has its address and its title now. */
-  adopt(conversation, question) {
-    const title = titleOf(question);
-    this.#list.raise(conversation, title);
-    this.#list.point(conversation);
-    this.#doings.entitle(conversation, title);
-    for (const [id, name] of FORMS) document.getElementById(id).action = this.#page.url(name, conversation);
+  addConversation(conversation, question) {
+    const title = titleFromQuestion(question);
+    if (!this.#page.temporary) {
+      this.#list.moveToTop(conversation, title);
+      this.#list.setCurrent(conversation);
+      this.#actions.showTitle(conversation, title);
+    }
+    for (const [id, name] of FORMS) {
+      const form = document.getElementById(id); // the form to share is missing where sharing is off
+      if (form) form.action = this.#page.url(name, conversation);
+    }
     document.getElementById('system').setAttribute('form', 'instruct');
-    Outbox.open(this.#page.user).keep('system', '');
+    DraftStore.open(this.#page.user).save('system', '');
     document.getElementById('menu-button').hidden = false;
   }
 
   /** Show a title that was changed elsewhere. */
-  entitle(conversation, title) {
-    this.#doings.entitle(conversation, title);
+  showTitle(conversation, title) {
+    this.#actions.showTitle(conversation, title);
   }
 
   /** @param {''|'replying'} state  '': the reply has ended, and counts as seen once the page is visible */
-  mark(conversation, state) {
+  setMark(conversation, state) {
     const item = this.#list.find(conversation);
-    if (state && item) this.#list.raise(conversation);
+    if (state && item) this.#list.moveToTop(conversation);
     if (item && conversation !== this.#page.conversation) setState(this.#page, item, state);
     this.#unseen = !state && conversation === this.#page.conversation;
-    this.#see();
+    this.#markSeen();
   }
 
   /** Tell the server that the reply was seen. A GET changes nothing, so it needs this request. */
-  #see() {
+  #markSeen() {
     if (!this.#unseen || document.hidden) return;
     this.#unseen = false;
     // A failure is not shown: the mark stays until the next time.
@@ -79,40 +87,54 @@ export class Sidebar {
   }
 
   /** Update after the page became visible or hidden. */
-  came() {
-    this.#see();
-    if (!document.hidden && Date.now() - this.#looked >= LOOK_EVERY) this.#look();
-    else this.#wait();
+  onVisibilityChange() {
+    this.#markSeen();
+    if (!document.hidden && Date.now() - this.#refreshedAt >= REFRESH_MS) this.#refresh();
+    else this.#scheduleRefresh();
   }
 
-  async #look() {
-    this.#looked = Date.now();
-    const html = await part(this.#page.url('list')).catch(() => '');
+  /** Update the list after a change in another tab. A hidden page does so when it is shown. */
+  refreshSoon() {
+    if (document.hidden) {
+      this.#refreshedAt = -REFRESH_MS;
+      return;
+    }
+    this.#soon ||= setTimeout(() => {
+      this.#soon = 0;
+      this.#refresh();
+    }, SOON_MS);
+  }
+
+  async #refresh() {
+    this.#refreshedAt = Date.now();
+    const refresh = ++this.#refreshes;
+    const html = await fetchHtml(this.#page.url('list')).catch(() => '');
+    if (refresh !== this.#refreshes) return; // a later one shows more
     // A box in which a title is being edited stays in place.
-    if (html && !this.#list.root.querySelector('.rename')) this.#list.update(nodesOf(html));
-    this.#wait();
+    if (html && !this.#list.root.querySelector('.rename')) this.#list.update(parseTrustedHtml(html));
+    this.#scheduleRefresh();
   }
 
-  #wait() {
+  #scheduleRefresh() {
     clearTimeout(this.#timer);
-    if (!document.hidden && this.#list.replying) this.#timer = setTimeout(() => this.#look(), LOOK_EVERY);
+    if (!document.hidden && this.#list.hasReplying) this.#timer = setTimeout(() => this.#refresh(), REFRESH_MS);
   }
 
   /** Load older conversations when the end of the list comes near. */
-  #grow() {
+  #watchListEnd() {
     const { root } = this.#list;
-    const seen = new IntersectionObserver((entries) => this.#extend(entries), { root, rootMargin: AHEAD });
+    const seen = new IntersectionObserver((entries) => this.#loadOlder(entries), { root, rootMargin: LOAD_MARGIN });
     const watch = () => root.querySelectorAll('.earlier').forEach((link) => seen.observe(link));
     new MutationObserver(watch).observe(root, { childList: true });
     watch();
   }
 
-  async #extend(entries) {
+  async #loadOlder(entries) {
     const link = entries.find(({ isIntersecting }) => isIntersecting)?.target;
     if (!link || link.ariaBusy) return;
     link.ariaBusy = 'true';
-    const html = await part(link.href).catch(() => '');
+    const html = await fetchHtml(link.href).catch(() => '');
     link.ariaBusy = null;
-    if (html && link.isConnected) this.#list.extend(nodesOf(html));
+    if (html && link.isConnected) this.#list.appendOlder(parseTrustedHtml(html));
   }
 }

@@ -1,16 +1,17 @@
+import { jsonRequest } from './page.js';
+
+const EVENT_STREAM = 'text/event-stream';
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
 
-/**
- * In milliseconds, except `sends`: the attempts to send a message before its text is given back.
- */
+/** `maxSends` is the number of attempts to send a message before its text is given back. */
 export const TIMINGS = {
-  retry: 1_000, // first step of the backoff, until the stream's `retry` field sets another
-  retryMax: 15_000,
-  stall: 40_000, // the server pings every 15 s, so a connection without a byte for this long is dead
-  patience: 20_000, // a refusal with a longer Retry-After is shown to the sender instead of waited out
-  sends: 5,
+  retryMs: 1_000, // first step of the backoff, until the stream's `retry` field sets another
+  maxRetryMs: 15_000,
+  stallMs: 40_000, // the server pings every 15 s, so a connection without a byte for this long is dead
+  maxRetryAfterMs: 20_000, // a refusal with a longer Retry-After is shown to the sender instead of waited out
+  maxSends: 5,
 };
 
 /**
@@ -38,12 +39,12 @@ export class RunStream {
   #message = null; // {url, body} until a run is known
   #run = '';
   #position = '';
-  #base;
-  #tries = 0;
+  #retryMs;
+  #attempts = 0;
   #connection = null;
   #paused = false;
   #stopping = false;
-  #hurried = false;
+  #reconnectRequested = false;
   #ended = false;
   #wake = () => {};
 
@@ -56,7 +57,7 @@ export class RunStream {
     this.#token = token;
     this.#on = on;
     this.#timings = timings;
-    this.#base = timings.retry;
+    this.#retryMs = timings.retryMs;
   }
 
   /** The position after the last event, from which another stream of the same run can go on. */
@@ -66,7 +67,7 @@ export class RunStream {
 
   /** Send a message and follow its reply. `body.client_key` makes a repeated send harmless. */
   send(url, body) {
-    this.#message = { url, body: JSON.stringify(body) };
+    this.#message = { url, body };
     return this.#loop();
   }
 
@@ -87,14 +88,14 @@ export class RunStream {
   resume() {
     if (!this.#paused) return;
     this.#paused = false;
-    this.#tries = 0;
+    this.#attempts = 0;
     this.#wake();
   }
 
-  /** Make the next attempt at once, because the network is back. */
-  hurry() {
+  /** Make the next attempt at once, because the network is available again. */
+  reconnectNow() {
     if (this.#paused) return;
-    this.#hurried = true;
+    this.#reconnectRequested = true;
     this.#wake();
   }
 
@@ -112,45 +113,41 @@ export class RunStream {
   async #loop() {
     while (!this.#ended) {
       if (this.#paused) await this.#sleep();
-      else if (this.#hopeless()) break;
+      else if (this.#shouldGiveUp()) break;
       else await this.#attempt();
     }
   }
 
   /**
    * Return whether to give up. A message that is not accepted is sent a limited number of
-   * times; an existing run is followed for ever.
+   * times; an existing run is followed without a limit.
    */
-  #hopeless() {
+  #shouldGiveUp() {
     if (this.#run) return false;
     if (this.#stopping) this.#end({ kind: 'cancelled' });
-    else if (this.#tries >= this.#timings.sends) this.#end({ kind: 'unreachable' });
+    else if (this.#attempts >= this.#timings.maxSends) this.#end({ kind: 'unreachable' });
     return this.#ended;
   }
 
   async #attempt() {
-    this.#hurried = false;
-    this.#connection = new Connection(this.#timings.stall);
+    this.#reconnectRequested = false;
+    this.#connection = new Connection(this.#timings.stallMs);
     const response = await this.#connection.fetch(...this.#request());
-    const asked = response ? await this.#receive(response) : 0;
+    const retryAfter = response ? await this.#receive(response) : 0;
     this.#connection.close();
-    if (this.#ended || this.#paused || asked === null || (this.#stopping && !this.#run)) return;
+    if (this.#ended || this.#paused || retryAfter === null || (this.#stopping && !this.#run)) return;
     // The network came back during an attempt over the lost connection.
-    if (this.#hurried && !asked) return;
-    const delay = asked + this.#jitter();
+    if (this.#reconnectRequested && !retryAfter) return;
+    const delay = retryAfter + this.#nextBackoff();
     // A failure without any network says nothing about the server, so a message waits until there is one.
-    if (globalThis.navigator?.onLine === false) this.#tries = Math.min(this.#tries, this.#timings.sends - 1);
+    if (globalThis.navigator?.onLine === false) this.#attempts = Math.min(this.#attempts, this.#timings.maxSends - 1);
     this.#on.waiting?.(delay);
     await this.#sleep(delay);
   }
 
   #request() {
-    const headers = { Accept: 'text/event-stream' };
-    if (!this.#run) {
-      headers['Content-Type'] = 'application/json';
-      headers['X-CSRFToken'] = this.#token;
-      return [this.#message.url, { method: 'POST', headers, body: this.#message.body }];
-    }
+    if (!this.#run) return [this.#message.url, jsonRequest(this.#token, this.#message.body, EVENT_STREAM)];
+    const headers = { Accept: EVENT_STREAM };
     if (this.#position) headers['Last-Event-ID'] = this.#position;
     return [this.#urls.stream(this.#run), { headers }];
   }
@@ -160,26 +157,26 @@ export class RunStream {
    */
   async #receive(response) {
     if (response.status === 204) return this.#end({ kind: 'done' });
-    if (!response.ok) return this.#refused(response.status, response.headers, await errorOf(response));
+    if (!response.ok) return this.#onRefused(response.status, response.headers, await readError(response));
     // A sign-in page or a captive portal also answers 200.
-    if (!response.headers.get('Content-Type')?.startsWith('text/event-stream')) return 0;
+    if (!response.headers.get('Content-Type')?.startsWith(EVENT_STREAM)) return 0;
     if (!this.#run) this.#on.accepted?.();
-    this.#learn(response.headers.get('X-Run-Id'));
+    this.#setRun(response.headers.get('X-Run-Id'));
     this.#on.open?.();
     await this.#read(response.body);
     return 0;
   }
 
-  #refused(status, headers, error) {
+  #onRefused(status, headers, error) {
     if (status === 401) return this.#end({ kind: 'signed-out', status, error });
     if (status === 409 && error.run && !this.#run) return this.#end({ kind: 'busy', status, error });
-    const wait = secondsToWait(headers.get('Retry-After') ?? error.retry_after) * 1_000;
-    const passing = status === 408 || status === 429 || status >= 500;
-    const final = !passing || (!this.#run && wait > this.#timings.patience);
+    const wait = parseRetryAfter(headers.get('Retry-After') ?? error.retry_after) * 1_000;
+    const isTransient = status === 408 || status === 429 || status >= 500;
+    const final = !isTransient || (!this.#run && wait > this.#timings.maxRetryAfterMs);
     return final ? this.#end({ kind: 'refused', status, error }) : wait;
   }
 
-  #learn(run) {
+  #setRun(run) {
     if (!run || this.#run) return;
     this.#run = run;
     if (this.#stopping) this.#postStop();
@@ -188,34 +185,34 @@ export class RunStream {
   async #read(body) {
     const connection = this.#connection;
     const parser = new EventStreamParser(
-      (event) => connection.closed || this.#take(event, parser),
-      (milliseconds) => (this.#base = Math.min(milliseconds, this.#timings.retryMax)),
+      (event) => connection.closed || this.#onEvent(event, parser),
+      (milliseconds) => (this.#retryMs = Math.min(milliseconds, this.#timings.maxRetryMs)),
     );
     for await (const piece of connection.pieces(body)) parser.push(piece);
   }
 
-  #take(event, parser) {
+  #onEvent(event, parser) {
     if (event.data === '[DONE]') return this.#end({ kind: 'done' });
-    const payload = parsed(event.data);
+    const payload = parseObject(event.data);
     // Our server sends no incomplete frame, so read it again from the last good position.
     if (!payload) return this.#connection.close();
     if (event.id) {
       this.#position = event.id;
-      this.#tries = 0;
+      this.#attempts = 0;
     }
     if (event.type === 'reset') {
       this.#position = '';
       parser.forgetId();
     }
-    this.#tell(event.type, payload);
+    this.#dispatch(event.type, payload);
   }
 
-  #tell(type, payload) {
+  #dispatch(type, payload) {
     if (type === 'message') this.#on.text?.(payload);
     else if (type === 'reconnect') this.#connection.close();
     else if (payload.code === 'signed_out') this.#end({ kind: 'signed-out', error: payload });
     else if (type === 'meta') {
-      this.#learn(payload.run);
+      this.#setRun(payload.run);
       this.#on.meta?.(payload);
     } else if (['reset', 'problem', 'done'].includes(type)) this.#on[type]?.(payload);
   }
@@ -233,10 +230,10 @@ export class RunStream {
    * few attempts must not be over before a restarting server is up:
    * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
    */
-  #jitter() {
-    const most = Math.min(this.#timings.retryMax, this.#base * 2 ** this.#tries++);
-    const least = this.#run ? 0 : most / 2;
-    return least + Math.random() * (most - least);
+  #nextBackoff() {
+    const max = Math.min(this.#timings.maxRetryMs, this.#retryMs * 2 ** this.#attempts++);
+    const min = this.#run ? 0 : max / 2;
+    return min + Math.random() * (max - min);
   }
 
   /** Wait for `milliseconds` or until `#wake()`; without a number only for the latter. */
@@ -251,24 +248,23 @@ export class RunStream {
   }
 
   async #postStop() {
-    const headers = { 'Content-Type': 'application/json', 'X-CSRFToken': this.#token };
-    const options = { method: 'POST', headers, body: '{}', credentials: 'same-origin', keepalive: true };
+    const options = { ...jsonRequest(this.#token, {}), keepalive: true };
     for (let tries = 0; !this.#ended; tries++) {
       const response = await fetch(this.#urls.stop(this.#run), options).catch(() => null);
       if (response && response.status < 500) return;
-      const delay = Math.min(this.#timings.retryMax, this.#base * 2 ** tries);
+      const delay = Math.min(this.#timings.maxRetryMs, this.#retryMs * 2 ** tries);
       await new Promise((resolve) => setTimeout(resolve, delay));
     }
   }
 }
 
 /** @returns {Promise<{code?: string, message?: string, retry_after?: number, run?: string}>} */
-async function errorOf(response) {
-  return parsed(await response.text().catch(() => ''))?.error ?? {};
+async function readError(response) {
+  return parseObject(await response.text().catch(() => ''))?.error ?? {};
 }
 
 /** @returns {object|null} null: not a JSON object */
-function parsed(text) {
+function parseObject(text) {
   try {
     const value = JSON.parse(text);
     return typeof value === 'object' ? value : null;
@@ -280,7 +276,7 @@ function parsed(text) {
 /**
  * Parse Retry-After, a number of seconds or a date: https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */
-function secondsToWait(value) {
+function parseRetryAfter(value) {
   const seconds = Number(value ?? 0);
   if (!Number.isNaN(seconds)) return Math.max(0, seconds);
   return Math.max(0, (Date.parse(value) - Date.now()) / 1_000 || 0);
@@ -375,10 +371,10 @@ export class Connection {
 
   /** @returns {Promise<Response|null>} null: no answer */
   async fetch(url, options) {
-    this.#alive();
-    const ours = { credentials: 'same-origin', cache: 'no-store', signal: this.#controller.signal };
+    this.#restartTimer();
+    const own = { credentials: 'same-origin', cache: 'no-store', signal: this.#controller.signal };
     try {
-      return await fetch(url, { ...options, ...ours });
+      return await fetch(url, { ...options, ...own });
     } catch {
       return null;
     }
@@ -387,7 +383,7 @@ export class Connection {
   async *pieces(body) {
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
-      this.#alive();
+      this.#restartTimer();
       const { done, value } = await reader.read().catch(() => ({ done: true }));
       if (done || this.closed) return;
       yield value;
@@ -399,7 +395,7 @@ export class Connection {
     this.#controller.abort();
   }
 
-  #alive() {
+  #restartTimer() {
     clearTimeout(this.#timer);
     if (!this.closed) this.#timer = setTimeout(() => this.close(), this.#stall);
   }

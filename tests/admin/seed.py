@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from chat.models import Conversation, Feedback, Message, Run, User
+from chat.search import index
 
 MODEL = "@cf/zai-org/glm-4.7-flash"
 BEGUN = datetime(2026, 11, 1, 9, tzinfo=UTC)
@@ -37,6 +38,8 @@ def talks(owner: str, titles: list[str], turns: int = 1, **more: Any) -> list[Co
     Message.objects.bulk_create(messages, 2000)
     Run.objects.bulk_create(runs, 2000)
     Conversation.objects.bulk_update(made, ["active_leaf"], 500)
+    index.add(index.title_of(conversation) for conversation in made)
+    index.add(index.message_of(message, user.pk) for message in messages)
     return made
 
 
@@ -105,7 +108,13 @@ def branch(parent: Message | None, conversation: Conversation, turns: int = 1, *
 
 
 def judge(message: Message, up: bool, reason: str = "") -> None:
-    Feedback.objects.create(message=message, user=message.conversation.user, up=up, reason=reason)
+    Feedback.objects.create(
+        message=message,
+        conversation=message.conversation_id,
+        user=message.conversation.user,
+        up=up,
+        reason=reason,
+    )
 
 
 def messages_of(conversation: Conversation) -> list[Message]:

@@ -9,8 +9,8 @@ from django.core.management import call_command
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.test import Client
 
-from chat.admin.changelist import LONGEST_SEARCH_CHARS, MOST_TERMS
-from chat.models import Reading, ReadingOwner
+from chat.admin.changelist import LONGEST_SEARCH_CHARS, MAX_SEARCH_TERMS
+from chat.models import ConversationAccess, ConversationAccessOwner
 from tests.admin import seed
 from tests.admin.conftest import LIST
 
@@ -24,7 +24,7 @@ def look(client: Client, talk: object, query: str = "", status: int = 200, **opt
 def test_a_reading_says_who_whose_what_when_and_from_where(reviewer: Client) -> None:
     talk = seed.talk("alice", "On boats")
     look(reviewer, talk)
-    reading = Reading.objects.get()
+    reading = ConversationAccess.objects.get()
     assert (reading.reader, reading.reader_key) == ("erin", seed.person("erin").pk)
     assert (reading.owner, reading.owner_key) == ("alice", talk.user_id)
     assert (reading.conversation, reading.title) == (talk.pk, "On boats")
@@ -35,7 +35,7 @@ def test_a_reading_says_who_whose_what_when_and_from_where(reviewer: Client) -> 
 def test_behind_our_proxy_the_address_is_the_readers_own(reviewer: Client, settings: object) -> None:
     settings.TRUSTED_PROXY = 1
     look(reviewer, seed.talk(), headers={"x-forwarded-for": "198.51.100.1, 203.0.113.9"})
-    assert Reading.objects.get().address == "203.0.113.9"
+    assert ConversationAccess.objects.get().address == "203.0.113.9"
 
 
 def test_each_opening_counts_also_of_another_branch(reviewer: Client, administrator: Client) -> None:
@@ -43,12 +43,16 @@ def test_each_opening_counts_also_of_another_branch(reviewer: Client, administra
     look(reviewer, talk)
     look(reviewer, talk, f"leaf={seed.messages_of(talk)[0].pk}")
     look(administrator, talk)
-    assert [reading.reader for reading in Reading.objects.order_by("pk")] == ["erin", "erin", "root"]
+    assert [reading.reader for reading in ConversationAccess.objects.order_by("pk")] == [
+        "erin",
+        "erin",
+        "root",
+    ]
 
 
 def test_ones_own_is_nobodys_business(reviewer: Client) -> None:
     look(reviewer, seed.talk("erin"))
-    assert not Reading.objects.exists()
+    assert not ConversationAccess.objects.exists()
 
 
 def test_what_was_not_shown_was_not_read(reviewer: Client) -> None:
@@ -56,19 +60,19 @@ def test_what_was_not_shown_was_not_read(reviewer: Client) -> None:
     look(reviewer, talk, f"leaf={seed.missing()}", 404)
     reviewer.get(f"{LIST}?q=nobody-said-this")
     reviewer.get(f"{LIST}{talk.pk}/history/")
-    assert not Reading.objects.exists()
+    assert not ConversationAccess.objects.exists()
 
 
 class TestALook:
-    """At the list of conversations, and at what a search finds there."""
+    """A look at the list of conversations, and at the results of a search there."""
 
-    def test_is_one_entry_with_its_words_and_whose_conversations_it_showed(self, reviewer: Client) -> None:
+    def test_a_search_is_one_entry_with_words_and_owners(self, reviewer: Client) -> None:
         seed.talk("alice", "Sailing")
         hers = {str(seed.talk("alice", "On boats").pk), str(seed.talk("alice", "More boats").pk)}
         his, own = seed.talk("bob", "No boats"), seed.talk("erin", "Her own boats")
         page = reviewer.get(f"{LIST}?q=boats").content.decode()
         assert "Her own boats" in page
-        entry = Reading.objects.get()
+        entry = ConversationAccess.objects.get()
         assert (entry.kind, entry.words, entry.reader, entry.address) == (
             "list",
             "boats",
@@ -83,8 +87,8 @@ class TestALook:
     def test_of_the_list_alone_is_an_entry_without_words(self, reviewer: Client) -> None:
         seed.talk("alice")
         reviewer.get(LIST)
-        assert Reading.objects.get().words == ""
-        assert [owner.owner for owner in Reading.objects.get().owners.all()] == ["alice"]
+        assert ConversationAccess.objects.get().words == ""
+        assert [owner.owner for owner in ConversationAccess.objects.get().owners.all()] == ["alice"]
 
     def test_of_the_same_again_is_no_other_entry_for_ten_minutes(
         self, reviewer: Client, monkeypatch: pytest.MonkeyPatch
@@ -92,24 +96,28 @@ class TestALook:
         seed.talk("alice", "On boats")
         for query in ("", "", "?q=boats", "?q=boats", "?q=on", "?q=boats"):
             reviewer.get(LIST + query)
-        assert list(Reading.objects.order_by("pk").values_list("words", flat=True)) == ["", "boats", "on"]
+        assert list(ConversationAccess.objects.order_by("pk").values_list("words", flat=True)) == [
+            "",
+            "boats",
+            "on",
+        ]
         seed.talk("bob", "Boats of bob")
         reviewer.get(f"{LIST}?q=boats")
-        assert Reading.objects.count() == 4
+        assert ConversationAccess.objects.count() == 4
         monkeypatch.setattr("chat.admin.access_log.REPEATED", timedelta(0))
         reviewer.get(f"{LIST}?q=boats")
-        assert Reading.objects.count() == 5
+        assert ConversationAccess.objects.count() == 5
 
     def test_by_another_reader_is_another_entry(self, reviewer: Client, administrator: Client) -> None:
         seed.talk("alice")
         reviewer.get(LIST)
         administrator.get(LIST)
-        assert [entry.reader for entry in Reading.objects.order_by("pk")] == ["erin", "root"]
+        assert [entry.reader for entry in ConversationAccess.objects.order_by("pk")] == ["erin", "root"]
 
     def test_at_ones_own_alone_is_nobodys_business(self, reviewer: Client) -> None:
         seed.talk("erin")
         reviewer.get(LIST)
-        assert not Reading.objects.exists()
+        assert not ConversationAccess.objects.exists()
 
     def test_is_announced_before(self, reviewer: Client) -> None:
         assert "is recorded with your name" in reviewer.get("/admin/").content.decode()
@@ -118,7 +126,7 @@ class TestALook:
     def test_that_cannot_be_recorded_is_not_shown(self, reviewer: Client) -> None:
         seed.talk("alice", "On boats")
         with transaction.atomic():
-            sql("ALTER TABLE chat_readingowner RENAME TO elsewhere")
+            sql("ALTER TABLE chat_conversationaccessowner RENAME TO elsewhere")
             with pytest.raises(DatabaseError):
                 reviewer.get(LIST)
             transaction.set_rollback(True)
@@ -126,43 +134,44 @@ class TestALook:
     def test_is_bounded_as_the_search_is_itself(self, reviewer: Client) -> None:
         seed.talk("alice", "a" * 40)
         reviewer.get(f"{LIST}?q={'a ' * 1500}")
-        assert Reading.objects.get().words == " ".join("a" * MOST_TERMS)
+        assert ConversationAccess.objects.get().words == " ".join("a" * MAX_SEARCH_TERMS)
 
     def test_holds_the_words_however_they_are_padded(self, reviewer: Client) -> None:
         seed.talk("alice", "On boats", asked="I think I am pregnant")
         reviewer.get(LIST, {"q": " " * 1000 + "pregnant"})
-        assert Reading.objects.get().words == "pregnant"
+        assert ConversationAccess.objects.get().words == "pregnant"
 
     def test_searches_for_nothing_that_it_cannot_record(self, reviewer: Client) -> None:
         seed.talk("alice", "On boats", asked="a" * 2000)
         found = reviewer.get(LIST, {"q": "a" * 1000 + " pregnant"}).context["cl"].result_list
         assert len(found) == 1
-        assert Reading.objects.get().words == "a" * LONGEST_SEARCH_CHARS
+        assert ConversationAccess.objects.get().words == "a" * LONGEST_SEARCH_CHARS
 
     def test_stays_for_good_with_its_owners(self, reviewer: Client) -> None:
         seed.talk("alice")
         reviewer.get(LIST)
         changes = [
-            lambda: ReadingOwner.objects.update(owner="nobody"),
-            lambda: ReadingOwner.objects.all().delete(),
-            lambda: sql("DELETE FROM chat_readingowner"),
-            lambda: Reading.objects.update(words="nothing"),
+            lambda: ConversationAccessOwner.objects.update(owner="nobody"),
+            lambda: ConversationAccessOwner.objects.all().delete(),
+            lambda: sql("DELETE FROM chat_conversationaccessowner"),
+            lambda: ConversationAccess.objects.update(words="nothing"),
         ]
         for change in changes:
             with pytest.raises(IntegrityError), transaction.atomic():
                 change()
-        assert ReadingOwner.objects.get().owner == "alice"
+        assert ConversationAccessOwner.objects.get().owner == "alice"
 
     def test_is_seen_by_administrators(self, reviewer: Client, administrator: Client) -> None:
         for name in ("alice", "bob", "carol", "dave", "frank", "grace"):
             seed.talk(name, "On boats")
         reviewer.get(f"{LIST}?q=boats")
-        page = administrator.get("/admin/chat/reading/").content.decode()
+        page = administrator.get("/admin/chat/conversationaccess/").content.decode()
         assert "Search for “<bdi>boats</bdi>”" in page
         assert "<bdi>frank</bdi> and 1 more" in page
         for query in ("q=boats", "q=grace", "kind__exact=list"):
             assert re.search(
-                r"1 result|1 reading", administrator.get(f"/admin/chat/reading/?{query}").content.decode()
+                r"1 result|1 reading",
+                administrator.get(f"/admin/chat/conversationaccess/?{query}").content.decode(),
             )
 
 
@@ -178,7 +187,7 @@ class TestWhatStandsBeforeAndAfter:
         other = seed.talk(whose, "pregnant")
         page = reviewer.get(f"{LIST}{other.pk}/change/", {"_changelist_filters": "q=pregnant"})
         assert hers.pk in (page.context["previous"], page.context["next"])
-        entry = Reading.objects.get(kind="list")
+        entry = ConversationAccess.objects.get(kind="list")
         assert (entry.words, entry.reader) == ("pregnant", "erin")
         assert [(owner.owner, owner.conversations) for owner in entry.owners.all()] == [
             ("alice", [str(hers.pk)])
@@ -189,12 +198,12 @@ class TestWhatStandsBeforeAndAfter:
         reviewer.get(LIST, {"q": "pregnant"})
         for query in ("q=pregnant", "q=++pregnant"):
             look(reviewer, own, f"_changelist_filters={quote(query)}")
-        assert Reading.objects.count() == 1
+        assert ConversationAccess.objects.count() == 1
 
     def test_that_cannot_be_recorded_is_not_shown(self, reviewer: Client, hers: object) -> None:
         own = seed.talk("erin", "pregnant")
         with transaction.atomic():
-            sql("ALTER TABLE chat_readingowner RENAME TO elsewhere")
+            sql("ALTER TABLE chat_conversationaccessowner RENAME TO elsewhere")
             with pytest.raises(DatabaseError):
                 reviewer.get(f"{LIST}{own.pk}/change/", {"_changelist_filters": "q=pregnant"})
             transaction.set_rollback(True)
@@ -208,23 +217,23 @@ def test_nothing_is_searched_beside_the_search(reviewer: Client, lookup: str) ->
     """The record has words of the search alone."""
     seed.talk("alice", "On boats")
     assert reviewer.get(f"{LIST}?{lookup}").status_code in (302, 400)
-    assert not Reading.objects.exists()
+    assert not ConversationAccess.objects.exists()
 
 
 def test_what_cannot_be_recorded_is_not_shown(reviewer: Client) -> None:
     talk = seed.talk()
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute("ALTER TABLE chat_reading RENAME TO elsewhere")
+            cursor.execute("ALTER TABLE chat_conversationaccess RENAME TO elsewhere")
         with pytest.raises(DatabaseError):
             reviewer.get(f"{LIST}{talk.pk}/change/")
         transaction.set_rollback(True)
 
 
 @pytest.fixture
-def kept(reviewer: Client) -> Reading:
+def kept(reviewer: Client) -> ConversationAccess:
     look(reviewer, seed.talk("alice", "On boats"))
-    return Reading.objects.get()
+    return ConversationAccess.objects.get()
 
 
 def sql(statement: str) -> None:
@@ -233,37 +242,39 @@ def sql(statement: str) -> None:
 
 
 COPIED = "owner_key, owner, conversation, title, address, kind, words"
-COPY = f"SELECT id, at, reader_key, 'nobody', {COPIED} FROM chat_reading"
-INTO = f"chat_reading (id, at, reader_key, reader, {COPIED})"
+COPY = f"SELECT id, at, reader_key, 'nobody', {COPIED} FROM chat_conversationaccess"
+INTO = f"chat_conversationaccess (id, at, reader_key, reader, {COPIED})"
 CHANGES = {
-    "update": lambda reading: Reading.objects.update(reader="nobody"),
+    "update": lambda reading: ConversationAccess.objects.update(reader="nobody"),
     "save": lambda reading: reading.save(),
     "delete": lambda reading: reading.delete(),
-    "delete of all": lambda reading: Reading.objects.all().delete(),
-    "an update in bulk": lambda reading: Reading.objects.bulk_update([reading], ["reader"]),
-    "an insert over it": lambda reading: Reading.objects.bulk_create(
+    "delete of all": lambda reading: ConversationAccess.objects.all().delete(),
+    "an update in bulk": lambda reading: ConversationAccess.objects.bulk_update([reading], ["reader"]),
+    "an insert over it": lambda reading: ConversationAccess.objects.bulk_create(
         [reading], update_conflicts=True, unique_fields=["id"], update_fields=["reader"]
     ),
     "a replacement": lambda reading: sql(
         f"INSERT {'OR REPLACE ' if connection.vendor == 'sqlite' else ''}INTO {INTO} {COPY}"
     ),
     "emptying": lambda reading: sql(
-        "DELETE FROM chat_reading" if connection.vendor == "sqlite" else "TRUNCATE chat_reading"
+        "DELETE FROM chat_conversationaccess"
+        if connection.vendor == "sqlite"
+        else "TRUNCATE chat_conversationaccess"
     ),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_the_database_itself_refuses(kept: Reading, change: str) -> None:
+def test_the_database_itself_refuses(kept: ConversationAccess, change: str) -> None:
     kept.reader = "nobody"
     with pytest.raises(IntegrityError), transaction.atomic():
         CHANGES[change](kept)
-    assert Reading.objects.get().reader == "erin"
+    assert ConversationAccess.objects.get().reader == "erin"
 
 
-def test_a_reading_outlives_the_conversation_and_the_account(kept: Reading) -> None:
+def test_a_reading_outlives_the_conversation_and_the_account(kept: ConversationAccess) -> None:
     seed.person("alice").delete()
-    assert Reading.objects.get().owner == "alice"
+    assert ConversationAccess.objects.get().owner == "alice"
 
 
 def test_an_empty_table_can_be_emptied() -> None:
@@ -273,21 +284,23 @@ def test_an_empty_table_can_be_emptied() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_the_migration_goes_back_and_forth() -> None:
     call_command("migrate", "chat", "0003_invites", verbosity=0)
-    assert "chat_reading" not in connection.introspection.table_names()
+    assert {"chat_reading", "chat_conversationaccess"}.isdisjoint(connection.introspection.table_names())
     call_command("migrate", "chat", verbosity=0)
     talk = {"reader_key": 1, "reader": "r", "owner_key": 2, "owner": "o", "title": "t"}
     try:
         with transaction.atomic():
-            Reading.objects.create(conversation=seed.missing(), **talk)
+            ConversationAccess.objects.create(conversation=seed.missing(), **talk)
             with pytest.raises(IntegrityError), transaction.atomic():
-                Reading.objects.update(reader="nobody")
+                ConversationAccess.objects.update(reader="nobody")
             raise InterruptedError  # what was created here could not be deleted
     except InterruptedError:
-        assert not Reading.objects.exists()
+        assert not ConversationAccess.objects.exists()
 
 
-def test_administrators_see_who_read_what(administrator: Client, kept: Reading) -> None:
-    page = administrator.get("/admin/chat/reading/").content.decode()
+def test_administrators_see_who_read_what(administrator: Client, kept: ConversationAccess) -> None:
+    page = administrator.get("/admin/chat/conversationaccess/").content.decode()
     for said in ("erin", "alice", "On boats", "192.0.2.7", f"{LIST}{kept.conversation}/change/"):
         assert said in page
-    assert re.search(r"1 result", administrator.get("/admin/chat/reading/?q=boats").content.decode())
+    assert re.search(
+        r"1 result", administrator.get("/admin/chat/conversationaccess/?q=boats").content.decode()
+    )

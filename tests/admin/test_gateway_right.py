@@ -1,4 +1,4 @@
-"""Who may let a key set the AI Gateway: an administrator, and nobody who may only change keys."""
+"""The right to let a key set AI Gateway options: only administrators have it."""
 
 from typing import Any
 

@@ -43,7 +43,7 @@ def test_the_link_is_shown_once_and_works(who: str, root: User, inviter: User) -
 
 def test_a_link_without_a_note_is_for_the_person_invited(root: User) -> None:
     page = as_(root).post(f"{LIST}add/", {"note": ""}).content.decode()
-    assert "Hand this link to the person you invite." in page
+    assert "Send this link to the person you invite." in page
     assert "invitation 1" not in page
 
 
@@ -54,8 +54,28 @@ def test_the_list_says_what_became_of_each(root: User) -> None:
     expired, _ = Invite.objects.issue(root, "expired")
     Invite.objects.filter(pk=expired.pk).update(created=timezone.now() - timedelta(days=8))
     page = as_(root).get(LIST).content.decode()
-    states = re.findall(r'<td class="field-state">([a-z ]+) <time[^>]+>[\d: -]+ UTC</time></td>', page)
-    assert states == ["used by ada on", "open until", "expired on"]
+    states = re.findall(r'<td class="field-state">(.+?)</td>', page)
+    said = [re.sub(r"<.*?>|[\d-]{10} [\d:]{5} UTC", "", state).strip() for state in states]
+    assert sorted(said) == ["Expired on", "Open, expires in 7 days", "Used by ada on"]
+
+
+@pytest.mark.parametrize(
+    ("age", "said"),
+    [
+        (timedelta(days=5, minutes=-1), "expires in 2 days"),
+        (timedelta(days=5, minutes=1), "expires in 48 hours"),
+        (timedelta(days=6, hours=23, minutes=30), "expires in 1 hour<"),
+    ],
+)
+def test_the_time_left_is_said_in_days_then_hours(age: timedelta, said: str, root: User) -> None:
+    invite, _ = Invite.objects.issue(root)
+    Invite.objects.filter(pk=invite.pk).update(created=timezone.now() - age)
+    assert said in as_(root).get(LIST).content.decode()
+
+
+def test_the_page_of_the_link_says_when_it_expires(root: User) -> None:
+    page = as_(root).post(f"{LIST}add/", {"note": ""}).content.decode()
+    assert "It works once and expires in 7 days, on <time" in page
 
 
 def test_taking_it_back_kills_the_link(inviter: User) -> None:

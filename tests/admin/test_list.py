@@ -1,7 +1,9 @@
 """The list of everybody's conversations: what it says, what it finds, what it costs."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -10,6 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from chat.admin import filters
+from chat.models import Conversation, Feedback, SharedLink
 from tests.admin import seed
 from tests.admin.conftest import LIST
 
@@ -24,7 +28,7 @@ def test_a_row_says_who_with_what_how_much_and_how_it_ended(reviewer: Client) ->
     page = reviewer.get(LIST).content.decode()
     for said in ("On boats", ">alice<", "GLM 4.7 Flash", ">6<", "3,000 / 60", "Complete", "1 up, 1 down"):
         assert said in page
-    assert "2026-11-01<" in page
+    assert "2026-11-01 09:06 UTC<" in page
     assert f'href="{LIST}{talk.pk}/change/"' in page
 
 
@@ -38,7 +42,23 @@ def test_what_its_owner_deleted_stays_and_says_so(reviewer: Client) -> None:
     talk = seed.talk()
     talk.deleted = seed.BEGUN + timedelta(days=1)
     talk.save()
-    assert "2026-11-02<" in reviewer.get(LIST).content.decode()
+    assert re.search(r"Deleted <time[^>]+>2026-11-02<", reviewer.get(LIST).content.decode())
+
+
+def test_marks_say_what_is_temporary_archived_and_shared(reviewer: Client, settings: Any) -> None:
+    settings.SHARING = "on"
+    rows = {title: seed.talk("alice", title) for title in ("a boat", "a car", "a tram", "a plane")}
+    Conversation.objects.filter(pk=rows["a car"].pk).update(temporary=True)
+    Conversation.objects.filter(pk=rows["a tram"].pk).update(archived_at=timezone.now())
+    for title, days in (("a plane", 1), ("a boat", -1)):
+        link = SharedLink(leaf=seed.messages_of(rows[title])[0], title="t", leaf_length=1)
+        link.expires = timezone.now() + timedelta(days=days)
+        link.generate_token()
+        link.save()
+    page = reviewer.get(LIST).content.decode()
+    found = re.findall(r'((?:<span class="mark">\w+</span> )*)<span dir="auto" title="([\w ]+)"', page)
+    marks = {title: re.findall(r">(\w+)<", spans) for spans, title in found}
+    assert marks == {"a boat": [], "a car": ["Temporary"], "a tram": ["Archived"], "a plane": ["Shared"]}
 
 
 def queries(client: Client, address: str) -> int:
@@ -55,14 +75,14 @@ def test_the_number_of_queries_does_not_grow_with_the_list(reviewer: Client, que
     few = queries(reviewer, f"{LIST}?{query}")
     for name in ("bob", "carol", "dora"):
         seed.talks(name, [f"boat {n}" for n in range(15)], 4)
-    assert queries(reviewer, f"{LIST}?{query}") == few <= 21
+    assert queries(reviewer, f"{LIST}?{query}") == few <= 24
 
 
 def test_a_page_has_fifty(listed: Listed) -> None:
     seed.talks("alice", [f"talk {n}" for n in range(60)])
     assert listed("")[0] == "talk 59"
     assert len(listed("")) == 50
-    assert listed("p=2") == [f"talk {n}" for n in reversed(range(10))]
+    assert listed("last=1") == [f"talk {n}" for n in reversed(range(50))]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +99,9 @@ def test_a_page_has_fifty(listed: Listed) -> None:
         ("keel bob", []),
         ('"the keel"', ["boats"]),  # a phrase
         ("“the keel”", ["boats"]),
-        ('"keel the"', []),
+        ("rudd", ["boats"]),  # the beginning of a word
+        ("kéel", ["boats"]),
+        ('"rudder keel"', []),
         ("100%", ["cars"]),  # letters, not a pattern
         ("0%s", []),
         ('"', []),
@@ -92,7 +114,7 @@ def test_the_search_looks_at_titles_people_and_messages(listed: Listed, words: s
     assert sorted(title.partition(":")[0] for title in listed(f"q={quote(words)}")) == found
 
 
-def test_the_search_takes_a_conversations_number_from_its_address(listed: Listed) -> None:
+def test_search_finds_a_conversation_by_id(listed: Listed) -> None:
     talk = seed.talk("alice", "this one")
     seed.talk("alice", "another")
     assert listed(f"q={talk.pk}") == ["this one"]
@@ -114,6 +136,34 @@ def test_the_filter_by_thumbs(listed: Listed) -> None:
     assert sorted(listed("thumbs=up")) == ["good", "mixed"]
     assert sorted(listed("thumbs=down")) == ["bad", "mixed"]
     assert listed("thumbs=none") == ["silent"]
+
+
+@pytest.mark.parametrize("name", ["FEW", "FEW_RUNS"])
+def test_the_filters_find_the_same_where_much_matches(
+    listed: Listed, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(filters, name, 0)
+    test_the_filter_by_state_is_about_the_last_run(listed)
+    Conversation.objects.all().delete()
+    test_the_filter_by_thumbs(listed)
+
+
+def test_thumbs_that_an_older_version_stored_count_too(
+    listed: Listed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test_the_filter_by_thumbs(listed)
+    for few in (filters.FEW, 0):
+        monkeypatch.setattr(filters, "FEW", few)
+        Feedback.objects.update(conversation=None)
+        assert sorted(listed("thumbs=up")) == ["good", "mixed"]
+        assert listed("thumbs=none") == ["silent"]
+
+
+def test_a_row_leads_to_the_transcript_and_from_there_back(reviewer: Client) -> None:
+    talk = seed.talk("alice", status="failed")
+    page = reviewer.get(f"{LIST}?state=failed&q=answer").content.decode()
+    assert f'href="{LIST}{talk.pk}/change/?_changelist_filters=state%3Dfailed%26q%3Danswer"' in page
+    assert f'href="{LIST}{talk.pk}/change/"' in reviewer.get(LIST).content.decode()
 
 
 def test_the_filters_by_model_person_deletion_and_date(listed: Listed) -> None:

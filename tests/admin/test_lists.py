@@ -4,17 +4,21 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib import admin
 from django.contrib.auth.models import Permission
 from django.db import connection
+from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
-from chat.models import Run, Worker
+from chat.admin.transcript import read
+from chat.models import Run, TitleRequest, Worker
 from tests.admin import seed
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
-RUNS, WORKERS = "/admin/chat/run/", "/admin/chat/worker/"
+RUNS, WORKERS, TITLES = "/admin/chat/run/", "/admin/chat/worker/", "/admin/chat/titlerequest/"
 
 
 def runs(client: Client, query: str) -> int:
@@ -42,7 +46,23 @@ def test_runs_are_filtered_and_found(administrator: Client) -> None:
     assert runs(administrator, f"created__gte={day}") == 1
 
 
-@pytest.mark.parametrize("address", [RUNS, WORKERS, "/admin/chat/reading/"])
+def test_a_title_request_counts_in_the_conversation(administrator: Client) -> None:
+    talk = seed.talk("alice", "A secret title")
+    TitleRequest.objects.create(
+        user=talk.user, conversation=talk, model="@cf/ibm-granite/granite-4.0-h-micro", status="complete",
+        prompt_tokens=500, completion_tokens=7, neurons=0.8, finished=timezone.now(),
+    )  # fmt: skip
+    page = administrator.get(TITLES).content.decode()
+    for said in ("alice", "granite-4.0-h-micro", "Complete", "500 / 7", ">0.8<"):
+        assert said in page
+    assert f"/admin/chat/conversation/{talk.pk}/change/" in page
+    assert "secret" not in page
+    assert "1,500 / 27" in administrator.get("/admin/chat/conversation/").content.decode()
+    bill = read(talk, None, None).bill
+    assert (bill.prompt_tokens, bill.completion_tokens) == (1_500, 27)
+
+
+@pytest.mark.parametrize("address", [RUNS, WORKERS, TITLES, "/admin/chat/conversationaccess/"])
 def test_their_queries_do_not_grow(administrator: Client, address: str) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as counted:
@@ -71,7 +91,8 @@ def test_a_worker_says_whether_it_lives_and_what_it_writes(administrator: Client
         Run.objects.filter(conversation=talk).update(worker=alive, status="running", finished=None)
     seed.talk()
     found = {
-        str(each): (each.beats, each.live) for each in administrator.get(WORKERS).context["cl"].result_list
+        str(each): (each.is_alive, each.number_live)
+        for each in administrator.get(WORKERS).context["cl"].result_list
     }
     assert found == {"alive:7": (True, 2), "dead:8": (False, 0)}
 
@@ -101,6 +122,22 @@ def test_only_an_administrator_is_led_into_the_account(settings: Any, reviewer: 
 def test_a_transcript_says_how_a_reply_came(reviewer: Client) -> None:
     talk = seed.talk("alice", **THROUGH)
     page = reviewer.get(f"/admin/chat/conversation/{talk.pk}/change/").content.decode()
-    for said in ("from the gateway’s cache", "gateway’s fallback 2"):
+    for said in ("from the gateway cache", "gateway fallback 2"):
         assert said in page
     assert "log-7" not in page
+
+
+SEARCHED = [model for model, options in admin.site._registry.items() if options.search_fields]
+
+
+@pytest.mark.parametrize("model", SEARCHED, ids=lambda model: model._meta.model_name)
+def test_every_list_with_a_search_box_searches(administrator: Client, model: type[Model]) -> None:
+    address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    assert administrator.get(f"{address}?q=nothing").status_code == 200
+
+
+@pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.model_name)
+def test_a_list_is_titled_with_what_it_lists(administrator: Client, model: type[Model]) -> None:
+    address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    title = str(model._meta.verbose_name_plural)
+    assert administrator.get(address).context["title"] == title[0].upper() + title[1:]

@@ -1,4 +1,4 @@
-"""How the models did, in two queries."""
+"""Statistics of the models, in two queries."""
 
 from datetime import timedelta
 
@@ -68,7 +68,7 @@ def test_two_queries_whatever_there_is() -> None:
 
 def test_the_list_of_runs_leads_there(administrator: Client) -> None:
     assert f'href="{RATES}"' in administrator.get("/admin/chat/run/").content.decode()
-    assert "Nothing was asked" in administrator.get(RATES).content.decode()
+    assert "No requests" in administrator.get(RATES).content.decode()
 
 
 def test_only_who_may_see_the_runs_may_see_the_rates(reviewer: Client, administrator: Client) -> None:

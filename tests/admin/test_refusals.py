@@ -1,4 +1,4 @@
-"""What the administration refuses, it refuses in one line, and without telling what there is."""
+"""Refusals of the administration: one line each, which does not reveal what exists."""
 
 import logging
 import uuid
@@ -25,7 +25,7 @@ def carol() -> Client:
 
 
 @pytest.mark.parametrize("key", ["x", "1", "%00", "conversation"])
-def test_no_row_has_a_page_on_the_site_and_a_strange_key_is_no_error(administrator: Client, key: str) -> None:
+def test_view_on_site_is_404_for_any_key(administrator: Client, key: str) -> None:
     kind = ContentType.objects.get_for_model(Conversation).pk
     found = key if key != "conversation" else str(seed.talk().pk)
     for address in (f"/admin/r/{kind}/{found}/", f"/admin/r/999/{found}/", f"/admin/r/{key}/{key}/"):

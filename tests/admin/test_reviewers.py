@@ -1,17 +1,17 @@
-"""Who may review: staff with the right to view conversations; and nobody can change the log there."""
+"""Reviewers: staff with the right to view conversations. Nobody can change the log in the admin."""
 
 import uuid
 
 import pytest
 from django.contrib import admin
 
-from chat.models import Conversation, Reading, Run, Worker
+from chat.models import Conversation, ConversationAccess, Run, Worker
 from tests.support.databases import Database
 from tests.support.people import CSRF
 from tests.support.server import Server
 
-LOG = {model._meta.model_name: model for model in (Conversation, Run, Worker, Reading)}
-TABLES = ("chat_conversation", "chat_message", "chat_run", "chat_feedback", "chat_reading")
+LOG = {model._meta.model_name: model for model in (Conversation, Run, Worker, ConversationAccess)}
+TABLES = ("chat_conversation", "chat_message", "chat_run", "chat_feedback", "chat_conversationaccess")
 SENT = {"csrfmiddlewaretoken": CSRF, "post": "yes", "title": "changed", "status": "failed"}
 
 
@@ -25,12 +25,12 @@ def ids(server: Server, database: Database) -> dict[str, str]:
         "conversation": stream.conversation,
         "run": stream.run,
         "worker": str(uuid.UUID(str(database.value("SELECT id FROM chat_worker LIMIT 1")))),
-        "reading": str(database.value("SELECT id FROM chat_reading LIMIT 1")),
+        "conversationaccess": str(database.value("SELECT id FROM chat_conversationaccess LIMIT 1")),
     }
 
 
 def addresses(model: str, key: str) -> dict[str, str]:
-    """All that the admin answers to about one table: name of the address, and where it is."""
+    """Return the admin's URLs for one table, by name."""
     below = f"/admin/chat/{model}/"
     return {"changelist": below, "add": f"{below}add/"} | {
         name: f"{below}{key}/{name}/" for name in ("change", "delete", "history")
@@ -76,13 +76,13 @@ def test_staff_without_the_right_may_not_and_learns_nothing(
     assert f"/admin/chat/{model}/" not in carol.get("/admin/").text
 
 
-def test_a_reviewer_sees_conversations_and_nothing_else(server: Server, ids: dict[str, str]) -> None:
+def test_a_reviewer_sees_conversations_and_links_only(server: Server, ids: dict[str, str]) -> None:
     erin = server.person("erin")
     seen = addresses("conversation", ids["conversation"])
     assert "a secret of alice" in erin.get(seen["changelist"]).text
     assert "a secret of alice" in erin.get(seen["change"]).text
     assert erin.get(seen["add"]).status_code == erin.get(seen["delete"]).status_code == 403
-    for model in ("run", "worker", "reading"):
+    for model in ("run", "worker", "conversationaccess"):
         for address in addresses(model, ids[model]).values():
             assert erin.get(address).status_code == 403
     offered = {
@@ -90,7 +90,7 @@ def test_a_reviewer_sees_conversations_and_nothing_else(server: Server, ids: dic
         for model in admin.site._registry
         if f"/{model._meta.app_label}/{model._meta.model_name}/" in erin.get("/admin/").text
     }
-    assert offered == {"conversation"}
+    assert offered == {"conversation", "sharedlink"}
 
 
 def test_an_administrator_sees_every_list_and_changes_none(server: Server, ids: dict[str, str]) -> None:

@@ -7,16 +7,16 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
 from chat.model_catalog import catalog
-from chat.models import ModelList, OfferedModel, User
-from chat.upstream.catalogue import Catalogue
+from chat.models import CatalogState, SiteModel, User
+from chat.upstream.catalog import Catalog
 from tests.admin.people import as_
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-LIST = "/admin/chat/offeredmodel/"
+LIST = "/admin/chat/sitemodel/"
 GLM, GEMMA = "@cf/zai-org/glm-4.7-flash", "@cf/google/gemma-4-26b-a4b-it"
 GEMMAS_PAGE = f"{LIST}_40cf_2Fgoogle_2Fgemma-4-26b-a4b-it/change/"
 GLMS_PAGE = f"{LIST}_40cf_2Fzai-org_2Fglm-4.7-flash/change/"
-rows = OfferedModel.objects
+rows = SiteModel.objects
 
 
 @pytest.fixture(autouse=True)
@@ -35,15 +35,15 @@ def staff(name: str, *rights: str) -> Client:
 @pytest.fixture
 def keeper() -> Client:
     """Staff whose only right is to decide about models."""
-    return staff("keeper", "change_offeredmodel", "view_offeredmodel")
+    return staff("keeper", "change_sitemodel", "view_sitemodel")
 
 
-def now() -> Catalogue:
+def now() -> Catalog:
     return catalog.load_catalog([])
 
 
 def version() -> int:
-    return ModelList.objects.status().version
+    return CatalogState.objects.status().version
 
 
 def act(client: Client, action: str, *keys: str, within: str = LIST) -> str:
@@ -52,7 +52,7 @@ def act(client: Client, action: str, *keys: str, within: str = LIST) -> str:
 
 
 def change(client: Client, page: str, **fields: Any) -> str:
-    given = {"own_name": "", "position": "20", "shown": "on", "groups": []} | fields
+    given = {"display_name": "", "position": "20", "enabled": "on", "groups": []} | fields
     return client.post(
         page, {key: value for key, value in given.items() if value is not None}
     ).content.decode()
@@ -65,12 +65,25 @@ def test_the_list_says_what_each_can_do_and_costs(keeper: Client) -> None:
         GEMMA,
         "131,072",
         "0.10 / 0.30",
-        "reasoning, vision, tools",
-        "everybody",
+        "reasoning, tools",
+        "everyone",
     ):
         assert words in page
-    assert "needs Workers Paid" in page
-    assert "was not fetched yet" in page
+    assert "reasoning, tools, vision" in page
+    assert "Workers Paid only" in page
+    assert "hasn’t been fetched yet" in page
+
+
+def defaults(client: Client) -> list[str]:
+    """The models whose row says that they are the default."""
+    shown = client.get(LIST).content.decode().split("<tr>")
+    return [key for key in (GLM, GEMMA) for row in shown if key in row and 'is_default_">yes' in row]
+
+
+def test_the_list_shows_the_default_that_nobody_chose(keeper: Client) -> None:
+    assert defaults(keeper) == [GLM]
+    act(keeper, "make_default", GEMMA)
+    assert defaults(keeper) == [GEMMA]
 
 
 def test_hidden_ones_are_offered_to_nobody_and_shown_ones_again(keeper: Client) -> None:
@@ -86,38 +99,38 @@ def test_the_default_is_made_here_and_cannot_be_hidden(keeper: Client) -> None:
     act(keeper, "make_default", GEMMA)
     assert now().default.id == GEMMA
     assert "Make another one the default first" in act(keeper, "hide", GEMMA, GLM)
-    assert rows.filter(shown=False).count() == 0
-    assert "Make another one the default first" in change(keeper, GEMMAS_PAGE, shown=None)
-    assert rows.get(pk=GEMMA).shown
+    assert rows.filter(enabled=False).count() == 0
+    assert "Make another one the default first" in change(keeper, GEMMAS_PAGE, enabled=None)
+    assert rows.get(pk=GEMMA).enabled
 
 
 def test_the_default_of_the_settings_cannot_be_hidden_either(keeper: Client) -> None:
     assert "Make another one the default first" in act(keeper, "hide", GLM)
-    assert "Make another one the default first" in change(keeper, GLMS_PAGE, shown=None)
-    assert rows.get(pk=GLM).shown
+    assert "Make another one the default first" in change(keeper, GLMS_PAGE, enabled=None)
+    assert rows.get(pk=GLM).enabled
 
 
 def test_the_default_is_for_everybody(keeper: Client) -> None:
     few = Group.objects.create(name="few")
-    assert "is for everybody" in change(keeper, GLMS_PAGE, groups=[few.pk])
+    assert "must be available to everyone" in change(keeper, GLMS_PAGE, groups=[few.pk])
     rows.get(pk=GEMMA).groups.add(few)
-    assert "is for everybody" in act(keeper, "make_default", GEMMA)
+    assert "must be available to everyone" in act(keeper, "make_default", GEMMA)
     assert now().default.id == GLM
 
 
-@pytest.mark.parametrize("columns", [{"shown": False}, {"gone": "2026-11-01T00:00:00Z"}])
+@pytest.mark.parametrize("columns", [{"enabled": False}, {"delisted_at": "2026-11-01T00:00:00Z"}])
 def test_what_is_not_offered_is_no_default(keeper: Client, columns: dict[str, Any]) -> None:
     rows.filter(pk=GEMMA).update(**columns)
-    where = f"{LIST}?ended=yes" if "gone" in columns else LIST
-    assert "must be shown" in act(keeper, "make_default", GEMMA, within=where)
-    rows.update(gone=None)
+    where = f"{LIST}?ended=yes" if "delisted_at" in columns else LIST
+    assert "Only a model that is shown" in act(keeper, "make_default", GEMMA, within=where)
+    rows.update(delisted_at=None)
     assert "Choose one model." in act(keeper, "make_default", GEMMA, GLM)
     assert not rows.filter(is_default=True).exists()
 
 
 def test_a_name_an_order_and_groups_are_given_on_its_page(keeper: Client) -> None:
     few, before = Group.objects.create(name="few"), version()
-    assert change(keeper, GEMMAS_PAGE, own_name="For us", position="1", groups=[few.pk]) == ""
+    assert change(keeper, GEMMAS_PAGE, display_name="For us", position="1", groups=[few.pk]) == ""
     model = now().for_groups(lambda: {few.pk}).get(GEMMA)
     assert model.name == "For us"
     assert next(iter(now())).id == GEMMA
@@ -139,14 +152,24 @@ def test_the_order_is_changed_in_the_list(keeper: Client) -> None:
 
 def test_what_cloudflare_says_cannot_be_written(keeper: Client) -> None:
     before = (
-        rows.filter(pk=GEMMA).values("id", "source", "declared", "learnt_window", "gone", "is_default").get()
+        rows.filter(pk=GEMMA)
+        .values("id", "source", "metadata", "observed_context_window", "delisted_at", "is_default")
+        .get()
     )
-    change(keeper, GEMMAS_PAGE, id="@cf/a/b", declared="{}", learnt_window="9", is_default="on", gone="x")
+    change(
+        keeper,
+        GEMMAS_PAGE,
+        id="@cf/a/b",
+        metadata="{}",
+        observed_context_window="9",
+        is_default="on",
+        delisted_at="x",
+    )
     assert rows.filter(pk=GEMMA).values(*before).get() == before
 
 
 def test_what_has_ended_is_out_of_the_way(keeper: Client) -> None:
-    rows.filter(pk=GEMMA).update(gone="2026-11-01T00:00:00Z")
+    rows.filter(pk=GEMMA).update(delisted_at="2026-11-01T00:00:00Z")
     assert GEMMA not in keeper.get(LIST).content.decode()
     page = keeper.get(f"{LIST}?ended=yes").content.decode()
     assert "gone since 2026-11-01" in page
@@ -154,26 +177,28 @@ def test_what_has_ended_is_out_of_the_way(keeper: Client) -> None:
 
 
 def test_when_the_list_was_fetched_or_why_not_is_said(keeper: Client) -> None:
-    ModelList.objects.update(error="Authentication error <b>")
-    assert "could not be fetched (Authentication error &lt;b&gt;)" in keeper.get(LIST).content.decode()
-    ModelList.objects.update(fetched="2026-11-01T10:00:00Z")
-    assert "is of 2026-11-01 10:00 UTC. The latest attempt failed" in keeper.get(LIST).content.decode()
+    CatalogState.objects.update(error="Authentication error <b>")
+    assert "couldn’t be fetched (Authentication error &lt;b&gt;)" in keeper.get(LIST).content.decode()
+    CatalogState.objects.update(fetched="2026-11-01T10:00:00Z")
+    assert (
+        "last updated on 2026-11-01 10:00 UTC. The latest attempt failed" in keeper.get(LIST).content.decode()
+    )
 
 
 def test_an_own_name_is_text_and_nothing_else(keeper: Client) -> None:
-    rows.filter(pk=GEMMA).update(own_name="<script>alert(1)</script>")
+    rows.filter(pk=GEMMA).update(display_name="<script>alert(1)</script>")
     for page in (LIST, GEMMAS_PAGE):
         assert "<script>alert(1)" not in keeper.get(page).content.decode()
 
 
 def test_who_may_only_look_changes_nothing() -> None:
-    looker = staff("looker", "view_offeredmodel")
+    looker = staff("looker", "view_sitemodel")
     assert "Gemma 4 26B A4B" in looker.get(LIST).content.decode()
     assert looker.get(GEMMAS_PAGE).status_code == 200
     before = list(rows.values())
     for action in ("hide", "show", "make_default"):
         act(looker, action, GEMMA)
-    assert looker.post(GEMMAS_PAGE, {"own_name": "x", "position": "1"}).status_code == 403
+    assert looker.post(GEMMAS_PAGE, {"display_name": "x", "position": "1"}).status_code == 403
     looker.post(
         LIST, {"form-TOTAL_FORMS": 1, "form-INITIAL_FORMS": 1, "form-0-id": GEMMA, "form-0-position": 1}
     )
@@ -184,7 +209,7 @@ def test_without_the_right_there_is_nothing() -> None:
     nobody = staff("nobody")
     before = list(rows.values())
     for page in (LIST, GEMMAS_PAGE, GEMMAS_PAGE.replace("change", "history"), f"{LIST}nothing/history/"):
-        assert nobody.get(page).status_code == nobody.post(page, {"shown": ""}).status_code == 403
+        assert nobody.get(page).status_code == nobody.post(page, {"enabled": ""}).status_code == 403
     assert list(rows.values()) == before
     assert LIST not in nobody.get("/admin/").content.decode()
 
@@ -204,10 +229,18 @@ def test_the_number_of_queries_does_not_grow_with_the_list(
     keeper: Client, django_assert_num_queries: Any
 ) -> None:
     rows.exclude(pk__in=(GLM, GEMMA)).delete()
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(12):
         keeper.get(LIST)
     catalog.register_models([])
     for row in rows.exclude(pk=GLM)[:9]:
         row.groups.add(Group.objects.create(name=row.pk[:100]))
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(12):
         keeper.get(LIST)
+
+
+def test_the_former_address_leads_to_the_same_page(keeper: Client) -> None:
+    former = GEMMAS_PAGE.replace("sitemodel", "offeredmodel")
+    assert keeper.get(f"{former}?ended=yes")["Location"] == f"{GEMMAS_PAGE}?ended=yes"
+    assert keeper.post(former).status_code == 308  # the form is sent again as it is
+    assert keeper.get(former, follow=True).status_code == 200
+    assert keeper.get("/admin/chat/offeredmodel/a%3Fb%23c/")["Location"] == f"{LIST}a%3Fb%23c/"

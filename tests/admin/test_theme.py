@@ -12,7 +12,7 @@ PAGES = ["/admin/", "/admin/chat/conversation/", "/admin/chat/user/", "/admin/ch
 
 
 def tokens(css: str) -> dict[str, str]:
-    """Of the sheet's first group."""
+    """Return the tokens of the sheet's first group."""
     text = (ROOT / "static/css" / css).read_text()
     return dict(TOKEN.findall(text[text.index(":root {") :].split("\n\n")[0].split("\n  }")[0]))
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.models import Invite, Reading, User, Worker
+from chat.models import ConversationAccess, Invite, User, Worker
 from tests.admin import seed
 from tests.admin.seed_cli import plant
 from tests.support.server import Server
@@ -16,7 +16,7 @@ TIME = re.compile(
     r'<time datetime="(\d{4}-\d\d-\d\dT[\d:]{8}\+00:00)">\d{4}-\d\d-\d\d(?: \d\d:\d\d (UTC|JST))?</time>'
 )
 BEGUN, IN_TOKYO = "2026-11-01 09:00 UTC", "2026-11-01 18:00 JST"
-LISTS = ["conversation/", "run/", "worker/", "reading/", "user/", "invite/"]
+LISTS = ["conversation/", "run/", "worker/", "conversationaccess/", "user/", "invite/"]
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def everything(administrator: Client) -> None:
     Worker.objects.create(host="here", pid=1)
     boss = User.objects.get(username="root")
     Invite.objects.issue(boss, "ada")
-    Reading.objects.create(reader_key=1, reader="erin", owner_key=2, owner="alice", conversation=talk.pk)
+    ConversationAccess.objects.create(
+        reader_key=1, reader="erin", owner_key=2, owner="alice", conversation=talk.pk
+    )
 
 
 @pytest.mark.database

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from chat.engine.outcome import THINKING, THOUGHT_ONLY
+from chat.engine.outcome import THINKING_CODE, THINKING_TEXT
 from chat.models import Message, Run, RunChunk, Worker
 from tests.admin import seed
 from tests.admin.conftest import LIST
@@ -55,11 +55,11 @@ def test_it_says_what_was_said_and_all_about_it(reviewer: Client) -> None:
 
 def test_a_reply_that_thinking_left_no_tokens_for_says_so(reviewer: Client) -> None:
     talk = seed.talk(
-        said="", reasoning="Hm. " * 50, status="truncated", error_code=THINKING, error_message=THOUGHT_ONLY,
-        finish_reason="length",
+        said="", reasoning="Hm. " * 50, status="truncated", error_code=THINKING_CODE,
+        error_message=THINKING_TEXT, finish_reason="length",
     )  # fmt: skip
     page = read(reviewer, talk)
-    assert "Thinking used up all the tokens" in page
+    assert "The model used all its tokens for thinking" in page
     assert "<code>thinking</code>" in page
 
 
@@ -96,7 +96,7 @@ def test_the_page_runs_nothing(reviewer: Client) -> None:
     assert "require-trusted-types-for" in reviewer.get(LIST)["Content-Security-Policy"]
 
 
-def test_the_branch_of_its_owner_is_shown_and_every_other_is_a_link_away(reviewer: Client) -> None:
+def test_owner_branch_is_shown_and_others_are_linked(reviewer: Client) -> None:
     talk = seed.talk(turns=2)
     first, reply, second, _ = trunk = seed.messages_of(talk)
     seed.branch(first, talk, asked="Edited")
@@ -106,7 +106,7 @@ def test_the_branch_of_its_owner_is_shown_and_every_other_is_a_link_away(reviewe
     seed.branch(second, talk)
     page = read(reviewer, talk)
     assert shown(page) == [message.pk for message in trunk]
-    assert "another branch than the one its owner sees" not in page
+    assert "The owner currently sees a different branch" not in page
     seen, found = {""}, set(shown(page))
     waiting = LEAF.findall(page)
     while waiting:
@@ -126,7 +126,7 @@ def test_a_fork_marks_the_version_that_is_shown(reviewer: Client) -> None:
     page = read(reviewer, talk, f"leaf={other[0].pk}")
     assert shown(page) == [message.pk for message in other]
     assert re.search(rf'leaf={other[0].pk}[^>]*aria-current="true">2<', page)
-    assert "another branch than the one its owner sees" in page
+    assert "The owner currently sees a different branch" in page
 
 
 def test_a_version_leads_on_to_what_its_author_chose_last(reviewer: Client) -> None:
@@ -193,7 +193,7 @@ def test_odd_filters_only_cost_the_way(reviewer: Client, filters: str) -> None:
     assert reviewer.get(f"{LIST}{talk.pk}/change/?_changelist_filters={filters}").status_code == 200
 
 
-def test_the_number_of_queries_does_not_grow_with_the_conversation(reviewer: Client) -> None:
+def test_query_count_is_independent_of_length(reviewer: Client) -> None:
     def queries(talk: object) -> int:
         with CaptureQueriesContext(connection) as counted:
             read(reviewer, talk)
@@ -201,4 +201,4 @@ def test_the_number_of_queries_does_not_grow_with_the_conversation(reviewer: Cli
 
     short = queries(seed.talk(turns=1))
     seed.talks("bob", [f"talk {n}" for n in range(40)])
-    assert queries(seed.talk(turns=60)) == short <= 20
+    assert queries(seed.talk(turns=60)) == short <= 22  # on PostgreSQL one switches its compiler off

@@ -1,4 +1,4 @@
-"""Who may change whom in the admin, and what becomes of them."""
+"""Rights to change users in the admin, and the effects of each change."""
 
 import re
 from typing import Any
@@ -26,13 +26,13 @@ def change(client: Client, user: User, **fields: Any) -> Any:
     return client.post(address(user), {name: value for name, value in form.items() if value is not None})
 
 
-def test_disabling_somebody_ends_the_session_and_the_login_without_a_word(root: User, alice: User) -> None:
+def test_disabling_a_user_ends_session_and_login_silently(root: User, alice: User) -> None:
     hers = as_(alice)
     wrong = log_in(Client(), "alice", "wrong").content
     assert change(as_(root), alice, is_active=None).status_code == 302
     assert hers.get("/accounts/password/").status_code == 302
     page = log_in(Client(), "alice", PASSWORD).content
-    assert b"The name or the password is wrong." in page
+    assert b"Incorrect name or password." in page
     assert re.sub(rb'value="[^"]*"', b"", page) == re.sub(rb'value="[^"]*"', b"", wrong)
     assert change(as_(root), alice, is_active="on").status_code == 302
     assert log_in(Client(), "alice", PASSWORD).status_code == 302
@@ -40,7 +40,9 @@ def test_disabling_somebody_ends_the_session_and_the_login_without_a_word(root: 
 
 def test_an_address_belongs_to_one_person(root: User, alice: User) -> None:
     page = change(as_(root), root, email="ALICE@Example.org")
-    assert page.context["adminform"].form.errors == {"email": ["Another account has this e-mail address."]}
+    assert page.context["adminform"].form.errors == {
+        "email": ["Another account already uses this email address."]
+    }
     assert change(as_(root), alice, email="Alice@example.org").status_code == 302
 
 

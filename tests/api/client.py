@@ -20,7 +20,7 @@ def question(text: str, **more: Any) -> dict[str, Any]:
 
 
 class Program:
-    """Without cookies; `key` is its API key, `id` the row's."""
+    """A program without cookies; `key` is its API key, `id` the row's."""
 
     def __init__(self, url: str, key: str, id: str = "") -> None:  # noqa: A002
         self.key, self.id = key, id

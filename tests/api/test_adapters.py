@@ -11,8 +11,8 @@ from chat.engine.engine import Engine
 from chat.exceptions import BadRequest
 from chat.model_catalog.catalog import current
 from chat.models import ApiKey, User
-from chat.upstream import catalogue
-from chat.upstream.catalogue import Catalogue, LlmModel
+from chat.upstream import catalog
+from chat.upstream.catalog import Catalog, LlmModel
 from tests.api.in_process import engine
 from tests.fake_cloudflare.models import finetune
 from tests.fake_cloudflare.server import Fake
@@ -20,8 +20,8 @@ from tests.fake_cloudflare.server import Fake
 __all__ = ["engine"]
 
 KEY = "5f3c1d2e-0000-4000-8000-000000000001"
-BASE = next(model for model in catalogue.bundled() if model.id == "@cf/google/gemma-2b-it-lora")
-OTHER = next(model for model in catalogue.bundled() if model.id == "@cf/zai-org/glm-4.7-flash")
+BASE = next(model for model in catalog.bundled() if model.id == "@cf/google/gemma-2b-it-lora")
+OTHER = next(model for model in catalog.bundled() if model.id == "@cf/zai-org/glm-4.7-flash")
 TELLER = replace(
     BASE,
     id=f"{BASE.id}+{KEY}",
@@ -30,7 +30,7 @@ TELLER = replace(
     finetune=KEY,
     adapter_name="story-teller",
 )
-OFFERED = Catalogue([OTHER, BASE, TELLER], OTHER.id)
+OFFERED = Catalog([OTHER, BASE, TELLER], OTHER.id)
 
 
 @pytest.mark.parametrize("name", ["story-teller", KEY])

@@ -23,7 +23,7 @@ MIDDLEWARE = "corsheaders.middleware.CorsMiddleware"
 
 @pytest.fixture
 def client(settings: Any) -> Client:
-    """Of a site that lists the page's origin."""
+    """Return a client of a site that allows the page's origin."""
     settings.CORS_ALLOWED_ORIGINS = [PAGE, "http://localhost:5173"]
     settings.MIDDLEWARE = [MIDDLEWARE, *settings.MIDDLEWARE]
     return Client(raise_request_exception=False)

@@ -91,7 +91,7 @@ def test_a_name_that_the_server_does_not_have(client: Client) -> None:
 
 @pytest.mark.parametrize("status", errors.CODES)
 def test_whatever_else_is_refused_there(rf: RequestFactory, status: int) -> None:
-    """By a middleware, for one: the views of the API have their own words."""
+    """Refuse as a middleware does: the views of the API have their own words."""
     response = errors.refuse(rf.get("/v1/models"), status, "No.", retry_after=1.2)
     assert response.status_code == told(response)[0] == status
     assert response["Retry-After"] == "2"

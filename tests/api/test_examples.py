@@ -19,7 +19,7 @@ SAID = "You said: Hello"
 
 @pytest.fixture(scope="module")
 def examples(server: Server) -> dict[str, str]:
-    """They name the site's address, which in a test is not the one the server listens at."""
+    """Return the examples with the test server's address in place of the site's."""
     page = server.person("alice").get("/settings/api/").text
     found = {name: html.unescape(text) for name, text in PRE.findall(page)}
     site = f"http://localhost:{server.port}"

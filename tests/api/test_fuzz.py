@@ -26,7 +26,7 @@ AT_ONCE = 8
 
 
 class Caller:
-    """Somebody with a session, and two keys: one of them keeps conversations."""
+    """A person with a session and two keys, one of which keeps conversations."""
 
     def __init__(self) -> None:
         self.user = User.objects.create_user("alice", "alice@example.org", "correct horse battery")
@@ -42,7 +42,7 @@ class Caller:
         return f"Bearer {secret}"
 
     def known(self) -> list[str]:
-        """Of each kind some that are there."""
+        """Return ids of existing rows, some of each kind."""
         tables = (Conversation, Message, Run)
         return [
             str(key)

@@ -1,4 +1,4 @@
-"""What one call sets of the AI Gateway, for keys that an administrator allowed it, and what comes back."""
+"""Options of the AI Gateway in a call, for keys that may set them, and the headers of its response."""
 
 import json
 from typing import Any
@@ -77,7 +77,7 @@ async def test_the_option_of_the_body_says_the_same(engine: Engine, fake: Fake) 
     assert "cf-aig-log-id" in answer
 
 
-async def test_a_stream_says_it_as_well_and_the_same_question_hits_the_cache(engine: Engine) -> None:
+async def test_stream_reports_the_gateway_and_repeats_hit_the_cache(engine: Engine) -> None:
     headers = {"Authorization": await run_in_db(bearer, True), ID: "team", "cf-aig-cache-ttl": "300"}
     told = []
     for _ in range(2):

@@ -5,7 +5,7 @@ import pytest
 from chat.api.errors import UnknownModel
 from chat.api.model_names import resolve_model
 from chat.model_catalog import catalog
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 
 LOCAL = LlmModel("local/small", "Small", 2_048, local=True)
 

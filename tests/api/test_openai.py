@@ -66,7 +66,7 @@ def test_a_stream(alices: Program, usage: bool) -> None:
 
 
 def test_every_character_arrives(alices: Program) -> None:
-    """Those at which careless readers split lines, too."""
+    """Send also the characters at which careless readers split lines."""
     said = 'quote " back \\ line\u2028 \u0085 emoji 😀 <b> & \t end'
     with alices.stream(CHAT, question(says_line(said, size=3, delay=0.001))) as events:
         text = "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in events)
@@ -174,7 +174,7 @@ def test_what_is_not_supported_is_refused_by_name(alices: Program, name: str, va
 
 
 def test_a_busy_model_rejects_at_once_where_the_call_says_so(alices: Program, fake: Fake) -> None:
-    """It is asked once: who wants no queue wants no second attempt either."""
+    """Expect one attempt: a caller that rejects queueing gets no retry either."""
     fake.clear()
     refused = alices.chat("fake: status code=3040", options={"rejectIfBusy": True})
     assert (refused.status_code, refused.json()["error"]["code"]) == (429, "model_busy")
@@ -247,6 +247,7 @@ def test_earlier_reasoning_goes_to_models_that_read_it(alices: Program, fake: Fa
         {"stream_options": {"include_obfuscation": True}},
         {"messages": [{"role": "assistant", "content": "x", "function_call": {"name": "weather"}}]},
         {"messages": [{"role": "assistant", "content": "x", "reasoning_content": 7}]},
+        {"messages": [{"role": "tool", "content": "sunny"}]},
     ],
 )
 def test_what_cannot_be_asked_is_refused(alices: Program, fake: Fake, database: Database, wrong: Any) -> None:

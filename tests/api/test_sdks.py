@@ -1,4 +1,4 @@
-"""What others wrote for these APIs works here: the official SDKs, and LangChain's integration."""
+"""The official SDKs and LangChain's integration work with these APIs."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class TestLangChain:
         assert answer.usage_metadata["output_tokens"] == 4
 
     def test_reasoning(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
-        """Its stream shows none of any server's; the text must stand there once."""
+        """Expect each text once."""
         asked = "fake: reasoning think=2 tokens=3 delay=0"
         assert chain.invoke(asked).content == [
             {"type": "thinking", "thinking": "thought1 thought2 "},

@@ -29,7 +29,7 @@ def test_a_whole_answer(alices: Program, body: dict[str, Any]) -> None:
 
 
 def test_the_curl_of_its_documentation(server: Server, alices: Program, fake: Fake) -> None:
-    """It says nothing of JSON, so curl calls it a form."""
+    """The documented call declares no JSON, so curl sends it as a form."""
     curl = ["curl", "-s", f"{server.url}{RUN}/{MODEL}", "-X", "POST"]
     curl += ["-H", f"Authorization: Bearer {alices.key}", "-d", '{ "prompt": "Where is Hello World from" }']
     told = subprocess.run(curl, check=True, capture_output=True, text=True).stdout
@@ -130,6 +130,17 @@ def test_refusals(alices: Program, body: Any, model: str, status: int, code: int
     assert told["errors"][0]["message"]
 
 
+def test_mistral_needs_the_id_of_a_tool_result(alices: Program, fake: Fake) -> None:
+    """Other classic models take a result without it, as in the documentation of Workers AI."""
+    result = {"role": "tool", "name": "weather", "content": "sunny"}
+    body = {"messages": [{"role": "user", "content": "fake: words tokens=1 delay=0"}, result]}
+    assert alices.run(body, CLASSIC).status_code == 200
+    calls = len(fake.calls)
+    answer = alices.run(body, "@cf/mistralai/mistral-small-3.1-24b-instruct")
+    assert (answer.status_code, len(fake.calls)) == (400, calls)
+    assert "messages[1].tool_call_id" in answer.json()["errors"][0]["message"]
+
+
 def test_a_bad_key(server: Server, program: Callable[..., Program]) -> None:
     stranger = Program(server.url, "chat_wrong")
     for answer in (stranger.run(PROMPT), stranger.client.get(f"{ACCOUNT}/models/search")):
@@ -190,11 +201,11 @@ def test_a_models_schema(alices: Program) -> None:
     refused = alices.client.get(f"{ACCOUNT}/models/schema", params={"model": "@cf/baai/bge-m3"})
     assert (refused.status_code, refused.json()["errors"][0]["code"]) == (400, 5007)
     unnamed = alices.client.get(f"{ACCOUNT}/models/schema").json()["errors"][0]
-    assert (unnamed["code"], unnamed["message"]) == (5006, "“model” must be text.")
+    assert (unnamed["code"], unnamed["message"]) == (5006, "“model” must be a string.")
 
 
 def test_a_retired_models_name_finds_its_successor(alices: Program) -> None:
-    """As a call of it does."""
+    """Resolve the retired name to its successor, as a call does."""
     gone = "@cf/meta/llama-2-7b-chat-int8"
     assert alices.client.get(f"{ACCOUNT}/models/schema", params={"model": gone}).status_code == 200
     found = alices.client.get(f"/v1/models/{gone}")

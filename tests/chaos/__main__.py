@@ -33,15 +33,20 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--overlap", action="store_true", help="end processes while the database is away, too"
     )
+    parser.add_argument("--viewers", type=int, default=DEFAULT.viewers, help="of each reply")
+    parser.add_argument("--fleet", action="store_true", help="on three hosts that can be cut off (as root)")
     parser.add_argument("--schedule", type=Path, help="a file with the faults of each round, a line each")
     parser.add_argument("--evidence", type=Path, default=EVIDENCE, help="where failing rounds are kept")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.fleet and given.database == "sqlite":
+        parser.error("hosts share no SQLite file: a fleet needs --database postgres")
+    return given
 
 
 async def rounds(database: str, given: argparse.Namespace, seed: int, found: list[Totals]) -> None:
     """All rounds on one database; what is counted so far is in `found` at any time."""
     began = time.monotonic()
-    async with staged(database) as stage:
+    async with staged(database, fleet=given.fleet) as stage:
         totals = Totals(database, stage.skipped)
         found.append(totals)
         while True:
@@ -54,7 +59,7 @@ async def rounds(database: str, given: argparse.Namespace, seed: int, found: lis
 
 
 async def one(stage: Stage, given: argparse.Namespace, seed: int) -> Report:
-    size = Size(given.replies, given.faults, given.rate)
+    size = Size(given.replies, given.faults, given.rate, viewers=given.viewers)
     faults = planned(stage, given, seed, size)
     looks = seed % 2 == 0
     print(
@@ -74,7 +79,8 @@ def planned(stage: Stage, given: argparse.Namespace, seed: int, size: Size) -> l
     if given.schedule:
         return [Fault.parse(line) for line in given.schedule.read_text().splitlines() if line.strip()]
     kinds = [kind for kind in stage.kinds if not given.only or kind in given.only]
-    together = {"shared": stage.shared, "overlap": given.overlap}
+    hosts = stage.hosts.count if stage.hosts else 0
+    together = {"shared": stage.shared, "overlap": given.overlap, "hosts": hosts}
     return schedule.faults(seed, size, kinds, len(stage.processes), **together)
 
 
@@ -82,7 +88,9 @@ def replay(stage: Stage, given: argparse.Namespace, seed: int) -> str:
     command = f"python -m tests.chaos --database {stage.kind} --rounds 1 --seed {seed}"
     command += f" --faults {given.faults} --replies {given.replies} --rate {given.rate:g}"
     command += f" --only {' '.join(given.only)}" if given.only else ""
+    command += f" --viewers {given.viewers}" if given.viewers != DEFAULT.viewers else ""
     command += " --overlap" if given.overlap else ""
+    command += " --fleet" if given.fleet else ""
     return command + (f" --schedule {given.schedule}" if given.schedule else "")
 
 
@@ -91,7 +99,8 @@ async def everything(given: argparse.Namespace) -> int:
     assert task
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     seed = random.randrange(1_000_000) if given.seed is None else given.seed
-    databases = ["sqlite", "postgres"] if given.database == "both" else [given.database]
+    both = ["postgres"] if given.fleet else ["sqlite", "postgres"]
+    databases = both if given.database == "both" else [given.database]
     found: list[Totals] = []
     try:
         for database in databases:

@@ -14,7 +14,7 @@ TABLES = ("chat_run", "chat_worker", "chat_runchunk")
 
 
 def keep(folder: Path, stage: Stage, report: Report, replay: str) -> None:
-    """Everything into `folder`, which is made."""
+    """Write everything about the round into the new folder `folder`."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "schedule.txt").write_text("".join(f"{fault}\n" for fault in report.faults))
@@ -31,7 +31,7 @@ def keep(folder: Path, stage: Stage, report: Report, replay: str) -> None:
 
 
 def timeline(report: Report) -> Iterator[str]:
-    """What happened to processes and viewers, in order; then each reply in a line."""
+    """Return the events of processes and viewers in their order, then a line for each reply."""
     notes = list(report.notes)
     for name, outcome in report.outcomes.items():
         for number, sighting in enumerate(outcome.sightings):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 _LINE = re.compile(
-    r"\s*(?P<at>[\d.]+) s\s+(?P<kind>\w+)\s+(?:process (?P<process>\d+)|everybody)"
+    r"\s*(?P<at>[\d.]+) s\s+(?P<kind>\w+)\s+(?:(?:process|host) (?P<process>\d+)|everyone)"
     r"(?:\s+for (?P<seconds>[\d.]+) s)?(?:\s+\((?P<how>[\w+-]+)\))?\s*"
 )
 
@@ -21,10 +21,11 @@ class Kind(StrEnum):
     CLOCK = "clock"  # the wall clock jumps, and back
     SLOW = "slow"  # the link to the database, or with SQLite that to the viewers, is slow
     CUT = "cut"  # all connections of viewers are cut
+    HOST = "host"  # a host is cut off, with every process on it
 
 
 class How(StrEnum):
-    """What a link that is down does."""
+    """The behaviour of a link that is down."""
 
     REFUSED = "refused"  # connections are reset, new ones refused
     SILENT = "silent"  # nothing arrives until it is up again, then everything
@@ -32,9 +33,16 @@ class How(StrEnum):
     UNANSWERED = "unanswered"  # requests arrive, answers do not; in the end the connections are reset
 
 
+class Reach(StrEnum):
+    """What a host still reaches while it is cut off."""
+
+    NOTHING = "nothing"
+    MODEL = "model"  # its replies go on
+
+
 # What keeps text from being stored within half a second: a process that is killed meanwhile loses more,
 # unless it could write its text beside the database.
-STORAGE = {Kind.DATABASE, Kind.LOCK, Kind.DISK, Kind.SLOW, Kind.FREEZE}
+STORAGE = {Kind.DATABASE, Kind.LOCK, Kind.DISK, Kind.SLOW, Kind.FREEZE, Kind.HOST}
 WRITTEN_BESIDE = {Kind.DATABASE, Kind.LOCK}
 ENDINGS = {Kind.KILL, Kind.TERM}
 HARMLESS_TOGETHER = {Kind.CUT, Kind.REDIS, Kind.CLOCK}
@@ -42,7 +50,7 @@ HARMLESS_TOGETHER = {Kind.CUT, Kind.REDIS, Kind.CLOCK}
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """`process` is its number, None for everybody."""
+    """`process` is its number, None for everyone; for `Kind.HOST` it is the host's."""
 
     at: float
     kind: Kind
@@ -55,7 +63,8 @@ class Fault:
         return self.at + self.seconds
 
     def __str__(self) -> str:
-        whom = "everybody" if self.process is None else f"process {self.process}"
+        kind = "host" if self.kind == Kind.HOST else "process"
+        whom = "everyone" if self.process is None else f"{kind} {self.process}"
         line = f"{self.at:6.1f} s  {self.kind:<8}  {whom}"
         line += f"  for {self.seconds:g} s" if self.seconds else ""
         return line + (f"  ({self.how})" if self.how else "")
@@ -71,5 +80,7 @@ class Fault:
         return cls(float(match["at"]), Kind(match["kind"]), process, seconds, match["how"] or "")
 
     def touches(self, other: "Fault") -> bool:
-        """Whether both happen to the same process."""
+        """Return True if both may happen to the same process."""
+        if Kind.HOST in (self.kind, other.kind):
+            return True
         return None in (self.process, other.process) or self.process == other.process

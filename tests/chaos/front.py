@@ -6,6 +6,8 @@ from contextlib import suppress
 
 from .links import Link, Streams
 
+Address = tuple[str, int]  # host and port
+
 LOOK_SECONDS = 1.0
 CONNECT_SECONDS = 2.0
 
@@ -13,10 +15,10 @@ CONNECT_SECONDS = 2.0
 class Front(Link):
     """With `looks` it asks each process for `/readyz` and leaves out who is not ready, if others are."""
 
-    def __init__(self, ports: list[int], *, looks: bool) -> None:
+    def __init__(self, addresses: list[Address], *, looks: bool) -> None:
         super().__init__(self._next)
-        self._ports = ports
-        self._ready = set(ports)
+        self._addresses = addresses
+        self._ready = set(addresses)
         self._turn = itertools.count()
         self._looks = looks
         self._task: asyncio.Task[None] | None = None
@@ -33,26 +35,27 @@ class Front(Link):
         await super().stop()
 
     async def _next(self) -> Streams:
-        """Who does not take the connection is passed over."""
+        """Connect to the next process. Skip processes that accept no connection."""
         first = next(self._turn)
-        ports = [self._ports[(first + n) % len(self._ports)] for n in range(len(self._ports))]
-        for port in sorted(ports, key=lambda port: port not in self._ready):
+        count = len(self._addresses)
+        addresses = [self._addresses[(first + n) % count] for n in range(count)]
+        for address in sorted(addresses, key=lambda address: address not in self._ready):
             with suppress(OSError, TimeoutError):
-                return await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), CONNECT_SECONDS)
+                return await asyncio.wait_for(asyncio.open_connection(*address), CONNECT_SECONDS)
         raise ConnectionRefusedError("no process takes connections")
 
     async def _look(self) -> None:
         while True:
-            answers = await asyncio.gather(*map(is_ready, self._ports))
-            self._ready = {port for port, ready in zip(self._ports, answers, strict=True) if ready}
+            answers = await asyncio.gather(*map(is_ready, self._addresses))
+            self._ready = {each for each, ready in zip(self._addresses, answers, strict=True) if ready}
             await asyncio.sleep(LOOK_SECONDS)
 
 
-async def is_ready(port: int, timeout: float = CONNECT_SECONDS) -> bool:
-    """Whether `/readyz` answers 200 within that time."""
+async def is_ready(address: Address, timeout: float = CONNECT_SECONDS) -> bool:
+    """Return True if `/readyz` answers 200 in time."""
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(timeout):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            reader, writer = await asyncio.open_connection(*address)
             try:
                 writer.write(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 return (await reader.readline()).split()[1:2] == [b"200"]

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from .faults import Fault, Kind
+from .faults import Fault, How, Kind, Reach
 from .front import Front
 from .links import Link
 from .processes import WebProcess
@@ -25,7 +25,7 @@ class Injector:
         self.notes: list[tuple[float, str]] = []
 
     async def run(self, faults: Sequence[Fault], began: float) -> None:
-        """Until the last is over and every process is back."""
+        """Run until the last fault is over and every process is back."""
         async with asyncio.TaskGroup() as group:
             for fault in faults:
                 group.create_task(self._happen(fault, began))
@@ -123,6 +123,21 @@ class Injector:
         await asyncio.sleep(fault.seconds)
         for process in self._processes(fault):
             self._stage.clocks[process.number].jump(0)
+
+    async def _host(self, fault: Fault) -> None:
+        hosts = self._stage.hosts
+        assert hosts
+        assert fault.process is not None
+        models = self._stage.model_links_of(fault.process) if fault.how == Reach.NOTHING else []
+        for link in models:
+            link.take_down(How.SILENT)
+        await asyncio.to_thread(hosts.cut_off, fault.process)
+        try:
+            await asyncio.sleep(fault.seconds)
+        finally:
+            await asyncio.to_thread(hosts.reconnect, fault.process)
+            for link in models:
+                await link.bring_up()
 
     async def _cut(self, fault: Fault) -> None:
         self._front.reset()

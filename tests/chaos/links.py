@@ -18,8 +18,17 @@ CHUNK_BYTES = 65536
 class Link:
     """A port of ours in front of something; `connect` opens a connection to that."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Streams]]) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], Awaitable[Streams]],
+        *,
+        address: str = "127.0.0.1",
+        listener: Callable[[int], socket.socket] | None = None,
+    ) -> None:
+        """`listener` makes the socket on a port of its own choice of address."""
         self.port = free_port()
+        self.address = address
+        self._listener = listener
         self._connect = connect
         self._open = asyncio.Event()
         self._open.set()
@@ -30,7 +39,10 @@ class Link:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self._accepted, "127.0.0.1", self.port, backlog=1024)
+        if self._listener:
+            self._server = await asyncio.start_server(self._accepted, sock=self._listener(self.port))
+        else:
+            self._server = await asyncio.start_server(self._accepted, self.address, self.port, backlog=1024)
 
     async def stop(self) -> None:
         self._refuse()
@@ -55,7 +67,7 @@ class Link:
         self._open.set()
 
     def slow_down(self, seconds: float) -> None:
-        """Whatever is sent arrives that much later; 0 for the usual speed."""
+        """Delay everything that is sent by this time; 0 for the usual speed."""
         self._delay = seconds
 
     def reset(self) -> None:
@@ -93,7 +105,7 @@ class Link:
                     each.close()
 
     async def _both(self, *pumps: Awaitable[None]) -> None:
-        """Until either side has closed."""
+        """Pass bytes on in both directions, until either side has closed."""
         tasks = [asyncio.ensure_future(pump) for pump in pumps]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.databases import ROOT
 
-from .front import is_ready
+from .front import Address, is_ready
 
 STARTING_SECONDS = 90.0
 DRAINING_SECONDS = 90.0
@@ -46,11 +47,14 @@ class Clock:
 
 
 class WebProcess:
-    """Stays the same over restarts: its port, its folder, its log."""
+    """Stays the same over restarts: its address, its folder, its log. `prefix` begins its command."""
 
-    def __init__(self, number: int, port: int, env: dict[str, str], log: Path) -> None:
+    def __init__(
+        self, number: int, address: Address, env: dict[str, str], log: Path, prefix: Sequence[str] = ()
+    ) -> None:
         self.number = number
-        self.port = port
+        self.address = address
+        self._prefix = prefix
         self.env = env
         self.log = log
         self.exits: list[int] = []
@@ -59,7 +63,7 @@ class WebProcess:
     def launch(self) -> None:
         with self.log.open("ab") as log:
             self._child = subprocess.Popen(
-                [sys.executable, "manage.py", "serve"],
+                [*self._prefix, sys.executable, "manage.py", "serve"],
                 cwd=ROOT,
                 env=self.env,
                 stdout=log,
@@ -77,7 +81,7 @@ class WebProcess:
         while asyncio.get_running_loop().time() < give_up:
             if not self.is_running:
                 self.launch()
-            if await is_ready(self.port):
+            if await is_ready(self.address):
                 return True
             await asyncio.sleep(0.2)
         return False
@@ -88,7 +92,7 @@ class WebProcess:
             os.kill(self._child.pid, number)
 
     async def ended(self, timeout: float = DRAINING_SECONDS) -> int:
-        """Its exit code; killed where it takes longer."""
+        """Wait for the end and return the exit code; kill the process if it takes longer."""
         assert self._child
         try:
             code = await asyncio.to_thread(self._child.wait, timeout)
@@ -99,7 +103,7 @@ class WebProcess:
         return code
 
     def end(self) -> None:
-        """At once, frozen or not."""
+        """Kill the process at once, frozen or not."""
         if self.is_running:
             assert self._child
             self._child.kill()

@@ -29,7 +29,7 @@ ARTICLE = r'data-run="{}".*?data-part="text"[^>]*>(.*?)</div>'
 
 @dataclass(slots=True)
 class Report:
-    """What came of a round, and what it takes to understand it."""
+    """The result of a round, and the evidence to understand it."""
 
     faults: list[Fault]
     outcomes: dict[str, Outcome] = field(default_factory=dict)
@@ -49,13 +49,13 @@ class Report:
 
 
 class Round:
-    """Everything of one round on a stage that stays."""
+    """One round, on a stage that outlives it."""
 
     def __init__(self, stage: Stage, replies: list[Reply], faults: list[Fault], *, looks: bool) -> None:
         self._stage = stage
         self._replies = replies
         self._faults = faults
-        self._front = Front([process.port for process in stage.processes], looks=looks)
+        self._front = Front([process.address for process in stage.processes], looks=looks)
         self._injector = Injector(stage, self._front)
 
     async def run(self) -> Report:
@@ -83,7 +83,7 @@ class Round:
         return await self._report(http, audiences, kept)
 
     async def _quiet(self, watching: list[asyncio.Task[None]], began: float) -> dict[str, stored.Stored]:
-        """Until everybody has seen the end. Returns what is stored then."""
+        """Wait until all viewers have seen the end. Return the stored texts."""
         last = max(began + reply.at + reply.seconds for reply in self._replies)
         patience = max(0.0, last - time.monotonic()) + QUIET_SECONDS
         give_up = time.monotonic() + patience
@@ -93,7 +93,7 @@ class Round:
         return await self._settled(give_up)
 
     async def _settled(self, give_up: float) -> dict[str, stored.Stored]:
-        """What is stored, once it stays: an owner whose reply others ended stores its text after that."""
+        """Return the stored texts once they stay: a recovered run's owner stores its text later."""
         kept, before = await self._read(), None
         while kept != before and time.monotonic() < give_up:
             await asyncio.sleep(SETTLING_SECONDS)
@@ -143,7 +143,7 @@ class Round:
         )
 
     def _ended_during(self, owner: int, call: dict[str, Any]) -> set[Kind]:
-        """How its process was ended while it wrote, or before it could store the end."""
+        """Return the ways in which its process was ended while it wrote, or before it could store the end."""
         return {
             kind
             for kind, process, at in self._injector.endings

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
-from .faults import ENDINGS, HARMLESS_TOGETHER, STORAGE, WRITTEN_BESIDE, Fault, How, Kind
+from .faults import ENDINGS, HARMLESS_TOGETHER, STORAGE, WRITTEN_BESIDE, Fault, How, Kind, Reach
 
 OUTAGES_SECONDS = (5.0, 12.0, 12.0, 20.0, 20.0, 60.0)
 HOUR_SECONDS = 3600
@@ -33,7 +33,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much happens in a round."""
+    """The number of events in a round."""
 
     replies: int = 12
     faults: int = 5
@@ -41,6 +41,7 @@ class Size:
     span: float = 30.0  # seconds within which the faults begin
     shortest: float = 20.0  # seconds of a reply
     longest: float = 60.0
+    viewers: int = 2  # of each reply
 
 
 def replies(seed: int, size: Size) -> list[Reply]:
@@ -59,13 +60,20 @@ def _reply(random: Random, name: str, number: int, size: Size) -> Reply:
         thoughts=int(3 * size.rate) if number % 4 == 3 else 0,
         delay=round(1 / size.rate, 4),
         person=PEOPLE[number % len(PEOPLE)],
-        pages=tuple(random.random() < 0.5 for _ in range(2)),
+        pages=tuple(random.random() < 0.5 for _ in range(size.viewers)),
         sent_twice=number % 4 == 0,
     )
 
 
 def faults(
-    seed: int, size: Size, kinds: list[Kind], processes: int, *, shared: bool, overlap: bool = False
+    seed: int,
+    size: Size,
+    kinds: list[Kind],
+    processes: int,
+    *,
+    shared: bool,
+    overlap: bool = False,
+    hosts: int = 0,
 ) -> list[Fault]:
     """`shared`: one file for all, as with SQLite, where a frozen process may hold the lock of the others.
 
@@ -76,13 +84,13 @@ def faults(
     for _ in range(TRIES):
         if len(chosen) == size.faults:
             break
-        fault = _fault(random, random.choice(kinds), size, processes, shared)
+        fault = _fault(random, random.choice(kinds), size, processes, hosts, shared)
         if not any(conflict(fault, other, shared=shared, overlap=overlap) for other in chosen):
             chosen.append(fault)
     return sorted(chosen, key=lambda fault: fault.at)
 
 
-def _fault(random: Random, kind: Kind, size: Size, processes: int, shared: bool) -> Fault:
+def _fault(random: Random, kind: Kind, size: Size, processes: int, hosts: int, shared: bool) -> Fault:
     at = round(random.uniform(FIRST_FAULT_SECONDS, FIRST_FAULT_SECONDS + size.span), 1)
     one = random.randrange(processes)
     anybody = random.choice([None, None, one])
@@ -108,10 +116,13 @@ def _fault(random: Random, kind: Kind, size: Size, processes: int, shared: bool)
             )
         case Kind.CUT:
             return Fault(at, kind)
+        case Kind.HOST:
+            host, reach = random.randrange(hosts), random.choice(list(Reach))
+            return Fault(at, kind, host, random.choice(OUTAGES_SECONDS), reach)
 
 
 def conflict(one: Fault, other: Fault, *, shared: bool, overlap: bool) -> bool:
-    """Whether the two must not come together: what they do would be undone, or text could not be stored."""
+    """Return True if the faults must not overlap: one would undo the other, or no text could be stored."""
     margin = MARGIN_SECONDS if {one.kind, other.kind} & ENDINGS else 1.0
     apart = one.end + margin <= other.at or other.end + margin <= one.at
     if apart:

@@ -1,11 +1,11 @@
-"""What one viewer saw of one reply, over all its connections."""
+"""The view of one reply by one viewer, over all its connections."""
 
 import json
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from chat.engine.streaming.position import Position
+from chat.wire.position import Position
 from chat.wire.sse import Event
 from tests.rendering.page import patched
 

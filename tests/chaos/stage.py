@@ -1,4 +1,4 @@
-"""Who acts: the fake upstream, the database and Redis behind links, and the web processes."""
+"""The processes of a round: the fake upstream, the database and Redis behind links, and the web processes."""
 
 import asyncio
 import os
@@ -13,6 +13,7 @@ from tests.support.databases import Template, clean_environment
 from tests.support.server import free_port, give_back
 
 from .faults import Kind
+from .hosts import Hosts
 from .links import Link, Streams
 from .processes import FAKETIME, Clock, WebProcess
 from .storage import Disk, Storage, postgres_address
@@ -20,19 +21,23 @@ from .storage import Disk, Storage, postgres_address
 REDIS = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
 DRAIN_SECONDS = 5
 PROCESSES = {"sqlite": 2, "postgres": 3}
+HOSTS = 3
+PROCESSES_ON_A_HOST = 2
 
 
 class Stage:
-    """To be made with `staged`; everything started ends with it."""
+    """The started processes, made with `staged`, which ends them."""
 
-    def __init__(self, kind: str, folder: Path, template: Template | None) -> None:
+    def __init__(self, kind: str, folder: Path, template: Template | None, hosts: Hosts | None) -> None:
         self.kind = kind
+        self.hosts = hosts
         self.folder = folder
         self.fakes: list[WorkersAI] = []  # one for each process, so that it is known who asks
         self.processes: list[WebProcess] = []
         self.clocks: list[Clock] = []
         self.database_links: list[Link] = []
         self.redis_links: list[Link] = []
+        self._model_links: list[Link] = []
         self.storage: Storage
         self.template = template
         self.skipped: dict[Kind, str] = {}
@@ -46,6 +51,8 @@ class Stage:
     def kinds(self) -> list[Kind]:
         """The faults that can happen here."""
         absent = {Kind.DATABASE} if self.shared else {Kind.LOCK}
+        if self.hosts is None:
+            absent.add(Kind.HOST)
         return [kind for kind in Kind if kind not in absent and kind not in self.skipped]
 
     async def open(self, stack: AsyncExitStack) -> None:
@@ -63,7 +70,8 @@ class Stage:
         self.storage.make(self.template, self.folder)
         if not await self._has_redis():
             self.skipped[Kind.REDIS] = "needs Redis"
-        for number in range(PROCESSES[self.kind]):
+        count = self.hosts.count * PROCESSES_ON_A_HOST if self.hosts else PROCESSES[self.kind]
+        for number in range(count):
             await self._add(number, stack)
         ready = await asyncio.gather(*(process.ready() for process in self.processes))
         assert all(ready), f"the processes do not start: {self.processes[0].log.read_text()[-2000:]}"
@@ -75,25 +83,41 @@ class Stage:
         await fake.start()
         stack.push_async_callback(fake.stop)
         self.fakes.append(fake)
-        env = {**self._env(number, port), **await self._links(stack)}
+        host = number // PROCESSES_ON_A_HOST
+        address = self.hosts.address_of(host) if self.hosts else "127.0.0.1"
+        env = {**self._env(number, address, port), **await self._links(stack)}
+        if self.hosts:
+            env["CLOUDFLARE_API_BASE_URL"] = await self._model_link(stack, self.hosts, host, fake)
         if Kind.CLOCK not in self.skipped:
             share = self.clocks[:1] if self.shared else []
             self.clocks.append(share[0] if share else Clock(self.folder / f"clock-{number}"))
             env |= self.clocks[-1].env
-        process = WebProcess(number, port, env, self.folder / f"process-{number}.log")
+        prefix = self.hosts.command(host) if self.hosts else []
+        log = self.folder / f"process-{number}.log"
+        process = WebProcess(number, (address, port), env, log, prefix)
         self.processes.append(process)
         stack.callback(process.end)
         process.launch()
 
-    def _env(self, number: int, port: int) -> dict[str, str]:
+    def model_links_of(self, host: int) -> list[Link]:
+        """The links from the processes of a host to the model."""
+        first = host * PROCESSES_ON_A_HOST
+        return self._model_links[first : first + PROCESSES_ON_A_HOST]
+
+    def _env(self, number: int, address: str, port: int) -> dict[str, str]:
         assert self.template
-        home = self.folder / ("web" if self.shared or number < 2 else "web-elsewhere")
+        if self.hosts:
+            home = self.folder / f"web-{number // PROCESSES_ON_A_HOST}"
+        else:
+            home = self.folder / ("web" if self.shared or number < 2 else "web-elsewhere")
         if not home.exists():
             home.mkdir()
             self.template.static_for(home)
         return clean_environment(
             DATA_DIR=str(home),
+            HOST=address,
             PORT=str(port),
+            ALLOWED_HOSTS="127.0.0.1,localhost",
             SECRET_KEY=self.template.secret_key,
             DATABASE_URL=self.storage.database.url,
             CLOUDFLARE_ACCOUNT_ID="acc",
@@ -107,15 +131,32 @@ class Stage:
         env = {}
         if not self.shared:
             host, port = await asyncio.to_thread(postgres_address)
-            link = await _linked(stack, host, port)
+            link = await _linked(stack, host, port, self._shared_address)
             self.database_links.append(link)
-            env["DATABASE_URL"] = self.storage.url_through(link.port)
+            env["DATABASE_URL"] = self.storage.url_through(link.address, link.port)
         if Kind.REDIS not in self.skipped:
             address = urlsplit(REDIS)
-            link = await _linked(stack, address.hostname or "127.0.0.1", address.port or 6379)
+            name = address.hostname or "127.0.0.1"
+            link = await _linked(stack, name, address.port or 6379, self._shared_address)
             self.redis_links.append(link)
-            env["REDIS_URL"] = f"redis://127.0.0.1:{link.port}{address.path}"
+            env["REDIS_URL"] = f"redis://{link.address}:{link.port}{address.path}"
         return env
+
+    @property
+    def _shared_address(self) -> str:
+        """Where the processes reach what they share."""
+        return self.hosts.address if self.hosts else "127.0.0.1"
+
+    async def _model_link(self, stack: AsyncExitStack, hosts: Hosts, host: int, fake: WorkersAI) -> str:
+        """Link a process to its fake, at an address of its own host: without TLS no other is allowed."""
+        link = Link(
+            lambda: asyncio.open_connection("127.0.0.1", fake.port),
+            listener=lambda port: hosts.listener(host, port),
+        )
+        await link.start()
+        stack.push_async_callback(link.stop)
+        self._model_links.append(link)
+        return fake.base_url.replace(f":{fake.port}", f":{link.port}")
 
     async def _has_redis(self) -> bool:
         address = urlsplit(REDIS)
@@ -127,23 +168,29 @@ class Stage:
         return True
 
 
-async def _linked(stack: AsyncExitStack, host: str, port: int) -> Link:
+async def _linked(stack: AsyncExitStack, host: str, port: int, address: str) -> Link:
     async def connect() -> Streams:
         if host.startswith("/"):
             return await asyncio.open_unix_connection(f"{host}/.s.PGSQL.{port}")
         return await asyncio.open_connection(host, port)
 
-    link = Link(connect)
+    link = Link(connect, address=address)
     await link.start()
     stack.push_async_callback(link.stop)
     return link
 
 
 @asynccontextmanager
-async def staged(kind: str, template: Template | None = None) -> AsyncIterator[Stage]:
-    """`kind`: sqlite or postgres. Without a template of such a database one is made."""
+async def staged(kind: str, template: Template | None = None, *, fleet: bool = False) -> AsyncIterator[Stage]:
+    """`kind`: sqlite or postgres. Without a template of such a database one is made.
+
+    `fleet`: the processes run on hosts with networks of their own. Raises `OSError` where there can be none.
+    """
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix=f"chaos-{kind}-")))
-        stage = Stage(kind, folder, template)
+        hosts = stack.enter_context(Hosts.made(HOSTS)) if fleet else None
+        if fleet and hosts is None:
+            raise OSError("a fleet needs Linux, root and iproute2, for networks of its own")
+        stage = Stage(kind, folder, template, hosts)
         await stage.open(stack)
         yield stage

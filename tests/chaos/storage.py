@@ -28,7 +28,7 @@ class Disk:
     @classmethod
     @contextmanager
     def mounted(cls, folder: Path) -> Iterator["Disk | None"]:
-        """None where it cannot be had."""
+        """Mount a small disk; yield None where that is not possible."""
         folder.mkdir()
         command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "none", str(folder)]
         if os.geteuid() != 0 or subprocess.run(command, capture_output=True).returncode:
@@ -61,7 +61,7 @@ class Storage:
         self._stack = ExitStack()
 
     def make(self, template: Template, folder: Path) -> None:
-        """To be called once; `close` also drops what a failed call left."""
+        """Make the databases, once; `close` also drops what a failed call left."""
         if template.kind == "sqlite":
             self.database = template.copy(self.disk.folder if self.disk else folder)
             return
@@ -89,12 +89,12 @@ class Storage:
     def _name(self) -> str:
         return self.database.url.rsplit("/", 1)[1]
 
-    def url_through(self, port: int) -> str:
+    def url_through(self, address: str, port: int) -> str:
         """The address for a process whose link to PostgreSQL listens there."""
         with psycopg.connect(POSTGRES) as connection:
             user, password = connection.info.user, connection.info.password
         who = quote(user) + (f":{quote(password)}" if password else "")
-        return f"postgresql://{who}@127.0.0.1:{port}/{self._name}"
+        return f"postgresql://{who}@{address}:{port}/{self._name}"
 
     def hold_lock(self, release: threading.Event) -> None:
         """SQLite: be another writer until `release` is set. To be run in a thread of its own."""

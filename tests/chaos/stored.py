@@ -1,4 +1,4 @@
-"""What the database holds when all is over."""
+"""The content of the database after a round."""
 
 from dataclasses import dataclass, field
 
@@ -38,7 +38,7 @@ def live_rows(database: Database) -> int:
 
 
 def read(database: Database) -> dict[str, Stored]:
-    """By the name of the reply."""
+    """Return the stored replies by name."""
     found: dict[str, Stored] = {}
     chunks = _chunks(database)
     for run, status, _key, asked, text, reasoning in database.rows(RUNS):

@@ -25,7 +25,7 @@ WHAT = {
 
 
 class Totals:
-    """What happened on one database."""
+    """The totals of all rounds on one database."""
 
     def __init__(self, database: str, skipped: dict[Kind, str]) -> None:
         self._database = database

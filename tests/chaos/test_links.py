@@ -119,7 +119,7 @@ async def test_slow_delays_each_way(link: Link) -> None:
 async def test_the_front_takes_turns_and_passes_over_who_is_away(echo: Echo) -> None:
     other = Echo()
     await other.start()
-    front = Front([echo.port, other.port], looks=False)
+    front = Front([("127.0.0.1", echo.port), ("127.0.0.1", other.port)], looks=False)
     await front.start()
     for _ in range(2):
         streams = await connected(front)

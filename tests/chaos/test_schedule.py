@@ -4,11 +4,11 @@ from itertools import combinations
 
 import pytest
 
-from .faults import ENDINGS, STORAGE, Fault, How, Kind
+from .faults import ENDINGS, STORAGE, Fault, How, Kind, Reach
 from .schedule import MARGIN_SECONDS, Size, faults, replies
 from .upstream import name_in, question, text_of
 
-KINDS = list(Kind)
+KINDS = [kind for kind in Kind if kind != Kind.HOST]
 SIZE = Size(faults=8)
 
 
@@ -21,10 +21,21 @@ def test_a_seed_gives_the_same_round_each_time() -> None:
 
 def test_all_kinds_and_ways_come() -> None:
     found = [fault for seed in range(200) for fault in faults(seed, SIZE, KINDS, 3, shared=False)]
-    assert {fault.kind for fault in found} == set(Kind)
+    assert {fault.kind for fault in found} == set(KINDS)
     assert {fault.how for fault in found if fault.kind == Kind.DATABASE} == set(How)
     assert {fault.seconds for fault in found if fault.kind == Kind.DATABASE} == {5.0, 12.0, 20.0, 60.0}
     assert {fault.process for fault in found if fault.kind == Kind.DATABASE} == {None, 0, 1, 2}
+
+
+def test_hosts_are_cut_off_alone_and_for_all_times() -> None:
+    rounds = [faults(seed, SIZE, list(Kind), 6, shared=False, hosts=3) for seed in range(200)]
+    found = [fault for each in rounds for fault in each if fault.kind == Kind.HOST]
+    assert {fault.process for fault in found} == {0, 1, 2}
+    assert {fault.how for fault in found} == set(Reach)
+    for each in rounds:
+        for one, other in combinations(each, 2):
+            if one.kind == Kind.HOST and other.kind in ENDINGS | STORAGE:
+                assert max(one.at, other.at) >= min(one.end, other.end)
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -50,7 +61,7 @@ def test_with_overlap_processes_end_while_the_database_is_away() -> None:
 
 def test_a_line_of_a_schedule_reads_back() -> None:
     for seed in range(50):
-        for fault in faults(seed, SIZE, KINDS, 3, shared=False):
+        for fault in faults(seed, SIZE, list(Kind), 3, shared=False, hosts=3):
             assert Fault.parse(str(fault)) == fault
     with pytest.raises(ValueError, match="not a line"):
         Fault.parse("soon  kill  somebody")

@@ -1,4 +1,4 @@
-"""What a run of all rounds prints."""
+"""The table that a run of all rounds prints."""
 
 from .faults import Fault, Kind
 from .table import WHAT, Totals

@@ -41,7 +41,7 @@ def name_in(asked: str) -> str:
 
 @scenario
 async def known(run: Run, name: str = "", tokens: int = 5, thoughts: int = 0, delay: float = 0.05) -> None:
-    """Its thoughts first, then its text."""
+    """Send the texts known for `name`: its reasoning, then its text."""
     thinking = (frames.chunk(token, "reasoning_content") for token in tokens_of(name, thoughts, "t"))
-    said = frames.catalogue(tokens_of(name, tokens, "w"), run.prompt_tokens)
+    said = frames.catalog(tokens_of(name, tokens, "w"), run.prompt_tokens)
     await run.send(chain(thinking, said), delay)

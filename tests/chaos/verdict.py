@@ -1,4 +1,4 @@
-"""Whether a round kept the promise: what viewers saw, against what is stored and what was sent."""
+"""The verdict on a round: the viewers' texts, compared with the stored and the sent ones."""
 
 import html
 import re
@@ -13,7 +13,7 @@ KILLED_SECONDS = 0.5  # of text that may be lost with a process that is killed
 
 @dataclass(slots=True)
 class Counts:
-    """Of a reply, a round or all rounds. All but the first four have to be zero."""
+    """Counts of a reply, a round or all rounds. All but the first four have to be zero."""
 
     replies: int = 0
     seen: int = 0  # characters
@@ -43,7 +43,7 @@ class Counts:
 
 @dataclass(slots=True)
 class Outcome:
-    """All that is known of one reply. `killed`: its process was killed while it wrote; `ended`: or drained.
+    """The facts about one reply. `killed`: its process was killed while it wrote; `ended`: or drained.
 
     `page` is the HTML of the reply on its conversation's page; `again` what a reader saw of the whole stream.
     """
@@ -96,7 +96,7 @@ def _missing(seen: Sequence[str], kept: str) -> int:
 
 
 def beyond(text: str, kept: str) -> str:
-    """What is left of `text` where it and `kept` part."""
+    """Return the rest of `text` from the first difference from `kept`."""
     pairs = enumerate(zip(text, kept, strict=False))
     same = next((place for place, (one, other) in pairs if one != other), min(len(text), len(kept)))
     return text[same:]

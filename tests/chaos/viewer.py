@@ -49,11 +49,11 @@ class Audience:
         self._known = asyncio.Event()
 
     async def watch(self, began: float) -> None:
-        """Until every viewer has seen the end; to be cancelled when that takes too long."""
+        """Watch until every viewer has seen the end. Cancel this if it takes too long."""
         await asyncio.sleep(max(0.0, began + self.reply.at - time.monotonic()))
         async with asyncio.TaskGroup() as group:
             for number, page in enumerate(self.reply.pages):
-                sends = number == 0 or self.reply.sent_twice
+                sends = number == 0 or (number == 1 and self.reply.sent_twice)
                 silence = PATIENCE_SECONDS if number == 0 else SILENCE_SECONDS
                 group.create_task(self._view(self._sighting(page=page), silence, sends=sends))
 

@@ -1,4 +1,4 @@
-"""What an audit of accessibility finds by looking at a page: names, references, contrast."""
+"""An audit of the accessibility that can be seen on a page: names, references, contrast."""
 
 from playwright.sync_api import Page
 
@@ -77,7 +77,7 @@ CONTRAST = r"""() => {
 
 
 def problems(page: Page) -> list[str]:
-    """What is wrong on a page as it is shown now, in light and in dark colours."""
+    """Return the problems of a page as it is shown now, in light and in dark colours."""
     found: list[str] = page.evaluate(STRUCTURE)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)

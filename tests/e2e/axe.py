@@ -1,4 +1,4 @@
-"""What axe-core finds on a page as it is shown now: the rules of WCAG 2.2 AA and its best practices."""
+"""The findings of axe-core on a page as it is shown now: WCAG 2.2 AA and its best practices."""
 
 from importlib.resources import files
 from typing import Any
@@ -28,7 +28,7 @@ ELSE = {
 
 
 def findings(page: Page) -> list[str]:
-    """In light and in dark colours, once the whole page is there."""
+    """Return the findings in light and in dark colours, once the whole page is there."""
     page.wait_for_load_state()
     found = _run(page, ELSE)
     for scheme in ("light", "dark"):

@@ -19,7 +19,7 @@ Window = Callable[..., Page]
 
 
 def question(scenario: str, text: str = "Tell me something.") -> str:
-    """What somebody asks so that the fake behind the server plays `scenario`."""
+    """Return a question for which the fake behind the server plays `scenario`."""
     return f"{text}\nfake: {scenario}"
 
 
@@ -61,14 +61,14 @@ class ChatPage:
 
     @contextmanager
     def unaware(self) -> Iterator[None]:
-        """This page does not learn what is done elsewhere."""
+        """Block this page's requests for changes made elsewhere."""
         self.page.route(STATE, lambda route: route.abort())
         yield
         self.page.unroute(STATE)
 
     @property
     def text(self) -> str:
-        """What the last reply says so far."""
+        """The text of the last reply so far."""
         return text_of(self.reply)
 
     def grown_to(self, length: int) -> str:
@@ -91,11 +91,17 @@ class ChatPage:
         expect(self.page).to_have_url(ADDRESS)
 
 
+def account_item(page: Page, name: str) -> Locator:
+    """Open the menu of the account, in which this stands; without scripts it holds plain links."""
+    page.get_by_role("button", name="Account:").click()
+    return page.locator("#account").get_by_text(name, exact=True)
+
+
 def text_of(article: Locator) -> str:
     """A message's text."""
     return article.locator("[data-part=text]").text_content() or ""
 
 
 def words(count: int) -> str:
-    """What the fake writes for `tokens=count`."""
+    """Return the words that the fake writes for `tokens=count`."""
     return " ".join(f"word{n}" for n in range(1, count + 1))

@@ -1,4 +1,4 @@
-"""How much a page's own thread works, in seconds of its processor: who else is busy does not count."""
+"""Processor time of a page's main thread, in seconds: other work on the machine is not counted."""
 
 from types import TracebackType
 

@@ -1,4 +1,4 @@
-"""Which fonts Chromium finds: the same ones on every machine that has them."""
+"""The fonts that Chromium finds: the same ones on every machine that has them."""
 
 import os
 from pathlib import Path

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage
 
-MOST_STOPS = 80
+MAX_TAB_STOPS = 80
 HELD = "element => element === document.activeElement"
 
 
@@ -19,12 +19,12 @@ class Way:
 
     @property
     def window(self) -> dict[str, Any]:
-        """What to open the window with."""
+        """Return the arguments to open the window with."""
         touch = {"has_touch": True, "is_mobile": True} if self.name == "finger" else {}
         return {"width": self.width, **touch}
 
     def press(self, button: Locator) -> None:
-        """As somebody would: pointed at, touched, or reached by Tab and nothing else."""
+        """Press a button: with a mouse, a finger, or the Tab and Enter keys alone."""
         if self.name == "keyboard":
             reach(button)
             button.page.keyboard.press("Enter")
@@ -36,7 +36,7 @@ class Way:
 
 def reach(element: Locator) -> None:
     """Tab backwards until the focus is there: what one does from the message box."""
-    for _ in range(MOST_STOPS):
+    for _ in range(MAX_TAB_STOPS):
         if element.evaluate(HELD):
             return
         element.page.keyboard.press("Shift+Tab")
@@ -71,13 +71,14 @@ def markup(article: Locator) -> str:
     return str(
         article.locator("[data-part=text]").evaluate(
             "element => { const copy = element.cloneNode(true);"
-            " copy.querySelectorAll('.copy').forEach(button => button.remove()); return copy.innerHTML }"
+            " for (const added of copy.querySelectorAll('.code-actions')) added.remove();"
+            " return copy.innerHTML }"
         )
     )
 
 
 def delete(chat: ChatPage) -> None:
-    """Its conversation is gone, as when another tab had deleted it."""
+    """Delete the conversation, as another tab would."""
     token = chat.page.evaluate("document.querySelector('[name=csrfmiddlewaretoken]').value")
     address = chat.page.url.partition("#")[0]
     headers = {"X-CSRFToken": token, "Referer": address}

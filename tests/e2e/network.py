@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import re
 import threading
 
 PIECE = 65_536
+ENCODING = re.compile(rb"\r\naccept-encoding: [^\r\n]*", re.IGNORECASE)
 
 
 class Network:
@@ -17,6 +19,9 @@ class Network:
         self._target = port
         self._open: set[asyncio.StreamWriter] = set()
         self._down = self._silent = False
+        self._mark = b""
+        self._go_on = asyncio.Event()
+        self.holds = False  # the answer with the mark waits
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="network", daemon=True)
         self._thread.start()
@@ -24,7 +29,7 @@ class Network:
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     def cut(self) -> None:
-        """Everything that is open breaks, and nothing new gets through."""
+        """Break all open connections, and refuse new ones."""
         self._down = True
         self._break()
 
@@ -37,6 +42,14 @@ class Network:
         if self._silent:
             self._break()
         self._down = self._silent = False
+
+    def hold(self, mark: bytes) -> None:
+        """Answers come uncompressed, and the one with `mark` in it stops there until `go_on`."""
+        self._mark = mark
+
+    def go_on(self) -> None:
+        self._mark = b""
+        self._loop.call_soon_threadsafe(self._go_on.set)
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._server.close)
@@ -70,6 +83,14 @@ class Network:
     async def _carry(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError):
             while piece := await source.read(PIECE):
+                if self._mark:
+                    piece = ENCODING.sub(b"\r\nAccept-Encoding: identity", piece)
+                    head, mark, rest = piece.partition(self._mark)
+                    if mark:
+                        target.write(head)
+                        self.holds = True
+                        await self._go_on.wait()
+                        piece = mark + rest
                 if not self._silent:
                     target.write(piece)
                     await target.drain()

@@ -1,4 +1,4 @@
-"""What a visit to a page asks for and how many bytes come, as the browser itself counts them."""
+"""The requests and bytes of a visit to a page, as the browser itself counts them."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -26,13 +26,13 @@ class Request:
 
 @dataclass
 class Visit:
-    """Everything that one visit asked for."""
+    """All requests of one visit."""
 
     requests: dict[str, Request] = field(default_factory=lambda: defaultdict(lambda: Request("", "", "")))
 
     @property
     def fetched(self) -> list[Request]:
-        """Those that went over the wire."""
+        """Return the requests that went over the wire."""
         return [request for request in self.requests.values() if not request.kept]
 
     @property

@@ -1,4 +1,4 @@
-"""What people ask and models answer, in the amounts and shapes of everyday."""
+"""Sample questions and replies, in the amounts and shapes of everyday use."""
 
 QUESTIONS = (
     "How do I read a large CSV file in Python without running out of memory?",
@@ -53,7 +53,7 @@ REPLIES = (
 
 
 def everyday(messages: int) -> list[str]:
-    """So many questions and replies in turn, each of which says which one it is."""
+    """Return so many questions and replies in turn, each with its number."""
     return [_reply(n // 2) if n % 2 else f"{n // 2 + 1}. {QUESTIONS[n // 2 % 5]}" for n in range(messages)]
 
 

@@ -37,6 +37,6 @@ def talk(server: Server, owner: str, texts: list[str]) -> str:
 
 
 def numbered(count: int, lines: int = 3) -> list[str]:
-    """So many messages, each of which says which one it is."""
+    """Return so many messages, each with its number."""
     more = "".join(f"\n\nLine {line} of it." for line in range(lines))
     return [f"Message {n}.{more}" for n in range(1, count + 1)]

@@ -2,13 +2,13 @@
 
 from playwright.sync_api import Page
 
-from chatsite.sessions import stored
+from chatsite.sessions import session_digest
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
 
 def sign_in(page: Page, name: str) -> None:
-    page.get_by_label("Name or e-mail").fill(name)
+    page.get_by_label("Name or email").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(lambda url: "/accounts/login" not in url)  # and until its scripts have run
@@ -17,4 +17,4 @@ def sign_in(page: Page, name: str) -> None:
 def end_sessions_of(page: Page, server: Server) -> None:
     """Delete the session, as an administrator does or as time does."""
     key = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "sessionid")
-    server.database.rows(f"DELETE FROM django_session WHERE session_key = '{stored(key)}'")
+    server.database.rows(f"DELETE FROM django_session WHERE session_key = '{session_digest(key)}'")

@@ -1,4 +1,4 @@
-"""Where a server without an account tells how to make the first one."""
+"""The link to the first account, from the log of a server without any."""
 
 import re
 
@@ -7,6 +7,6 @@ from tests.support.waiting import until
 
 
 def set_up_path(server: Server) -> str:
-    """It is said once the server serves, not before."""
+    """Wait for the link, which is logged once the server serves."""
     found = until(lambda: re.search(r"/accounts/setup/\S+\n", server.log.read_text()), READY)
     return found[0].strip()

@@ -1,4 +1,4 @@
-"""What stands around the thread, as somebody uses it: the sidebar, the header and their dialogs."""
+"""The parts around the thread: the sidebar, the header and their dialogs."""
 
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.input_methods import HELD, MOST_STOPS, Way
+from tests.e2e.input_methods import HELD, MAX_TAB_STOPS, Way
 from tests.support.databases import Database
 from tests.support.server import Server
 
@@ -37,13 +37,13 @@ class Shell:
         return self.way.width < 832
 
     def show_list(self) -> None:
-        """On a narrow page the list is in a drawer."""
+        """Open the drawer that has the list on a narrow page."""
         if self.narrow and not self.sidebar.is_visible():
             self.press(self.page.get_by_role("button", name="Conversations", exact=True))
             expect(self.list).to_be_visible()
 
     def press(self, control: Locator) -> None:
-        """As somebody does who works this way. With a keyboard, only what Tab reaches can be pressed."""
+        """Press a button in this way. With a keyboard, only elements that Tab reaches can be pressed."""
         if self.way.name == "finger":
             control.tap()
         elif self.way.name == "mouse":
@@ -56,7 +56,7 @@ class Shell:
     def reach(self, control: Locator) -> None:
         expect(control).to_be_attached()
         for key in ("Shift+Tab", "Tab"):
-            for _ in range(MOST_STOPS):
+            for _ in range(MAX_TAB_STOPS):
                 if control.evaluate(HELD):
                     return
                 self.page.keyboard.press(key)
@@ -75,10 +75,11 @@ class Shell:
             self.reach(self.item(title).get_by_role("link"))
         elif self.way.name == "mouse":
             self.item(title).hover()
-        self.press(self.page.get_by_role("button", name=f"What to do with {title}", exact=True))
+        self.press(self.page.get_by_role("button", name=f"Options for {title}", exact=True))
         option = self.page.get_by_role("menuitem", name=what)
         if self.way.name == "keyboard":
-            for _ in range(2):
+            expect(option).to_be_visible()
+            for _ in range(self.page.get_by_role("menuitem").count()):
                 if not option.evaluate(HELD):
                     self.page.keyboard.press("ArrowDown")
             expect(option).to_be_focused()
@@ -88,7 +89,7 @@ class Shell:
 
 
 def look(page: Page, *, hidden: bool) -> None:
-    """As if the tab went behind another one, or came back. test_hidden_tab.py does it in earnest."""
+    """Hide or show the tab by events. test_hidden_tab.py hides it in fact."""
     page.evaluate(
         "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
         " document.dispatchEvent(new Event('visibilitychange')); }",
@@ -119,7 +120,7 @@ def conversations(
 
 
 def drop(database: Database, name: str) -> None:
-    """So that each test has a list of its own."""
+    """Delete the conversations of this person, so that each test has a list of its own."""
     database.rows(
         "UPDATE chat_conversation SET deleted = updated WHERE user_id ="
         f" (SELECT id FROM chat_user WHERE username = '{name}')"

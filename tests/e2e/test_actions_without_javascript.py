@@ -1,4 +1,4 @@
-"""With JavaScript off, the buttons under a message are forms."""
+"""The buttons under a message are forms if JavaScript is off."""
 
 import pytest
 from playwright.sync_api import expect

@@ -39,6 +39,14 @@ def rest(n: int) -> str:  # a comment that goes on and on and on, so that the co
     return "weeks" * n
 ```
 
+```html
+<h1>A page</h1>
+```
+
+Inline $x^2$, and
+
+\\[ \\frac{a}{b} = \\sqrt{2} \\]
+
 1. A footnote.[^1]
 
 [^1]: Here.
@@ -97,7 +105,7 @@ def test_signing_in(window: Window, server: Server) -> None:
     page = window(server, **WINDOW)
     page.goto("/accounts/login/")
     fine(page)
-    page.get_by_label("Name or e-mail").fill("bob")
+    page.get_by_label("Name or email").fill("bob")
     page.get_by_label("Password").fill("not this one")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_be_visible()
@@ -109,9 +117,8 @@ def test_setting_up(window: Window, fresh_server: Server) -> None:
     page.goto(set_up_path(fresh_server))
     fine(page)
     page.get_by_label("Name", exact=True).fill("ada")
-    for field in ("Password", "The password again"):
-        page.get_by_label(field, exact=True).fill("short")
-    page.get_by_role("button", name="Make the account").click()
+    page.get_by_label("Password", exact=True).fill("short")
+    page.get_by_role("button", name="Create account").click()
     expect(page.get_by_text("too short")).to_be_visible()
     fine(page)
 
@@ -134,6 +141,13 @@ def test_the_pages_beside_the_chat(window: Window, server: Server, planted: list
         "/settings/",
         "/settings/?saved=1",
         "/conversations/",
+        "/conversations/trash/",
+        f"/c/{planted[1]}/tags/",
+        "/?temporary=on",
+        "/settings/instructions/",
+        "/settings/usage/",
+        "/settings/data/",
+        "/settings/shared/",
         "/settings/keys/",
         "/settings/api/",
         "/readings/",
@@ -155,7 +169,7 @@ def test_errors(window: Window, server: Server) -> None:
         shown = page.goto("/refused/")
         assert shown is not None
         assert shown.status == status
-        expect(page.get_by_role("link", name="Back to the chat")).to_be_visible()
+        expect(page.get_by_role("link", name="Back to chat")).to_be_visible()
         assert findings(page) == [], status
 
 
@@ -176,6 +190,21 @@ def test_a_reply_that_is_waited_for_or_grows_and_is_stopped(
     fine_at_each_width(chat.page)
 
 
+def test_messages_that_wait_for_a_reply(open_chat: Callable[..., ChatPage]) -> None:
+    chat = open_chat()
+    chat.ask(question("words tokens=4000 delay=0.05"))
+    chat.grown_to(5)
+    for text in ("And then?", "And after that?"):
+        chat.ask(text)
+    row = chat.page.locator("#queue li")
+    expect(row).to_have_count(2)
+    row.last.get_by_role("button", name="Edit").click()
+    fine_at_each_width(chat.page)
+    chat.stop.click()
+    expect(chat.page.get_by_role("button", name="Send now")).to_be_visible()
+    fine_at_each_width(chat.page)
+
+
 def test_a_finished_reply_of_every_kind_of_block(open_chat: Callable[..., ChatPage]) -> None:
     chat = open_chat()
     chat.ask(says_line(MARKDOWN))
@@ -183,12 +212,14 @@ def test_a_finished_reply_of_every_kind_of_block(open_chat: Callable[..., ChatPa
     fine_at_each_width(chat.page)
     chat.reply.get_by_role("button", name="Bad reply").click()
     expect(chat.page.get_by_label("Why? (optional)")).to_be_visible()
+    chat.reply.get_by_role("button", name="Preview", exact=True).click()
+    expect(chat.reply.locator("iframe")).to_be_visible()
     fine_at_each_width(chat.page)
     chat.reply.get_by_role("button", name="Close").click()
     expect(chat.page.get_by_label("Why? (optional)")).to_have_count(0)  # and the focus was moved
     chat.ask(question("reasoning think=5 tokens=5"))
     chat.ended()
-    chat.reply.get_by_text("Thought for").click()
+    chat.reply.locator("[data-part=thinking]").click()
     fine_at_each_width(chat.page)
 
 
@@ -221,9 +252,10 @@ def test_an_edit_and_its_versions(open_chat: Callable[..., ChatPage]) -> None:
     chat.ended()
     fine_at_each_width(chat.page)
     chat.reply.get_by_role("button", name="Regenerate with another model").click()
-    expect(chat.page.get_by_role("menu")).to_be_visible()
+    picker = chat.page.get_by_role("dialog", name="Try with another model")
+    expect(picker.get_by_role("radio").first).to_be_visible()
     fine_at_each_width(chat.page)
-    expect(chat.page.get_by_role("menu")).to_be_visible()
+    expect(picker).to_be_visible()
 
 
 @WIDTHS
@@ -237,7 +269,7 @@ def test_the_dialogs_and_the_menus(window: Window, server: Server, width: int) -
     expect(shell.picker.get_by_role("radio").first).to_be_visible()
     fine(page)
     shell.picker.get_by_role("searchbox").fill("no such model")
-    expect(shell.picker.get_by_text("No model is called that.")).to_be_visible()
+    expect(shell.picker.get_by_text("No model matches. Try a shorter word.")).to_be_visible()
     fine(page)
     shell.picker.get_by_role("searchbox").fill("")
     page.keyboard.press("Escape")
@@ -263,7 +295,7 @@ def test_the_list_its_options_and_what_was_deleted(window: Window, server: Serve
     fine(page)
     for option in ("Rename", "Delete"):
         page.get_by_role("link", name="Sailing").hover()
-        page.get_by_role("button", name="What to do with Sailing").click()
+        page.get_by_role("button", name="Options for Sailing").click()
         expect(page.get_by_role("menuitem", name=option)).to_be_visible()
         fine(page)
         page.get_by_role("menuitem", name=option).click()
@@ -272,6 +304,19 @@ def test_the_list_its_options_and_what_was_deleted(window: Window, server: Serve
             fine(page)
             page.keyboard.press("Escape")
     page.get_by_role("button", name="Undo").focus()  # then the offer stays
+    fine(page)
+
+
+@WIDTHS
+def test_the_account_menu_and_the_first_steps(window: Window, server: Server, width: int) -> None:
+    page = window(server, "root", width=width, **WINDOW)
+    page.goto("/")
+    expect(page.get_by_role("heading", name="Set up this site")).to_be_visible()
+    fine(page)
+    if width == PHONE:
+        page.get_by_role("button", name="Conversations", exact=True).click()
+    page.get_by_role("button", name="Account:").click()
+    expect(page.get_by_role("menuitem", name="Sign out")).to_be_visible()
     fine(page)
 
 
@@ -317,7 +362,9 @@ def test_the_administration(window: Window, server: Server, planted: list[str]) 
         f"chat/user/{planted[3]}/change/",
         f"chat/user/{planted[3]}/link/",
         f"chat/user/{planted[3]}/password/",
+        "chat/user/?role=reviewer",
         "chat/run/",
+        "chat/run/rates/?period=week",
         "chat/worker/",
         "chat/reading/",
         "checkup/",
@@ -328,6 +375,6 @@ def test_the_administration(window: Window, server: Server, planted: list[str]) 
 def test_what_the_set_up_check_finds(window: Window, server: Server) -> None:
     page = window(server, "root", **WINDOW)
     page.goto("/admin/checkup/")
-    page.get_by_role("button", name="Check the set-up").click()
+    page.get_by_role("button", name="Check the setup").click()
     expect(page.locator(".findings .sum")).to_be_visible()
     assert [found for found in findings(page) if not any(own in found for own in DJANGOS)] == []

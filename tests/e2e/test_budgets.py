@@ -1,4 +1,4 @@
-"""What a page may cost: bytes, requests, movement, announcements, work. Never milliseconds."""
+"""Budgets of a page: bytes, requests, movement, announcements, work. Never milliseconds."""
 
 from statistics import median
 
@@ -16,7 +16,7 @@ from tests.rendering.documents import EXAMPLES
 from tests.support.server import Server
 
 KB = 1_000
-MOST_ELEMENTS = 1_000
+MAX_ELEMENTS = 1_100  # 60 of them are the menus of 20 messages
 # Each block of the last reply as it is in the page, and its height.
 SHOWN = """() => [...[...document.querySelectorAll('.reply [data-part=text]')].at(-1).children].map(
   (block) => [block.outerHTML, block.getBoundingClientRect().height],
@@ -31,18 +31,16 @@ def conversation(server: Server) -> str:
     return talk(server, "alice", everyday(20))
 
 
-def test_the_first_visit_is_small_and_asks_nobody_else_and_the_next_one_fetches_the_page_alone(
-    window: Window, server: Server, conversation: str
-) -> None:
+def test_the_first_load_stays_within_its_budget(window: Window, server: Server, conversation: str) -> None:
     page = window(server, "alice")
     seen = visit(page, conversation)
     expect(page.locator("article.message")).to_have_count(20)
     asked = [(request.kind, request.path) for request in seen.fetched]
     assert 5 <= len(asked) <= 8, asked
-    assert seen.bytes <= 50 * KB, seen.fetched
+    assert seen.bytes <= 40 * KB, seen.fetched
     assert 0 < seen.document.whole <= 20 * KB
-    assert 0 < seen.bodies("Script") <= 12 * 1024
-    assert 0 < seen.bodies("Stylesheet") <= 8 * 1024
+    assert 0 < seen.bodies("Script") <= 13 * 1024
+    assert 0 < seen.bodies("Stylesheet") <= 8.75 * 1024
     assert {request.url.startswith(server.url) for request in seen.fetched} == {True}
     assert "Font" not in {kind for kind, _ in asked}
     scripts = [request for request in seen.requests.values() if request.kind == "Script"]
@@ -50,7 +48,7 @@ def test_the_first_visit_is_small_and_asks_nobody_else_and_the_next_one_fetches_
     assert {request.begun_by for request in scripts} == {"parser"}, (
         scripts
     )  # the page names each module itself
-    assert page.evaluate("document.querySelectorAll('*').length") <= MOST_ELEMENTS
+    assert page.evaluate("document.querySelectorAll('*').length") <= MAX_ELEMENTS
     again = visit(page, conversation)
     assert len(again.requests) > 1
     assert [request.kind for request in again.fetched] == ["Document"]
@@ -119,6 +117,6 @@ def effort_of(window: Window, server: Server, length: int) -> float:
 
 
 def test_twice_the_text_is_about_twice_the_work(window: Window, server: Server) -> None:
-    """It is four times where a page renders all of it again and again. `make audit` looks closer."""
+    """Exclude quadratic work: a page that renders everything again and again takes four times as long."""
     pairs = [(effort_of(window, server, 20_000), effort_of(window, server, 40_000)) for _ in range(3)]
     assert median(twice / once for once, twice in pairs) <= 2.8, pairs

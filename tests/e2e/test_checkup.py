@@ -12,13 +12,13 @@ from tests.support.server import Server
 def test_the_set_up_is_checked_and_fits_at_every_width(window: Window, server: Server, scripts: bool) -> None:
     page = window(server, "root", width=390, java_script_enabled=scripts)
     page.goto("/admin/")
-    page.get_by_role("link", name="Set-up check").click()
-    page.get_by_role("button", name="Check the set-up").click()
-    expect(page.get_by_role("heading", name="What was found")).to_be_visible()
-    expect(page.get_by_text("No problem. See the notes.")).to_be_visible()
+    page.get_by_role("link", name="Setup check").click()
+    page.get_by_role("button", name="Check the setup").click()
+    expect(page.get_by_role("heading", name="Results")).to_be_visible()
+    expect(page.get_by_text("No problems. See the notes.")).to_be_visible()
     expect(page.locator(".findings [data-state=good]")).to_have_count(5)
-    page.get_by_role("button", name="Ask the models").click()
-    expect(page.get_by_role("heading", name="Which models answer")).to_be_visible()
+    page.get_by_role("button", name="Test the models").click()
+    expect(page.get_by_role("heading", name="Test the models")).to_be_visible()
     expect(page.get_by_text("Everything works.")).to_be_visible()
     if scripts:
         assert too_wide(page, 1280, 390, 320) == []

@@ -1,4 +1,4 @@
-"""What happens to words on their way when the network, the server or the session goes away."""
+"""Messages and replies during a failure of the network, the server or the session."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def network(server: Server) -> Iterator[Network]:
 
 
 def sign_in_here(page: Page) -> None:
-    """In the dialog, which knows who it was."""
+    """Sign in in the dialog, which has the username already."""
     dialog = page.get_by_role("dialog", name="Sign in again")
     dialog.get_by_label("Password").fill(PASSWORD)
     dialog.get_by_role("button", name="Sign in").click()
@@ -44,27 +44,25 @@ def test_a_server_that_died_while_it_streamed_is_found_again(chat: ChatPage, ser
     chat.stored(server, len(words(20)))
     chat.page.evaluate(PATIENT)
     server.kill()
-    expect(chat.page.get_by_text("The connection was lost. Resuming…")).to_be_visible()
+    expect(chat.page.get_by_text("Connection lost. Reconnecting…")).to_be_visible()
     server.start()
     assert chat.ended("interrupted") == seen == words(20)
-    expect(chat.reply.get_by_text("Cut off before its end.")).to_be_visible()
+    expect(chat.reply.get_by_text("Interrupted.")).to_be_visible()
     expect(chat.page.get_by_role("button", name="Continue")).to_be_visible()
     expect(chat.page.get_by_role("button", name="Try again")).to_have_count(0)
 
 
-def test_a_question_asked_while_the_server_is_away_is_sent_when_it_is_back(
-    chat: ChatPage, server: Server
-) -> None:
+def test_a_question_is_sent_when_the_server_is_back(chat: ChatPage, server: Server) -> None:
     chat.page.evaluate(PATIENT)
     server.kill()
     chat.ask("Are you there?")
-    expect(chat.page.get_by_text("Not sent yet. Trying again…")).to_be_visible()
+    expect(chat.page.get_by_text("Not sent yet. Retrying…")).to_be_visible()
     server.start()
     assert chat.ended() == "You said: Are you there?"
     assert times_asked(server, "Are you there?") == 1
 
 
-def test_a_question_whose_answer_got_lost_on_the_way_is_stored_once(chat: ChatPage, server: Server) -> None:
+def test_a_question_with_a_lost_response_is_stored_once(chat: ChatPage, server: Server) -> None:
     def lose(route: Route) -> None:
         route.fetch()
         route.abort()
@@ -75,7 +73,7 @@ def test_a_question_whose_answer_got_lost_on_the_way_is_stored_once(chat: ChatPa
     assert times_asked(server, "Was I heard?") == 1
 
 
-def test_a_question_that_nobody_took_is_in_the_box_after_a_reload(chat: ChatPage, server: Server) -> None:
+def test_an_unsent_question_is_in_the_box_after_a_reload(chat: ChatPage, server: Server) -> None:
     chat.page.route(SENT, lambda route: None)
     chat.ask("Hold on")
     expect(chat.box).to_have_value("")
@@ -92,7 +90,7 @@ def test_a_broken_connection_is_resumed_where_it_was(window: Window, network: Ne
     chat.ask(question("words tokens=250 delay=0.02"))
     chat.grown_to(60)
     network.cut()
-    expect(chat.page.get_by_text("The connection was lost. Resuming…")).to_be_visible()
+    expect(chat.page.get_by_text("Connection lost. Reconnecting…")).to_be_visible()
     network.mend()
     assert chat.ended() == words(250)
 
@@ -106,24 +104,22 @@ def test_a_connection_that_fell_silent_is_given_up_and_resumed(window: Window, n
     chat.grown_to(60)
     network.silence()
     page.clock.fast_forward(41_000)  # the server says something every 15 s
-    expect(page.get_by_text("The connection was lost. Resuming…")).to_be_visible()
+    expect(page.get_by_text("Connection lost. Reconnecting…")).to_be_visible()
     network.mend()
     assert chat.ended() == words(250)
 
 
-def test_a_question_asked_offline_is_sent_when_the_network_is_back(chat: ChatPage, server: Server) -> None:
+def test_a_question_asked_offline_is_sent_when_online(chat: ChatPage, server: Server) -> None:
     chat.page.context.set_offline(True)
     chat.ask("From the tunnel")
-    expect(chat.page.get_by_text("This is sent as soon as you are back.")).to_be_visible()
+    expect(chat.page.get_by_text("This will be sent when you’re back online.")).to_be_visible()
     assert chat.page.evaluate("Object.values(localStorage)").count("From the tunnel") == 1
     chat.page.context.set_offline(False)
     assert chat.ended() == "You said: From the tunnel"
     assert times_asked(server, "From the tunnel") == 1
 
 
-def test_signed_out_while_typing_the_question_is_sent_once_after_signing_in_again(
-    window: Window, server: Server
-) -> None:
+def test_a_question_is_sent_once_after_a_new_login(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, "")
     sign_in(chat.page, "carol")
     chat.ask("Hello")
@@ -136,9 +132,7 @@ def test_signed_out_while_typing_the_question_is_sent_once_after_signing_in_agai
     assert times_asked(server, "Still here?") == 1
 
 
-def test_signed_out_and_not_coming_back_now_the_text_waits_for_the_next_sign_in(
-    window: Window, server: Server
-) -> None:
+def test_a_declined_login_keeps_the_text(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, "")
     sign_in(chat.page, "carol")
     chat.ask("Hello again")
@@ -146,7 +140,7 @@ def test_signed_out_and_not_coming_back_now_the_text_waits_for_the_next_sign_in(
     end_sessions_of(chat.page, server)
     chat.ask("Later then")
     chat.page.get_by_role("dialog").get_by_role("button", name="Not now").click()
-    expect(chat.notice).to_contain_text("You are signed out. What you wrote is kept.")
+    expect(chat.notice).to_contain_text("You’re signed out. Your text is saved.")
     expect(chat.box).to_have_value("Later then")
     expect(chat.questions).to_have_count(1)
     chat.notice.get_by_role("link", name="Sign in").click()
@@ -157,7 +151,7 @@ def test_signed_out_and_not_coming_back_now_the_text_waits_for_the_next_sign_in(
     assert times_asked(server, "Later then") == 1
 
 
-def test_signed_out_while_reading_the_reply_goes_on_after_signing_in(window: Window, server: Server) -> None:
+def test_a_reply_continues_after_a_new_login(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, "")
     sign_in(chat.page, "carol")
     chat.ask(question("words tokens=300 delay=0.03"))  # twice as long as the server may take to notice
@@ -174,7 +168,7 @@ def test_signed_out_while_reading_the_page_says_so(window: Window, server: Serve
     chat.grown_to(20)
     end_sessions_of(chat.page, server)
     chat.page.get_by_role("dialog").get_by_role("button", name="Not now").click()
-    expect(chat.notice).to_contain_text("You are signed out")
+    expect(chat.notice).to_contain_text("You’re signed out")
     expect(chat.send).to_be_visible()
 
 

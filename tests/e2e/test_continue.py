@@ -35,14 +35,12 @@ def test_a_stopped_reply_goes_on_where_it_stood(window: Window, server: Server, 
     assert markup(chat.reply) == streamed
 
 
-def test_a_reply_cut_by_its_length_goes_on_without_a_seam_in_the_middle_of_a_list(
-    window: Window, server: Server
-) -> None:
+def test_a_continuation_joins_inside_a_list(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server)
     begun = says_line(BEGUN.rstrip("\n"), size=4, delay=0.005, reason="length")
     chat.ask(going_on(begun.removeprefix("fake: "), says_line(REST, size=2, delay=0.01)))
     chat.ended("truncated")
-    expect(chat.reply.get_by_text("The reply reached its greatest length.")).to_be_visible()
+    expect(chat.reply.get_by_text("Cut off at the length limit.")).to_be_visible()
     MOUSE.press(named(chat.reply, "Continue"))
     chat.ended()
     expect(chat.reply.locator("ol > li")).to_have_count(2)
@@ -53,7 +51,7 @@ def test_a_reply_cut_by_its_length_goes_on_without_a_seam_in_the_middle_of_a_lis
     assert markup(chat.reply) == streamed
 
 
-def test_a_continuation_is_followed_by_a_second_tab_and_over_a_reload(window: Window, server: Server) -> None:
+def test_a_continuation_survives_a_reload_and_a_second_tab(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server)
     chat.ask(going_on("length tokens=20", says_line(" more" * 200, size=5, delay=0.01)))
     begun = chat.ended("truncated")
@@ -103,9 +101,7 @@ def test_a_reply_that_cannot_go_on_stays_as_it_was(window: Window, server: Serve
 
 
 @pytest.mark.parametrize("status", ["stopped", "truncated"])
-def test_tokens_and_seconds_are_those_the_server_shows_after_a_reload(
-    window: Window, server: Server, status: str
-) -> None:
+def test_the_reply_meta_is_the_same_after_a_reload(window: Window, server: Server, status: str) -> None:
     chat = ChatPage.open(window, server)
     chat.ask(
         going_on(
@@ -119,7 +115,7 @@ def test_tokens_and_seconds_are_those_the_server_shows_after_a_reload(
     chat.ended(status)
     MOUSE.press(named(chat.reply, "Continue"))
     chat.ended()
-    facts = chat.reply.locator("[data-part=facts]")
+    facts = chat.reply.locator("[data-part=reply-meta]")
     said = str(facts.text_content())
     chat.page.reload()
     expect(facts).to_have_text(said)

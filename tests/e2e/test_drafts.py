@@ -1,4 +1,4 @@
-"""What was typed and not sent: kept for each conversation, until the server has it."""
+"""Drafts: text that was typed and not sent is kept for each conversation, until the server has it."""
 
 import re
 
@@ -30,7 +30,7 @@ def test_each_conversation_has_its_own_draft(chat: ChatPage) -> None:
     expect(chat.box).to_have_value("for a new one")
 
 
-def test_what_is_typed_while_a_question_is_on_its_way_is_kept_with_it_if_it_is_refused(
+def test_text_typed_during_a_rejected_send_is_kept(
     chat: ChatPage,
 ) -> None:
     held: list[Route] = []
@@ -55,10 +55,13 @@ def test_a_long_address_in_the_box_does_not_widen_a_phone(window: Window, server
     expect(chat.send).to_be_in_viewport(ratio=1)
 
 
-def test_signing_out_leaves_nothing_of_a_person_on_the_machine(chat: ChatPage) -> None:
+@pytest.mark.parametrize("path", ["/", "/settings/"])
+def test_signing_out_leaves_nothing_of_a_person_on_the_machine(chat: ChatPage, path: str) -> None:
     chat.box.fill("a secret")
     chat.page.reload()
     expect(chat.box).to_have_value("a secret")
+    if path != "/":
+        chat.page.goto(path)
     assert chat.page.evaluate("localStorage.length") > 0
     chat.page.locator("#sign-out").evaluate(
         "form => form.addEventListener('submit', (event) => event.preventDefault())"

@@ -34,9 +34,7 @@ def opened(chat: ChatPage, at: int = 0) -> Locator:
 
 
 @ALL
-def test_an_edited_question_replaces_what_followed_and_the_walker_brings_it_back(
-    window: Window, server: Server, way: Way
-) -> None:
+def test_an_edit_makes_a_new_version_of_what_follows(window: Window, server: Server, way: Way) -> None:
     chat = asked(ChatPage.open(window, server, **way.window), "First", "Second")
     way.press(named(chat.questions.first, "Edit"))
     expect(box(chat.questions.first)).to_be_focused()
@@ -68,7 +66,7 @@ def test_the_next_question_follows_the_edited_one(chat: ChatPage) -> None:
     walks(chat.questions.first, 2, 2)
 
 
-def test_escape_gives_the_question_back_and_the_focus_to_its_button(chat: ChatPage) -> None:
+def test_escape_cancels_an_edit_and_returns_the_focus(chat: ChatPage) -> None:
     opened(chat).fill("Never mind")
     chat.page.keyboard.press("Escape")
     expect(box(chat.questions.first)).to_have_count(0)
@@ -77,7 +75,7 @@ def test_escape_gives_the_question_back_and_the_focus_to_its_button(chat: ChatPa
     expect(opened(chat)).to_have_value("First")
 
 
-def test_what_was_written_into_an_edit_outlives_a_reload_until_it_is_sent(chat: ChatPage) -> None:
+def test_an_edit_survives_a_reload_until_it_is_sent(chat: ChatPage) -> None:
     opened(chat).fill("First, but longer")
     for _ in range(6):
         chat.page.keyboard.press("ArrowLeft")
@@ -112,7 +110,7 @@ def test_two_tabs_keep_their_edits_of_one_question_apart(chat: ChatPage) -> None
         expect(box(each.questions.first)).to_have_value(text)
 
 
-def test_what_a_closed_tab_left_is_gone_on_with_and_forgotten_with_that(chat: ChatPage) -> None:
+def test_an_edit_of_a_closed_tab_is_continued_and_removed(chat: ChatPage) -> None:
     tab = chat.another_tab()
     opened(tab).fill("Begun there")
     tab.page.close()
@@ -133,7 +131,7 @@ def test_signing_out_forgets_an_edit(chat: ChatPage) -> None:
     assert "secret" not in str(chat.page.evaluate("Object.values(localStorage)"))
 
 
-def test_shift_and_enter_make_a_line_and_the_enter_of_an_input_method_sends_nothing(chat: ChatPage) -> None:
+def test_shift_enter_and_input_methods_do_not_send_an_edit(chat: ChatPage) -> None:
     edit = opened(chat)
     edit.press("Shift+Enter")
     edit.press_sequentially("more")
@@ -184,7 +182,7 @@ def test_an_edit_of_a_deleted_conversation_is_refused_in_words(chat: ChatPage) -
     expect(edit).to_be_focused()
 
 
-def test_a_late_refusal_takes_the_focus_from_nobody_who_writes_something_else(chat: ChatPage) -> None:
+def test_a_late_rejection_does_not_steal_the_focus(chat: ChatPage) -> None:
     held: list[Route] = []
     chat.page.route("**/edit/*", lambda route: held.append(route))
     opened(chat).fill("Refused")
@@ -199,14 +197,14 @@ def test_a_late_refusal_takes_the_focus_from_nobody_who_writes_something_else(ch
     expect(chat.box).to_have_value("Meanwhile written")
 
 
-def test_while_a_reply_is_written_the_button_says_why_it_does_nothing(chat: ChatPage) -> None:
+def test_a_disabled_edit_button_explains_itself(chat: ChatPage) -> None:
     chat.ask(question("words tokens=2000 delay=0.02"))
     chat.grown_to(30)
     edit = named(chat.questions.first, "Edit")
     expect(edit).to_have_attribute("aria-disabled", "true")
     edit.focus()
     chat.page.keyboard.press("Enter")
-    expect(chat.questions.first.get_by_role("alert")).to_contain_text("A reply is being written here")
+    expect(chat.questions.first.get_by_role("alert")).to_contain_text("A reply is still being written")
     expect(box(chat.questions.first)).to_have_count(0)
     chat.stop.click()
     chat.ended("stopped")

@@ -1,4 +1,4 @@
-"""What somebody thinks of a reply, in one press and, if they like, in a few words."""
+"""Feedback on a reply: one press and, optionally, a few words."""
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -44,7 +44,7 @@ def test_a_thumb_is_given_turned_and_taken_back(window: Window, server: Server, 
     chat.page.reload()
     pressed(chat, up=False, down=True)
     way.press(named(chat.reply, "Bad reply"))
-    expect(chat.page.get_by_role("status").filter(has_text="Taken back")).to_have_count(1)
+    expect(chat.page.get_by_role("status").filter(has_text="Rating removed")).to_have_count(1)
     pressed(chat, up=False, down=False)
     chat.page.reload()
     pressed(chat, up=False, down=False)
@@ -110,7 +110,7 @@ def test_a_refused_thumb_goes_back_and_says_so_under_the_reply(chat: ChatPage) -
     pressed(chat, up=True, down=False)
 
 
-def test_the_thumb_of_somebody_signed_out_is_given_once_they_are_back(window: Window, server: Server) -> None:
+def test_a_thumb_is_sent_after_a_new_login(window: Window, server: Server) -> None:
     page = window(server)
     page.goto("/")
     sign_in(page, "carol")

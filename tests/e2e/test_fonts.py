@@ -1,4 +1,4 @@
-"""What is pressed stays large enough for a finger, whichever font a machine sets the pages in."""
+"""Buttons stay large enough for a finger, whichever font a machine uses."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Only a tab that is looked at keeps its connection: on HTTP/1.1 all tabs of a site share six."""
+"""A hidden tab closes its connection, because on HTTP/1.1 all tabs of a site share six."""
 
 import re
 import shutil
@@ -85,9 +85,7 @@ def test_a_hidden_tab_lets_go_and_comes_back_to_the_whole_text(tabs: BrowserCont
     assert chat.text == words(400)
 
 
-def test_a_tab_that_is_looked_at_again_shows_what_was_asked_elsewhere(
-    tabs: BrowserContext, server: Server
-) -> None:
+def test_a_visible_again_tab_shows_other_turns(tabs: BrowserContext, server: Server) -> None:
     page = tabs.new_page()
     page.goto(server.url)
     chat = ChatPage(page)

@@ -10,7 +10,7 @@ from tests.e2e.seed import numbered, talk
 from tests.support.server import Server
 
 TOP_ONE = """() => {
-  const bar = document.querySelector('.bar').getBoundingClientRect().bottom;
+  const bar = document.querySelector('.topbar').getBoundingClientRect().bottom;
   const articles = [...document.querySelectorAll('article')];
   const seen = articles.find((article) => article.getBoundingClientRect().bottom > bar + 40);
   return [seen.id, Math.round(seen.getBoundingClientRect().top)];
@@ -26,7 +26,7 @@ LONGEST_TASK = """() => {
 
 
 # Two frames after what was added is in place, and may be skipped where it is far.
-ADDED = """() => document.querySelector('.batch.far') && new Promise((resolve) =>
+ADDED = """() => document.querySelector('.history-batch.offscreen') && new Promise((resolve) =>
   requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))"""
 COUNT = "document.querySelectorAll('article').length"
 WHEEL = 60.0  # seconds; these machines are busy
@@ -47,7 +47,7 @@ def address(server: Server) -> str:
 
 @pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server, address: str) -> ChatPage:
-    """On a wide page, or as wide as the test says."""
+    """Open a chat on a wide page, or as wide as the test says."""
     page = window(server, "alice", width=getattr(request, "param", 1280))
     page.goto(address)
     return ChatPage(page)
@@ -67,7 +67,7 @@ def test_the_newest_fifty_are_there_and_the_end_is_in_view(chat: ChatPage) -> No
     expect(chat.reply.get_by_text("Message 120.")).to_be_in_viewport()
 
 
-def test_older_ones_come_while_scrolling_up_and_the_reader_stays_put(chat: ChatPage) -> None:
+def test_older_messages_load_without_moving_the_page(chat: ChatPage) -> None:
     chat.page.locator("article").first.scroll_into_view_if_needed()
     chat.page.mouse.move(350, 300)
     chat.page.mouse.wheel(0, 300)
@@ -95,9 +95,7 @@ def test_inserting_older_messages_moves_nothing_by_a_pixel(chat: ChatPage) -> No
     assert abs(chat.page.evaluate(PLACE, seen) - before) <= 1
 
 
-def test_the_link_does_it_by_keyboard_and_the_focus_goes_on_above(
-    window: Window, server: Server, address: str
-) -> None:
+def test_the_older_link_works_by_keyboard(window: Window, server: Server, address: str) -> None:
     page = window(server, "alice")
     page.add_init_script("window.IntersectionObserver = class { observe() {} disconnect() {} };")
     page.goto(address)

@@ -1,4 +1,4 @@
-"""Without a mouse, and with a screen reader."""
+"""The page without a mouse, and with a screen reader."""
 
 from playwright.sync_api import Page, expect
 
@@ -19,7 +19,7 @@ def tab_to(page: Page, name: str) -> None:
 def test_the_keyboard_is_enough_from_signing_in_to_signing_out(window: Window, server: Server) -> None:
     page = window(server)
     page.goto("/")
-    expect(page.get_by_label("Name or e-mail")).to_be_focused()
+    expect(page.get_by_label("Name or email")).to_be_focused()
     page.keyboard.type("carol")
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
@@ -33,7 +33,10 @@ def test_the_keyboard_is_enough_from_signing_in_to_signing_out(window: Window, s
     assert chat.ended() == "You said: Hello\nthere"
     expect(chat.box).to_be_focused()
     expect(page.get_by_role("status")).to_have_text("The reply is finished")
-    tab_to(page, "Sign out")
+    tab_to(page, "CAccount: carol")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("menuitem", name="Administration")).to_be_focused()
+    page.keyboard.press("End")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     page.go_back()

@@ -16,10 +16,10 @@ def test_a_key_is_made_shown_and_revoked(window: Window, server: Server, scripts
     page.goto("/settings/")
     page.get_by_role("link", name="API keys").click()
     name = f"for a robot {scripts}"
-    page.get_by_label("What it is for").fill(name)
+    page.get_by_label("Name").fill(name)
     page.get_by_label("Your password").fill(PASSWORD)
-    page.get_by_role("button", name="Make a key").click()
-    secret = page.get_by_label(f"The key “{name}”")
+    page.get_by_role("button", name="Create key").click()
+    secret = page.get_by_label(f"Key “{name}”")
     expect(secret).to_have_value(secret.input_value())
     assert secret.input_value().startswith("chat_")
     copy = page.get_by_role("button", name="Copy")

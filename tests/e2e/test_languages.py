@@ -1,4 +1,4 @@
-"""In a language that is longer than English, every sentence is translated, and fits."""
+"""A language with longer words than English: every sentence is translated, and fits."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from tests.support.server import Server
 
 WIDTHS = (320, 1280)
 NAMES = ("alice", "bob", "carol", "dave", "erin", "root", "@example.org", "example")
-MODELS = ("GLM 4.7 Flash", "GPT OSS 20B", "@cf/zai-org/glm-4.7-flash")
+MODELS = ("GLM 4.7 Flash", "GPT OSS 20B", "@cf/zai-org/glm-4.7-flash", "@cf/openai/gpt-oss-20b")
 # A group's name, and words of Django's own pages that it has no translation of.
 IN_DJANGO = ("Reviewers", "Search", "True", "False")
 
@@ -87,14 +87,14 @@ def test_what_opens_and_what_is_said_beside_a_reply(visit: Callable[..., Page]) 
     page = visit("/")
     ask(page, "Hello", "complete")
     page.locator("[data-thumb=down]").click()
-    expect(page.locator(".why")).to_be_visible()
+    expect(page.locator(".feedback-reason")).to_be_visible()
     fine(page)
     page.locator(".question").hover()
     page.locator("[data-action=edit]").click()
     expect(page.locator(".edit")).to_be_visible()
     fine(page)
     page.locator("[data-action=cancel]").click()
-    page.locator(".reply .tools [data-action=regenerate]").click()
+    page.locator(".reply .message-actions [data-action=regenerate]").click()
     expect(page.locator(".versions:visible")).not_to_have_count(0)
     expect(ChatPage(page).reply).to_have_attribute("data-status", "complete")
     fine(page)
@@ -127,7 +127,14 @@ def test_lists_and_cards(visit: Callable[..., Page], server: Server) -> None:
     fine(page)
     for path in (
         "/conversations/",
+        "/conversations/trash/",
+        "/?temporary=on",
         "/settings/",
+        "/settings/instructions/",
+        "/settings/usage/",
+        "/settings/data/",
+        "/settings/shared/",
+        "/settings/keys/",
         "/readings/",
         "/accounts/password/",
         "/accounts/password/changed/",
@@ -153,7 +160,7 @@ def test_what_a_refused_form_and_a_program_are_told(visit: Callable[..., Page], 
     page.locator("#content").fill("   ")
     page.locator(".send").click()
     expect(page.locator("#notice")).to_have_text(
-        longer("“%(name)s” is empty. Write something.").replace("%(name)s", "content")
+        longer("“%(name)s” can’t be empty.").replace("%(name)s", "content")
     )
 
 
@@ -164,7 +171,8 @@ def test_the_administration(visit: Callable[..., Page], server: Server) -> None:
     fine(page)
     page.goto("/readings/")
     lists = [
-        f"/admin/chat/{name}/" for name in ("conversation", "run", "reading", "worker", "invite", "user")
+        f"/admin/chat/{name}/"
+        for name in ("conversation", "run", "conversationaccess", "worker", "invite", "user")
     ]
     # Not somebody's own page: it lists permissions, which Django names in English in the database.
     people = ["/admin/chat/user/add/", "/admin/chat/user/2/link/"]

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window
 from tests.e2e.input_methods import ALL, FINGER, KEYBOARD, MOUSE, Way, by
@@ -73,7 +73,7 @@ def test_a_new_chat_proposes_the_last_model_and_takes_another(
         shell.page.keyboard.press("Enter")
     else:
         shell.press(shell.picker.get_by_text(OTHER))
-    expect(shell.page.locator("#answers")).to_have_text(OTHER)
+    expect(shell.page.locator("#pick .label")).to_have_text(OTHER)
     shell.chat.ask("Hello")
     shell.chat.ended()
     expect(shell.chat.reply.locator("[data-part=model]")).to_have_text(OTHER)
@@ -97,23 +97,119 @@ def test_escape_chooses_nothing_and_so_does_a_click_beside(window: Window, serve
 
 def test_a_row_says_what_a_model_can_do_and_costs(window: Window, server: Server) -> None:
     shell = opened(Shell.open(window, server, MOUSE))
-    row = shell.picker.locator(".row").filter(has_text="GLM 4.7 Flash")
+    row = shell.picker.locator(".model-row").filter(has_text="GLM 4.7 Flash")
     expect(row).to_contain_text("128k context · $0.06 in · $0.40 out")
     expect(row.locator(".badges")).to_have_text(re.compile("reasoning.*tools"))
     shell.picker.get_by_role("searchbox").fill("tools")
-    assert set(shell.picker.locator(".row:visible .badges").all_inner_texts()) != set()
-    for badges in shell.picker.locator(".row:visible .badges").all_inner_texts():
+    assert set(shell.picker.locator(".model-row:visible .badges").all_inner_texts()) != set()
+    for badges in shell.picker.locator(".model-row:visible .badges").all_inner_texts():
         assert "tools" in badges
-        assert "vision" not in badges, "nothing can be attached yet"
     shell.picker.get_by_role("searchbox").fill("no such thing")
-    expect(shell.picker.get_by_text("No model is called that.")).to_be_visible()
+    expect(shell.picker.get_by_text("No model matches. Try a shorter word.")).to_be_visible()
 
 
-def test_a_choice_that_does_not_load_says_so_and_loads_the_next_time(window: Window, server: Server) -> None:
+def groups(shell: Shell) -> dict[str, list[str]]:
+    """The names of the models in each group that is shown."""
+    shown = shell.picker.get_by_role("group").all()
+    return {
+        group.get_by_role("heading").inner_text(): group.locator(
+            ".model-row:visible .label"
+        ).all_inner_texts()
+        for group in shown
+    }
+
+
+def test_recent_models_stand_first_and_then_the_makers(window: Window, server: Server) -> None:
+    shell = opened(Shell.open(window, server, MOUSE))
+    found = groups(shell)
+    assert list(found)[:2] == ["Recent", "Z.ai"]
+    assert found["Recent"] == [LAST]
+    assert OTHER in found["Meta"]
+    assert found["OpenAI"] == ["GPT OSS 120B"]
+    shell.picker.get_by_role("searchbox").fill("meta")
+    assert list(groups(shell)) == ["Meta"]
+    shell.picker.get_by_role("searchbox").fill("southeast asia")
+    assert groups(shell) == {"AI Singapore": ["Gemma Sea Lion V4 27B"]}
+    expect(shell.picker.get_by_role("status")).to_have_text("1 model")
+
+
+def star(shell: Shell, name: str) -> Locator:
+    return shell.picker.get_by_role("button", name=f"Favorite: {name}", exact=True)
+
+
+def press_star(shell: Shell, name: str) -> None:
+    """Tab leads from a model to its own star."""
+    if shell.way.name != "keyboard":
+        return shell.press(star(shell, name))
+    shell.page.keyboard.type(name)
+    shell.page.keyboard.press("ArrowDown")
+    shell.page.keyboard.press("Tab")
+    expect(star(shell, name)).to_be_focused()
+    return shell.page.keyboard.press("Space")
+
+
+@ALL
+def test_favourites_stand_first_the_next_time(window: Window, server: Server, way: Way) -> None:
+    shell = opened(Shell.open(window, server, way))
+    with shell.page.expect_response("**/models/favourites/"):
+        press_star(shell, OTHER)
+    expect(star(shell, OTHER)).to_have_attribute("aria-pressed", "true")
+    shell.page.keyboard.press("Escape")
+    shell.page.reload()
+    assert groups(opened(shell))["Favorites"] == [OTHER]
+    chosen(shell, LAST)
+    with shell.page.expect_response("**/models/favourites/"):
+        press_star(shell, OTHER)
+    shell.page.keyboard.press("Escape")
+    assert "Favorites" not in groups(opened(shell))
+
+
+def test_a_favourite_that_is_not_saved_is_taken_back(window: Window, server: Server) -> None:
+    shell = opened(Shell.open(window, server, MOUSE))
+    shell.page.route("**/models/favourites/", lambda route: route.abort())
+    star(shell, OTHER).click()
+    expect(shell.picker.get_by_role("status")).not_to_be_empty()
+    expect(star(shell, OTHER)).to_have_attribute("aria-pressed", "false")
+
+
+def test_keys_move_in_the_list_as_in_a_menu(window: Window, server: Server) -> None:
+    shell = opened(Shell.open(window, server, KEYBOARD))
+    radios = shell.picker.get_by_role("radio")
+    shell.page.keyboard.press("ArrowDown")
+    expect(radios.first).to_be_focused()
+    shell.page.keyboard.press("ArrowUp")
+    expect(radios.last).to_be_focused()
+    shell.page.keyboard.press("Home")
+    expect(radios.first).to_be_focused()
+    shell.page.keyboard.press("End")
+    expect(radios.last).to_be_focused()
+    shell.page.keyboard.press("k")
+    expect(shell.picker.get_by_role("radio", name="Kimi K2.6")).to_be_focused()
+    chosen(shell, LAST)
+    shell.page.keyboard.press("Enter")
+    chosen(shell, "Kimi K2.6")
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (844, 390), (640, 400), (320, 640)])
+def test_rows_have_one_height_and_the_list_has_room(
+    window: Window, server: Server, size: tuple[int, int]
+) -> None:
+    page = window(server, "alice", width=size[0])
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    shell = Shell(page, MOUSE)
+    page.goto("/")
+    opened(shell)
+    heights = page.locator(".model-row").evaluate_all("rows => rows.map((row) => row.offsetHeight)")
+    assert len(set(heights)) == 1
+    assert page.locator(".model-list").evaluate("list => list.clientHeight") > size[1] / 2
+    assert page.locator(".model-list").evaluate("list => list.scrollWidth <= list.clientWidth")
+
+
+def test_a_failed_model_list_loads_the_next_time(window: Window, server: Server) -> None:
     shell = Shell.open(window, server, MOUSE)
     shell.page.route("**/models/", lambda route: route.abort())
     shell.press(shell.page.get_by_role("button", name="Model:"))
-    expect(shell.picker).to_have_text("This could not be loaded. Try again.")
+    expect(shell.picker).to_have_text("Couldn’t load. Try again.")
     shell.page.keyboard.press("Escape")
     shell.page.unroute_all()
     opened(shell)
@@ -123,6 +219,7 @@ def test_without_javascript_a_select_chooses(window: Window, server: Server, fak
     page = window(server, "alice", java_script_enabled=False)
     page.goto("/")
     expect(page.get_by_role("button", name="Model:")).to_be_hidden()
+    assert page.locator("#model optgroup[label=Meta] option").all_text_contents().count(OTHER) == 1
     page.get_by_role("combobox", name="Model").select_option(label=OTHER)
     page.get_by_role("textbox", name="Your message").fill("Hello")
     page.get_by_role("button", name="Send").click()

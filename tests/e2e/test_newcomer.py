@@ -1,4 +1,4 @@
-"""From an empty machine to an answer of the real local model, and back after a crash."""
+"""The first start: from an empty machine to a reply of the real local model, and back after a crash."""
 
 import re
 from collections.abc import Callable
@@ -33,8 +33,7 @@ def home_server(servers: Callable[..., Server], database) -> Server:
 def set_up(page: Page, server: Server) -> None:
     page.goto(set_up_path(server))
     page.locator("#id_username").fill("ada")
-    for field in ("#id_password1", "#id_password2"):
-        page.locator(field).fill(NEW_PASSWORD)
+    page.locator("#id_password1").fill(NEW_PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Your message")).to_be_visible()
 
@@ -75,6 +74,6 @@ def test_a_newcomer_asks_the_local_model_and_loses_nothing(home_server: Server, 
     expect(chat.replies).to_have_count(2)
     kept = chat.ended("interrupted")
     assert unmarked(kept).startswith(unmarked(shown)), (shown, kept)
-    expect(page.get_by_text("Cut off before its end.")).to_be_visible()
+    expect(page.get_by_text("Interrupted.")).to_be_visible()
     assert text_of(chat.replies.first) == stopped
     assert [text_of(asked) for asked in chat.questions.all()] == [LONG, AGAIN]

@@ -14,11 +14,11 @@ from tests.fake_cloudflare.server import Fake
 from tests.support.server import Server
 from tests.support.waiting import until
 
-LIST = "/admin/chat/offeredmodel/"
+LIST = "/admin/chat/sitemodel/"
 NEW = "@cf/maker/new-9b-instruct"
 LLAMA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 RETIRED = "@cf/meta/llama-2-7b-chat-int8"
-WORD = "Llama 2 7B Chat is no longer available. GLM 4.7 Flash answers from the next question on."
+WORD = "Llama 2 7B Chat is no longer available. GLM 4.7 Flash answers from your next message on."
 soon = partial(until, patience=15)  # seconds
 
 
@@ -30,8 +30,8 @@ def listed(server: Server, fake: Fake) -> None:
     fake.lists.models.append(record(NEW, **facts))
     fake.lists.finetunes.append(finetune("cats", LLAMA))
     # What the server fetches at its start may lack these, and would put off the next time as it ends.
-    soon(lambda: server.database.value("SELECT count(*) FROM chat_modellist WHERE fetched IS NOT NULL"))
-    server.database.rows("UPDATE chat_modellist SET due = '2026-01-01 00:00:00'")
+    soon(lambda: server.database.value("SELECT count(*) FROM chat_catalogstate WHERE fetched IS NOT NULL"))
+    server.database.rows("UPDATE chat_catalogstate SET due = '2026-01-01 00:00:00'")
     soon(lambda: NEW in server.person("bob").get("/models/").text)
 
 
@@ -54,25 +54,25 @@ def test_the_administrator_hides_shows_and_makes_a_default(
     window: Window, server: Server, width: int
 ) -> None:
     page = opened(window, server, LIST, width=width)
-    expect(page.get_by_role("heading", name="Cloudflare’s list of models is of")).to_be_visible()
+    expect(page.get_by_role("heading", name="Cloudflare’s model list was last updated on")).to_be_visible()
     choose(page, "Hide", "Granite 4.0 H Micro")
     expect(page.get_by_text("1 model was changed.")).to_be_visible()
     soon(lambda: "Granite" not in server.person("bob").get("/models/").text)
     choose(page, "Show", "Granite 4.0 H Micro")
     soon(lambda: "Granite" in server.person("bob").get("/models/").text)
-    choose(page, "Make the default", "Llama 3.2 3B")
-    expect(page.get_by_text("New conversations begin with Llama 3.2 3B.")).to_be_visible()
+    choose(page, "Set as default", "Llama 3.2 3B")
+    expect(page.get_by_text("Llama 3.2 3B is now the default model.")).to_be_visible()
     choose(page, "Hide", "Llama 3.2 3B")
     expect(page.get_by_text("Make another one the default first.")).to_be_visible()
-    choose(page, "Make the default", "GLM 4.7 Flash")
-    expect(page.get_by_text("New conversations begin with GLM 4.7 Flash.")).to_be_visible()
+    choose(page, "Set as default", "GLM 4.7 Flash")
+    expect(page.get_by_text("GLM 4.7 Flash is now the default model.")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_name_given_there_is_what_people_read(window: Window, server: Server) -> None:
     page = opened(window, server, LIST)
     page.get_by_role("link", name="Qwen3 30B A3B").click()
-    page.get_by_label("Own name").fill("The thinker")
+    page.get_by_label("Custom name").fill("The thinker")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator("#result_list").get_by_role("link", name="The thinker")).to_be_visible()
     soon(lambda: "The thinker" in server.person("bob").get("/models/").text)
@@ -108,11 +108,10 @@ def test_the_choice_says_what_a_model_needs_and_when_it_ends(
 ) -> None:
     shell = Shell.open(window, server, way)
     shell.press(shell.page.get_by_role("button", name="Model:"))
-    row = shell.picker.locator(".row").filter(has_text="New 9B")
-    expect(row.locator(".facts")).to_have_text(
-        "9k context · $0.15 in · $0.50 out · needs Workers Paid · retires on 30 May 2099"
-    )
-    expect(row.locator(".badges span")).to_have_text(["beta"])
+    row = shell.picker.locator(".model-row").filter(has_text="New 9B")
+    expect(row.locator(".model-purpose")).to_have_text("Retires on 30 May 2099 · Everyday questions")
+    expect(row.locator(".model-meta")).to_have_text("9k context · $0.15 in · $0.50 out")
+    expect(row.locator(".badges span")).to_have_text(["vision", "beta", "paid plan"])
     row.scroll_into_view_if_needed()
     assert row.evaluate("row => row.scrollWidth <= row.clientWidth")
 
@@ -120,7 +119,7 @@ def test_the_choice_says_what_a_model_needs_and_when_it_ends(
 def test_a_finetune_is_chosen_beside_its_base_and_answers(window: Window, server: Server, fake: Fake) -> None:
     shell = Shell.open(window, server, MOUSE)
     shell.press(shell.page.get_by_role("button", name="Model:"))
-    row = shell.picker.locator(".row").filter(has_text="cats (Llama 3.3 70B Fast)")
+    row = shell.picker.locator(".model-row").filter(has_text="cats (Llama 3.3 70B Fast)")
     expect(row.locator(".badges")).to_contain_text("finetune")
     row.click()
     shell.chat.ask("Hello")

@@ -1,4 +1,4 @@
-"""Without a network: one goes on writing, and what was sent goes out later."""
+"""The page without a network: writing goes on, and sent messages go out later."""
 
 import pytest
 from playwright.sync_api import Request, expect
@@ -9,37 +9,37 @@ from tests.support.server import Server
 
 @pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    """On a wide page, or as wide as the test says."""
+    """Open a chat on a wide page, or as wide as the test says."""
     return ChatPage.open(window, server, width=getattr(request, "param", 1280))
 
 
 @pytest.mark.parametrize("chat", [1280, 390], indirect=True)
-def test_a_banner_says_so_and_goes_by_itself_while_writing_stays_possible(chat: ChatPage) -> None:
+def test_the_offline_banner_disappears_by_itself(chat: ChatPage) -> None:
     banner = chat.page.locator("#offline")
     expect(banner).to_be_hidden()
     chat.page.context.set_offline(True)
     expect(banner).to_be_visible()
-    expect(chat.page.get_by_role("status")).to_contain_text("You are offline.")
+    expect(chat.page.get_by_role("status")).to_contain_text("You’re offline.")
     chat.box.press_sequentially("Still writing")
     expect(chat.box).to_have_value("Still writing")
     chat.page.context.set_offline(False)
     expect(banner).to_be_hidden()
 
 
-def test_a_question_waits_for_as_long_as_it_takes_and_is_sent_once(chat: ChatPage, server: Server) -> None:
+def test_an_offline_question_waits_and_is_sent_once(chat: ChatPage, server: Server) -> None:
     chat.page.clock.install()
     chat.page.context.set_offline(True)
     tries: list[Request] = []
     chat.page.on("requestfailed", lambda request: tries.append(request))
     chat.ask("A very long tunnel")
-    expect(chat.page.get_by_text("This is sent as soon as you are back.")).to_be_visible()
+    expect(chat.page.get_by_text("This will be sent when you’re back online.")).to_be_visible()
     for _ in range(200):
         if len(tries) > 20:  # far more than a message gets from a server that answers
             break
         chat.page.clock.run_for(16_000)
         chat.page.wait_for_timeout(50)
     assert len(tries) > 20
-    expect(chat.page.get_by_text("This is sent as soon as you are back.")).to_be_visible()
+    expect(chat.page.get_by_text("This will be sent when you’re back online.")).to_be_visible()
     chat.page.context.set_offline(False)
     assert chat.ended() == "You said: A very long tunnel"
     asked = "SELECT count(*) FROM chat_message WHERE role = 'user' AND text = 'A very long tunnel'"
@@ -50,7 +50,7 @@ def test_a_question_waits_for_as_long_as_it_takes_and_is_sent_once(chat: ChatPag
 def test_a_question_that_waits_can_be_taken_back(chat: ChatPage) -> None:
     chat.page.context.set_offline(True)
     chat.ask("On second thought")
-    expect(chat.page.get_by_text("This is sent as soon as you are back.")).to_be_visible()
+    expect(chat.page.get_by_text("This will be sent when you’re back online.")).to_be_visible()
     chat.stop.click()
     expect(chat.box).to_have_value("On second thought")
     expect(chat.questions).to_have_count(0)

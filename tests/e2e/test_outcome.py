@@ -28,7 +28,7 @@ def told(chat: ChatPage) -> None:
     expect(chat.reply.locator(".request")).to_be_visible()
 
 
-def test_a_failure_reads_the_same_when_it_comes_and_after_a_reload(window: Window, server: Server) -> None:
+def test_a_failure_reads_the_same_after_a_reload(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server)
     for code in FAILURES:
         chat.page.goto("/")
@@ -48,7 +48,7 @@ def test_a_failure_reads_the_same_when_it_comes_and_after_a_reload(window: Windo
 def test_the_question_can_be_shortened_from_below_its_failure(chat: ChatPage) -> None:
     chat.ask(question("status code=5021"))
     chat.ended("failed")
-    chat.reply.get_by_role("button", name="Shorten the question").click()
+    chat.reply.get_by_role("button", name="Shorten the message").click()
     box = chat.questions.last.get_by_role("textbox")
     box.fill("Shorter")
     box.press("Enter")
@@ -60,12 +60,13 @@ def test_another_model_is_one_press_and_a_choice_away(chat: ChatPage) -> None:
     chat.ended("failed")
     told(chat)
     chat.reply.get_by_role("button", name="Another model", exact=True).click()
-    chat.page.get_by_role("menuitem", name="GPT OSS 20B").click()
+    picker = chat.page.get_by_role("dialog", name="Try with another model")
+    picker.locator(".model-row").filter(has_text="GPT OSS 20B").locator("label").click()
     assert chat.ended() == words(3)
     expect(chat.reply.locator("[data-part=model]")).to_have_text("GPT OSS 20B")
 
 
-def test_who_answered_instead_is_named_when_it_comes_and_after_a_reload(
+def test_the_fallback_model_is_named_live_and_reloaded(
     window: Window, servers: Callable[..., Server]
 ) -> None:
     chat = ChatPage.open(window, servers(FALLBACK_MODELS="@cf/openai/gpt-oss-20b"), "bob")
@@ -79,7 +80,7 @@ def test_who_answered_instead_is_named_when_it_comes_and_after_a_reload(
         chat.page.reload()
 
 
-def test_trying_again_takes_the_keyboard_once_the_other_ways_are_there(chat: ChatPage) -> None:
+def test_retry_works_by_keyboard_with_the_other_buttons(chat: ChatPage) -> None:
     chat.page.evaluate("AbortSignal.timeout = () => new AbortController().signal")  # on a busy machine
     held: list[Route] = []
     chat.page.route("**/outcome/", lambda route: held.append(route))
@@ -105,6 +106,7 @@ def test_it_tries_again_by_itself_only_if_asked_to(chat: ChatPage) -> None:
     told(chat)
     wait = chat.reply.get_by_role("button", name="Wait, then try again")
     expect(wait).to_contain_text(re.compile(r"Wait \d+ s, then try again"))
+    expect(chat.reply.get_by_role("button", name="Try again", exact=True)).to_have_count(0)  # it would fail
     wait.click()
     expect(wait).to_have_attribute("aria-pressed", "true")
     chat.page.clock.run_for(1_000)

@@ -9,7 +9,7 @@ from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
 
 HOSTILE = """<img src=x onerror="alert('img')"><script>alert('script')</script></textarea>"""
-KEPT = "Cut off before its end. What had arrived is kept."
+KEPT = "Interrupted. What had arrived is saved."
 
 
 @pytest.fixture
@@ -30,9 +30,7 @@ def test_a_question_is_shown_at_once_and_its_reply_grows(chat: ChatPage) -> None
     expect(chat.box).to_be_focused()
 
 
-def test_a_page_whose_scripts_come_late_leaves_the_focus_where_somebody_took_it(
-    window: Window, server: Server
-) -> None:
+def test_late_scripts_leave_the_focus_alone(window: Window, server: Server) -> None:
     page = window(server, "alice")
     held: list[Route] = []
     page.route("**/js/chat*", lambda route: held.append(route))
@@ -47,11 +45,11 @@ def test_a_page_whose_scripts_come_late_leaves_the_focus_where_somebody_took_it(
 def test_the_facts_of_a_reply_are_the_same_after_a_reload(chat: ChatPage) -> None:
     chat.ask(question("words tokens=30 delay=0.01"))
     chat.ended()
-    said = (chat.reply.locator("[data-part=facts]").text_content() or "").split(" · ")
+    said = (chat.reply.locator("[data-part=reply-meta]").text_content() or "").split(" · ")
     assert said[1:2] == ["30 tokens"]
     assert said[2].endswith(" s")
     chat.page.reload()
-    expect(chat.reply.locator("[data-part=facts]")).to_have_text(" · ".join(said))
+    expect(chat.reply.locator("[data-part=reply-meta]")).to_have_text(" · ".join(said))
 
 
 def test_stop_ends_a_reply_and_keeps_its_text(chat: ChatPage) -> None:
@@ -82,7 +80,7 @@ def test_a_second_tab_follows_and_stops(chat: ChatPage) -> None:
     assert chat.ended("stopped") == tab.ended("stopped")
 
 
-def test_a_question_asked_where_a_reply_is_being_written_waits_in_the_box(chat: ChatPage) -> None:
+def test_a_question_to_a_busy_conversation_waits(chat: ChatPage) -> None:
     chat.ask("Hello")
     chat.ended()
     tab = chat.another_tab()
@@ -104,7 +102,7 @@ def test_a_failed_reply_says_why_and_can_be_tried_again(chat: ChatPage, server: 
     chat.ended()
     chat.ask(question("flaky fails=1 code=5007 key=again"))
     chat.ended("failed")
-    expect(chat.reply.locator("[data-part=state]")).to_contain_text("model")
+    expect(chat.reply.locator("[data-part=status-text]")).to_contain_text("model")
     chat.page.get_by_role("button", name="Try again").click()
     assert chat.ended() == words(5)
     expect(chat.questions).to_have_count(2)
@@ -118,7 +116,7 @@ def test_a_failed_reply_says_why_and_can_be_tried_again(chat: ChatPage, server: 
 @pytest.mark.parametrize(
     ("scenario", "status", "sentence", "text"),
     [
-        ("length tokens=5", "truncated", "The reply reached its greatest length.", words(5)),
+        ("length tokens=5", "truncated", "Cut off at the length limit.", words(5)),
         ("cut after=3", "interrupted", KEPT, words(3)),
         ("cut after=3 how=abrupt", "interrupted", "The connection to the model was lost", words(3)),
         ("instream_error after=3 code=3040", "failed", "", words(3)),
@@ -129,7 +127,7 @@ def test_an_end_that_is_no_good_one_is_said_and_stays_said(
 ) -> None:
     chat.ask(question(scenario))
     assert chat.ended(status) == text
-    state = chat.reply.locator("[data-part=state]")
+    state = chat.reply.locator("[data-part=status-text]")
     expect(state).to_be_visible()
     expect(state).to_contain_text(sentence)
     said = (state.text_content() or "").strip()
@@ -144,7 +142,7 @@ def test_reasoning_is_folded_away_and_can_be_read(chat: ChatPage) -> None:
     assert chat.ended() == words(5)
     thoughts = chat.reply.locator("[data-part=reasoning]")
     expect(thoughts).to_be_hidden()
-    chat.reply.get_by_text("Thought for").click()
+    chat.reply.locator("[data-part=thinking]").click()
     expect(thoughts).to_have_text("thought1 thought2 thought3 thought4 thought5")
 
 
@@ -170,7 +168,7 @@ def test_markup_in_a_question_or_a_reply_stays_text(chat: ChatPage) -> None:
     assert chat.page.locator("main :is(img, script), nav :is(img, script)").count() == 0
 
 
-def test_an_unsent_text_survives_a_reload_and_goes_with_its_question(chat: ChatPage) -> None:
+def test_a_draft_survives_a_reload_until_it_is_sent(chat: ChatPage) -> None:
     chat.box.fill("Not yet sent")
     chat.page.reload()
     expect(chat.box).to_have_value("Not yet sent")
@@ -182,18 +180,16 @@ def test_an_unsent_text_survives_a_reload_and_goes_with_its_question(chat: ChatP
     expect(chat.box).to_have_value("")
 
 
-def test_while_nothing_can_be_stored_the_page_says_so_and_takes_it_back(
-    chat: ChatPage, server: Server
-) -> None:
+def test_the_page_reports_a_storage_outage_and_its_end(chat: ChatPage, server: Server) -> None:
     remark = chat.reply.locator("[data-part=remark]")
     chat.ask(question("words tokens=2000 delay=0.02"))
     chat.grown_to(20)
     server.database.rows("ALTER TABLE chat_runchunk RENAME TO away")
     try:
-        expect(remark).to_contain_text("cannot be saved at the moment")
-        expect(chat.page.locator("#status")).to_contain_text("cannot be saved at the moment")
+        expect(remark).to_contain_text("can’t be saved right now")
+        expect(chat.page.locator("#status")).to_contain_text("can’t be saved right now")
         chat.grown_to(len(chat.text) + 20)
-        expect(remark).to_contain_text("cannot be saved at the moment")
+        expect(remark).to_contain_text("can’t be saved right now")
     finally:
         server.database.rows("ALTER TABLE away RENAME TO chat_runchunk")
     expect(remark).to_be_empty()

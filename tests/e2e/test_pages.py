@@ -29,7 +29,7 @@ def visit(page: Page, address: str, status: int) -> None:
 
 
 def look(page: Page) -> None:
-    """It fits at every width, and an audit finds nothing."""
+    """Check that the page fits at every width, and that an audit finds nothing."""
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         page.wait_for_function("width => innerWidth === width", arg=width)
@@ -38,7 +38,7 @@ def look(page: Page) -> None:
 
 
 def wrong_password(page: Page) -> None:
-    page.get_by_label("Name or e-mail").fill("bob")
+    page.get_by_label("Name or email").fill("bob")
     page.get_by_label("Password").fill("not this one")
     page.get_by_role("button", name="Sign in").click()
 
@@ -48,8 +48,8 @@ def test_signing_in_and_the_wrong_password(window: Window, server: Server) -> No
     visit(page, "/accounts/login/?next=/", 200)
     look(page)
     wrong_password(page)
-    expect(page.get_by_role("alert")).to_have_text("The name or the password is wrong.")
-    expect(page.get_by_label("Name or e-mail")).to_have_value("bob")
+    expect(page.get_by_role("alert")).to_have_text("Incorrect name or password.")
+    expect(page.get_by_label("Name or email")).to_have_value("bob")
     look(page)
 
 
@@ -63,8 +63,8 @@ def test_too_many_wrong_passwords(window: Window, server: Server) -> None:
     with page.expect_response("**/accounts/login/") as answer:
         wrong_password(page)
     assert answer.value.status == 429
-    expect(page.get_by_role("heading", name="Too many tries")).to_be_visible()
-    expect(page.get_by_text("Wait a quarter of an hour")).to_be_visible()
+    expect(page.get_by_role("heading", name="Too many requests")).to_be_visible()
+    expect(page.get_by_text("Try again in 15 minutes")).to_be_visible()
     look(page)
 
 
@@ -72,7 +72,7 @@ def test_a_page_that_is_not_there(window: Window, server: Server) -> None:
     page = window(server, "alice")
     visit(page, "/c/00000000-0000-4000-8000-000000000000/", 404)
     look(page)
-    page.get_by_role("link", name="Back to the chat").click()
+    page.get_by_role("link", name="Back to chat").click()
     expect(ChatPage(page).box).to_be_visible()
 
 
@@ -98,14 +98,12 @@ def test_making_the_first_account(window: Window, fresh_server: Server) -> None:
     visit(page, link, 200)
     look(page)
     page.get_by_label("Name", exact=True).fill("ada")
-    for field in ("Password", "The password again"):
-        page.get_by_label(field, exact=True).fill("short")
-    page.get_by_role("button", name="Make the account").click()
+    page.get_by_label("Password", exact=True).fill("short")
+    page.get_by_role("button", name="Create account").click()
     expect(page.get_by_text("too short")).to_be_visible()
     look(page)
-    for field in ("Password", "The password again"):
-        page.get_by_label(field, exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Make the account").click()
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Create account").click()
     expect(ChatPage(page).box).to_be_visible()
     visit(page, link, 404)
 

@@ -13,6 +13,12 @@ from tests.support.server import Server
 OPENER = "Settings for this conversation"
 GLM, LLAMA = "@cf/zai-org/glm-4.7-flash", "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 
+IN_VIEW = """(button) => {
+  const { left, top, right, bottom } = button.getBoundingClientRect();
+  const onTop = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+  return bottom <= innerHeight && onTop === button;
+}"""
+
 
 @pytest.fixture(autouse=True)
 def one(server: Server) -> str:
@@ -68,7 +74,7 @@ def sent(fake) -> dict[str, Any]:
 
 
 def asked(shell: Shell, fake) -> dict[str, Any]:
-    """What goes with the next question."""
+    """Return the request body of the next question."""
     before = shell.chat.questions.count()
     shell.chat.ask("Hello")
     expect(shell.chat.questions).to_have_count(before + 1)  # a finger's tap is heard a moment later
@@ -96,26 +102,26 @@ def test_what_is_chosen_is_sent_and_shown_again(window: Window, server: Server, 
 
 
 def test_those_of_a_new_chat_go_with_its_first_question(window: Window, server: Server, fake) -> None:
-    """By finger only: the dialog is the one of the test above."""
+    """Use a finger only, because the dialog is the one of the test above."""
     shell = Shell.open(window, server, FINGER)
     shell.page.locator("#model").select_option(GLM, force=True)
     dialog = unfolded(shell)
     choose(shell, level(dialog, "Off"))
-    number(dialog, "Longest reply").fill("500")
-    number(dialog, "Longest reply").press("Enter")
+    number(dialog, "Maximum length").fill("500")
+    number(dialog, "Maximum length").press("Enter")
     expect(shell.instructions).to_be_hidden()
     shell.page.reload()
     shell.page.locator("#model").select_option(GLM, force=True)
     dialog = opened(shell)
     expect(level(dialog, "Off")).to_be_checked()
-    expect(number(dialog, "Longest reply")).to_have_value("500")
+    expect(number(dialog, "Maximum length")).to_have_value("500")
     shell.page.keyboard.press("Escape")
     expect(shell.instructions).to_be_hidden()
     first = asked(shell, fake)
     assert first == {"max_tokens": 500, "chat_template_kwargs": {"enable_thinking": False}}
     assert asked(shell, fake) == first
     dialog = opened(shell)
-    number(dialog, "Longest reply").fill("")
+    number(dialog, "Maximum length").fill("")
     saved(shell)
     assert asked(shell, fake) == first | {"max_tokens": 16_384}
     shell.page.goto("/")
@@ -137,8 +143,15 @@ def test_another_model_shows_what_it_knows(window: Window, server: Server, one, 
     expect(dialog.get_by_role("group", name="Llama 3.3 70B Fast")).to_be_visible()
     expect(dialog.get_by_role("radio")).to_have_count(0)
     expect(number(dialog, "Temperature")).to_have_value("1.5")
-    expect(dialog.get_by_text("From 0 to 5.")).to_be_visible()
     number(dialog, "Temperature").fill("4")
+    dialog.get_by_role("button", name="Save").click()
+    expect(number(dialog, "Temperature")).to_be_focused()  # this model accepts it, but the form does not
+    shell.page.keyboard.press("Escape")
+    server.person("alice").post(f"/c/{one}/settings/", {"parameters": {"temperature": 4}})
+    shell.page.reload()
+    shell.page.locator("#model").select_option(LLAMA, force=True)
+    dialog = unfolded(shell)
+    expect(number(dialog, "Temperature")).to_have_value("4")
     number(dialog, "Top K").fill("20")
     saved(shell)
     assert asked(shell, fake) == {"max_tokens": 8_000, "temperature": 4, "top_k": 20}
@@ -149,6 +162,63 @@ def test_another_model_shows_what_it_knows(window: Window, server: Server, one, 
     saved(shell)  # and changes nothing: what was fitted for show is not what was chosen
     shell.page.locator("#model").select_option(LLAMA, force=True)
     expect(number(opened(shell), "Temperature")).to_have_value("4")
+
+
+@ALL
+def test_a_slider_and_a_reset_set_the_temperature(
+    window: Window, server: Server, one, fake, way: Way
+) -> None:
+    shell = Shell.open(window, server, way, f"/c/{one}/")
+    dialog = opened(shell)
+    slider = dialog.get_by_role("slider", name="Temperature")
+    expect(slider).to_have_attribute("aria-valuetext", "Model’s default")
+    if way.name == "keyboard":
+        shell.reach(slider)
+        shell.page.keyboard.press("Home")
+        for _ in range(3):
+            shell.page.keyboard.press("ArrowRight")
+    else:
+        slider.fill("0.3")
+    expect(number(dialog, "Temperature")).to_have_value("0.3")
+    number(dialog, "Temperature").fill("0.75")
+    expect(slider).to_have_attribute("aria-valuetext", "0.75")
+    saved(shell)
+    assert asked(shell, fake)["temperature"] == 0.75
+    dialog = opened(shell)
+    shell.press(dialog.get_by_role("button", name="Reset Temperature to its default"))
+    expect(number(dialog, "Temperature")).to_have_value("")
+    expect(number(dialog, "Temperature")).to_be_focused()
+    expect(slider).to_have_attribute("aria-valuetext", "Model’s default")
+    saved(shell)
+    assert "temperature" not in asked(shell, fake)
+
+
+@pytest.mark.parametrize("size", [(844, 390), (640, 400), (320, 640), (1280, 800)])
+def test_save_is_in_view_wherever_the_settings_are_scrolled(
+    window: Window, server: Server, one, size: tuple[int, int]
+) -> None:
+    page = window(server, "alice", width=size[0])
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    shell = Shell(page, MOUSE)
+    page.goto(f"/c/{one}/")
+    dialog = unfolded(shell)
+    save = dialog.get_by_role("button", name="Save")
+    for top in (0, 150, 100_000):
+        dialog.evaluate("(dialog, top) => { dialog.scrollTop = top; }", top)
+        assert save.evaluate(IN_VIEW)
+    number(dialog, "Seed").focus()
+    under = number(dialog, "Seed").evaluate("field => field.getBoundingClientRect().bottom")
+    assert under <= dialog.locator(".foot").evaluate("foot => foot.getBoundingClientRect().top")
+
+
+def test_cancel_and_save_stand_side_by_side_in_german(window: Window, server: Server) -> None:
+    page = window(server, "alice", width=390, locale="de-DE")
+    page.goto("/")
+    page.locator("#instructions").click()
+    foot = page.get_by_role("dialog").locator(".foot")
+    expect(foot.get_by_role("button", name="Speichern")).to_be_visible()
+    tops = "foot => [...foot.querySelectorAll('.button')].map((button) => button.getBoundingClientRect().top)"
+    assert len(set(foot.evaluate(tops))) == 1  # asked at one moment, for the dialog slides in
 
 
 def test_a_value_beyond_its_range_is_not_saved(window: Window, server: Server, one) -> None:
@@ -182,14 +252,12 @@ def test_what_is_not_saved_is_not_kept(window: Window, server: Server, one, endi
     expect(number(opened(shell), "Seed")).to_have_value("7")
 
 
-def test_where_the_new_model_cannot_be_asked_for_the_dialog_says_so(
-    window: Window, server: Server, one
-) -> None:
+def test_the_dialog_reports_that_parameters_did_not_load(window: Window, server: Server, one) -> None:
     shell = Shell.open(window, server, MOUSE, f"/c/{one}/")
     shell.page.route("**/parameters/**", lambda route: route.abort())
     shell.page.locator("#model").select_option(LLAMA, force=True)
     dialog = opened(shell)
-    expect(dialog.get_by_role("alert")).to_have_text("This could not be loaded. Try again.")
+    expect(dialog.get_by_role("alert")).to_have_text("Couldn’t load. Try again.")
     shell.page.unroute_all()
     shell.page.keyboard.press("Escape")
     expect(opened(shell).get_by_role("group", name="Llama 3.3 70B Fast")).to_be_visible()
@@ -202,21 +270,21 @@ def test_without_javascript_they_are_saved_and_reset(window: Window, server: Ser
     opener.click()
     dialog.locator("summary").click()
     dialog.get_by_label("Low", exact=True).check()
-    dialog.get_by_label("Temperature").fill("0.25")
+    expect(dialog.get_by_role("slider")).to_have_count(0)
+    number(dialog, "Temperature").fill("0.25")
     with page.expect_navigation():
-        dialog.get_by_label("Temperature").press("Enter")
+        number(dialog, "Temperature").press("Enter")
     page.get_by_role("textbox", name="Your message").fill("Hello")
     page.get_by_role("button", name="Send").click()
     expect(page.locator("article.reply")).to_have_attribute("data-status", "complete")
     assert sent(fake) == {"max_tokens": 16_384, "temperature": 0.25, "reasoning_effort": "low"}
     opener.click()
-    expect(dialog.get_by_label("Temperature")).to_have_value("0.25")
+    expect(number(dialog, "Temperature")).to_have_value("0.25")
     with page.expect_navigation():
         page.get_by_role("button", name="Reset to defaults").click()
     opener.click()
     expect(dialog.get_by_label("Default (Medium)")).to_be_checked()
-    dialog.locator("summary").click()
-    expect(dialog.get_by_label("Temperature")).to_have_value("")
+    expect(number(dialog, "Temperature")).to_have_value("")
 
 
 def test_without_javascript_a_new_chat_has_them_too(window: Window, server: Server, fake) -> None:

@@ -1,11 +1,11 @@
-"""From an invitation to the first answer, and a new password: by keyboard, wide, narrow, without scripts."""
+"""An invitation up to the first reply, and a new password: by keyboard, wide, narrow, without scripts."""
 
 import re
 
 from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import problems
-from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.chat_page import ChatPage, Window, account_item
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
@@ -39,17 +39,19 @@ def type_and_go_on(page: Page, *texts: str) -> None:
     for number, text in enumerate(texts):
         if number:
             page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('.show-password')"):
+            page.keyboard.press("Tab")
         page.keyboard.insert_text(text)  # as a paste
     page.keyboard.press("Enter")
 
 
 def is_there(chat: ChatPage) -> None:
-    """With its script, which sends, and which takes the focus once."""
+    """Wait for the focus, which the script sets once."""
     expect(chat.box).to_be_focused()
 
 
 def is_well_made(page: Page) -> None:
-    """At every width; it stands at the first one again afterwards."""
+    """Check the page at every width; the first one is set again afterwards."""
     before = page.viewport_size
     assert before
     for width in sorted(WIDTHS, key=before["width"].__eq__):  # its own comes last
@@ -65,17 +67,17 @@ def test_an_invitation_becomes_an_account_that_chats(window: Window, server: Ser
     page.goto(link)
     is_well_made(page)
     expect(page.get_by_label("Name")).to_be_focused()
-    type_and_go_on(page, "alice", "", "short", "short")
+    type_and_go_on(page, "alice", "", "short")
 
     name = page.get_by_label("Name")
     expect(name).to_be_focused()
-    expect(name).to_have_accessible_description(re.compile("^Another account has this name, or one"))
+    expect(name).to_have_accessible_description(re.compile("^Another account already uses this name or one"))
     expect(page.get_by_label("Password", exact=True)).to_have_attribute("aria-invalid", "true")
     is_well_made(page)
 
     name.fill("ada")
     page.keyboard.press("Tab")
-    type_and_go_on(page, "", NEW, NEW)
+    type_and_go_on(page, "", NEW)
     chat = ChatPage(page)
     is_there(chat)
     chat.ask("Hello")
@@ -83,11 +85,33 @@ def test_an_invitation_becomes_an_account_that_chats(window: Window, server: Ser
 
     late = window(server)
     late.goto(link)
-    expect(late.get_by_role("heading", name="This link does not work")).to_be_visible()
+    expect(late.get_by_role("heading", name="This link doesn’t work")).to_be_visible()
     is_well_made(late)
     page.goto(invitation(window, server, "another one"))
-    expect(page.get_by_role("heading", name="You have an account already")).to_be_visible()
+    expect(page.get_by_role("heading", name="You already have an account")).to_be_visible()
     is_well_made(page)
+
+
+def test_the_invitation_link_has_a_copy_button(window: Window, server: Server) -> None:
+    page = window(server, "root", permissions=["clipboard-read", "clipboard-write"])
+    page.goto("/admin/chat/invite/add/")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    link = page.get_by_label("Link").input_value()
+    assert page.evaluate("navigator.clipboard.readText()") == link
+
+
+def test_a_link_that_cannot_be_copied_is_selected(window: Window, server: Server) -> None:
+    page = window(server, "root")
+    page.goto("/admin/chat/invite/add/")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Copy")).to_be_visible()
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.evaluate("document.execCommand = () => false")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Not copied")).to_be_visible()
+    assert page.evaluate("getSelection().toString()") == page.get_by_label("Link").input_value()
 
 
 def test_somebody_changes_the_password_by_keyboard(window: Window, server: Server) -> None:
@@ -95,27 +119,32 @@ def test_somebody_changes_the_password_by_keyboard(window: Window, server: Serve
     page.goto("/")
     type_and_go_on(page, "bob", PASSWORD)
     is_there(ChatPage(page))
-    page.locator(".drawer").focus()
+    page.locator(".sidebar-toggle").focus()
     page.keyboard.press("Enter")
-    page.get_by_role("link", name="Password").focus()
+    page.get_by_role("button", name="Account:").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("menuitem", name="Settings").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Account and password").focus()
     page.keyboard.press("Enter")
 
-    expect(page.get_by_label("Current password")).to_be_focused()
+    page.get_by_label("Current password").focus()
     is_well_made(page)
-    type_and_go_on(page, "wrong", NEW, NEW)
+    type_and_go_on(page, "wrong", NEW)
     current = page.get_by_label("Current password")
     expect(current).to_be_focused()
-    expect(current).to_have_accessible_description("This is not your current password.")
+    expect(current).to_have_accessible_description("That isn’t your current password.")
     is_well_made(page)
-    type_and_go_on(page, PASSWORD, NEW, NEW)
-    expect(page.get_by_role("status")).to_contain_text("You stay signed in here.")
+    type_and_go_on(page, PASSWORD, NEW)
+    expect(page.get_by_role("status")).to_contain_text("You’re still signed in here.")
     is_well_made(page)
 
-    page.get_by_role("link", name="Back to the chat").focus()
+    page.get_by_role("link", name="Back to chat").focus()
     page.keyboard.press("Enter")
     expect(ChatPage(page).box).to_be_visible()
     page.goto("/accounts/password/")
-    type_and_go_on(page, NEW, PASSWORD, PASSWORD)
+    page.get_by_label("Current password").focus()
+    type_and_go_on(page, NEW, PASSWORD)
     expect(page.get_by_role("status")).to_be_visible()
 
 
@@ -123,8 +152,8 @@ def test_a_lost_password_is_replaced_with_a_link(window: Window, server: Server)
     root = window(server, "root", width=390)
     root.goto("/admin/chat/user/")
     root.get_by_role("link", name="alice", exact=True).click()
-    root.get_by_role("link", name="make a link to choose one").click()
-    root.get_by_role("button", name="End the password and make a link").focus()
+    root.get_by_role("link", name="Create a reset link").click()
+    root.get_by_role("button", name="Reset the password and create a link").focus()
     root.keyboard.press("Enter")
     link = shown_link(root)
 
@@ -133,7 +162,7 @@ def test_a_lost_password_is_replaced_with_a_link(window: Window, server: Server)
     assert "/set-password/" in page.url
     is_well_made(page)
     expect(page.get_by_label("New password", exact=True)).to_be_focused()
-    type_and_go_on(page, PASSWORD, PASSWORD)
+    type_and_go_on(page, PASSWORD)
     expect(ChatPage(page).box).to_be_visible()
 
 
@@ -141,18 +170,35 @@ def test_it_all_works_without_scripts(window: Window, server: Server) -> None:
     link = invitation(window, server, "without scripts")
     page = window(server, java_script_enabled=False)
     page.goto(link)
-    for label, text in (("Name", "noscript"), ("Password", NEW), ("The password again", NEW)):
+    for label, text in (("Name", "noscript"), ("Password", NEW)):
         page.get_by_label(label, exact=True).fill(text)
-    page.get_by_role("button", name="Make the account").click()
-    page.get_by_role("link", name="Password").click()
+    expect(page.get_by_role("button", name="Show password")).to_be_hidden()
+    page.get_by_role("button", name="Create account").click()
+    account_item(page, "Settings").click()
+    page.get_by_role("link", name="Account and password").click()
     for label, text in (
         ("Current password", NEW),
         ("New password", PASSWORD),
-        ("The new password again", PASSWORD),
     ):
         page.get_by_label(label, exact=True).fill(text)
-    page.get_by_role("button", name="Change the password").click()
+    page.get_by_role("button", name="Change password").click()
     expect(page.get_by_role("heading", name="Your password was changed")).to_be_visible()
+
+
+def test_a_typed_password_is_shown_and_hidden_by_keyboard(window: Window, server: Server) -> None:
+    page = window(server, "carol")
+    page.goto("/settings/account/")
+    field = page.get_by_label("New password")
+    field.fill(NEW)
+    page.keyboard.press("Tab")
+    eye = page.get_by_role("button", name="Show password").last
+    expect(eye).to_be_focused()
+    for shown, kind in ((True, "text"), (False, "password")):
+        page.keyboard.press("Space")
+        expect(field).to_have_attribute("type", kind)
+        expect(eye).to_have_attribute("aria-pressed", str(shown).lower())
+        assert problems(page) == []
+    expect(page.get_by_label("Current password")).to_have_attribute("type", "password")
 
 
 def test_the_admins_link_leads_to_the_same_page(window: Window, server: Server) -> None:
@@ -172,9 +218,8 @@ def test_browsers_are_told_which_field_holds_what(window: Window, server: Server
         ["username", "username"],
         ["current", "current-password"],
         ["new_password1", "new-password"],
-        ["new_password2", "new-password"],
     ]
     page = window(server)
     page.goto(invitation(window, server, "fields"))
     fields = page.locator("input[autocomplete]").evaluate_all("all => all.map((el) => el.autocomplete)")
-    assert fields == ["username", "email", "new-password", "new-password"]
+    assert fields == ["username", "email", "new-password"]

@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.accessibility import problems
-from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.chat_page import ChatPage, Window, account_item, question
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
 
-NOTHING, BLOCKS = "Nothing", "The reply, paragraph by paragraph"
+NOTHING, BLOCKS = "Nothing", "The full reply, paragraph by paragraph"
 GROUND = "getComputedStyle(document.body).backgroundColor"
 LIGHT, DARK = "rgb(255, 255, 255)", "rgb(23, 24, 26)"
 MARKDOWN = (
@@ -29,6 +29,11 @@ LISTEN = """() => {
 }"""
 
 
+@pytest.fixture(autouse=True)
+def nothing_chosen(server: Server) -> None:
+    server.database.rows("DELETE FROM chat_preferences")
+
+
 def choose(page: Page, *labels: str) -> None:
     page.goto("/settings/")
     for label in labels:
@@ -38,7 +43,7 @@ def choose(page: Page, *labels: str) -> None:
 
 
 def listened(chat: ChatPage, asked: str, status: str = "complete") -> list[str]:
-    """What is said while a question is answered."""
+    """Return the announcements while a question is answered."""
     chat.page.goto("/")
     expect(chat.send).to_be_visible()
     chat.page.evaluate(LISTEN)
@@ -55,22 +60,20 @@ def test_a_choice_is_made_from_the_sidebar_and_shown_at_once(
 ) -> None:
     page = window(server, "alice", color_scheme="light", java_script_enabled=script)
     page.goto("/")
-    page.get_by_role("link", name="Settings").click()
+    account_item(page, "Settings").click()
     page.get_by_label("Dark").check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_have_text("Your settings are saved.")
     expect(page.get_by_label("Dark")).to_be_checked()
-    page.get_by_role("link", name="Back to the chat").click()
+    page.get_by_role("link", name="Back to chat").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
 @pytest.mark.parametrize("device", ["light", "dark"])
-def test_the_appearance_is_the_chosen_one_whatever_the_device_likes(
-    window: Window, server: Server, device: str
-) -> None:
+def test_the_chosen_theme_overrides_the_device(window: Window, server: Server, device: str) -> None:
     page = window(server, "alice", color_scheme=device)
     by_device = LIGHT if device == "light" else DARK
-    for label, ground in (("Light", LIGHT), ("Dark", DARK), ("As the device", by_device)):
+    for label, ground in (("Light", LIGHT), ("Dark", DARK), ("System", by_device)):
         choose(page, label)
         page.goto("/")
         assert page.evaluate(GROUND) == ground
@@ -78,11 +81,75 @@ def test_the_appearance_is_the_chosen_one_whatever_the_device_likes(
         page.emulate_media(color_scheme=device)
 
 
+KEY = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff"
+# The headers that are narrower than their longest word.
+BROKEN_WORDS = """table => [...table.querySelectorAll('thead th')].filter((header) => {
+  const words = header.textContent.split(' ').length;
+  const lines = document.createRange();
+  lines.selectNodeContents(header);
+  return new Set([...lines.getClientRects()].map(({ top }) => top)).size > words;
+}).map((header) => header.textContent)"""
+
+
+SECTIONS = ("", "instructions/", "account/", "keys/", "api/", "usage/", "readings/")
+
+
+def test_the_settings_fit_with_small_and_with_large_text(window: Window, server: Server) -> None:
+    page = window(server, "alice")
+    sizes = {}
+    for size in ("small", "normal", "large", "larger"):
+        server.person("alice").post("/settings/", {"text_size": size})
+        for section in SECTIONS if size == "larger" else SECTIONS[:1]:
+            page.goto(f"/settings/{section}")
+            for width in (320, 844, 1920):
+                page.set_viewport_size({"width": width, "height": 640})
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (section, size)
+            assert problems(page) == [], (section, size)
+        sizes[size] = page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)")
+    assert sizes == {"small": 14, "normal": 16, "large": 18, "larger": 20}
+
+
+def test_the_settings_stand_beside_the_conversations(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask("A question to come back to")
+    chat.ended()
+    page = chat.page
+    account_item(page, "Settings").click()
+    expect(page.get_by_role("navigation", name="Settings").get_by_role("link")).to_have_count(8)
+    for name in ("Instructions", "Usage", "General"):
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        current = page.locator(".settings-sections [aria-current]")
+        expect(current).to_have_text(name)
+    page.get_by_role("link", name="A question to come back to").click()
+    expect(chat.replies).to_have_count(1)
+
+
+def test_on_a_phone_the_sections_are_a_row_that_shows_the_current_one(window: Window, server: Server) -> None:
+    page = window(server, "alice", width=320)
+    page.goto("/settings/readings/")
+    current, nav = page.locator(".settings-sections [aria-current]"), page.locator(".settings-sections")
+    expect(current).to_be_in_viewport(ratio=1)
+    assert nav.bounding_box()["height"] < 2 * current.bounding_box()["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+@pytest.mark.parametrize(("locale", "heading"), [("en-GB", "By model"), ("de-DE", "Nach Modell")])
+def test_costs_are_not_cut_off_on_a_phone(window: Window, server: Server, locale: str, heading: str) -> None:
+    server.person("bob").post("/c/", {"content": "A long question", "client_key": KEY})
+    server.database.rows("UPDATE chat_run SET prompt_tokens = 369000, completion_tokens = 77380")
+    page = window(server, "bob", width=390, locale=locale)
+    page.goto("/settings/usage/")
+    table = page.get_by_role("region", name=heading)
+    assert table.evaluate("table => table.scrollWidth - table.clientWidth") == 0
+    assert table.evaluate(BROKEN_WORDS) == []
+
+
 def test_enter_makes_a_line_for_who_likes_that(window: Window, server: Server) -> None:
     chat = ChatPage(window(server, "alice"))
-    choose(chat.page, "Makes a new line")
+    choose(chat.page, "New line (Ctrl")
     chat.page.goto("/")
-    expect(chat.box).to_have_accessible_description(re.compile("^Enter makes a new line, Ctrl or Cmd"))
+    expect(chat.box).to_have_accessible_description(re.compile("^Press Enter for a new line"))
     chat.box.press_sequentially("one")
     chat.box.press("Enter")
     chat.box.press_sequentially("two")
@@ -109,7 +176,7 @@ def test_the_boundaries_of_a_reply_are_said_by_default(window: Window, server: S
 def test_a_reply_that_fails_says_how(window: Window, server: Server) -> None:
     chat = ChatPage(window(server, "alice"))
     heard = listened(chat, question("length tokens=3"), "truncated")
-    assert heard[-1] == "The reply has ended. The reply reached its greatest length."
+    assert heard[-1] == "The reply ended. Cut off at the length limit."
 
 
 def test_nothing_is_said_to_who_wants_to_hear_nothing(window: Window, server: Server) -> None:
@@ -125,7 +192,7 @@ def test_each_block_is_said_once_when_it_is_whole(window: Window, server: Server
     assert "\n".join(heard) == "\n".join([*PARTS, "The reply is finished"])
     assert len(heard) <= len(PARTS)
     heard = listened(chat, question("length tokens=3"), "truncated")
-    assert heard == ["word1 word2 word3\nThe reply has ended. The reply reached its greatest length."]
+    assert heard == ["word1 word2 word3\nThe reply ended. Cut off at the length limit."]
 
 
 def test_a_page_opened_amid_a_reply_says_what_is_new(window: Window, server: Server) -> None:

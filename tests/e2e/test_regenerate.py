@@ -7,7 +7,9 @@ from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.input_methods import ALL, MOUSE, Way, delete, named, walks
 from tests.support.server import Server
 
-MENU = "Regenerate with another model"
+OPENER = "Regenerate with another model"
+TITLE = "Try with another model"
+OTHER = "GPT OSS 20B"
 
 
 def replied(chat: ChatPage, scenario: str = "words tokens=60 delay=0.01") -> ChatPage:
@@ -35,7 +37,7 @@ def test_a_new_version_grows_in_the_place_of_the_old_one(window: Window, server:
     expect(chat.reply).to_have_attribute("data-message", str(old))
 
 
-def test_what_followed_gives_way_too_and_comes_back_with_the_walker(chat: ChatPage) -> None:
+def test_later_messages_return_with_their_version(chat: ChatPage) -> None:
     chat.ask("And then?")
     expect(chat.replies).to_have_count(2)
     chat.ended()
@@ -48,71 +50,40 @@ def test_what_followed_gives_way_too_and_comes_back_with_the_walker(chat: ChatPa
 
 
 @ALL
-def test_another_model_is_chosen_from_a_menu_and_its_name_stands_under_the_reply(
-    window: Window, server: Server, way: Way
-) -> None:
+def test_regenerate_with_another_model_names_it(window: Window, server: Server, way: Way) -> None:
     chat = replied(ChatPage.open(window, server, **way.window))
     said = str(chat.reply.locator("[data-part=model]").text_content())
-    way.press(named(chat.reply, MENU))
-    menu = chat.page.get_by_role("menu", name=MENU)
-    expect(menu.get_by_role("menuitem", name=said, exact=True)).to_be_focused()
+    way.press(named(chat.reply, OPENER))
+    picker = chat.page.get_by_role("dialog", name=TITLE)
+    expect(picker.get_by_role("radio", name=said)).to_be_checked()
+    row = picker.locator(".model-row").filter(has_text=OTHER)
     if way.name == "keyboard":
-        chat.page.keyboard.press("ArrowDown")
-        other = str(chat.page.evaluate("document.activeElement.textContent"))
+        chat.page.keyboard.type(OTHER)
+        expect(picker.locator(".model-row:visible")).to_have_count(1)
         chat.page.keyboard.press("Enter")
     else:
-        other = str(menu.get_by_role("menuitem").nth(3).text_content())
-        menu.get_by_role("menuitem").nth(3).click()
-    expect(menu).to_have_count(0)
-    assert other != said
-    expect(chat.reply.locator("[data-part=model]")).to_have_text(other)
+        way.press(row.locator("label"))
+    expect(picker).to_be_hidden()
+    expect(chat.reply.locator("[data-part=model]")).to_have_text(OTHER)
     chat.ended()
+    expect(chat.page.locator("#pick .label")).to_have_text(OTHER)
     walks(chat.reply, 2, 2)
     chat.page.reload()
-    expect(chat.reply.locator("[data-part=model]")).to_have_text(other)
+    expect(chat.reply.locator("[data-part=model]")).to_have_text(OTHER)
 
 
-def test_the_menu_stays_at_its_button_when_a_phone_is_turned(window: Window, server: Server) -> None:
-    chat = replied(ChatPage.open(window, server, width=390))
-    named(chat.reply, MENU).click()
-    menu = chat.page.get_by_role("menu", name=MENU)
-    expect(menu).to_be_visible()
-    chat.page.set_viewport_size({"width": 800, "height": 390})
-    chat.page.wait_for_function("innerWidth === 800")
-    chat.page.evaluate("new Promise(requestAnimationFrame)")
-    there, button = menu.bounding_box(), named(chat.reply, MENU).bounding_box()
-    assert there
-    assert button
-    assert there["x"] == pytest.approx(button["x"], abs=1)
-
-
-def test_the_menu_is_left_by_escape_and_searched_by_letters(chat: ChatPage) -> None:
-    button = named(chat.reply, MENU)
+def test_the_picker_of_a_reply_is_left_by_escape(chat: ChatPage) -> None:
+    button = named(chat.reply, OPENER)
     button.focus()
     chat.page.keyboard.press("Enter")
-    menu = chat.page.get_by_role("menu")
-    expect(button).to_have_attribute("aria-expanded", "true")
-    chat.page.keyboard.press("End")
-    expect(menu.get_by_role("menuitem").last).to_be_focused()
-    chat.page.keyboard.press("q")
-    assert str(chat.page.evaluate("document.activeElement.textContent")).startswith("Q")
+    picker = chat.page.get_by_role("dialog", name=TITLE)
+    expect(picker.get_by_role("radio").first).to_be_visible()
     chat.page.keyboard.press("Escape")
-    expect(menu).to_have_count(0)
+    expect(picker).to_be_hidden()
     expect(button).to_be_focused()
-    expect(button).to_have_attribute("aria-expanded", "false")
-    expect(chat.reply.get_by_role("group")).to_have_count(0)
-
-
-@pytest.mark.parametrize("width", [320, 1280])
-def test_the_menu_stays_inside_the_window(window: Window, server: Server, width: int) -> None:
-    chat = replied(ChatPage.open(window, server, width=width))
-    MOUSE.press(named(chat.reply, MENU))
-    box = chat.page.get_by_role("menu").bounding_box()
-    assert box
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= width
-    assert box["y"] >= 0
-    assert box["y"] + box["height"] <= 800
+    # The header's button opens the same list for the next question.
+    MOUSE.press(chat.page.get_by_role("button", name="Model:"))
+    expect(chat.page.get_by_role("dialog", name="Choose a model")).to_be_visible()
 
 
 def test_a_reply_that_cannot_be_regenerated_comes_back(chat: ChatPage) -> None:
@@ -124,7 +95,7 @@ def test_a_reply_that_cannot_be_regenerated_comes_back(chat: ChatPage) -> None:
     expect(named(chat.reply, "Regenerate")).to_be_focused()
 
 
-def test_a_reply_of_a_busy_conversation_comes_back_and_the_other_one_is_followed(chat: ChatPage) -> None:
+def test_a_busy_conversation_keeps_the_reply_and_follows(chat: ChatPage) -> None:
     tab = chat.another_tab()
     with tab.unaware():
         chat.ask(question("words tokens=2000 delay=0.02"))
@@ -159,7 +130,7 @@ def held_outcome(chat: ChatPage, key: str) -> list[Route]:
     return held
 
 
-def test_what_is_shown_to_be_pressed_does_not_move_away_under_the_press(chat: ChatPage) -> None:
+def test_buttons_do_not_move_under_a_press(chat: ChatPage) -> None:
     chat.page.evaluate(
         "AbortSignal.timeout = () => new AbortController().signal"
     )  # however busy this machine
@@ -174,7 +145,7 @@ def test_what_is_shown_to_be_pressed_does_not_move_away_under_the_press(chat: Ch
     assert chat.ended() == words(5)
 
 
-def test_without_the_words_that_belong_beside_it_a_failed_reply_can_be_tried_again(chat: ChatPage) -> None:
+def test_retry_works_if_the_outcome_does_not_load(chat: ChatPage) -> None:
     held = held_outcome(chat, "alone")
     again = chat.reply.get_by_role("button", name="Try again")
     expect(again).to_be_visible()  # it waits for some seconds only
@@ -183,10 +154,10 @@ def test_without_the_words_that_belong_beside_it_a_failed_reply_can_be_tried_aga
     assert chat.ended() == words(5)
 
 
-def test_the_row_takes_the_same_room_while_a_reply_is_written_and_after(chat: ChatPage) -> None:
+def test_the_message_footer_keeps_its_height(chat: ChatPage) -> None:
     chat.ask(question("words tokens=150 delay=0.03"))
     chat.grown_to(20)
-    foot = chat.reply.locator(".foot")
+    foot = chat.reply.locator(".message-footer")
     during = foot.bounding_box()
     expect(foot).to_be_hidden()
     chat.ended()

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.page_observers import MOVED
@@ -13,7 +13,7 @@ from tests.support.server import Server
 
 BLOCKS = """[...[...document.querySelectorAll('.reply [data-part=text]')].at(-1).children].map((block) => {
   const clean = block.cloneNode(true);
-  for (const button of clean.querySelectorAll('.copy')) button.remove();
+  for (const button of clean.querySelectorAll('.code-actions')) button.remove();
   return clean.outerHTML;
 })"""
 SHIFTS = """() => {
@@ -96,7 +96,7 @@ WIDTHS = pytest.mark.parametrize("chat", [1280, 390], indirect=True)  # where it
 
 @pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    """On a wide page, or as wide as the test says."""
+    """Open a chat on a wide page, or as wide as the test says."""
     return ChatPage.open(window, server, width=getattr(request, "param", 1280))
 
 
@@ -135,7 +135,7 @@ def test_what_streamed_is_what_a_reload_shows(
     assert same_after_a_reload(chat)
 
 
-def test_a_reload_in_the_middle_of_a_fence_shows_the_same_in_the_end(chat: ChatPage) -> None:
+def test_a_reload_inside_a_fence_ends_with_the_same_html(chat: ChatPage) -> None:
     say(chat, EVERYTHING, size=2, delay=0.01)
     chat.page.locator(".reply figure.code").last.wait_for()
     chat.page.reload()
@@ -159,7 +159,7 @@ def test_a_selection_in_a_finished_block_survives_the_stream(chat: ChatPage) -> 
 
 
 @WIDTHS
-def test_nothing_moves_when_a_stream_ends_nor_when_a_page_is_loaded(chat: ChatPage) -> None:
+def test_nothing_moves_at_the_end_of_a_stream_or_on_load(chat: ChatPage) -> None:
     chat.page.evaluate(MOVED)
     say(chat, EVERYTHING, size=len(EVERYTHING) // 4, delay=0.8)
     chat.ended()
@@ -172,9 +172,7 @@ def test_nothing_moves_when_a_stream_ends_nor_when_a_page_is_loaded(chat: ChatPa
     assert chat.page.evaluate("window.shifted") <= 0.02
 
 
-def test_wide_things_scroll_inside_and_the_page_stays_as_narrow_as_a_phone(
-    window: Window, server: Server
-) -> None:
+def test_wide_blocks_scroll_inside_a_narrow_page(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=320)
     wide = "| " + " | ".join(f"column {n}" for n in range(20)) + " |\n|" + "--|" * 20 + "\n"
     say(chat, f"{'w' * 400}\n\n{wide}\n```\n{'c' * 400}\n```\n\n# {'h' * 200}\n\n> `{'i' * 300}`")
@@ -192,3 +190,20 @@ def test_the_picture_of_a_reply_is_a_link_and_fetches_nothing(chat: ChatPage) ->
     expect(chat.page.locator(".prose a.image")).to_have_text("secret (foreign.test)")
     assert not [url for url in asked if "foreign.test" in url]
     assert chat.page.locator(".prose img").count() == 0
+
+
+def test_no_text_is_painted_over_another_message(chat: ChatPage) -> None:
+    accents = "a" + "\N{COMBINING ACUTE ACCENT}" * 100
+    chat.ask(f"A question.\n{says_line(accents)}")
+    chat.ended()
+    covered = settled_screenshot(chat.questions.last)
+    chat.reply.locator("[data-part=text]").evaluate("(text) => { text.style.visibility = 'hidden'; }")
+    assert settled_screenshot(chat.questions.last) == covered
+
+
+def settled_screenshot(locator: Locator) -> bytes:
+    """A screenshot that equals the one before it: what an ended reply changes may come a frame later."""
+    last = b""
+    while (taken := locator.screenshot()) != last:
+        last = taken
+    return taken

@@ -12,6 +12,8 @@ from tests.support.server import Server
 
 LIST = "/admin/chat/conversation/"
 WIDTHS = (1280, 390)
+AT_ONCE = 9  # Tabs to the links above a transcript, with those of the header
+LONG = "A title as long as people write them, which does not fit into a column, number {n}"
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 SCRIPT = f"""
 EVIL = {EVIL!r}
@@ -54,9 +56,7 @@ def fits(page: Page) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_by_keyboard_from_the_list_through_a_search_to_the_next_and_back(
-    window: Window, server: Server, planted: list[str]
-) -> None:
+def test_a_reviewer_can_navigate_by_keyboard(window: Window, server: Server, planted: list[str]) -> None:
     page = window(server, "erin")
     page.goto(LIST)
     tab_to(page, page.locator("#searchbar"))
@@ -69,14 +69,14 @@ def test_by_keyboard_from_the_list_through_a_search_to_the_next_and_back(
     expect(page.get_by_role("heading", level=1)).to_have_text("Boats three")  # a Tab before would be lost
     for title in ("Boats two", "Boats one"):
         following = page.get_by_role("link", name="Next").first
-        tab_to(page, following, 5)
+        tab_to(page, following, AT_ONCE)
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
     expect(page.get_by_role("link", name="Next")).to_have_count(0)
-    tab_to(page, page.get_by_role("link", name="Previous").first, 5)
+    tab_to(page, page.get_by_role("link", name="Previous").first, AT_ONCE)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Boats two")
-    tab_to(page, page.get_by_role("link", name="All conversations").first, 5)
+    tab_to(page, page.get_by_role("link", name="All conversations").first, AT_ONCE)
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/conversation/\?q=boats$"))
     expect(page.locator("#result_list tbody tr")).to_have_count(3)
@@ -118,7 +118,7 @@ def test_the_branches_are_a_link_away(window: Window, server: Server, planted: l
         expect(page.locator("article.reply").last.get_by_text(text, exact=True)).to_be_visible()
     fits(page)
     assert problems(page) == []
-    page.get_by_role("link", name="Show that one").click()
+    page.get_by_role("link", name="Show their branch").click()
     expect(page.get_by_text("For 2 weeks?")).to_be_visible()
 
 
@@ -160,17 +160,44 @@ def test_the_lists_fit_on_a_desk_and_on_a_phone(window: Window, server: Server, 
         fits(page)
 
 
+def test_a_screen_shows_fourteen_conversations(window: Window, server: Server, planted: list[str]) -> None:
+    titles, model = [LONG.format(n=n) for n in range(14)], "@cf/deepseek-ai/deepseek-r1-distill-qwen-32b"
+    plant(server, f"talks('bob', {titles}, model={model!r})")
+    page = window(server, "erin")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{LIST}?q=title")
+    rows = page.locator("#result_list tbody tr")
+    expect(rows).to_have_count(14)
+    last = rows.last.bounding_box()
+    assert last
+    assert last["y"] + last["height"] <= 800
+    assert page.locator(".results").evaluate("(list) => list.scrollWidth <= list.clientWidth")
+    expect(page.get_by_title(LONG.format(n=13))).to_be_visible()
+
+
+def test_a_transcript_has_the_header_of_the_administration(
+    window: Window, server: Server, planted: list[str]
+) -> None:
+    page = window(server, "erin")
+    page.goto(planted[0])
+    header = page.get_by_role("banner")
+    expect(header.get_by_role("button", name="Log out")).to_be_visible()
+    expect(header.get_by_role("link", name="Back to chat")).to_be_visible()
+    header.get_by_role("link", name="Chat administration").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+
+
 def test_its_owner_sees_who_read_it(window: Window, server: Server, planted: list[str]) -> None:
     window(server, "erin").goto(planted[0])
     page = window(server, "alice")
-    page.goto("/")
-    page.get_by_role("link", name="Who read your chats").click()
-    expect(page.get_by_role("listitem").first).to_contain_text("erin · ")
+    page.goto("/settings/")
+    page.get_by_role("link", name="Who has read your chats").click()
+    expect(page.locator(".record-list li").first).to_contain_text("erin · ")
     fits(page)
     assert problems(page) == []
-    page.get_by_role("link", name="Sourdough while I am away").first.click()
+    page.locator(".record-list").get_by_role("link", name="Sourdough while I am away").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Sourdough while I am away")
     nobody = window(server, "carol")
     nobody.goto("/readings/")
-    expect(nobody.get_by_text("Nobody has.")).to_be_visible()
+    expect(nobody.get_by_text("No one has read your conversations.")).to_be_visible()
     assert problems(nobody) == []

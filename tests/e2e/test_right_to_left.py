@@ -1,4 +1,4 @@
-"""From right to left: the page is mirrored in such a language, and what people wrote keeps its own way."""
+"""Right-to-left languages: the page is mirrored, and texts of people keep their own direction."""
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -39,7 +39,7 @@ def box(element: Locator) -> dict[str, float]:
 
 
 def stands_right(text: Locator) -> bool:
-    """Whether its last line, which is seldom full, begins at the right edge."""
+    """Return True if its last line, which is seldom full, begins at the right edge."""
     left, right = text.evaluate(INK)
     return right < left
 
@@ -57,12 +57,12 @@ def test_the_page_is_mirrored_and_nothing_stands_out(
         page.locator("#content").fill(question("reasoning think=5 tokens=5", text))
         page.locator(".send").click()
         expect(chat.reply).to_have_attribute("data-status", "complete")
-    page.locator(".reply .tools [data-action=regenerate]").last.click()
+    page.locator(".reply .message-actions [data-action=regenerate]").last.click()
     expect(page.locator(".reply .versions button")).not_to_have_count(0)
     expect(chat.reply).to_have_attribute("data-status", "complete")
     assert too_wide(page, *widths) == []
     if width < 832:
-        page.locator(".drawer").click()
+        page.locator(".sidebar-toggle").click()
     expect(page.locator("#sidebar")).to_be_visible()
     sidebar = box(page.locator("#sidebar"))
     assert sidebar["x"] + sidebar["width"] == width
@@ -79,15 +79,13 @@ def test_the_page_is_mirrored_and_nothing_stands_out(
         assert too_wide(page, *widths) == []
 
 
-@pytest.mark.parametrize(("locale", "edge"), [("en", 0), (LEFTWARD, 1)])
-def test_a_menu_stands_at_the_beginning_of_its_button(
-    window: Window, server: Server, locale: str, edge: int
-) -> None:
+@pytest.mark.parametrize(("locale", "edge"), [("en", 1), (LEFTWARD, 0)])
+def test_a_menu_ends_where_its_button_ends(window: Window, server: Server, locale: str, edge: int) -> None:
     chat = ChatPage.open(window, server, locale=locale)
     chat.page.locator("#content").fill(question("words tokens=5"))
     chat.page.locator(".send").click()
     expect(chat.reply).to_have_attribute("data-status", "complete")
-    button = chat.reply.locator("[data-action=models]")
+    button = chat.page.locator("#conversations .options-button").first
     button.click()
     edges = (box(element) for element in (button, chat.page.get_by_role("menu")))
     of_button, of_menu = (found["x"] + edge * found["width"] for found in edges)

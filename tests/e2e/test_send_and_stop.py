@@ -71,7 +71,7 @@ def test_enter_that_is_held_sends_once_and_stops_nothing(chat: ChatPage, at: str
     ends(chat)
 
 
-def test_enter_pressed_twice_on_the_button_sends_and_does_not_stop(chat: ChatPage) -> None:
+def test_a_second_enter_on_the_button_does_not_stop(chat: ChatPage) -> None:
     chat.box.fill(LONG)
     chat.send.focus()
     for _ in range(2):

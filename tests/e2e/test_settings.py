@@ -1,9 +1,11 @@
 """Instructions for a conversation."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.chat_page import Window
+from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.input_methods import ALL, KEYBOARD, MOUSE, Way
 from tests.e2e.sidebar_page import Shell
 from tests.support.server import Server
@@ -43,7 +45,7 @@ def test_instructions_are_saved_and_told_to_the_model(
 
 
 def test_a_new_chats_instructions_go_with_its_first_question(window: Window, server: Server, fake) -> None:
-    """By keyboard only: the dialog is the one of the test above."""
+    """Use the keyboard only, because the dialog is the one of the test above."""
     shell = opened(Shell.open(window, server, KEYBOARD))
     shell.page.keyboard.type("Be kind.")
     shell.page.keyboard.press("Control+Enter")
@@ -86,15 +88,13 @@ def test_instructions_that_cannot_be_saved_stay_in_the_box(window: Window, serve
     shell.page.route("**/settings/", lambda route: route.abort())
     shell.page.keyboard.type("Be kind.")
     shell.press(shell.instructions.get_by_role("button", name="Save"))
-    expect(shell.instructions.get_by_role("alert")).to_have_text("The server cannot be reached. Try again.")
+    expect(shell.instructions.get_by_role("alert")).to_have_text("Can’t reach the server. Try again.")
     shell.page.unroute_all()
     shell.press(shell.instructions.get_by_role("button", name="Save"))
     expect(shell.instructions).to_be_hidden()
 
 
-def test_without_javascript_instructions_are_saved_and_a_title_too(
-    window: Window, server: Server, one, fake
-) -> None:
+def test_instructions_and_titles_save_without_javascript(window: Window, server: Server, one, fake) -> None:
     page = window(server, "alice", java_script_enabled=False)
     page.goto(f"/c/{one}/")
     page.get_by_role("button", name="Settings for this conversation").click()
@@ -110,3 +110,13 @@ def test_without_javascript_instructions_are_saved_and_a_title_too(
     page.get_by_role("textbox", name="Title of this conversation").fill("Boats")
     page.locator("#rename").get_by_role("button", name="Save").click()
     expect(page.locator("h1")).to_have_text("Boats")
+
+
+def test_the_dialog_shows_how_full_the_context_is(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask("Hello")
+    chat.ended()
+    chat.page.get_by_role("button", name="Settings for this conversation").click()
+    gauge = chat.page.get_by_role("meter", name="Context window")
+    expect(gauge).to_be_visible()
+    expect(gauge).to_have_accessible_description(re.compile(r"^About [\d,]+ of [\d,]+ tokens"))

@@ -6,8 +6,10 @@ from playwright.sync_api import expect
 from tests.e2e.accessibility import problems
 from tests.e2e.chat_page import Window, question
 from tests.e2e.input_methods import IN_DRAWER_TOO, MOUSE, Way
+from tests.e2e.network import Network
 from tests.e2e.sidebar_page import Shell, conversations, drop
 from tests.support.server import Server
+from tests.support.waiting import until
 
 LONG = "A title that goes on and on until nobody would read it to its end, however wide the"
 RIGHT_TO_LEFT = "كيف أطبخ الكسكس المغربي على الطريقة التقليدية مع الخضار؟"
@@ -17,6 +19,9 @@ SHIFTS = """() => new Promise((settle) => {
     .observe({ type: 'layout-shift', buffered: true });
   setTimeout(() => settle(0), 500);
 })"""
+HELD = 15.0  # seconds; these machines are busy
+PAINT = 300  # milliseconds
+PAINTED = "() => performance.getEntriesByName('first-paint').length > 0"
 
 
 @pytest.fixture
@@ -61,7 +66,7 @@ def test_nothing_overflows_at_any_width(window: Window, server: Server, three) -
             page.set_viewport_size({"width": width, "height": 800})
             page.wait_for_function("width => innerWidth === width", arg=width)
             assert page.evaluate(OVERFLOW) == 0, width
-            for control in page.locator(".bar > button:visible, .bar > h1, #pick").all():
+            for control in page.locator(".topbar > button:visible, .topbar > h1, #pick").all():
                 box = control.bounding_box()
                 assert box
                 assert box["x"] >= 0
@@ -83,12 +88,30 @@ def test_an_empty_list_and_marks_are_read_too(window: Window, server: Server) ->
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_sidebar_and_the_header_move_nothing_as_they_come_to_life(
-    window: Window, server: Server, three, width: int
-) -> None:
+def test_loading_the_sidebar_module_moves_nothing(window: Window, server: Server, three, width: int) -> None:
     page = window(server, "alice", width=width)
     page.goto(f"/c/{three[0]}/")
     page.locator("h1").hover()
     page.get_by_role("button", name="Model:").hover()
-    expect(page.locator(".dotted").first).to_be_attached()
+    expect(page.locator(".options-button").first).to_be_attached()
     assert page.evaluate(SHIFTS) < 0.001
+
+
+@pytest.mark.parametrize("mark", ['id="menu-button"', 'class="composer-dock"', 'id="composer"'])
+def test_a_page_that_arrives_in_two_parts_moves_nothing(
+    window: Window, server: Server, three, mark: str
+) -> None:
+    """Delay the end of the page, as a slow line does: without its end it would be painted."""
+    network = Network(server.port)
+    try:
+        page = window(network, "alice", width=390)
+        network.hold(mark.encode())
+        page.goto(f"/c/{three[0]}/", wait_until="commit")
+        until(lambda: network.holds, HELD)
+        page.locator("h1").wait_for(state="attached")
+        page.wait_for_timeout(PAINT)  # an early paint would come now
+        network.go_on()
+        page.wait_for_function(PAINTED)
+        assert page.evaluate(SHIFTS) < 0.001
+    finally:
+        network.close()

@@ -61,9 +61,22 @@ def test_a_key_is_heard_before_what_it_does_is_loaded(window: Window, server: Se
     expect(shell.title_box).to_have_value("Baking")
 
 
-def test_leaving_the_box_saves_a_title_and_an_input_method_does_not(
-    window: Window, server: Server, three
-) -> None:
+def test_an_open_menu_keeps_its_buttons_in_place(window: Window, server: Server, three) -> None:
+    page, held = window(server, "alice"), list[Route]()
+    page.route("**/js/sidebar.*", lambda route: held.append(route))
+    page.goto(f"/c/{three[1]}/")
+    menu = page.get_by_role("button", name="This conversation", exact=True)
+    menu.click()
+    delete = page.get_by_text("Delete this conversation")
+    page.wait_for_function("() => document.querySelector('#menu').matches(':popover-open')")
+    place = delete.bounding_box()
+    with page.expect_response("**/js/sidebar.*"):
+        held.pop().continue_()
+    expect(page.locator("#menu").get_by_role("button", name="Pin")).to_be_visible()
+    assert delete.bounding_box() == place
+
+
+def test_blur_saves_a_title_and_an_input_method_does_not(window: Window, server: Server, three) -> None:
     shell = Shell.open(window, server, MOUSE)
     shell.do("Rename", "Packing")
     shell.title_box.fill("梱包")
@@ -83,7 +96,7 @@ def test_a_title_that_cannot_be_saved_stays_in_its_box(window: Window, server: S
     shell.title_box.fill("Bread")
     shell.page.keyboard.press("Enter")
     shell.page.wait_for_function(
-        "() => document.querySelector('.rename').validationMessage.includes('reached')"
+        "() => document.querySelector('.rename').validationMessage.includes('reach the server')"
     )
     expect(shell.title_box).to_have_value("Bread")
     shell.page.unroute_all()
@@ -123,7 +136,7 @@ def test_a_deletion_is_taken_back(window: Window, server: Server, three, way: Wa
 
 
 @ALL
-def test_deleting_the_open_conversation_leads_to_a_new_one_and_back(
+def test_deleting_the_open_conversation_can_be_undone(
     window: Window, server: Server, three, way: Way
 ) -> None:
     shell = Shell.open(window, server, way, f"/c/{three[1]}/")
@@ -136,9 +149,7 @@ def test_deleting_the_open_conversation_leads_to_a_new_one_and_back(
     expect(shell.heading).to_have_text("Baking")
 
 
-def test_an_undo_stays_while_somebody_is_there_and_goes_afterwards(
-    window: Window, server: Server, three
-) -> None:
+def test_an_undo_stays_while_it_has_pointer_or_focus(window: Window, server: Server, three) -> None:
     page = window(server, "alice")
     page.clock.install()
     page.goto("/")
@@ -164,7 +175,7 @@ def test_a_deletion_that_fails_is_said_and_undone(window: Window, server: Server
     shell = Shell.open(window, server, MOUSE)
     shell.page.route("**/delete/", lambda route: route.abort())
     shell.do("Delete", "Baking")
-    expect(shell.toast).to_have_text("The server cannot be reached. Try again.")
+    expect(shell.toast).to_have_text("Can’t reach the server. Try again.")
     assert shell.titles() == TITLES
 
 

@@ -17,8 +17,8 @@ def empty(server: Server) -> None:
 
 
 def marked(item: Locator, state: str) -> None:
-    """By a dot and by words."""
-    words = {"replying": "is being answered", "unseen": "has a new reply"}
+    """Check the mark, which is a dot and words."""
+    words = {"replying": "reply in progress", "unseen": "has a new reply"}
     expect(item).to_have_attribute("data-state", state)
     expect(item.get_by_role("link")).to_have_accessible_name(f"Tell me something. – {words[state]}")
 
@@ -29,9 +29,7 @@ def unmarked(item: Locator) -> None:
 
 
 @pytest.mark.parametrize("way", [MOUSE, FINGER], ids=lambda way: way.name)
-def test_a_reply_left_alone_is_marked_while_it_grows_and_until_it_is_seen(
-    window: Window, server: Server, way
-) -> None:
+def test_a_reply_elsewhere_is_marked_until_it_is_seen(window: Window, server: Server, way) -> None:
     shell = Shell.open(window, server, way)
     shell.chat.ask(question(SLOWLY))
     shell.chat.grown_to(20)
@@ -65,7 +63,7 @@ def test_a_reply_that_ends_before_ones_eyes_is_seen(window: Window, server: Serv
     unmarked(shell.item("Hello"))
 
 
-def test_a_reply_that_ends_in_a_hidden_tab_is_seen_when_the_tab_is(window: Window, server: Server) -> None:
+def test_a_reply_in_a_hidden_tab_is_seen_with_the_tab(window: Window, server: Server) -> None:
     shell = Shell.open(window, server, MOUSE)
     shell.chat.ask(question("words tokens=200 delay=0.02"))
     shell.chat.grown_to(20)
@@ -86,7 +84,7 @@ def test_who_comes_back_to_the_page_sees_the_list_as_it_is_now(window: Window, s
     expect(shell.item("Sailing")).to_be_visible()
 
 
-def test_the_list_keeps_the_focus_and_an_open_box_while_it_is_updated(window: Window, server: Server) -> None:
+def test_a_list_update_keeps_the_focus_and_an_open_box(window: Window, server: Server) -> None:
     conversations(server.database, "alice", ["Sailing", "Baking"])
     shell = Shell.open(window, server, KEYBOARD)
     other = Shell(shell.page.context.new_page(), KEYBOARD)
@@ -137,6 +135,7 @@ def test_a_new_conversation_and_one_that_goes_on_stand_first(window: Window, ser
 def test_the_browsers_time_zone_makes_the_days(window: Window, server: Server) -> None:
     page = window(server, "alice", timezone_id="Pacific/Kiritimati")
     page.goto("/")
+    page.wait_for_function("() => document.cookie.includes('tz=')")  # set after the first view
     assert {"tz": "Pacific/Kiritimati"}.items() <= {
         c["name"]: c["value"] for c in page.context.cookies()
     }.items()

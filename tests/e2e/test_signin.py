@@ -29,7 +29,7 @@ def dialog(shell: Shell) -> Locator:
 
 
 def enter(shell: Shell, password: str = PASSWORD) -> None:
-    """What somebody does who looks at the keyboard only."""
+    """Sign in by keyboard, without looking at the page."""
     expect(dialog(shell).get_by_label("Password")).to_be_focused()
     shell.page.keyboard.type(password)
     shell.page.keyboard.press("Enter")
@@ -43,10 +43,10 @@ def test_a_question_goes_out_once_after_signing_in_in_place(window: Window, serv
     form = dialog(shell)
     expect(form.get_by_label("Password")).to_be_focused()
     # It also opens over a draft, which is kept and not sent.
-    expect(form).to_contain_text("What you wrote is kept, and what was under way goes on")
+    expect(form).to_contain_text("Your text is saved, and anything in progress continues")
     expect(form.get_by_label("Password")).to_have_attribute("autocomplete", "current-password")
-    expect(form.get_by_label("Name or e-mail")).to_have_value("carol")
-    expect(form.get_by_label("Name or e-mail")).to_have_attribute("autocomplete", "username")
+    expect(form.get_by_label("Name or email")).to_have_value("carol")
+    expect(form.get_by_label("Name or email")).to_have_attribute("autocomplete", "username")
     shell.page.keyboard.type(PASSWORD)
     if way.name == "keyboard":
         shell.page.keyboard.press("Enter")
@@ -68,7 +68,7 @@ def test_a_wrong_password_is_said_and_can_be_typed_again(window: Window, server:
     shell.chat.ask("Once more")
     form = dialog(shell)
     enter(shell, "not it")
-    expect(form.get_by_role("alert")).to_have_text("The name or the password is wrong.")
+    expect(form.get_by_role("alert")).to_have_text("Incorrect name or password.")
     expect(form.get_by_label("Password")).to_be_focused()
     enter(shell)  # over the wrong one, which is selected
     assert shell.chat.ended() == "You said: Once more"
@@ -84,7 +84,7 @@ def test_too_many_wrong_passwords_are_said(window: Window, server: Server) -> No
         with shell.page.expect_response("**/accounts/login/"):
             shell.page.keyboard.press("Enter")
         expect(form.get_by_role("alert")).not_to_be_empty()
-    expect(form.get_by_role("alert")).to_contain_text("too many wrong passwords")
+    expect(form.get_by_role("alert")).to_contain_text("Too many failed attempts")
 
 
 def test_escape_gives_up_and_the_text_is_in_the_box(window: Window, server: Server) -> None:
@@ -95,7 +95,7 @@ def test_escape_gives_up_and_the_text_is_in_the_box(window: Window, server: Serv
     expect(dialog(shell)).to_be_hidden()
     expect(shell.chat.box).to_have_value("Perhaps later")
     expect(shell.chat.box).to_be_focused()
-    expect(shell.chat.notice).to_contain_text("You are signed out")
+    expect(shell.chat.notice).to_contain_text("You’re signed out")
     shell.chat.box.press("Enter")
     enter(shell)
     assert shell.chat.ended() == "You said: Perhaps later"
@@ -106,10 +106,10 @@ def test_somebody_else_who_signs_in_gets_a_page_of_their_own(window: Window, ser
     shell = left(window, server, MOUSE)
     shell.chat.ask("Between us")
     form = dialog(shell)
-    form.get_by_label("Name or e-mail").fill("alice")
+    form.get_by_label("Name or email").fill("alice")
     form.get_by_label("Password").fill(PASSWORD)
     form.get_by_role("button", name="Sign in").click()
-    expect(shell.page.get_by_text("There is no such conversation.")).to_be_visible()
+    expect(shell.page.get_by_text("This conversation doesn’t exist.")).to_be_visible()
     assert times_asked(server, "Between us") == 0
 
 
@@ -156,7 +156,7 @@ def test_a_server_that_is_away_is_said_in_the_dialog(window: Window, server: Ser
     expect(dialog(shell)).to_be_visible()
     shell.page.route("**/accounts/login/", lambda route: route.abort())
     enter(shell)
-    expect(dialog(shell).get_by_role("alert")).to_have_text("The server cannot be reached. Try again.")
+    expect(dialog(shell).get_by_role("alert")).to_have_text("Can’t reach the server. Try again.")
     shell.page.unroute_all()
     shell.page.keyboard.press("Enter")
     assert shell.chat.ended() == "You said: Is anybody there?"

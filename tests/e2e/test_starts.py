@@ -4,7 +4,8 @@ from playwright.sync_api import expect
 
 from tests.e2e.chat_page import Window, text_of
 from tests.e2e.input_methods import ALL, MOUSE, Way
-from tests.e2e.sidebar_page import Shell
+from tests.e2e.seed import talk
+from tests.e2e.sidebar_page import Shell, conversations
 from tests.support.server import Server
 
 
@@ -27,10 +28,37 @@ def test_a_beginning_goes_into_the_box_and_is_written_on(window: Window, server:
 
 def test_a_beginning_that_comes_late_overwrites_nothing(window: Window, server: Server) -> None:
     shell = Shell.open(window, server, MOUSE)
-    with shell.page.expect_request("**/js/actions*"):
+    with shell.page.expect_request("**/js/message_actions*"):
         shell.page.evaluate(
-            "() => { document.querySelector('.starts button').click();"
+            "() => { document.querySelector('.suggestions button').click();"
             " const box = document.getElementById('content'); box.value = 'My own'; box.blur(); }"
         )
     expect(shell.chat.box).to_be_focused()  # again: it has come
     expect(shell.chat.box).to_have_value("My own")
+
+
+@ALL
+def test_a_recent_model_is_chosen_and_marked(window: Window, server: Server, fake, way: Way) -> None:
+    conversations(server.database, "bob", ["With GPT OSS 20B"])
+    talk(server, "bob", ["With GLM 4.7 Flash", "Yes"])
+    shell = Shell.open(window, server, way, name="bob")
+    first, second = (
+        shell.page.get_by_role("button", name=name, exact=True) for name in ("GLM 4.7 Flash", "GPT OSS 20B")
+    )
+    expect(first).to_have_attribute("aria-pressed", "true")
+    shell.press(second)
+    expect(second).to_have_attribute("aria-pressed", "true")
+    expect(first).to_have_attribute("aria-pressed", "false")
+    expect(shell.page.locator("#pick .label")).to_have_text("GPT OSS 20B")
+    shell.chat.ask("Hello")
+    shell.chat.ended()
+    assert fake.calls[-1]["path"].endswith("gpt-oss-20b")
+
+
+def test_a_low_page_begins_with_the_greeting(window: Window, server: Server) -> None:
+    page = window(server, "alice")
+    page.set_viewport_size({"width": 844, "height": 300})
+    page.goto("/")
+    expect(page.locator("#content")).to_be_focused()
+    greeting, header = page.locator(".greeting").bounding_box(), page.locator(".topbar").bounding_box()
+    assert greeting["y"] >= header["y"] + header["height"]

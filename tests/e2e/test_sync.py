@@ -1,6 +1,7 @@
 """An open page learns what was done elsewhere, and disturbs nobody who reads or writes on it."""
 
 import re
+from contextlib import ExitStack
 
 import pytest
 from playwright.sync_api import expect
@@ -34,7 +35,7 @@ def path(chat: ChatPage, what: str = "messages/") -> str:
 
 
 def messages(chat: ChatPage) -> list[str]:
-    """What the page shows, oldest first."""
+    """Return the texts on the page, oldest first."""
     return [text_of(article).split("\n")[0] for article in chat.page.locator("article.message").all()]
 
 
@@ -50,7 +51,7 @@ def test_a_turn_made_on_another_device_appears_with_its_question(chat: ChatPage,
     expect(chat.notice).to_be_empty()
 
 
-def test_a_reply_that_is_written_elsewhere_is_followed_as_it_grows(chat: ChatPage, elsewhere: Person) -> None:
+def test_a_reply_from_another_tab_is_followed(chat: ChatPage, elsewhere: Person) -> None:
     with elsewhere.ask(question("words tokens=2000 delay=0.02", "The second question"), path(chat)) as stream:
         stream.until(5)
         expect(chat.questions).to_have_count(2)
@@ -85,9 +86,7 @@ def test_nothing_typed_edited_selected_or_read_is_disturbed(chat: ChatPage, else
     expect(chat.box).to_have_value("Half a sentence")
 
 
-def test_what_is_being_edited_stays_where_another_branch_took_its_place(
-    chat: ChatPage, elsewhere: Person
-) -> None:
+def test_an_open_edit_survives_a_new_branch_elsewhere(chat: ChatPage, elsewhere: Person) -> None:
     named(chat.questions.first, "Edit").click()
     edit = chat.questions.first.get_by_role("textbox")
     edit.fill("Being edited")
@@ -120,11 +119,12 @@ def test_a_turn_that_was_missed_is_put_in_before_ones_own(chat: ChatPage, elsewh
     ]
 
 
-def test_a_busy_conversation_shows_the_live_reply_behind_its_question(
-    chat: ChatPage, elsewhere: Person
-) -> None:
-    with elsewhere.ask(question("words tokens=2000 delay=0.02", "Theirs"), path(chat)) as it:
+def test_a_busy_conversation_shows_the_live_reply(chat: ChatPage, elsewhere: Person) -> None:
+    with ExitStack() as stack:
+        # A page that knows of their reply would let the message wait in its queue.
         with chat.unaware():
+            theirs = question("words tokens=2000 delay=0.02", "Theirs")
+            it = stack.enter_context(elsewhere.ask(theirs, path(chat)))
             it.until(5)
             chat.ask("Mine")
             expect(chat.notice).to_contain_text("Another reply is still being written")

@@ -27,7 +27,7 @@ WIDTHS = pytest.mark.parametrize("chat", [1280, 390], indirect=True)  # where it
 
 @pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    """On a wide page, or as wide as the test says."""
+    """Open a chat on a wide page, or as wide as the test says."""
     return ChatPage.open(window, server, width=getattr(request, "param", 1280))
 
 
@@ -97,28 +97,31 @@ def test_a_reset_after_which_nothing_comes_leaves_nothing(chat: ChatPage) -> Non
     assert blocks(chat) == []
 
 
-def test_thinking_is_counted_while_it_lasts_and_said_afterwards(chat: ChatPage) -> None:
+def test_thinking_is_counted_while_it_lasts_and_said_afterwards(chat: ChatPage, server: Server) -> None:
     chat.ask(question("reasoning think=40 tokens=5 delay=0.04"))
     thinking = chat.reply.locator("[data-part=thinking]")
     expect(thinking).to_have_text(re.compile(r"Thinking… \d s"))
     expect(thinking).to_have_text(re.compile(r"Thinking… [1-9] s"))
     assert chat.reply.locator(".waiting").is_hidden()
-    expect(chat.reply.locator("details")).not_to_have_attribute("open", "")
+    expect(chat.reply.locator("details.thoughts")).not_to_have_attribute("open", "")
     expect(thinking).to_have_text(re.compile(r"Thought for (1\.[5-9]|[2-9]\.\d|\d\d\.\d) s"))
     chat.ended()
     said = thinking.text_content()
     chat.page.reload()
     expect(thinking).to_have_text(said or "")
+    server.database.rows("UPDATE chat_run SET first_text_at = first_token")
+    chat.page.reload()
+    expect(thinking).to_have_text("Reasoning")  # not that it took 0.0 seconds
 
 
-def test_the_server_counts_the_thinking_that_was_too_short_for_a_tenth_of_a_second(chat: ChatPage) -> None:
+def test_thinking_too_short_to_count_shows_no_time(chat: ChatPage) -> None:
     thought = frame(at="1", reasoning="Hm.", html=[])
     done = frame("done", "9!", status="complete", finish_reason="stop", thinking_seconds=0.0)
     plays(chat.page, thought, frame(at="2", response="x", html=[[0, "<p>x</p>"]]), done, "data: [DONE]\n\n")
     chat.page.evaluate("performance.now = () => (globalThis.time = (globalThis.time ?? 0) + 700)")
     chat.ask("Hello")
     chat.ended()
-    expect(chat.reply.locator("[data-part=thinking]")).to_have_text("Thought for 0.0 s")
+    expect(chat.reply.locator("[data-part=thinking]")).to_have_text("Reasoning")
 
 
 # How the wait is shown in the very moment in which its reply comes into the page.
@@ -141,17 +144,17 @@ def test_a_wait_is_shown_after_a_moment_and_not_at_once(chat: ChatPage) -> None:
 
 
 @WIDTHS
-def test_the_last_line_of_a_reply_is_where_it_was_when_the_facts_appear(chat: ChatPage) -> None:
+def test_the_reply_meta_does_not_move_the_last_line(chat: ChatPage) -> None:
     chat.ask(question("words tokens=40 delay=0.03"))
     chat.grown_to(40)
-    height = "[...document.querySelectorAll('.reply')].at(-1).querySelector('.foot').offsetHeight"
+    height = "[...document.querySelectorAll('.reply')].at(-1).querySelector('.message-footer').offsetHeight"
     before = chat.page.evaluate(height)
     chat.ended()
-    expect(chat.reply.locator("[data-part=facts]")).to_contain_text("40 tokens")
+    expect(chat.reply.locator("[data-part=reply-meta]")).to_contain_text("40 tokens")
     assert chat.page.evaluate(height) == before > 0
 
 
-def test_escape_in_the_box_stops_and_an_empty_box_edits_the_last_question(chat: ChatPage) -> None:
+def test_escape_stops_and_arrow_up_edits_the_last_question(chat: ChatPage) -> None:
     chat.ask(question("words tokens=2000 delay=0.02"))
     chat.grown_to(20)
     chat.box.press("x")
@@ -176,7 +179,7 @@ def test_escape_during_a_composition_does_not_stop(chat: ChatPage) -> None:
     ("status", "seconds", "sentence"),
     [(413, None, "Too long."), (409, None, "It has changed."), (429, 23, "Slow down."), (503, 40, "Full.")],
 )
-def test_a_refusal_is_a_sentence_and_the_question_is_back_in_the_box(
+def test_a_rejected_question_is_back_in_the_box(
     chat: ChatPage, status: int, seconds: int | None, sentence: str
 ) -> None:
     def refuse(route: Route) -> None:
@@ -195,7 +198,7 @@ def test_a_refusal_is_a_sentence_and_the_question_is_back_in_the_box(
         expect(chat.notice).to_contain_text(re.compile(rf"You can send again in ({fewer}) s\."))
 
 
-def test_the_countdown_of_a_refusal_ends_and_takes_the_notice_away(chat: ChatPage) -> None:
+def test_the_countdown_removes_the_notice_at_its_end(chat: ChatPage) -> None:
     chat.page.clock.install()
     error = {"code": "throttled", "message": "Slow down.", "retry_after": 30}
     chat.page.route(

@@ -23,7 +23,7 @@ FOOT = "document.querySelector('#composer').getBoundingClientRect().bottom"
 # The end of the newest words, and the beginning of what stands over the page's foot.
 OVER = """() => [
   [...document.querySelectorAll('.reply [data-part=text] > *')].at(-1).getBoundingClientRect().bottom,
-  document.querySelector('.dock').getBoundingClientRect().top,
+  document.querySelector('.composer-dock').getBoundingClientRect().top,
 ]"""
 
 

@@ -34,9 +34,7 @@ def asked(chat: ChatPage) -> list[str]:
 
 
 @ALL
-def test_the_chosen_version_is_remembered_with_the_branch_below_it(
-    window: Window, server: Server, way: Way
-) -> None:
+def test_the_chosen_version_is_stored_with_its_branch(window: Window, server: Server, way: Way) -> None:
     chat = two_versions(ChatPage.open(window, server, **way.window), "Further")
     way.press(named(chat.questions.first, "Previous version"))
     expect(chat.questions).to_have_count(2)
@@ -50,7 +48,7 @@ def test_the_chosen_version_is_remembered_with_the_branch_below_it(
     walks(chat.questions.first, 2, 2)
 
 
-def test_the_focus_stays_on_the_side_that_was_pressed_also_at_the_end(chat: ChatPage) -> None:
+def test_the_focus_stays_on_the_pressed_version_button(chat: ChatPage) -> None:
     back = named(chat.questions.first, "Previous version")
     back.focus()
     chat.page.keyboard.press("Enter")
@@ -102,17 +100,17 @@ def test_the_buttons_do_not_move_from_under_the_pointer(window: Window, server: 
     assert abs(after["y"] - before["y"]) <= 2
 
 
-def test_a_version_of_a_deleted_conversation_is_refused_under_the_message(chat: ChatPage) -> None:
+def test_a_version_error_is_shown_below_the_message(chat: ChatPage) -> None:
     delete(chat)
     MOUSE.press(named(chat.questions.first, "Previous version"))
     expect(chat.questions.first.get_by_role("alert")).not_to_be_empty()
     assert asked(chat) == ["New"]
 
 
-def test_without_a_network_the_message_says_so_and_the_next_press_works(chat: ChatPage) -> None:
+def test_a_version_without_network_can_be_retried(chat: ChatPage) -> None:
     chat.page.context.set_offline(True)
     MOUSE.press(named(chat.questions.first, "Previous version"))
-    expect(chat.questions.first.get_by_role("alert")).to_contain_text("This did not work")
+    expect(chat.questions.first.get_by_role("alert")).to_contain_text("This didn’t work")
     chat.page.context.set_offline(False)
     MOUSE.press(named(chat.questions.first, "Previous version"))
     expect(chat.questions).to_have_count(2)
@@ -124,22 +122,22 @@ def test_while_a_reply_is_written_there_is_no_walking(chat: ChatPage) -> None:
     back = named(chat.questions.first, "Previous version")
     expect(back).to_have_attribute("aria-disabled", "true")
     back.click(force=True)  # a person can, whatever it is called
-    expect(chat.questions.first.get_by_role("alert")).to_contain_text("A reply is being written here")
+    expect(chat.questions.first.get_by_role("alert")).to_contain_text("A reply is still being written")
     chat.stop.click()
     chat.ended("stopped")
     MOUSE.press(back)
     expect(chat.questions.last.locator("[data-part=text]")).to_have_text("Further")
-    expect(chat.page.locator(".trouble")).to_have_count(0)
+    expect(chat.page.locator(".message-error")).to_have_count(0)
 
 
-def test_only_the_last_message_shows_its_buttons_until_another_is_pointed_at_or_focused(
+def test_only_the_last_or_hovered_message_shows_buttons(
     chat: ChatPage,
 ) -> None:
     MOUSE.press(named(chat.questions.first, "Previous version"))
     expect(chat.questions).to_have_count(2)
     chat.box.hover()
     chat.box.focus()
-    first, last = (each.locator(".tools") for each in (chat.replies.first, chat.replies.last))
+    first, last = (each.locator(".message-actions") for each in (chat.replies.first, chat.replies.last))
     expect(first).to_have_css("opacity", "0")
     expect(last).to_have_css("opacity", "1")
     chat.replies.first.hover()
@@ -151,7 +149,7 @@ def test_only_the_last_message_shows_its_buttons_until_another_is_pointed_at_or_
 
 def test_a_button_can_be_hit_with_a_finger(window: Window, server: Server) -> None:
     chat = two_versions(ChatPage.open(window, server, width=320, has_touch=True, is_mobile=True))
-    for button in chat.page.locator("#thread .tool:visible").all():
+    for button in chat.page.locator("#thread .icon-button:visible").all():
         box = button.bounding_box()
         assert box
         assert min(box["width"], box["height"]) >= 28

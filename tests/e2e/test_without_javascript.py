@@ -1,11 +1,13 @@
-"""With JavaScript off, forms and reloads do the same."""
+"""The chat with JavaScript off: forms and reloads do the same."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
+from tests.attachments import pictures
+from tests.e2e.chat_page import ChatPage, Window, account_item, question, text_of, words
 from tests.e2e.seed import numbered, talk
 from tests.e2e.sessions import end_sessions_of
 from tests.e2e.sidebar_page import conversations
@@ -22,7 +24,7 @@ def chat(window: Window, server: Server) -> ChatPage:
 
 def test_signing_in_asking_and_signing_out_need_no_script(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, "", java_script_enabled=False)
-    chat.page.get_by_label("Name or e-mail").fill("carol@example.org")
+    chat.page.get_by_label("Name or email").fill("carol@example.org")
     chat.page.get_by_label("Password").fill(PASSWORD)
     chat.page.get_by_role("button", name="Sign in").click()
     ask(chat, "Hello")
@@ -31,12 +33,12 @@ def test_signing_in_asking_and_signing_out_need_no_script(window: Window, server
     ask(chat, "And again")
     expect(chat.reply).to_have_attribute("data-status", "complete")
     assert [text_of(reply) for reply in chat.replies.all()] == ["You said: Hello", "You said: And again"]
-    chat.page.get_by_role("button", name="Sign out").click()
+    account_item(chat.page, "Sign out").click()
     expect(chat.page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
 def scrolled(page: Page) -> float:
-    """How far, in pixels; asked past the page, which runs no script."""
+    """Return the scroll position in pixels; asked of the browser, because the page runs no script."""
     metrics = page.context.new_cdp_session(page).send("Page.getLayoutMetrics")
     return metrics["cssVisualViewport"]["pageY"]
 
@@ -59,9 +61,7 @@ def test_the_page_asks_again_until_the_reply_is_whole(chat: ChatPage) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_nothing_is_marked_new_where_nothing_could_take_the_mark_away(
-    window: Window, server: Server, scripts: bool
-) -> None:
+def test_no_unseen_mark_without_javascript(window: Window, server: Server, scripts: bool) -> None:
     chat = ChatPage.open(window, server, "bob", java_script_enabled=False)
     ask(chat, "Is this new?")
     expect(chat.reply).to_have_attribute("data-status", "complete")
@@ -75,9 +75,7 @@ def test_nothing_is_marked_new_where_nothing_could_take_the_mark_away(
     assert (item.evaluate(dot) == "none") is not scripts
 
 
-def test_it_goes_to_a_growing_reply_once_and_then_stays_where_its_reader_goes(
-    window: Window, server: Server
-) -> None:
+def test_the_page_jumps_to_a_growing_reply_only_once(window: Window, server: Server) -> None:
     chat = ChatPage(window(server, "alice", java_script_enabled=False))
     chat.page.goto(talk(server, "alice", numbered(30)))
     ask(chat, question("words tokens=2000 delay=0.1"))
@@ -106,7 +104,7 @@ def test_what_a_message_page_shows_grows_too(chat: ChatPage) -> None:
     expect(chat.reply).to_have_attribute("data-status", "complete")
 
 
-def test_a_reply_is_stopped_and_its_conversation_deleted_and_brought_back(chat: ChatPage) -> None:
+def test_stop_delete_and_undo_work(chat: ChatPage) -> None:
     ask(chat, question("words tokens=2000 delay=0.05", "What is to be stopped?"))
     chat.stop.click()
     expect(chat.reply).to_have_attribute("data-status", "stopped")
@@ -129,6 +127,16 @@ def test_a_conversation_is_renamed(chat: ChatPage) -> None:
     expect(chat.page.get_by_role("link", name="About greetings")).to_be_visible()
 
 
+def test_a_conversation_is_pinned_and_tagged(chat: ChatPage) -> None:
+    ask(chat, "Hello")
+    menu(chat, "Pin")
+    expect(chat.page.locator("#conversations [data-group=pinned] li")).to_have_count(1)
+    menu(chat, "Unpin")
+    expect(chat.page.locator("#conversations [data-group=pinned] li")).to_have_count(0)
+    menu(chat, "Tags")
+    expect(chat.page.get_by_role("heading", name="Tags")).to_be_visible()
+
+
 def test_older_messages_and_older_conversations_are_pages(window: Window, server: Server) -> None:
     page = window(server, "bob", java_script_enabled=False)
     page.goto(talk(server, "bob", numbered(60)))
@@ -144,14 +152,14 @@ def test_older_messages_and_older_conversations_are_pages(window: Window, server
 
 
 def test_a_question_that_is_not_taken_stays_in_its_box(chat: ChatPage) -> None:
-    """In a conversation that is answered in another tab, and in a new one."""
+    """Send in a conversation that is answered in another tab, and in a new one."""
     ask(chat, "Hello")
     expect(chat.reply).to_have_attribute("data-status", "complete")
     other = chat.another_tab()
     ask(other, question("words tokens=2000 delay=0.05"))
     chat.box.fill("Not yet?")
     chat.send.click()
-    expect(chat.notice).to_have_text("A reply is still being written here. Wait for it, or stop it.")
+    expect(chat.notice).to_have_text("A reply is still being written. Wait for it or stop it.")
     expect(chat.box).to_have_value("Not yet?")
     assert chat.page.locator("noscript meta").count() == 0
     chat.stop.click()
@@ -165,9 +173,7 @@ def test_a_question_that_is_not_taken_stays_in_its_box(chat: ChatPage) -> None:
 
 
 @pytest.mark.parametrize(("who", "begun"), [("bob", True), ("erin", False)])  # a login ends earlier sessions
-def test_a_question_sent_after_the_session_ended_is_in_its_box_again(
-    window: Window, server: Server, who: str, begun: bool
-) -> None:
+def test_an_expired_session_keeps_the_question(window: Window, server: Server, who: str, begun: bool) -> None:
     chat = ChatPage.open(window, server, who, java_script_enabled=False)
     if begun:
         ask(chat, "Hello")
@@ -176,14 +182,14 @@ def test_a_question_sent_after_the_session_ended_is_in_its_box_again(
     typed = f'Still there?\n\n  "{begun}"'
     chat.box.fill(typed)
     chat.send.click()
-    expect(chat.page.get_by_text("What you wrote is kept")).to_be_visible()
+    expect(chat.page.get_by_text("Your message is saved")).to_be_visible()
     for password in ("not this one", PASSWORD):
-        chat.page.get_by_label("Name or e-mail").fill(who)
+        chat.page.get_by_label("Name or email").fill(who)
         chat.page.get_by_label("Password").fill(password)
         with chat.page.expect_navigation():
             chat.page.get_by_role("button", name="Sign in").click()
     expect(chat.box).to_have_value(typed)
-    expect(chat.notice).to_contain_text("was not sent yet")
+    expect(chat.notice).to_contain_text("hasn’t been sent yet")
     assert "Still" not in chat.page.url
     assert times_asked(server, typed) == 0
     sent(chat)
@@ -204,4 +210,18 @@ def test_a_failed_reply_is_tried_again(chat: ChatPage) -> None:
 def test_a_blank_question_gets_a_page_that_says_why(chat: ChatPage) -> None:
     chat.box.fill("   ")
     chat.send.click()
-    expect(chat.page.get_by_text("Write something.")).to_be_visible()
+    expect(chat.page.get_by_text("can’t be empty.")).to_be_visible()
+
+
+def test_pictures_are_chosen_and_sent(chat: ChatPage, tmp_path: Path) -> None:
+    for number, size in enumerate((40, 41)):
+        (tmp_path / f"{number}.jpg").write_bytes(pictures.jpeg(size))
+    chat.page.locator("select#model").select_option("@cf/google/gemma-4-26b-a4b-it")
+    chosen = [str(path) for path in sorted(tmp_path.glob("*.jpg"))]
+    chat.page.get_by_role("button", name="Add pictures").set_input_files(chosen)
+    ask(chat, "What is this?")
+    expect(chat.page.locator(".question .pictures img")).to_have_count(2)
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    address = chat.page.locator(".question .pictures a").first.get_attribute("href")
+    assert address
+    assert pictures.opened(chat.page.request.get(address).body()).size == (40, 48)

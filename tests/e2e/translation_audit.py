@@ -1,13 +1,14 @@
-"""What a page of a made-up language (tests/support/pseudo_locale.py) holds that was not translated, or does
-not fit."""
+"""Text on a page of a made-up language (see pseudo_locale.py) that is not translated, or does not fit."""
 
 from playwright.sync_api import Page
 
 # What people and models wrote, names, and what is written the same in every language.
 OTHERS = (
     "bdi, [dir=auto], time, code, pre, figcaption, script, style, noscript, title, option, .tags, "
-    "[data-part=model], #answers, #pick .label, .row .label, .choice.alone, .host, .field-request_id, "
-    ".field-worker, td.field-name"
+    "[data-part=model], [data-action=use-model], "
+    "#pick .label, .model-row .label, .select.single-model, .host, "
+    ".field-request_id, "
+    ".field-worker, td.field-name, td.field-process, .initial"
 )
 UNTRANSLATED = """([others, names]) => {
   const LABELS = ['aria-label', 'aria-description', 'title', 'placeholder', 'alt', 'data-send', 'data-stop'];
@@ -23,7 +24,7 @@ UNTRANSLATED = """([others, names]) => {
   };
   // A sentence may hold elements, such as a link: then its marks stand in what is around them.
   const whole = (element, name) => element.closest(name)?.textContent ?? 'no';
-  const inSentence = (element) => ['p', 'div'].some((name) => !plain(whole(element, name)));
+  const inSentence = (element) => ['p', 'div', 'span'].some((name) => !plain(whole(element, name)));
   const walk = (root) => {
     const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
@@ -33,7 +34,10 @@ UNTRANSLATED = """([others, names]) => {
     }
     for (const element of root.querySelectorAll('*')) {
       const said = element.getAttributeNames().filter((name) => name.startsWith('data-msg-'));
-      for (const name of [...LABELS, ...said]) check(element.getAttribute(name) ?? '', name);
+      for (const name of [...LABELS, ...said]) {
+        if (name === 'title' && element.matches('[dir=auto]')) continue; // the whole of a text that is cut
+        check(element.getAttribute(name) ?? '', name);
+      }
       if (element.matches('input:is([type=submit], [type=button])')) check(element.value, 'value');
       if (element.localName === 'template') walk(element.content);
     }
@@ -54,7 +58,8 @@ TOO_WIDE = """() => {
     if (!element.checkVisibility() || element.closest('.hidden, .skip, svg')) continue;
     const { left, right } = element.getBoundingClientRect();
     if ((left < -1 || right > width + 1) && !scrolls(element.parentElement)) wide.push(called(element));
-    const labels = 'button, .button, summary, label, th, h2, h3, .fresh, .facts, .badges span';
+    const labels =
+      'button, .button, summary, label, th, h2, h3, .new-chat, .reply-meta, .model-meta, .badges span';
     const ours = element.matches(labels) && !element.closest('[dir=auto], #pick, select');
     const room = element.clientWidth; // none where it is inline
     if (ours && room && element.scrollWidth > room + 1) wide.push(`cut: ${called(element)}`);
@@ -69,7 +74,7 @@ def untranslated(page: Page, *names: str) -> list[str]:
 
 
 def too_wide(page: Page, *widths: int) -> list[str]:
-    """What stands out of the page at these widths, and labels that are cut off."""
+    """Return elements that stand out of the page at these widths, and labels that are cut off."""
     wide: list[str] = []
     before = page.viewport_size
     for width in widths:

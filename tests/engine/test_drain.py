@@ -36,7 +36,7 @@ def test_runs_that_end_in_time_end_whole_and_new_sends_wait(server: Server, fake
     assert server.database.value("SELECT COUNT(*) FROM chat_message WHERE role = 'user'") == 1
 
 
-def test_when_the_grace_is_over_viewers_are_told_to_reconnect_and_the_text_is_kept(servers) -> None:
+def test_after_the_grace_viewers_reconnect_and_text_is_kept(servers) -> None:
     server = servers(DRAIN_SECONDS="1")
     with server.person("alice").ask("fake: words tokens=2000 delay=0.02") as stream:
         stream.until(50)

@@ -9,7 +9,8 @@ from django.test import override_settings
 
 from chat.db import run_in_db
 from chat.engine.engine import Engine
-from chat.engine.outcome import FILTERED, NOTHING_SAID
+from chat.engine.outcome import EMPTY_TEXT, FILTERED_TEXT
+from chat.engine.streaming.feed import PlainFeed
 from chat.models import Message, Run, User
 from chat.turns.commands import SendMessage
 from chat.upstream.errors import SENTENCES, ErrorKind
@@ -43,14 +44,14 @@ async def ended(fake: Fake, question: str, **settings: Any) -> Run:
             live = await here.launch(opened)
             async with asyncio.timeout(30):
                 while live.outcome is None:
-                    await live.plain_feed.changed()
+                    await PlainFeed.of(live).changed()
             return await run_in_db(Run.objects.select_related("message").get, pk=opened.run.pk)
         finally:
             await here.drain(0)
 
 
 def question(code: int, http: int, kind: ErrorKind) -> str:
-    """That the first model fails so; a wait of no length keeps the tests short where it is asked again."""
+    """Let the first model fail in this way. A retry waits for no time, to keep the tests short."""
     at_once = " retry_after=0" if kind in TWICE_MORE else ""
     return f"fake: words tokens=2\nfake for glm-4.7-flash: status code={code} http={http}{at_once}"
 
@@ -87,11 +88,11 @@ async def test_another_model_answers_where_that_helps_and_nowhere_else(
 async def test_a_content_filter_ends_in_words(fake: Fake) -> None:
     run = await ended(fake, "fake: filtered tokens=2")
     assert (run.status, run.error_code, run.finish_reason) == ("failed", "blocked", "content_filter")
-    assert run.error_message == FILTERED
+    assert run.error_message == FILTERED_TEXT
     assert run.message.text == "word1 word2", "what had come is kept"
     assert run.completion_tokens == 2
 
 
 async def test_a_reply_without_a_word_ends_in_words(fake: Fake) -> None:
     run = await ended(fake, "fake: empty")
-    assert (run.status, run.error_code, run.error_message) == ("complete", "empty", NOTHING_SAID)
+    assert (run.status, run.error_code, run.error_message) == ("complete", "empty", EMPTY_TEXT)

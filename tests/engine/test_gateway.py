@@ -56,7 +56,7 @@ def test_how_it_came_is_stored_and_said(team: Server, alice: Person) -> None:
 
 def facts(person: Person, stream: Stream) -> str:
     page = person.get(f"/c/{stream.conversation}/").text
-    found = re.search(r'<p class="facts".*?</p>', page)
+    found = re.search(r'<details class="reply-meta".*?</details>', page)
     assert found
     return found[0]
 
@@ -136,7 +136,7 @@ def test_a_gateway_that_takes_no_thumbs_is_told_to_the_log_once(
         assert answer.json() == {"message": reply, "thumb": thumb, "reason": ""}
     fake.wait_for(lambda calls: len(rated(fake)) == 3)
     assert server.terminate() == 0, "and what they were answered is told before it ends"
-    assert server.log.read_text().count("takes no thumbs") == 1
+    assert server.log.read_text().count("does not accept ratings") == 1
     assert server.database.rows("SELECT up FROM chat_feedback")
 
 

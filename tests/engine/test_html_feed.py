@@ -1,4 +1,4 @@
-"""What a page gets of a run: its text as HTML, the same however it was cut into pieces."""
+"""The HTML frames of a run: the same text, however it was cut into pieces."""
 
 import asyncio
 import json
@@ -9,13 +9,13 @@ from contextlib import aclosing
 import pytest
 
 from chat.engine.outcome import RunOutcome
-from chat.engine.streaming.position import Position
-from chat.engine.streaming.run_info import RunInfo
-from chat.engine.streaming.run_state import RunState
+from chat.engine.streaming.html_feed import HtmlFeed
+from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.rendering.blocks import Blocks, Patch
 from chat.rendering.markdown import render
 from chat.wire import sse
+from chat.wire.position import Position
 from tests.rendering.page import patched
 from tests.support.server import Server
 from tests.support.waiting import PATIENCE, becomes
@@ -55,7 +55,7 @@ class Reader:
         self.frames: list[bytes] = []
         self.text = ""
         self.position = position
-        self._viewer = Viewer(Viewers(), run.html_feed, position, session="", user=1, password="")
+        self._viewer = Viewer(Viewers(), HtmlFeed.of(run), position, session="", user=1, password="")
         self._task = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
@@ -88,12 +88,12 @@ def live(earlier: str = "") -> RunState:
 
 
 def parts(text: str, length: int = 100) -> list[str]:
-    """After each of them a page is waited for, which else is rendered the more seldom the longer it takes."""
+    """Cut the text into pieces. Tests await a page after each: rendering becomes rarer as a text grows."""
     return [text[at : at + length] for at in range(0, len(text), length)]
 
 
 async def write(run: RunState, text: str, pieces: random.Random) -> None:
-    """As a model does, and a little faster than pages are rendered."""
+    """Write as a model does, and a little faster than pages are rendered."""
     while text:
         size = pieces.randint(1, 40)
         run.append(text[:size])
@@ -129,7 +129,7 @@ async def test_a_page_that_comes_and_goes_shows_the_same(seed: int) -> None:
 
 
 @pytest.mark.parametrize("at", [0, 1, 40, 90, 150, 190, len(TEXT) - 30, len(TEXT)])
-async def test_a_page_the_server_rendered_in_the_middle_goes_on_from_there(at: int) -> None:
+async def test_feed_continues_a_page_rendered_midway(at: int) -> None:
     run = live()
     run.append(TEXT[:at])
     reader = Reader(run, run.end, TEXT[:at])
@@ -161,11 +161,11 @@ async def test_a_finished_run_is_told_in_portions() -> None:
     assert max(len(frame) for frame in reader.frames) < 60_000
 
 
-async def test_a_run_is_rendered_once_for_all_who_watch_and_not_at_all_for_nobody() -> None:
+async def test_a_run_is_rendered_once_and_only_if_watched() -> None:
     run = live()
     run.append("some *text*")
     await asyncio.sleep(0.15)
-    assert run.html_feed.rendered == Position()
+    assert HtmlFeed.of(run).rendered == Position()
     readers = [Reader(run) for _ in range(3)]
     for part in parts(TEXT):
         await write(run, part, random.Random(0))
@@ -203,7 +203,7 @@ async def test_a_text_that_shrank_is_shown_anew() -> None:
 
 @pytest.mark.parametrize("length", [30_000])
 async def test_a_long_open_block_leaves_the_loop_to_others(length: int) -> None:
-    """It is rendered in a thread, and the end waits for that."""
+    """Render it in a thread; the end of the run waits for that."""
     run = live()
     reader = Reader(run)
     text = "".join(f"- item *{number}*\n" for number in range(length // 14))

@@ -10,7 +10,7 @@ from tests.support.server import Server
 pytestmark = pytest.mark.database
 
 
-def test_twenty_sends_with_one_key_are_one_message_one_call_and_equal_answers(server: Server, fake) -> None:
+def test_twenty_sends_with_one_key_are_one_turn(server: Server, fake) -> None:
     sent = str(uuid.uuid4())
 
     def send(_: int) -> tuple[int, str, str]:
@@ -41,7 +41,7 @@ def test_a_key_replays_its_run_also_when_that_has_finished(server: Server) -> No
 @pytest.mark.parametrize(
     "other", [{"content": "else"}, {"model": "@cf/openai/gpt-oss-20b"}, {"system": "Be short."}]
 )
-def test_a_key_with_anything_else_is_a_conflict_and_changes_nothing(server: Server, fake, other) -> None:
+def test_reused_key_with_other_content_is_a_conflict(server: Server, fake, other) -> None:
     sent, alice = str(uuid.uuid4()), server.person("alice")
     with alice.ask("hello", client_key=sent) as first:
         first.to_end()
@@ -65,7 +65,7 @@ def test_two_people_may_use_the_same_key(server: Server) -> None:
     assert one.run != two.run
 
 
-def test_a_conversation_that_is_replying_names_its_run_and_takes_no_second_one(server: Server, fake) -> None:
+def test_busy_conversation_names_its_run_and_takes_no_other(server: Server, fake) -> None:
     alice = server.person("alice")
     with alice.ask("fake: held") as stream:
         stream.until(5)
@@ -81,7 +81,7 @@ def test_a_conversation_that_is_replying_names_its_run_and_takes_no_second_one(s
     assert further.finished
 
 
-def test_fifty_writers_of_one_conversation_make_one_turn_at_a_time(server: Server) -> None:
+def test_fifty_writers_make_one_turn_at_a_time(server: Server) -> None:
     alice = server.person("alice")
     with alice.ask("hello") as stream:
         stream.to_end()

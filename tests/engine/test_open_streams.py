@@ -27,7 +27,7 @@ def of_process(server: Server, field: str) -> int:
 
 
 def settled(server: Server) -> int:
-    """Its memory in kB, once it has done what there was to do: it stays the same for two seconds."""
+    """Return the server's memory in kB once it has stayed the same for two seconds."""
     seen = [0]
 
     def is_steady() -> bool:
@@ -61,7 +61,7 @@ def test_a_hundred_open_streams_hold_no_thread_and_no_connection(server: Server)
 
 
 def test_a_reader_that_is_behind_misses_nothing(server: Server) -> None:
-    """What the socket takes goes out at once, the rest by way of the loop: in their order."""
+    """Fill the socket: the rest goes through the event loop, in the same order."""
     with server.person("alice").ask("fake: words tokens=30000 delay=0") as stream, socket.socket() as reader:
         reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         reader.connect(("127.0.0.1", server.port))
@@ -88,7 +88,7 @@ def test_a_reader_that_takes_nothing_costs_no_memory(server: Server) -> None:
     with ExitStack() as stalled:
 
         def stall(readers: int) -> int:
-            """So many more; the server's memory then, in kB."""
+            """Open so many more streams. Return the server's memory then, in kB."""
             for _ in range(readers):
                 reader = stalled.enter_context(socket.socket())
                 reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -107,7 +107,7 @@ def test_a_right_is_looked_at_in_time_for_five_seconds() -> None:
 
 
 @pytest.mark.parametrize("how", ["disabled", "signed out", "new password"])
-def test_who_loses_the_right_loses_the_stream_within_five_seconds(server: Server, how: str) -> None:
+def test_revoked_access_ends_the_stream_in_five_seconds(server: Server, how: str) -> None:
     alice, bob = server.person("alice"), server.person("bob")
     with alice.ask(ENDLESS) as stream, bob.ask(ENDLESS) as other:
         stream.until(10)

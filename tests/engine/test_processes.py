@@ -35,7 +35,7 @@ def stop_from_another(one: Server, two: Server) -> None:
     assert here.done["status"] == "stopped"
 
 
-def test_without_a_layer_viewers_elsewhere_converge_from_the_database(servers) -> None:
+def test_without_a_layer_remote_viewers_read_the_database(servers) -> None:
     follow_from_another(servers(), servers(apart=True))
 
 

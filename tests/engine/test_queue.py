@@ -7,17 +7,18 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from django.test import override_settings
 
 from chat.db import run_in_db
 from chat.engine.engine import Engine
 from chat.engine.generation import supervisor
-from chat.engine.streaming.position import Position
+from chat.engine.streaming.feed import PlainFeed
 from chat.engine.streaming.run_state import RunState
 from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.models import Run, User
 from chat.turns.commands import SendMessage
 from chat.wire import sse
+from chat.wire.position import Position
+from tests.engine.in_process import running_engine
 from tests.fake_cloudflare.server import Fake
 from tests.support.waiting import PATIENCE, becomes
 
@@ -28,13 +29,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
     """An engine that runs one reply at a time."""
     monkeypatch.setattr(supervisor, "MAX_LIVE_RUNS", 1)
-    account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token"}
-    base = f"{fake.url}/client/v4"
-    with override_settings(CLOUDFLARE_API_BASE_URL=base, DEFAULT_MODEL="", **account):
-        made = Engine()
-    await made.start()
-    yield made
-    await made.drain(0)
+    async with running_engine(fake) as made:
+        yield made
 
 
 async def ask(here: Engine, user: User, content: str) -> tuple[Run, RunState]:
@@ -46,7 +42,7 @@ async def ask(here: Engine, user: User, content: str) -> tuple[Run, RunState]:
 async def ended(live: RunState) -> str:
     async with asyncio.timeout(PATIENCE):
         while live.outcome is None:
-            await live.plain_feed.changed()
+            await PlainFeed.of(live).changed()
     return live.outcome.status
 
 
@@ -69,7 +65,7 @@ async def test_a_run_waits_for_a_place_and_says_so(here: Engine, fake: Fake) -> 
 
 async def told(live: RunState) -> list[tuple[str, str]]:
     """The problems that a viewer who comes now is told until the run ends: code and sentence."""
-    viewer = Viewer(Viewers(), live.plain_feed, Position(), session="", user=0, password="")
+    viewer = Viewer(Viewers(), PlainFeed.of(live), Position(), session="", user=0, password="")
     decoder, problems = sse.Decoder(), []
     async for frame in viewer.frames():
         for event in decoder.feed(frame):
@@ -84,12 +80,12 @@ async def test_who_waits_is_told_the_place_in_the_line(here: Engine, fake: Fake)
     people = [await run_in_db(User.objects.create_user, name) for name in ("alice", "bob", "carol")]
     _, first = await ask(here, people[0], "fake: held key=first")
     lives = [(await ask(here, person, "fake: held key=others"))[1] for person in people[1:]]
-    line = "Waiting for a free place: number {} in the line."
+    line = "Waiting in the queue at position {}."
     watching = [asyncio.create_task(told(live)) for live in lives]
     await becomes(
         lambda: (
             [live.queue_position for live in lives] == [1, 2]
-            and all(live.plain_feed.viewers for live in lives)
+            and all(PlainFeed.of(live).viewers for live in lives)
         )
     )
     fake.go_on("first")

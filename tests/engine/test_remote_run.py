@@ -6,6 +6,7 @@ import uuid
 import pytest
 
 from chat.engine.cluster.remote_run import IDLE_SECONDS, RemoteRun, RemoteRuns
+from chat.engine.streaming.feed import PlainFeed
 from chat.models import Message, Run
 
 
@@ -16,34 +17,34 @@ def run() -> Run:
 
 
 def idle(remote_run: RemoteRun) -> None:
-    """As it is when the last viewer left long ago, and the database is not due."""
+    """Pretend that the last viewer left long ago, and that the database is not due."""
     remote_run.last_watched -= IDLE_SECONDS + 1
     remote_run.next_poll = math.inf
 
 
 async def test_a_mirror_that_nobody_watches_is_let_go(run: Run) -> None:
     remote_runs = RemoteRuns()
-    idle(remote_runs.get(run))
+    idle(remote_runs.get_or_create(run))
     await remote_runs.poll()
     assert remote_runs.open == {}
 
 
 async def test_a_mirror_that_somebody_comes_back_to_stays(run: Run) -> None:
     remote_runs = RemoteRuns()
-    remote_run = remote_runs.get(run)
+    remote_run = remote_runs.get_or_create(run)
     idle(remote_run)
-    assert remote_runs.get(run) is remote_run
+    assert remote_runs.get_or_create(run) is remote_run
     await remote_runs.poll()
     assert remote_runs.open == {run.pk: remote_run}
 
 
-async def test_a_mirror_that_was_let_go_while_it_was_read_is_followed_again(run: Run) -> None:
+async def test_remote_run_released_while_read_is_followed_again(run: Run) -> None:
     remote_runs = RemoteRuns()
-    remote_run = remote_runs.get(run)
+    remote_run = remote_runs.get_or_create(run)
     idle(remote_run)
     await remote_runs.poll()
     assert remote_runs.keep(remote_run) is remote_run
-    remote_run.plain_feed.subscribe()
+    PlainFeed.of(remote_run).subscribe()
     await remote_runs.poll()
     assert remote_runs.open == {run.pk: remote_run}
     assert remote_run.viewers

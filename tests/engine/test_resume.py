@@ -12,7 +12,7 @@ pytestmark = pytest.mark.database
 MIXED = "fake: reasoning think=40 tokens=30 delay=0.03"
 
 
-def test_who_comes_back_at_any_moment_misses_nothing_and_gets_nothing_twice(server: Server) -> None:
+def test_resume_is_lossless_from_any_position(server: Server) -> None:
     alice = server.person("alice")
     with alice.ask("fake: words tokens=200 delay=0.03") as stream:
         stream.next()
@@ -74,7 +74,7 @@ def test_two_processes_serve_the_same_bytes_to_all_who_reload(servers) -> None:
     assert seen == [stream.text] * 4
 
 
-def test_the_place_of_done_is_answered_with_204_and_any_other_at_the_end_with_done(server: Server) -> None:
+def test_resume_after_done_is_204_and_before_it_repeats_done(server: Server) -> None:
     alice = server.person("alice")
     with alice.ask("hello") as stream:
         stream.to_end()

@@ -31,9 +31,7 @@ def test_a_run_goes_on_when_its_only_viewer_leaves(server: Server) -> None:
     assert text.split() == [f"word{number}" for number in range(1, 41)]
 
 
-def test_how_long_a_reply_took_is_the_same_live_and_stored_however_late_it_is_stored(
-    server: Server, fake: Fake
-) -> None:
+def test_duration_is_equal_live_and_stored(server: Server, fake: Fake) -> None:
     with server.person("alice").ask("fake: held") as stream:
         stream.until(10)
         with server.database.locked():
@@ -62,7 +60,7 @@ def test_many_viewers_see_the_same_and_change_nothing(server: Server) -> None:
     assert len(server.database.rows("SELECT 1 FROM chat_run")) == 1
 
 
-def test_stop_ends_the_run_keeps_its_text_and_closes_the_upstream(server: Server, fake) -> None:
+def test_stop_keeps_the_text_and_closes_the_upstream(server: Server, fake) -> None:
     alice = server.person("alice")
     with alice.ask("fake: words tokens=400 delay=0.05") as stream:
         stream.until(10)
@@ -84,7 +82,7 @@ def test_a_stopped_run_can_be_asked_to_stop_again(server: Server) -> None:
     assert status_of(server, stream.run) == "complete"
 
 
-def test_whoever_hangs_up_right_after_sending_is_answered_all_the_same(server: Server) -> None:
+def test_a_disconnect_after_sending_does_not_stop_the_run(server: Server) -> None:
     """Also between the storing of the turn and the launch of its run, which is later on busy machines."""
     alice = server.person("alice")
     alice.get("/readyz")

@@ -14,7 +14,7 @@ ENDLESS = "fake: words tokens=9000 delay=0.02\nfake-then: words tokens=9000 dela
 TEXT = "SELECT text FROM chat_message WHERE role = 'assistant'"
 
 
-def test_after_kill_9_a_reply_is_continued_where_it_was_stored_and_again_after_another(
+def test_continue_starts_at_the_stored_text_after_each_kill_9(
     server: Server,
 ) -> None:
     alice = server.person("alice")
@@ -46,7 +46,7 @@ def test_after_kill_9_a_reply_is_continued_where_it_was_stored_and_again_after_a
     assert whole[lengths[-1] :] == again.text
 
 
-def test_what_a_key_started_is_found_again_while_the_server_drains(server: Server, fake: Fake) -> None:
+def test_repeated_key_finds_its_run_while_draining(server: Server, fake: Fake) -> None:
     alice = server.person("alice")
     with alice.ask("fake: length tokens=3\nfake-then: held") as stream:
         stream.to_end()

@@ -15,7 +15,7 @@ LAST = "SELECT text FROM chat_message WHERE role = 'assistant' ORDER BY created 
 
 
 def seen_until(stream: Stream, length: int) -> Iterator[tuple[float, int]]:
-    """When how much text had been seen."""
+    """Yield (time, length of the text seen by then) for each event."""
     while len(stream.text) < length and stream.next():
         yield time.monotonic(), len(stream.text)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import logging
 import time
 import uuid
 from collections.abc import Callable
@@ -14,16 +15,16 @@ from django.db import OperationalError
 
 from chat.engine.generation import writer
 from chat.engine.generation.active_run import ActiveRun
-from chat.engine.generation.overlap import OverlapFilter
-from chat.engine.generation.writer import Writer, WriteResult
+from chat.engine.generation.batch_store import WriteResult, save_batch
+from chat.engine.generation.writer import Writer
 from chat.engine.outcome import RunOutcome
-from chat.engine.streaming.run_info import RunInfo
-from chat.engine.streaming.run_state import RunState
+from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.models import Message, Run, Worker
 from chat.ownership import journal
 from chat.ownership.journal import Journal
 from chat.ownership.protocol import Batch, Texts
 from chat.upstream.gateway_log import GatewayLogRef
+from chat.wire.text import OverlapFilter
 from chat.wire.usage import UsageAccumulator
 from tests.support.message_trees import Tree, conversation, run
 from tests.support.waiting import becomes
@@ -48,13 +49,13 @@ class Database:
             raise OperationalError("away")
         self.texts += [chunk.text for chunk in batch.chunks]
         lost = [active_run.id for active_run in batch.going if active_run.id in self.lost]
-        return WriteResult({active_run.id: active_run.ending for active_run in batch.endings}, [], [], lost)  # type: ignore[misc]
+        return WriteResult({active_run.id: active_run.outcome for active_run in batch.endings}, [], [], lost)  # type: ignore[misc]
 
 
 @pytest.fixture
 def database(monkeypatch: pytest.MonkeyPatch) -> Database:
     made = Database()
-    monkeypatch.setattr(writer, "save_carefully", made.save)
+    monkeypatch.setattr(writer, "save_batch", made.save)
     return made
 
 
@@ -83,7 +84,7 @@ async def test_after_an_ending_that_was_late_the_writer_rests(database: Database
     active_run = site.active_run()
     active_run.state.append("abc")
     database.is_away = True
-    site.writer.conclude(active_run, RunOutcome("complete"))
+    site.writer.finish(active_run, RunOutcome("complete"))
     await becomes(lambda: site.has_file)
     database.is_away = False
     await becomes(lambda: active_run.state.outcome)
@@ -102,15 +103,33 @@ async def test_a_slow_database_keeps_its_pace_and_a_small_journal(database: Data
         active_run = site.active_run()
         active_run.state.append("x" * 1_000)
         await asyncio.sleep(0.1)
-        site.writer.conclude(active_run, RunOutcome("complete"))
+        site.writer.finish(active_run, RunOutcome("complete"))
     await becomes(lambda: active_run.state.outcome)
     assert database.transactions <= 3 + 10 * (time.monotonic() - started) / 0.15 / 2
     await becomes(lambda: not site.journal.is_written)
     await site.writer.stop()
 
 
+async def test_an_outage_is_logged_once_and_so_is_its_end(
+    database: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "chat.background")
+    site = Site(tmp_path)
+    active_run = site.active_run()
+    database.is_away = True
+    active_run.state.append("words")
+    await becomes(lambda: database.transactions >= 3)
+    database.is_away = False
+    await becomes(lambda: active_run.stored == (5, 0))
+    site.writer.finish(active_run, RunOutcome("complete"))
+    await site.writer.stop()
+    begin, end = [(record.levelno, record.message) for record in caplog.records]
+    assert begin == (logging.ERROR, "storing a batch failed: OperationalError")
+    assert end[1].startswith("storing a batch works again after ")
+
+
 async def test_what_a_lost_run_showed_stays_in_the_journal(database: Database, tmp_path: Path) -> None:
-    """Until it is merged: its chunks were not stored, for another process has ended the run."""
+    """Keep them until they are merged: another process ended the run, so its chunks were not stored."""
     site = Site(tmp_path)
     active_run = site.active_run()
     active_run.state.append("stored. ")
@@ -122,8 +141,8 @@ async def test_what_a_lost_run_showed_stays_in_the_journal(database: Database, t
     before = database.transactions
     await becomes(lambda: database.transactions > before + 2)
     remains = journal.read(tmp_path, site.worker)[active_run.id]
-    assert remains.behind(Texts("stored. ", "")).text == active_run.text
-    site.writer.conclude(active_run, RunOutcome("interrupted"))
+    assert remains.appended_to(Texts("stored. ", "")).text == active_run.text
+    site.writer.finish(active_run, RunOutcome("interrupted"))
     await site.writer.stop()
     assert not site.has_file
 
@@ -157,7 +176,7 @@ async def test_a_journal_that_hangs_does_not_keep_the_process(
     database.is_away = True
     active_run.state.append("abc")
     await asyncio.sleep(0.6)
-    site.writer.conclude(active_run, RunOutcome("interrupted"))
+    site.writer.finish(active_run, RunOutcome("interrupted"))
     began = time.monotonic()
     await site.writer.stop()
     assert time.monotonic() - began < 7.5
@@ -165,13 +184,13 @@ async def test_a_journal_that_hangs_does_not_keep_the_process(
 
 @pytest.mark.database
 @pytest.mark.django_db
-def test_one_ending_that_the_database_refuses_does_not_stop_the_others() -> None:
+def test_a_refused_ending_does_not_stop_the_others() -> None:
     worker = Worker.objects.create(host="here", pid=1)
     bad, good = stored_draft(worker), stored_draft(worker)
     bad.end(RunOutcome("complete", finish_reason="stop"))
-    bad.ending = replace(bad.ending, gateway_log_ref=GatewayLogRef("g", step=10**30))  # type: ignore[type-var]
+    bad.outcome = replace(bad.outcome, gateway_log_ref=GatewayLogRef("g", step=10**30))  # type: ignore[type-var]
     good.end(RunOutcome("complete"))
-    writer.save_carefully(Batch(endings=[bad, good]), worker.pk)
+    save_batch(Batch(endings=[bad, good]), worker.pk)
     assert Run.objects.get(pk=good.id).status == "complete"
     assert Run.objects.get(pk=bad.id).status == "complete"
     assert Message.objects.filter(text="words").count() == 2
@@ -182,9 +201,9 @@ def test_one_ending_that_the_database_refuses_does_not_stop_the_others() -> None
 def test_counts_beyond_what_a_column_holds_are_cut() -> None:
     worker = Worker.objects.create(host="here", pid=1)
     active_run, tally = stored_draft(worker), UsageAccumulator()
-    tally.total({"prompt_tokens": 1, "completion_tokens": 10**30})
+    tally.add_total({"prompt_tokens": 1, "completion_tokens": 10**30})
     active_run.end(RunOutcome("complete", usage=tally.usage()))
-    writer.save_carefully(Batch(endings=[active_run]), worker.pk)
+    save_batch(Batch(endings=[active_run]), worker.pk)
     assert Run.objects.get(pk=active_run.id).completion_tokens == 2**31 - 1
 
 

@@ -57,10 +57,10 @@ def closing(reason: str, prompt: int, completion: int) -> Iterator[bytes]:
     yield frame({"response": "", "usage": usage(prompt, completion)})
 
 
-def catalogue(
+def catalog(
     tokens: Iterable[object], prompt: int, *, reason: str = "stop", done: bool = True
 ) -> Iterator[bytes]:
-    """A whole reply in the shape that `/ai/run` has for the models of the catalogue today."""
+    """A whole reply in the shape that `/ai/run` has for the models of the catalog today."""
     yield opening(prompt)
     n = 0
     for n, token in enumerate(tokens, 1):

@@ -11,7 +11,7 @@ from tests.fake_cloudflare.errors import HTML, error
 from tests.fake_cloudflare.http_server import Connection
 
 Record = dict[str, Any]
-BUNDLED = Path(__file__).parents[2] / "chat/upstream/catalogue.json"
+BUNDLED = Path(__file__).parents[2] / "chat/upstream/catalog.json"
 FLAGS = {
     "vision": "vision",
     "tools": "function_calling",

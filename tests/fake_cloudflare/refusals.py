@@ -1,10 +1,11 @@
-"""What Cloudflare refuses before a model is asked, for the fake: unknown and retired models, other tasks, and
-every field that breaks a model's input schema.
+"""Refusals of Cloudflare before a model is called: unknown and retired models, other tasks, and every field
+that breaks a model's input schema.
 
 Sources: the model pages' schemas (`/workers-ai/models/<name>/`), the JSON mode and errors pages, and recorded
 answers. The fake is as strict as the strictest of them.
 """
 
+import base64
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -16,6 +17,8 @@ from tests.fake_cloudflare.models import PUBLIC_FINETUNES, Lists
 
 Body = dict[str, Any]
 Answer = tuple[int, object]
+DATA_URL = re.compile(r"data:(image/[a-z]+);base64,")
+MAGIC = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/webp": b"RIFF", "image/gif": b"GIF8"}
 RETIRED = Path(__file__).parents[2] / "chat/upstream/retired.json"
 LARGEST_BODY = 10_000_000  # bytes; Cloudflare publishes no number
 BYTES_A_TOKEN = 6  # fewer tokens than any model counts: only what is far too long is refused
@@ -44,6 +47,13 @@ INVENTED = re.compile(r"@(cf|hf)/([a-z]|maker|somebody|fake|new|test)/")  # make
 SCHEMA_WORDS = {"type", "properties", "items", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "$defs"}
 CLASSIC_ROLES = {"system", "user", "assistant", "tool"}
 OPENAI_ROLES = CLASSIC_ROLES | {"developer", "function"}
+UNKNOWN_TO_CLASSIC = {
+    "stop",
+    "logit_bias",
+    "reasoning_effort",
+    "chat_template_kwargs",
+    "parallel_tool_calls",
+}
 EFFORTS = {"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 
 Range = tuple[type | tuple[type, ...], float, float]
@@ -142,6 +152,8 @@ def _messages(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
             yield from _parts(model, content, at, lists)
         elif not isinstance(content, str) and not (openai and content is None):
             yield _bad(f"Type mismatch of '{at}/content', 'string' not in 'null'")
+        if message.get("role") == "tool" and "/mistral" in model and not message.get("tool_call_id"):
+            yield error(8001, said="AiError: Invalid input: tool_call_id")
 
 
 def _parts(model: str, parts: list[Any], at: str, lists: Lists) -> Iterator[Answer]:
@@ -156,6 +168,17 @@ def _parts(model: str, parts: list[Any], at: str, lists: Lists) -> Iterator[Answ
                 yield error(8001, said="AiError: Invalid input: this model accepts text content only")
             elif not str(url).startswith("data:image/"):
                 yield error(5004, said="AiError: HTTP URL will not be accepted, send a base64 data URI")
+            elif not _is_picture(str(url)):
+                yield error(5004)
+
+
+def _is_picture(url: str) -> bool:
+    """Return True if the data URL holds the first bytes of a picture of its type."""
+    found = DATA_URL.match(url)
+    try:
+        return bool(found) and base64.b64decode(url[found.end() :], validate=True).startswith(MAGIC[found[1]])
+    except (ValueError, KeyError):
+        return False
 
 
 def _has(model: str, wanted: str, lists: Lists) -> bool:
@@ -186,8 +209,16 @@ def _types(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
             yield _bad(f"'/{name}' must be from {least} to {most}")
 
 
+def _unknown_fields(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
+    """Fields that the schemas of classic models do not name; most of these models ignore them."""
+    if OPENAI_SHAPED.match(model) or INVENTED.match(model):
+        return
+    for name in UNKNOWN_TO_CLASSIC & body.keys():
+        yield _bad(f"additional property '/{name}'")
+
+
 def _odd_fields(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
-    """What single makers refuse although others ignore it."""
+    """Yield the refusals of single makers' fields that other makers ignore."""
     if "/glm-" in model:
         for name in ("top_k", "repetition_penalty", "repeat_penalty"):
             if name in body:
@@ -253,10 +284,11 @@ def _is_envelope(schema: object) -> bool:
 
 
 def _window(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
-    """Only what is far beyond the declared window: how a model counts is not known here."""
+    """Refuse prompts far beyond the declared window only: each model counts in its own way."""
     window = int(_property(model, "context_window", lists) or 0)
     wanted = body.get("max_completion_tokens") or body.get("max_tokens") or 256
-    asked = len(json.dumps(body.get("messages") or body.get("prompt"))) // BYTES_A_TOKEN
+    messages = [_without_pictures(message) for message in body.get("messages") or ()]
+    asked = len(json.dumps(messages or body.get("prompt"))) // BYTES_A_TOKEN
     if not window or asked + wanted <= window:
         return
     if OPENAI_SHAPED.match(model):
@@ -267,10 +299,18 @@ def _window(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
     yield error(5021, said=f"{said} ({asked + wanted}) exceeded this model context window limit ({window}).")
 
 
+def _without_pictures(message: Body) -> Body:
+    content = message.get("content")
+    if not isinstance(content, list):
+        return message
+    return message | {"content": [part for part in content if "text" in part]}
+
+
 CHECKS: tuple[Callable[[str, Body, Lists], Iterator[Answer]], ...] = (
     _question,
     _types,
     _messages,
+    _unknown_fields,
     _odd_fields,
     _lora,
     _tools,

@@ -18,6 +18,7 @@ _LINE = re.compile(r"^\s*fake:\s*(\w+)(.*)$", re.MULTILINE)
 _THEN = re.compile(r"^\s*fake-then:\s*(\w+)(.*)$", re.MULTILINE)
 # What one model alone does, by the last part of its name: `fake for gpt-oss-20b: status code=3040`.
 _FOR = r"^\s*fake for {}:\s*(\w+)(.*)$"
+PICTURE_TOKENS = 600
 SCENARIOS: dict[str, Callable[..., Awaitable[None]]] = {}
 
 
@@ -42,10 +43,14 @@ class Run:
     def question(self) -> str:
         """The last user message's text, or the prompt."""
         asked = [m["content"] for m in self.body.get("messages", []) if m.get("role") == "user"]
-        last = asked[-1] if asked else self.body.get("prompt", "")
-        if isinstance(last, list):
-            return "".join(part.get("text", "") for part in last)
-        return str(last)
+        return _text(asked[-1] if asked else self.body.get("prompt", ""))
+
+    @property
+    def pictures(self) -> int:
+        """How many pictures the messages show."""
+        contents = [message.get("content") for message in self.body.get("messages", [])]
+        parts = [part for content in contents if isinstance(content, list) for part in content]
+        return sum(part.get("type") == "image_url" for part in parts)
 
     @property
     def continued(self) -> str:
@@ -53,11 +58,12 @@ class Run:
         messages = self.body.get("messages", [])
         if [message.get("role") for message in messages[-3:]] != ["user", "assistant", "user"]:
             return ""
-        return str(messages[-3]["content"])
+        return _text(messages[-3]["content"])
 
     @property
     def prompt_tokens(self) -> int:
-        return 1 + sum(len(str(message.get("content", ""))) for message in self.body.get("messages", [])) // 4
+        texts = [_text(message.get("content", "")) for message in self.body.get("messages", [])]
+        return 1 + sum(map(len, texts)) // 4 + self.pictures * PICTURE_TOKENS
 
     @property
     def max_tokens(self) -> int:
@@ -75,7 +81,16 @@ class Run:
     def tokens(self, count: int, text: str) -> list[str]:
         if text:
             return frames.tokens_of(text)
-        return frames.numbered(count, self.word) if count else frames.tokens_of(f"You said: {self.question}")
+        if count:
+            return frames.numbered(count, self.word)
+        seen = f" I see {self.pictures} picture(s)." if self.pictures else ""
+        return frames.tokens_of(f"You said: {self.question}{seen}")
+
+
+def _text(content: object) -> str:
+    if isinstance(content, list):
+        return "".join(part.get("text", "") for part in content)
+    return str(content)
 
 
 async def play(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""What the fake does with a run: one function a scenario, its keyword arguments the options of `fake:` lines.
+"""The fake's scenarios: one function each; its keyword arguments are the options of `fake:` lines.
 
 Every option has a default, which also gives its type. `delay` is in seconds between tokens.
 """
@@ -26,7 +26,7 @@ async def words(
     """
     run.open()
     await asyncio.sleep(first)
-    whole = iter(frames.catalogue(run.tokens(tokens, text), run.prompt_tokens))
+    whole = iter(frames.catalog(run.tokens(tokens, text), run.prompt_tokens))
     await run.connection.drip(islice(whole, at_once), 0)
     await run.connection.drip(whole, delay)
     run.connection.end()
@@ -36,7 +36,7 @@ async def words(
 async def held(run: Run, key: str = "", after: int = 10, tokens: int = 20) -> None:
     """Says `after` of its tokens at once, and the others when the test says `fake.go_on(key)`."""
     run.open()
-    whole = [*frames.catalogue(frames.numbered(tokens, run.word), run.prompt_tokens)]
+    whole = [*frames.catalog(frames.numbered(tokens, run.word), run.prompt_tokens)]
     opened = after + 1
     await run.connection.drip(whole[:opened], 0)
     await run.gates[key].wait()
@@ -77,19 +77,19 @@ async def reasoning(
         )
     else:
         said = (frames.chunk(each, style) for each in thoughts)
-    await run.send(chain(said, frames.catalogue(answer, run.prompt_tokens)), delay)
+    await run.send(chain(said, frames.catalog(answer, run.prompt_tokens)), delay)
 
 
 @scenario
 async def numbers(run: Run, delay: float = 0.01) -> None:
     """Tokens that look like JSON: reads `see [^1] 2.5 true {"a": 1} end`."""
     tokens = ["see [^", 1, "] ", 2.5, " ", True, None, " ", {"a": 1}, " end"]
-    await run.send(frames.catalogue(tokens, run.prompt_tokens), delay)
+    await run.send(frames.catalog(tokens, run.prompt_tokens), delay)
 
 
 @scenario
 async def both(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "") -> None:
-    """Both shapes in every frame."""
+    """Send both shapes in every frame."""
     said = (
         frame({"response": each, "choices": [{"index": 0, "delta": {"content": each}}]})
         for each in run.tokens(tokens, text)
@@ -121,7 +121,7 @@ async def emoji(
 @scenario
 async def crlf(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "", eol: str = "crlf") -> None:
     line_end = b"\r" if eol == "cr" else b"\r\n"
-    whole = frames.catalogue(run.tokens(tokens, text), run.prompt_tokens)
+    whole = frames.catalog(run.tokens(tokens, text), run.prompt_tokens)
     await run.send((piece.replace(b"\n", line_end) for piece in whole), delay)
 
 
@@ -154,18 +154,18 @@ async def cut(run: Run, after: int = 3, how: str = "clean", delay: float = 0.01)
 @scenario
 async def nodone(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "") -> None:
     """A finish reason, but no `[DONE]`."""
-    await run.send(frames.catalogue(run.tokens(tokens, text), run.prompt_tokens, done=False), delay)
+    await run.send(frames.catalog(run.tokens(tokens, text), run.prompt_tokens, done=False), delay)
 
 
 @scenario
 async def length(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "") -> None:
-    await run.send(frames.catalogue(run.tokens(tokens, text), run.prompt_tokens, reason="length"), delay)
+    await run.send(frames.catalog(run.tokens(tokens, text), run.prompt_tokens, reason="length"), delay)
 
 
 @scenario
 async def filtered(run: Run, tokens: int = 5, delay: float = 0.01) -> None:
     """A content filter ends the reply after so many tokens."""
-    said = frames.catalogue(frames.numbered(tokens), run.prompt_tokens, reason="content_filter")
+    said = frames.catalog(frames.numbered(tokens), run.prompt_tokens, reason="content_filter")
     await run.send(said, delay)
 
 
@@ -187,18 +187,18 @@ async def burnt(run: Run, think: int = 5, tokens: int = 0, enough: int = 0, dela
         await reasoning(run, think if thinks else 0, 5, delay)
         return
     thought = (frames.chunk(f"thought{n} ", "reasoning_content") for n in range(1, think + 1))
-    said = frames.catalogue(frames.numbered(tokens), run.prompt_tokens, reason="length")
+    said = frames.catalog(frames.numbered(tokens), run.prompt_tokens, reason="length")
     await run.send(chain(thought, said), delay)
 
 
 @scenario
 async def empty(run: Run) -> None:
-    await run.send(frames.catalogue([], run.prompt_tokens), 0)
+    await run.send(frames.catalog([], run.prompt_tokens), 0)
 
 
 @scenario
 async def after_done(run: Run, tokens: int = 5, delay: float = 0.01) -> None:
-    whole = frames.catalogue(frames.numbered(tokens), run.prompt_tokens)
+    whole = frames.catalog(frames.numbered(tokens), run.prompt_tokens)
     await run.send(chain(whole, [frames.chunk(" too late"), frames.DONE]), delay)
 
 
@@ -234,17 +234,21 @@ async def endless_line(run: Run, mb: int = 50) -> None:
 
 
 @scenario
-async def tools(run: Run, delay: float = 0.01) -> None:
-    """Calls `weather` with `{"at": "Oslo"}`."""
+async def tools(run: Run, delay: float = 0.01, calls: int = 1) -> None:
+    """Calls `weather` with `{"at": "Oslo"}`, so many times."""
     said = [
         {"index": 0, "id": "call_1", "type": "function", "function": {"name": "weather", "arguments": ""}},
         {"index": 0, "id": None, "type": "function", "function": {"name": None, "arguments": '{"at": '}},
         {"index": 0, "id": None, "type": None, "function": {"name": None, "arguments": '"Oslo"}'}},
     ]
-    calls = (
-        frame({"choices": [{"index": 0, "delta": {"content": None, "tool_calls": [each]}}]}) for each in said
+    others = [
+        each | {"index": n, "id": each["id"] and f"call_{n + 1}"} for n in range(calls) for each in said
+    ]
+    called = (
+        frame({"choices": [{"index": 0, "delta": {"content": None, "tool_calls": [each]}}]})
+        for each in others
     )
-    await run.send(chain(calls, frames.closing("tool_calls", run.prompt_tokens, 3), [frames.DONE]), delay)
+    await run.send(chain(called, frames.closing("tool_calls", run.prompt_tokens, 3), [frames.DONE]), delay)
 
 
 @scenario
@@ -272,7 +276,7 @@ async def json(run: Run, text: str = "", shape: str = "response", code: int = 30
 
 @scenario
 async def redirect(run: Run, to: str = "", http: int = 302) -> None:
-    """To `/stolen` of this fake under another host name, where a followed redirect would be recorded."""
+    """Redirect to `/stolen` of this fake under another host name, where it would be recorded."""
     run.connection.answer(
         http, b"", [("Location", to or f"http://localhost:{run.port}/stolen"), *run.headers]
     )
@@ -286,7 +290,7 @@ async def html(run: Run, http: int = 524) -> None:
 @scenario
 async def setcookie(run: Run, tokens: int = 5, delay: float = 0.01) -> None:
     run.open(("Set-Cookie", "__cf_bm=fake; path=/"), ("Set-Cookie", "who=me; path=/"))
-    await run.connection.drip(frames.catalogue(run.tokens(tokens, ""), run.prompt_tokens), delay)
+    await run.connection.drip(frames.catalog(run.tokens(tokens, ""), run.prompt_tokens), delay)
     run.connection.end()
 
 

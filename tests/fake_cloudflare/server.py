@@ -24,7 +24,8 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import unquote
 
-import tests.fake_cloudflare.scenarios  # noqa: F401 (both fill the register that `play` looks into)
+import tests.fake_cloudflare.scenarios
+import tests.fake_cloudflare.text_scenarios  # noqa: F401 - both fill the register that `play` looks into
 from tests.fake_cloudflare.errors import error
 from tests.fake_cloudflare.http_server import Connection, Request
 from tests.fake_cloudflare.models import Lists, envelope
@@ -55,6 +56,7 @@ _LISTS = re.compile(r"/client/v4/accounts/[^/]+/ai/(models/search|models/schema|
 _GATEWAY = re.compile(r"/client/v4/accounts/[^/]+/ai-gateway/gateways/([^/]+)(?:/logs/([^/]+))?")
 Play = Callable[[Run], Awaitable[None]]
 PATIENCE = 60.0  # seconds; these machines are busy
+ACCEPTING_STEPS = 5  # of the event loop, until a connection that was just accepted is known
 
 
 class WorkersAI:
@@ -90,15 +92,14 @@ class WorkersAI:
 
     async def stop(self) -> None:
         self._server.close()
-        await asyncio.sleep(0)  # who was accepted last is connected by now
-        served = dict(self._served)
-        for task in served:
-            task.cancel()
-        await asyncio.gather(*served, return_exceptions=True)
-        for writer in served.values():
-            writer.transport.abort()
-            with suppress(OSError):
-                await writer.wait_closed()
+        for _ in range(ACCEPTING_STEPS):
+            await asyncio.sleep(0)
+        while self._served:
+            served = dict(self._served)
+            for task, writer in served.items():
+                writer.transport.abort()
+                task.cancel()
+            await asyncio.gather(*served, return_exceptions=True)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.ensure_future(self._serve(reader, writer))
@@ -118,6 +119,8 @@ class WorkersAI:
             return  # `stop`; raised further it would be reported as an error of the server
         finally:
             writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()  # until then the transport is open, and `stop` has to know it
 
     async def _answer(self, connection: Connection, request: Request) -> None:
         if request.target == "/calls":
@@ -283,7 +286,7 @@ class WorkersAI:
             connection.answer(400, {"errors": [{"code": 0, "message": str(wrong)}], "success": False})
 
     def _has_cached(self, call: dict[str, Any]) -> bool:
-        """Whether the very same was asked before, of the same model."""
+        """Return True if the same request was sent before, to the same model."""
         same = [each for each in self.calls if (each["path"], each["body"]) == (call["path"], call["body"])]
         return len(same) > 1
 
@@ -327,13 +330,13 @@ class Fake:
         self._loop.call_soon_threadsafe(self._server.clear)
 
     def go_on(self, key: str = "") -> None:
-        """What is `held` with this key need not wait any longer."""
+        """Release the runs that are `held` with this key."""
         self._loop.call_soon_threadsafe(self._server.go_on, key)
 
     def wait_for(
         self, condition: Callable[[list[dict[str, Any]]], object], timeout: float = PATIENCE
     ) -> None:
-        """Until `condition` of the calls is true. Raises TimeoutError after `timeout` seconds."""
+        """Wait until `condition` of the calls is true. Raises TimeoutError after `timeout` seconds."""
         give_up = time.monotonic() + timeout
         while not condition(self.calls):
             if time.monotonic() > give_up:

@@ -16,6 +16,7 @@ MISTRAL = "@cf/mistralai/mistral-small-3.1-24b-instruct"
 ASKED = [{"role": "user", "content": "fake: words tokens=1 delay=0"}]
 SCHEMA = {"type": "object", "properties": {}}
 ENVELOPE = {"name": "x", "schema": SCHEMA, "strict": True}
+PNG = "data:image/png;base64,iVBORw0KGgoA"
 TOKEN = {"Authorization": "Bearer fake-token"}
 TOOL = {"type": "function", "function": {"name": "weather", "parameters": {}}}
 
@@ -99,7 +100,10 @@ REFUSED = [
     (LLAMA, json_as(None), 5006),
     (LLAMA, json_as(None, "text"), 5006),
     (SCOUT, {"messages": image("https://example.org/a.png")}, 5004),
-    (LLAMA, {"messages": image("data:image/png;base64,AAAA")}, 8001),
+    (SCOUT, {"messages": image("data:image/png;base64,AAAA")}, 5004),
+    (SCOUT, {"messages": image("data:image/png;base64,iVBORw0KGgo!")}, 5004),
+    (SCOUT, {"messages": image("data:image/svg;base64,iVBORw0KGgo=")}, 5004),
+    (LLAMA, {"messages": image(PNG)}, 8001),
     (LLAMA, {"max_tokens": 24_001}, 5021),
     (GLM, {"max_tokens": 131_073}, 3030),
 ]  # fmt: skip
@@ -121,7 +125,8 @@ TAKEN = [
     (LLAMA, json_as(SCHEMA)),
     (GEMMA, json_as(SCHEMA)),
     (GEMMA, json_as(ENVELOPE)),
-    (SCOUT, {"messages": image("data:image/png;base64,AAAA")}),
+    (SCOUT, {"messages": image(PNG)}),
+    (SCOUT, {"messages": image(PNG + "AAAA" * 800_000)}),
     (LLAMA, {"lora": "cf-public-magicoder"}),
     (LLAMA, {"tools": [TOOL], "tool_choice": "required"}),
     ("@cf/meta/llama-3.1-8b-instruct", {}),

@@ -40,14 +40,14 @@ async def says(
     """
     text = _text(data) * times
     thought = (frames.chunk(piece, field) for piece in _pieces(text, size)) if field != "content" else ()
-    said = frames.catalogue(_pieces(text, size), run.prompt_tokens, reason=reason)
+    said = frames.catalog(_pieces(text, size), run.prompt_tokens, reason=reason)
     await run.send(chain(thought, said), delay)
 
 
 @scenario
 async def cut_bytes(run: Run, data: str = "", size: int = 1, delay: float = 0.0) -> None:
     """Any text in one frame, in writes of `size` bytes."""
-    raw = b"".join(frames.catalogue([_text(data)], run.prompt_tokens))
+    raw = b"".join(frames.catalog([_text(data)], run.prompt_tokens))
     await run.send((raw[at : at + size] for at in range(0, len(raw), size)), delay)
 
 

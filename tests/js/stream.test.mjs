@@ -6,7 +6,7 @@ import { RunStream } from '../../static/js/stream.js';
 
 const RUN = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
-const TIMINGS = { retry: 10, retryMax: 30, stall: 5_000, patience: 3_000, sends: 3 };
+const TIMINGS = { retryMs: 10, maxRetryMs: 30, stallMs: 5_000, maxRetryAfterMs: 3_000, maxSends: 3 };
 const DONE = 'data: [DONE]\n\n';
 
 const frame = (text, id, event = 'message', more = {}) =>
@@ -68,7 +68,7 @@ const until = async (true_) => {
 };
 const BODY = { content: 'Hello', client_key: 'key' };
 
-test('a message is sent as JSON with its token, and its reply is read to [DONE]', () =>
+test('a message is sent as JSON and its reply read to [DONE]', () =>
   serving([streaming(META, frame('Hello ', '6'), frame('you', '9'), END, DONE)], async (root, calls) => {
     const { stream, heard, names } = listening(root);
     await stream.send(`${root}/c/`, BODY);
@@ -82,7 +82,7 @@ test('a message is sent as JSON with its token, and its reply is read to [DONE]'
     assert.deepEqual(named, ['application/json', 'text/event-stream', 'token', undefined]);
   }));
 
-test('an end without [DONE] is resumed from the last id, nothing twice and nothing lost', () =>
+test('an end without [DONE] is resumed from the last id', () =>
   serving([
     streaming(META, frame('a', '1'), frame('b', '2.7')),
     cut(META, frame('c', '3.7'), 'id: 4.7\ndata: {"resp'),
@@ -115,7 +115,7 @@ test('204 says that there is no more', () =>
     assert.deepEqual(calls.map(({ headers }) => headers['last-event-id']), [undefined, '12!']);
   }));
 
-test('reset empties the reply, and a cut right after it starts from nothing', () =>
+test('reset empties the reply and its position', () =>
   serving([
     streaming(META, frame('old', '3'), frame('', '', 'reset'), frame('', '', 'problem', { message: 'x' })),
     streaming(META, frame('new', '3'), END, DONE),
@@ -126,7 +126,7 @@ test('reset empties the reply, and a cut right after it starts from nothing', ()
     assert.deepEqual(calls.map(({ headers }) => headers['last-event-id']), ['99', undefined]);
   }));
 
-test('Retry-After is waited out, by a sender with the same key and by a follower', () =>
+test('Retry-After is respected when sending and following', () =>
   serving([
     refusing(503, { code: 'draining' }, { 'Retry-After': '1' }),
     streaming(META),
@@ -141,7 +141,7 @@ test('Retry-After is waited out, by a sender with the same key and by a follower
     assert.equal(names().filter((name) => name === 'accepted').length, 1);
   }));
 
-test('a refusal that asks a sender for too much patience is shown at once', () =>
+test('a rejection with a long Retry-After is shown at once', () =>
   serving([
     refusing(429, { code: 'throttled', message: 'Later.' }, { 'Retry-After': '60' }),
   ], async (root, calls) => {
@@ -152,7 +152,7 @@ test('a refusal that asks a sender for too much patience is shown at once', () =
     assert.equal(calls.length, 1);
   }));
 
-test('a busy conversation is told as such, and its reply is left to who shows its question as well', () =>
+test('a busy conversation ends with the kind busy', () =>
   serving([refusing(409, { code: 'busy', message: 'Wait.', run: OTHER })], async (root, calls) => {
     const { stream, heard, names } = listening(root);
     await stream.send(`${root}/c/x/messages/`, BODY);
@@ -174,7 +174,7 @@ for (const status of [400, 401, 403, 404, 409, 413]) {
     }));
 }
 
-test('signed out in the middle ends the stream, any other problem is passed on', () =>
+test('signed_out ends the stream, other problems are passed on', () =>
   serving([
     streaming(
       META,
@@ -190,7 +190,7 @@ test('signed out in the middle ends the stream, any other problem is passed on',
     assert.equal(calls.length, 1);
   }));
 
-test('a server that goes away says so and is asked again, though its connection stays open', () =>
+test('a reconnect event starts a new connection', () =>
   serving([
     silent(META, frame('a', '1'), frame('', '', 'reconnect')),
     streaming(META, frame('b', '2'), END, DONE),
@@ -201,13 +201,13 @@ test('a server that goes away says so and is asked again, though its connection 
     assert.equal(calls.length, 2);
   }));
 
-test('a connection that falls silent is given up, one that pings is not', () =>
+test('a silent connection is closed, one with pings is not', () =>
   serving([
     silent(META, frame('a', '1')),
     pinging,
     streaming(META, frame('c', '3'), END, DONE),
   ], async (root, calls) => {
-    const { stream, heard } = listening(root, { stall: 200 });
+    const { stream, heard } = listening(root, { stallMs: 200 });
     await stream.follow(RUN);
     assert.equal(heard.text, 'abc');
     assert.ok(calls[1].at - calls[0].at >= 190);
@@ -223,7 +223,7 @@ async function pinging(response) {
   response.end(META + frame('b', '2'));
 }
 
-test('half a frame of JSON is read again from the last good position', () =>
+test('a broken frame is read again from the last position', () =>
   serving([
     streaming(META, frame('a', '1'), 'id: 2\ndata: {"respo\n\n'),
     streaming(frame('b', '2'), END, DONE),
@@ -245,16 +245,16 @@ test('a page in place of a stream is no stream', () =>
     assert.equal(calls[0].body, calls[1].body);
   }));
 
-test('a message that nobody takes goes back after some tries, all with the same key', () =>
+test('a message is given back after maxSends attempts', () =>
   serving([refusing(500)], async (root, calls) => {
     const { stream, heard } = listening(root);
     await stream.send(`${root}/c/`, BODY);
     assert.equal(heard.end.kind, 'unreachable');
     assert.equal(new Set(calls.map(({ body }) => body)).size, 1);
-    assert.equal(calls.length, TIMINGS.sends);
+    assert.equal(calls.length, TIMINGS.maxSends);
   }));
 
-test('without any network a message waits for as long as that takes, and is given up by the person alone', () =>
+test('an offline message waits until the person stops it', () =>
   serving([...Array(8).fill(refusing(502)), streaming(META, END, DONE)], async (root, calls) => {
     const own = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
     Object.defineProperty(globalThis, 'navigator', { value: { onLine: false }, configurable: true });
@@ -269,7 +269,7 @@ test('without any network a message waits for as long as that takes, and is give
     }
   }));
 
-test('where a stream stands is where another one of the same run goes on', () =>
+test('another stream continues from the position of the first', () =>
   serving([
     streaming(META, frame('a', '3'), frame('', '', 'problem', { code: 'signed_out' })),
     streaming(META, frame('b', '4'), END, DONE),
@@ -291,7 +291,7 @@ test('a run is followed for as long as it takes', () =>
     assert.equal(calls.length, 9);
   }));
 
-test('a backoff grows from what the stream names, and starts anew once text has come', () =>
+test('the backoff starts at the retry field and resets with text', () =>
   serving([
     streaming('retry: 4\n\n', META),
     refusing(502),
@@ -299,14 +299,14 @@ test('a backoff grows from what the stream names, and starts anew once text has 
     streaming(META, frame('a', '1')),
     streaming(END, DONE),
   ], async (root) => {
-    const { stream, heard } = listening(root, { retry: 1_000_000, retryMax: 1_000_000 });
+    const { stream, heard } = listening(root, { retryMs: 1_000_000, maxRetryMs: 1_000_000 });
     await stream.follow(RUN);
     const waits = heard.told.filter(([name]) => name === 'waiting').map(([, wait]) => wait);
     assert.equal(waits.length, 4);
     [4, 8, 16, 4].forEach((most, n) => assert.ok(waits[n] <= most, `${waits[n]} of at most ${most} ms`));
   }));
 
-test('stop is asked of the server, until it has heard it, and the reply is read to its end', () => {
+test('stop is repeated until the server accepts it', () => {
   let writing;
   let stops = 0;
   const stop = (response) => {
@@ -337,7 +337,7 @@ test('stopped before anybody took it, a message is withdrawn', () =>
     assert.equal(calls.length, 1);
   }));
 
-test('a pause lets the connection go, and going on starts where it was left', () => {
+test('resume continues where pause closed the connection', () => {
   let closed = false;
   const open = (response) => {
     silent(META, frame('a', '1'))(response);
@@ -358,14 +358,14 @@ test('a pause lets the connection go, and going on starts where it was left', ()
   });
 });
 
-test('the network that comes back amid a lost attempt is not waited for again', () => {
+test('reconnectNow during a lost attempt skips the backoff', () => {
   const lost = (response) => {
-    stream.hurry();
+    stream.reconnectNow();
     response.destroy();
   };
   let stream;
   return serving([lost, streaming(META, END, DONE)], async (root, calls) => {
-    const listened = listening(root, { retry: 1_000_000, retryMax: 1_000_000 });
+    const listened = listening(root, { retryMs: 1_000_000, maxRetryMs: 1_000_000 });
     stream = listened.stream;
     stream.follow(RUN);
     assert.equal((await listened.ended).kind, 'done');
@@ -374,9 +374,9 @@ test('the network that comes back amid a lost attempt is not waited for again', 
   });
 });
 
-test('a message is tried over half of the time at least that its tries may take', () =>
+test('the backoff of a message is at least half of its maximum', () =>
   serving([refusing(502)], async (root) => {
-    const { stream, heard } = listening(root, { retry: 8, retryMax: 32 });
+    const { stream, heard } = listening(root, { retryMs: 8, maxRetryMs: 32 });
     await stream.send(`${root}/c/`, BODY);
     const waits = heard.told.filter(([name]) => name === 'waiting').map(([, wait]) => wait);
     assert.equal(heard.end.kind, 'unreachable');

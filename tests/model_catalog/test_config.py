@@ -39,7 +39,7 @@ def test_a_site_runs_with_a_server_of_its_own_alone(servers: Callable[..., Serve
     ]
     assert {call["path"] for call in fake.calls} == {"/v1/chat/completions"}
     log = server.log.read_text()
-    assert "Answers come from small-1" in log
+    assert "Default model: small-1" in log
     assert "Cloudflare" not in log
     assert server.database.value("SELECT completion_tokens FROM chat_run WHERE text_length > 15") == 3
     offered = alice.get("/models/").text

@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 
 from chat.model_catalog import catalog, sync
 from chat.model_catalog.sync import CatalogDiff, FetchedModels
-from chat.models import ModelList, OfferedModel
-from chat.upstream.catalogue import Catalogue, bundled
+from chat.models import CatalogState, SiteModel
+from chat.upstream.catalog import Catalog, bundled
 from chat.upstream.errors import from_payload
 from tests.fake_cloudflare.errors import error
 from tests.fake_cloudflare.models import DECISION_SCHEMA, finetune, record
@@ -24,7 +24,7 @@ GLM, GEMMA, LLAMA = (
     "@cf/meta/llama-3.3-70b-instruct-fp8-fast",
 )
 NEW = "@cf/maker/new-9b"
-rows = OfferedModel.objects
+rows = SiteModel.objects
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def refreshed(fake: Fake) -> CatalogDiff:
     return sync.store(fetched(fake))
 
 
-def now() -> Catalogue:
+def now() -> Catalog:
     return catalog.load_catalog([])
 
 
@@ -55,23 +55,23 @@ def without(fake: Fake, name: str) -> None:
     fake.lists.models = [each for each in fake.lists.models if each["name"] != name]
 
 
-def test_the_list_of_what_was_known_changes_nothing_that_is_offered(fake: Fake) -> None:
+def test_first_sync_of_known_models_changes_no_offer(fake: Fake) -> None:
     before = list(now())
     assert not refreshed(fake)
     assert list(now()) == before == list(bundled())
-    assert ModelList.objects.get().fetched
-    assert not ModelList.objects.status().late
+    assert CatalogState.objects.get().fetched
+    assert not CatalogState.objects.status().is_due
 
 
-def test_what_is_new_comes_after_the_others_and_what_is_no_chat_model_is_hidden(fake: Fake) -> None:
+def test_new_models_come_last_and_non_chat_models_are_hidden(fake: Fake) -> None:
     guard = "@cf/meta/llama-guard-3-8b"
     fake.lists.models += [record(NEW, context_window="9000"), record(guard)]
     assert set(refreshed(fake).added) == {NEW, guard}
     assert list(now())[-1].id == NEW
-    assert rows.get(pk=guard).shown is False
+    assert rows.get(pk=guard).enabled is False
 
 
-def test_what_cannot_be_asked_like_a_chat_is_kept_out_by_its_schema(fake: Fake) -> None:
+def test_models_without_a_chat_schema_are_left_out(fake: Fake) -> None:
     clefs = ["@cf/cloudflare/clef", "@cf/cloudflare/clef-flash", "@cf/cloudflare/clef-omni"]
     other, odd = "@cf/maker/decides", "@cf/maker/no-schema"
     fake.lists.schemas |= {other: {"anyOf": [DECISION_SCHEMA]}, odd: 7003}
@@ -86,18 +86,18 @@ def test_one_that_was_offered_before_its_schema_was_read_is_gone(fake: Fake) -> 
     schema = fake.lists.schemas.pop(name)
     assert refreshed(fake).added == [name]
     fake.lists.schemas[name] = schema
-    assert refreshed(fake).gone == [name]
+    assert refreshed(fake).delisted == [name]
     assert name not in {model.id for model in now()}
 
 
 def test_what_is_gone_is_retired_and_comes_back(fake: Fake) -> None:
     everything = fake.lists.models
     without(fake, GEMMA)
-    assert refreshed(fake).gone == [GEMMA]
+    assert refreshed(fake).delisted == [GEMMA]
     assert now().retired(GEMMA)
-    assert refreshed(fake).gone == []
+    assert refreshed(fake).delisted == []
     fake.lists.models = everything
-    assert refreshed(fake).back == [GEMMA]
+    assert refreshed(fake).relisted == [GEMMA]
     assert now().get(GEMMA)
 
 
@@ -111,7 +111,7 @@ def test_what_is_declared_otherwise_is_told_and_holds(fake: Fake) -> None:
 
 
 def test_what_the_administrator_decided_stays(fake: Fake) -> None:
-    decided = {"shown": False, "position": 7, "own_name": "Ours"}
+    decided = {"enabled": False, "position": 7, "display_name": "Ours"}
     rows.filter(pk=GEMMA).update(**decided)
     rows.put_default(LLAMA)
     without(fake, GEMMA)
@@ -139,7 +139,7 @@ def test_finetunes_stand_behind_their_base(fake: Fake) -> None:
     assert now().get(key).name == "cats (Llama 3.3 70B Fast)"
 
 
-def test_finetunes_that_cannot_be_listed_stay_and_the_models_are_renewed(fake: Fake) -> None:
+def test_unlisted_finetunes_stay_while_models_are_renewed(fake: Fake) -> None:
     fake.lists.finetunes = [finetune("cats", LLAMA)]
     (key,) = refreshed(fake).added
     fake.lists.fails["finetunes"] = "10000"
@@ -148,7 +148,7 @@ def test_finetunes_that_cannot_be_listed_stay_and_the_models_are_renewed(fake: F
     assert now().get(key)
     fake.lists.fails.clear()
     fake.lists.finetunes = []
-    assert refreshed(fake).gone == [key]
+    assert refreshed(fake).delisted == [key]
     assert now().resolve(key).id == LLAMA
 
 

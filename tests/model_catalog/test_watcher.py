@@ -1,4 +1,4 @@
-"""What one process learns or an administrator changes is soon what every process offers."""
+"""A change of the catalog by one process or an administrator soon reaches every process."""
 
 from collections.abc import Callable
 
@@ -22,9 +22,7 @@ def searches(fake: Fake) -> int:
     return sum("/models/search" in call["path"] for call in fake.lists.calls)
 
 
-def test_a_process_fetches_the_list_soon_after_its_start_and_another_not_again(
-    servers: Callable[..., Server], fake: Fake
-) -> None:
+def test_only_the_first_process_fetches_the_list_at_start(servers: Callable[..., Server], fake: Fake) -> None:
     fake.lists.models.append(record("@cf/maker/new-9b", context_window="9000"))
     one, other = servers(), servers()
     for server in (one, other):
@@ -43,7 +41,7 @@ def test_a_list_that_cannot_be_had_delays_nothing_and_is_no_end(
     server = servers()
     until(lambda: searches(fake))
     if how != "hang":
-        until(lambda: database.value("SELECT error FROM chat_modellist"))
+        until(lambda: database.value("SELECT error FROM chat_catalogstate"))
     assert offered(server).count('type="radio"') > 30
     with server.person("alice").ask("hello") as stream:
         stream.to_end()
@@ -67,7 +65,7 @@ def test_a_process_starts_with_the_models_it_knows(server: Server) -> None:
     assert offered(server).count('type="radio"') > 30
 
 
-def test_what_a_refusal_says_is_kept_and_offered_by_every_process(
+def test_limits_from_a_rejection_reach_every_process(
     servers: Callable[..., Server], database: Database
 ) -> None:
     one, other = servers(), servers()
@@ -75,7 +73,7 @@ def test_what_a_refusal_says_is_kept_and_offered_by_every_process(
         stream.to_end()
     assert stream.done
     assert stream.done["code"] == "too_long"
-    learnt = "SELECT learnt_window FROM chat_offeredmodel WHERE id = '@cf/openai/gpt-oss-20b'"
+    learnt = "SELECT observed_context_window FROM chat_sitemodel WHERE id = '@cf/openai/gpt-oss-20b'"
     until(lambda: database.value(learnt) == 60_000)
     for server in (one, other):
         until(lambda server=server: offered(server).count("60k context") == 2)
@@ -83,9 +81,9 @@ def test_what_a_refusal_says_is_kept_and_offered_by_every_process(
 
 def test_a_change_in_the_database_reaches_a_process_that_runs(server: Server, database: Database) -> None:
     assert SMALL in offered(server)
-    database.rows(f"UPDATE chat_offeredmodel SET shown = false WHERE id = '{SMALL}'")
-    database.rows("UPDATE chat_modellist SET version = version + 1")
+    database.rows(f"UPDATE chat_sitemodel SET enabled = false WHERE id = '{SMALL}'")
+    database.rows("UPDATE chat_catalogstate SET version = version + 1")
     until(lambda: SMALL not in offered(server))
     answer = server.person("alice").post("/c/", {"content": "hello", "model": SMALL})
     assert answer.status_code == 400
-    assert "There is no model" in answer.json()["error"]["message"]
+    assert "isn’t available here" in answer.json()["error"]["message"]

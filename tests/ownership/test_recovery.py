@@ -12,8 +12,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from chat.engine.streaming.run_info import RunInfo
-from chat.engine.streaming.run_state import RunState
+from chat.engine.streaming.feed import PlainFeed
+from chat.engine.streaming.html_feed import HtmlFeed
+from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.models import Message, Run, RunChunk, Worker
 from chat.ownership import journal, recovery
 from chat.ownership.journal import Entry, Journal
@@ -65,9 +66,7 @@ def test_a_worker_is_fenced_only_as_it_was_observed(worker: Worker) -> None:
     assert worker.epoch == 2
 
 
-def test_recovery_ends_the_runs_of_an_epoch_that_is_over_and_no_others(
-    worker: Worker, reply: Message, tmp_path: Path
-) -> None:
+def test_recovery_ends_only_runs_of_a_past_epoch(worker: Worker, reply: Message, tmp_path: Path) -> None:
     left = live_run(reply, worker, "Be", "cause")
     other = Tree(conversation()).grow(None, 2)
     for message in other:
@@ -141,7 +140,7 @@ def test_behind_a_text_that_was_continued_it_becomes_a_version(worker: Worker, r
     assert [made.status for made in version.runs.all()] == ["interrupted"]
 
 
-def test_while_a_text_is_being_continued_it_becomes_a_version_too(worker: Worker, reply: Message) -> None:
+def test_late_text_of_a_running_continuation_is_a_version(worker: Worker, reply: Message) -> None:
     late = live_run(reply, worker, "Because")
     recovery.interrupt(late)
     reply.refresh_from_db()
@@ -173,6 +172,17 @@ def test_a_dead_process_journal_ends_its_run_as_it_ended(
     left.refresh_from_db()
     assert (left.status, left.finished, left.completion_tokens) == ("complete", now, 3)
     assert stored(reply).startswith("Because ")
+    assert not path.exists()
+
+
+def test_a_journal_of_an_earlier_version_is_stored(worker: Worker, reply: Message, tmp_path: Path) -> None:
+    left = live_run(reply, worker, "Be")
+    now = timezone.now().replace(microsecond=0)
+    outcome = {"status": "complete", "finished": now, "because": "busy", "first_text": now}
+    path = written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because", "", outcome))
+    recover(tmp_path)
+    left.refresh_from_db()
+    assert (left.status, left.fallback_reason, left.first_text_at) == ("complete", "busy", now)
     assert not path.exists()
 
 
@@ -233,8 +243,8 @@ def test_a_journal_grows_by_what_is_new_and_survives_a_cut_line(tmp_path: Path) 
     kept.write([Entry(text, (2, 0), "stored and more", "", {})])
     remains = journal.read(tmp_path, worker)[text]
     assert [len(piece) for _, piece in remains.text] == [8, 5]
-    assert remains.behind(Texts("st", "")) == Texts("stored and more", "")
-    assert remains.behind(Texts("s", "")) == Texts("s", "")  # what stands between is missing
+    assert remains.appended_to(Texts("st", "")) == Texts("stored and more", "")
+    assert remains.appended_to(Texts("s", "")) == Texts("s", "")  # what stands between is missing
     kept.settle({text: (15, 0)}, [])
     assert journal.read(tmp_path, worker) == {}
 
@@ -250,15 +260,16 @@ def test_the_queries_of_every_tick_look_at_live_runs_only(worker: Worker, reply:
         Run.objects.orphaned(),
     ):
         plan = query.explain()
-        assert "run_live_by" in plan, plan
+        # Both hold live runs only: the partial indexes, and the status that is searched for.
+        assert "run_live_by" in plan or "run_by_state (status=?" in plan, plan
         assert "SCAN chat_run\n" not in f"{plan}\n"
 
 
 def test_a_finished_run_is_freed_without_a_garbage_collection() -> None:
     async def finished() -> "weakref.ref[RunState]":
         live = RunState(RunInfo(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
-        live.plain_feed.subscribe()
-        live.html_feed.subscribe()
+        PlainFeed.of(live).subscribe()
+        HtmlFeed.of(live).subscribe()
         live.append("text")
         await asyncio.sleep(0.2)
         live.close()

@@ -104,6 +104,66 @@ LINES = [
     ),
     *("é ü 日本 😀\n", "\xa0", "\u05d0\u05d1\n", "\ud800"),
 ]
+# What begins or ends equations, and lines in them that mean something else to a Markdown parser.
+MATHS = [
+    *(
+        "\\[",
+        "\\]",
+        "\\[\n",
+        "\\]\n",
+        "$$",
+        "$$\n",
+        "$",
+        "$x$",
+        "$a_1$",
+        "\\(",
+        "\\)",
+        "\\(y*z\\)",
+        "$5",
+        "5",
+        "$HOME/",
+        "\\begin{align}\n",
+        "\\end{align}\n",
+        "\\begin{align*} x_1 \\end{align*}",
+    ),
+    *(
+        "\\",
+        "\\\\\n",
+        "\\$",
+        "x_1",
+        "^2",
+        "{",
+        "}",
+        " & ",
+        "= 1\n",
+        "\\frac{1}{2}",
+        "\\foo",
+        "\\begin{matrix}",
+        "th",
+    ),
+    *(
+        "> $$\n",
+        "> \\[",
+        "> x_1\n",
+        "- $$\n",
+        "  x\n",
+        "  $$\n",
+        "    $$\n",
+        "| $|x|$ |\n",
+        "**$x$**",
+        "[$x$](http://u/\\(z\\))",
+    ),
+    *(
+        "[$x$]: http://m\n",
+        "[$x$] ",
+        "[^$x$]: n\n",
+        "[^$x$] ",
+        "![$x$](http://i)",
+        "# $x$\n",
+        "`$x$` ",
+        "a $x",
+    ),
+]
 DEFINITIONS = [
     *(
         '[foo]: /url "t"\n',
@@ -117,10 +177,13 @@ DEFINITIONS = [
     *("[bar]: <http://b>\n", "[^1]: note\n", "[^1] ref\n", "[^2]", "[^1]:\n", "    [^2]: n\n"),
 ]
 
+maths_documents = st.lists(
+    st.one_of(st.sampled_from(MATHS), st.sampled_from(LINES + DEFINITIONS)), min_size=1, max_size=18
+).map("".join)
 plain_documents = st.lists(st.sampled_from(LINES), min_size=1, max_size=14).map("".join)
 documents = st.lists(st.sampled_from(LINES + DEFINITIONS * 2), min_size=1, max_size=14).map("".join)
 
 
 def cuts_of(text: str) -> st.SearchStrategy[list[int]]:
-    """Where a text is cut into the pieces in which it arrives."""
+    """Generate the positions at which a text is cut into pieces."""
     return st.lists(st.integers(0, len(text)), max_size=12).map(lambda cuts: [*sorted(cuts), len(text)])

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 from chat.rendering.blocks import Blocks, Patch
+from chat.rendering.markdown import render
 
 VOID = {"br", "hr"}
 TAGS = {
@@ -45,8 +46,32 @@ TAGS = {
         "td",
     ),
 }
+# MathML Core. Elements whose content a browser parses in another way than the sanitiser are not among them.
+MATHS = {
+    *(
+        "math",
+        "semantics",
+        "annotation",
+        "mrow",
+        "mi",
+        "mn",
+        "mo",
+        "mtext",
+        "mspace",
+        "mfrac",
+        "msqrt",
+        "mroot",
+    ),
+    *("msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts", "mprescripts"),
+    *("mtable", "mtr", "mtd", "mpadded", "mphantom"),
+}
+MATHS_ATTRIBUTES = {
+    *("display", "encoding", "displaystyle", "scriptlevel", "mathvariant", "form", "stretchy", "symmetric"),
+    *("fence", "separator", "largeop", "movablelimits", "lspace", "rspace", "minsize", "maxsize", "width"),
+    *("height", "depth", "voffset", "linethickness", "accent", "accentunder", "class"),
+}
 ATTRIBUTES = {"class", "dir", "href", "rel", "target", "title", "id", "start"}
-SCROLLING = {(tag, "tabindex", "0") for tag in ("pre", "div")}  # reached by keyboard
+SCROLLING = {(tag, "tabindex", "0") for tag in ("pre", "div", "span")}  # reached by keyboard
 LAST_TEXT = re.compile(r"(?:</[a-z]+>)+\Z")  # behind it only elements end
 
 
@@ -70,10 +95,10 @@ class Tree(HTMLParser):
         self.tags.append((tag, dict(attrs)))
         if tag not in VOID:
             self.open.append(tag)
-        if tag not in TAGS:
+        if tag not in TAGS | MATHS:
             self.faults.append(f"<{tag}>")
         for name, value in attrs:
-            if (tag, name, value) in SCROLLING:
+            if (tag, name, value) in SCROLLING or (tag in MATHS and name in MATHS_ATTRIBUTES):
                 continue
             if name not in ATTRIBUTES or (name == "href" and not _is_followed(value or "")):
                 self.faults.append(f"<{tag} {name}={value!r}>")
@@ -97,7 +122,7 @@ def _is_followed(address: str) -> bool:
 
 
 def faults(blocks: Sequence[str]) -> list[str]:
-    """What must not be in the HTML of blocks; one that is not exactly one element, too."""
+    """Return forbidden HTML in the blocks, and blocks that are not exactly one element."""
     found = []
     for html in blocks:
         tree = Tree(html)
@@ -133,3 +158,19 @@ def flushed(text: str, cuts: list[int]) -> tuple[Blocks, list[str]]:
         done = cut
         page = patched(page, blocks.flush())
     return blocks, page
+
+
+def streamed(text: str, cuts: list[int]) -> list[str]:
+    """Return the page of that reader once the text is finished."""
+    blocks, page = flushed(text, cuts)
+    page = patched(page, blocks.finish())
+    assert blocks.text == text
+    assert blocks.flush() == []
+    return page
+
+
+def resumed(text: str, cuts: list[int], positions: list[int]) -> list[list[str]]:
+    """Return the pages of readers who had the text up to a position, and come back once it is finished."""
+    blocks, _ = flushed(text, cuts)
+    blocks.finish()
+    return [patched(render(text[:position], "m"), blocks.patches_since(position)) for position in positions]

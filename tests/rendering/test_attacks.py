@@ -1,4 +1,4 @@
-"""Nothing that a model writes runs in a page, or makes it ask another host."""
+"""Attacks in a model's text: none runs in a page, or makes it call another host."""
 
 import pytest
 
@@ -44,13 +44,13 @@ def test_the_sanitiser_alone_would_do(attack):
     assert Tree(clean(f"<p>{attack}</p>")).faults == []
 
 
-def test_the_sanitiser_denies_the_addresses_that_the_writer_denies():
+def test_sanitiser_denies_the_same_urls_as_the_writer():
     for address in ("javascript:alert(1)", "//evil.test/", "/settings/", "#other", "data:text/html,x", "?x"):
         assert "href" not in clean(f'<a href="{address}">x</a>')
     assert 'href="#fn-1"' in clean('<a href="#fn-1">x</a>')
 
 
-def test_the_sanitiser_keeps_neither_styles_nor_classes_nor_ids_of_others():
+def test_sanitiser_drops_foreign_styles_classes_and_ids():
     html = clean(
         '<p style="color:red" class="message" id="composer" dir="evil">x</p><div id="chat" class="x">y</div>'
     )

@@ -8,29 +8,23 @@ from chat.rendering.blocks import Blocks
 from chat.rendering.markdown import render
 
 from .documents import EXAMPLES, MANY, cuts_of, documents, plain_documents
-from .page import faults, flushed, patched
+from .page import faults, flushed, patched, resumed, streamed
 
 
 @pytest.mark.parametrize("text", [markdown for markdown, _ in EXAMPLES])
-def test_every_example_ends_the_same_whole_and_one_character_at_a_time(text):
-    blocks, page = flushed(text, list(range(len(text) + 1)))
-
-    assert patched(page, blocks.finish()) == render(text, "m")
+def test_streamed_examples_end_like_whole_ones(text):
+    assert streamed(text, list(range(len(text) + 1))) == render(text, "m")
 
 
 @MANY
 @given(st.data(), documents)
 def test_a_text_ends_the_same_in_whatever_pieces_it_arrives(data, text):
-    blocks, page = flushed(text, data.draw(cuts_of(text)))
-
-    assert patched(page, blocks.finish()) == render(text, "m")
-    assert blocks.text == text
-    assert blocks.flush() == []
+    assert streamed(text, data.draw(cuts_of(text))) == render(text, "m")
 
 
 @MANY
 @given(plain_documents)
-def test_closed_blocks_are_at_every_moment_those_of_the_text_so_far(text):
+def test_closed_blocks_always_match_the_text_so_far(text):
     """All blocks but the last one are closed, or will not look otherwise for want of being closed."""
     blocks, page = Blocks("m"), []
     for length, character in enumerate(text, 1):
@@ -52,11 +46,9 @@ def test_a_reader_at_any_position_is_brought_to_the_last_flush(data, text):
 @MANY
 @given(st.data(), documents)
 def test_a_reader_at_any_position_is_brought_to_the_end(data, text):
-    blocks, _ = flushed(text, data.draw(cuts_of(text)))
-    blocks.finish()
-
-    for position in data.draw(st.lists(st.integers(0, len(text)), min_size=1, max_size=4)):
-        assert patched(render(text[:position], "m"), blocks.patches_since(position)) == render(text, "m")
+    cuts = data.draw(cuts_of(text))
+    positions = data.draw(st.lists(st.integers(0, len(text)), min_size=1, max_size=4))
+    assert resumed(text, cuts, positions) == [render(text, "m")] * len(positions)
 
 
 @MANY
@@ -81,7 +73,7 @@ def test_each_block_is_one_element_with_nothing_in_it_that_acts(text):
     assert faults(render(text, "m")) == []
 
 
-def test_an_open_fence_grows_by_its_text_alone_and_is_coloured_when_it_closes():
+def test_open_fence_grows_plain_and_is_coloured_when_closed():
     blocks, page = flushed("before\n\n```py\n", [20])
     code = '<pre tabindex="0" dir="ltr"><code></code></pre>'
     assert page[1] == f'<figure class="code"><figcaption>py</figcaption>{code}</figure>'
@@ -94,7 +86,7 @@ def test_an_open_fence_grows_by_its_text_alone_and_is_coloured_when_it_closes():
     assert blocks.flush() == [(1, render("```py\nif x < 1:\n```\n")[0])]
 
 
-def test_what_looked_like_the_end_of_a_fence_and_was_not_is_shown():
+def test_a_false_end_of_a_fence_is_shown():
     blocks, _ = flushed("```\n", [4])
 
     blocks.feed("``")
@@ -111,7 +103,7 @@ def test_a_fence_that_the_text_ends_in_is_coloured_at_the_end():
     assert "<span" in render("```py\nx = 1")[0]
 
 
-def test_a_definition_applies_to_later_blocks_at_once_and_to_earlier_ones_at_the_end():
+def test_definition_reaches_earlier_blocks_only_at_the_end():
     text = "[a] early\n\nbetween\n\n[a]: http://x.org\n\n[a] late\n\nmore\n"
     blocks, page = flushed(text, list(range(len(text) + 1)))
     assert "href" not in page[0]
@@ -135,7 +127,7 @@ def test_a_heading_has_its_level_from_the_first_word_on(size):
     assert blocks.finish() == []
 
 
-def test_a_footnote_inside_another_one_is_not_taken_for_code_while_it_grows():
+def test_growing_nested_footnote_is_not_taken_for_code():
     text = "[^1]: a\n    [^2]: b\nc\n"
     _, page = flushed(text, [len("[^1]: a\n    [^2]: b\n"), len(text)])
 
@@ -151,7 +143,7 @@ def test_a_fence_with_other_line_endings_is_shown_all_the_same():
 
 
 @pytest.mark.parametrize("text", ["a\nb\nc\n\nd", "- a\n  b\n- c\nd\n", "> *a\n> b*\r> c\r\n> d\n"])
-def test_line_breaks_show_while_a_text_grows_as_they_do_at_its_end(text):
+def test_line_breaks_look_the_same_while_growing(text):
     blocks, page = flushed(text, list(range(len(text) + 1)))
 
     assert patched(page, blocks.finish()) == render(text, "m")
@@ -185,7 +177,7 @@ def test_offsets_are_code_points_of_the_text_that_was_fed():
         "\ud800[foo]: http://u\n\n[foo]\n\nend\n",  # no encoding for it
     ],
 )
-def test_what_once_went_wrong_goes_right_for_every_piece_and_every_reader(text):
+def test_past_mistakes_stay_fixed_at_every_split(text):
     for cut in range(len(text) + 1):
         blocks, page = flushed(text, [cut, len(text)])
         assert patched(page, blocks.finish()) == render(text, "m")

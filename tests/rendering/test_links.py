@@ -1,4 +1,4 @@
-"""Which addresses are followed, and which are found in plain text."""
+"""Links: the addresses that are followed, and those that are found in plain text."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_no_other_address_is(refused):
     assert "<a" not in render(f"[a](<{refused}>)")[0]
 
 
-def test_spaces_and_backslashes_of_an_address_are_written_as_a_browser_reads_them():
+def test_spaces_and_backslashes_in_urls_are_normalised():
     assert links.address("http://x.org/a b\\c\n") == "http://x.org/a%20b%5Cc%0A"
 
 

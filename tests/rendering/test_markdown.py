@@ -1,4 +1,4 @@
-"""What Markdown looks like in a page."""
+"""The HTML of Markdown."""
 
 import re
 from itertools import pairwise
@@ -57,7 +57,7 @@ def headings(text):
 
 
 @pytest.mark.parametrize("level", range(1, 7))
-def test_a_first_heading_stands_below_that_of_its_message_whatever_its_number(level):
+def test_first_heading_ranks_below_that_of_its_message(level):
     assert render("#" * level + " Head") == ['<h3 dir="auto">Head</h3>']
 
 
@@ -98,10 +98,10 @@ def test_an_ordered_list_begins_where_it_says():
 
 def test_tasks_are_boxes_that_cannot_be_ticked():
     assert render("- [x] done\n- [ ] to do") == [
-        '<ul dir="ltr"><li class="task"><span class="box">☑</span> done</li>'
-        '<li class="task"><span class="box">☐</span> to do</li></ul>'
+        '<ul dir="ltr"><li class="task"><span class="checkbox">☑</span> done</li>'
+        '<li class="task"><span class="checkbox">☐</span> to do</li></ul>'
     ]
-    assert '<li class="task"><p><span class="box">☐</span> a</p>' in render("- [ ] a\n\n- b")[0]
+    assert '<li class="task"><p><span class="checkbox">☐</span> a</p>' in render("- [ ] a\n\n- b")[0]
 
 
 def test_a_table_can_scroll_and_aligns_without_styles():
@@ -114,7 +114,7 @@ def test_a_table_can_scroll_and_aligns_without_styles():
     ]
 
 
-def test_footnotes_stand_where_they_are_defined_and_keep_to_their_message():
+def test_footnotes_stay_in_place_and_in_their_message():
     reference, note = render("Said[^a].\n\n[^a]: By *whom*.", "m1")
 
     assert (
@@ -150,7 +150,7 @@ def test_a_few_exact_tags_are_taken_as_what_they_say():
     ]
 
 
-def test_a_tag_that_is_not_closed_ends_with_what_it_stands_in_and_one_not_opened_is_text():
+def test_unclosed_tag_ends_with_its_parent_and_unopened_is_text():
     assert render("*a<sub>b* c</sub>") == ['<p dir="auto"><em>a<sub>b</sub></em> c&lt;/sub&gt;</p>']
     assert render("*a<sub>b* *c</sub>*") == [
         '<p dir="auto"><em>a<sub>b</sub></em> <em>c&lt;/sub&gt;</em></p>'

@@ -8,7 +8,7 @@ import pytest
 
 from chat.rendering import message_html
 from chat.rendering.blocks import Blocks
-from chat.rendering.highlight import FENCE_COST, MESSAGE_BUDGET
+from chat.rendering.code_blocks import FENCE_COST, HIGHLIGHT_BUDGET_CHARS
 from chat.rendering.html_store import ENTRY_BYTES, HtmlStore, key_of
 from chat.rendering.markdown import render
 from chat.rendering.message_html import PAGE_BUDGET, PageRenderer
@@ -23,7 +23,7 @@ def fence(number: int, length: int = 1_000) -> str:
 
 
 def fences(cost: int, first: int = 0) -> str:
-    """So many that their colours cost a little more than this."""
+    """Return so many code blocks that their colours cost a little more than this."""
     return "".join(fence(first + number) for number in range(cost // (900 + FENCE_COST) + 2))
 
 
@@ -45,8 +45,8 @@ def rendered(monkeypatch) -> list[str]:
     return texts
 
 
-def test_beyond_the_budget_of_a_message_code_is_plain_and_nothing_of_it_is_missing():
-    text = fences(MESSAGE_BUDGET)
+def test_code_beyond_the_message_budget_is_plain_and_whole():
+    text = fences(HIGHLIGHT_BUDGET_CHARS)
     blocks = render(text)
 
     assert 0 < coloured("".join(blocks)) < len(blocks)
@@ -61,7 +61,7 @@ def test_beyond_the_budget_of_a_message_code_is_plain_and_nothing_of_it_is_missi
     "before", ["", "- one\n\n  ```python\n  x = 1\n  ```\n\n", "[a]: http://x.test\n\n[a]\n\n"]
 )
 def test_a_stream_spends_its_budget_as_a_page_does(size, before):
-    text = before + fences(MESSAGE_BUDGET)
+    text = before + fences(HIGHLIGHT_BUDGET_CHARS)
     blocks, page = Blocks("m"), []
     for start in range(0, len(text), size):
         blocks.feed(text[start : start + size])
@@ -70,16 +70,16 @@ def test_a_stream_spends_its_budget_as_a_page_does(size, before):
     assert patched(page, blocks.finish()) == render(text, "m")
 
 
-def test_a_page_has_a_budget_and_what_is_plain_for_want_of_it_is_not_kept():
+def test_html_made_plain_by_the_page_budget_is_not_kept():
     store = HtmlStore()
-    texts = [fences(MESSAGE_BUDGET, first=100 * number) for number in range(4)]
+    texts = [fences(HIGHLIGHT_BUDGET_CHARS, first=100 * number) for number in range(4)]
 
     def view() -> list[int]:
         page = PageRenderer(store)
         return [coloured(page.html(text, "m")) for text in texts]
 
     whole = coloured("".join(render(texts[0])))
-    assert PAGE_BUDGET == 2 * MESSAGE_BUDGET
+    assert PAGE_BUDGET == 2 * HIGHLIGHT_BUDGET_CHARS
     first = view()
     assert first[:2] == [whole, whole]
     assert sum(first[2:]) <= 2
@@ -120,7 +120,7 @@ def test_who_asks_for_what_is_being_rendered_gets_the_same():
     assert made == [1]
 
 
-def test_html_that_another_thread_kept_meanwhile_is_not_made_again(monkeypatch):
+def test_html_kept_by_another_thread_is_reused(monkeypatch):
     store, made = HtmlStore(), []
 
     def make() -> tuple[str, bool]:
@@ -155,7 +155,7 @@ def test_what_could_not_be_rendered_is_tried_again():
     assert store.get_or_make(b"key", lambda: ("<p>", True)) == "<p>"
 
 
-def test_the_store_stays_within_its_bytes_and_forgets_what_was_used_least_recently():
+def test_store_is_bounded_and_evicts_the_least_recently_used():
     store, noise = HtmlStore(max_bytes=100_000), random.Random(1)
 
     def put(number: int) -> None:

@@ -1,4 +1,4 @@
-"""What a reader sees while words are still on their way."""
+"""The rendering of text that is still growing."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def shown(text: str) -> str:
         "| a | b |\n|--",
     ],
 )
-def test_a_line_that_may_become_anything_is_not_shown_as_what_it_is_not(mark):
+def test_ambiguous_last_line_is_held_back(mark):
     assert shown(f"A list:\n\n{mark}") == shown("A list:\n\n")
 
 
@@ -46,7 +46,7 @@ def test_a_first_dash_does_not_make_a_heading_of_the_line_above():
 
 
 @pytest.mark.parametrize("mark", ["|", "| ", "| `", "| **", "| ~~"])
-def test_a_row_that_has_only_begun_is_no_paragraph_below_the_table(mark):
+def test_a_begun_row_is_no_paragraph_below_the_table(mark):
     table = "| a | b |\n|---|---|\n| 1 | 2 |\n"
     assert shown(table + mark) == shown(table)
 
@@ -55,7 +55,7 @@ def test_the_head_of_a_table_appears_as_one():
     assert shown("| a | b |\n|---|---|\n").startswith('<div class="table"')
 
 
-def test_what_is_no_table_is_held_back_for_three_hundred_characters_only():
+def test_a_possible_table_is_held_back_for_300_characters():
     assert shown("|x| " + "is " * 90) == ""
     assert "|x| is" in shown("|x| " + "is " * 110)
 

@@ -15,17 +15,23 @@ REPORT = """addEventListener('securitypolicyviolation', ({ violatedDirective, bl
 
 # What a reply may consist of says sanitise.py; this list was made without it, of what must never be there.
 FOREIGN = """() => {
-  const tags = 'script style iframe object embed link meta base svg math img video audio source track ' +
+  const tags = 'script style iframe object embed link meta base svg img video audio source track ' +
     'picture template form input select option textarea canvas dialog frame frameset slot noscript title';
   const attributes = new RegExp('^on|^style$|^src|action$|^ping$|^background$|^poster$|^data|^form|^name$|' +
     '^popover|^autofocus$|^tabindex$|^is$|^slot$|:|^cite$|^usemap$|^accesskey$|^contenteditable$|^hidden$');
-  const html = 'http://www.w3.org/1999/xhtml';
+  const html = 'http://www.w3.org/1999/xhtml', mathml = 'http://www.w3.org/1998/Math/MathML';
+  const maths = 'math semantics annotation mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup msubsup ' +
+    'munder mover munderover mmultiscripts mprescripts mtable mtr mtd mpadded mphantom';
+  const inMaths = (element) => element.parentElement.closest('math') !== null || element.localName === 'math';
+  const expected = (element) => element.namespaceURI === (inMaths(element) ? mathml : html) &&
+    (!inMaths(element) || maths.split(' ').includes(element.localName));
   const wrong = [];
-  const added = (element) => element.closest('button.copy');
-  const scrolls = (element) => element.matches('pre[tabindex="0"], div.table[tabindex="0"]');
+  const added = (element) => element.closest('.code-actions');
+  const scrolls = (element) =>
+    element.matches('pre[tabindex="0"], div.table[tabindex="0"], span.equation[tabindex="0"]');
   for (const element of document.querySelectorAll('.prose *')) {
     if (added(element)) continue;
-    const foreign = tags.split(' ').includes(element.localName) || element.namespaceURI !== html;
+    const foreign = tags.split(' ').includes(element.localName) || !expected(element);
     if (foreign) wrong.push(element.outerHTML.slice(0, 200));
     for (const { name, value } of element.attributes) {
       const leads = name === 'href' && !/^(https?:|mailto:|#fn-)/.test(value);
@@ -91,10 +97,15 @@ class Watch:
         assert self.texts() == streamed
 
     def texts(self) -> list[str]:
-        """The HTML of each text on the page, without the copy buttons that the page's script adds."""
-        return self.page.evaluate("""() => [...document.querySelectorAll('article .text')].map((text) => {
+        """The HTML of each text on the page, without the buttons that the page's script adds.
+
+        A reply without reasoning has a hidden, empty part for it while it streams, and none after a reload.
+        """
+        return self.page.evaluate("""() => [...document.querySelectorAll('article .text')].filter((text) =>
+          text.hasChildNodes() || !text.matches('.thoughts[hidden] > .text')
+        ).map((text) => {
           const twin = text.cloneNode(true);
-          for (const button of twin.querySelectorAll('button.copy')) button.remove();
+          for (const button of twin.querySelectorAll('.code-actions')) button.remove();
           return twin.innerHTML;
         })""")
 

@@ -1,4 +1,4 @@
-"""What must not run and what must not leave, collected from published advisories of comparable products.
+"""Payloads that must neither run nor leave, collected from published advisories of comparable products.
 
 `SPY` is the address of a foreign server that counts who calls. A script that runs sets `top.__pwned`.
 """
@@ -59,6 +59,19 @@ SCRIPTS = {
     "style with an event": f'<style>@keyframes x{{}}</style><p style="animation-name:x" onanimationstart="{_RUN}">x</p>',
     "math": f"<math><mtext></form><form><mglyph><style></math><img src onerror={_RUN}>",
     "math link": f'<math><mi xlink:href="javascript:{_RUN}">x</mi></math>',
+    "equation": f"$x^{{<script>{_RUN}</script>}}$ and \\(<img src=x onerror={_RUN}>\\)",
+    "equation in words": f"$\\text{{<img src=x onerror={_RUN}>}}$ \\[ \\text{{</mtext></math><img src=x onerror={_RUN}>}} = 1 \\]",
+    "equation in fonts": f"$\\textbf{{<style><img src=x onerror={_RUN}>}} = \\operatorname{{<svg onload={_RUN}>}}$",
+    "equation out of its source": f"\\[ x = 1 %</annotation></semantics></math><img src=x onerror={_RUN}>\n\\]",
+    "equation that is not read": f"\\[ \\unknown = </span><img src=x onerror={_RUN}> \\]",
+    "equation link": f"$\\href{{javascript:{_RUN}}}{{x^2}}$ $\\eqref{{javascript:{_RUN}}} = 1$ $\\url{{javascript:{_RUN}}}$",
+    "equation attributes": f'$\\color{{red;x:expression({_RUN})}} x$ $\\class{{" onclick="{_RUN}}}{{x}}$ $\\hspace{{1em" onclick="{_RUN}}}$',
+    "equation with an encoding": f'<math><annotation-xml encoding="text/html"><img src=x onerror={_RUN}></annotation-xml></math>',
+    "math action": f'<math><maction actiontype="statusline#http://a" xlink:href="javascript:{_RUN}">x</maction></math>',
+    "math style": f"<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror={_RUN}&gt;'>",
+    "math style in an equation": f"$<math><mtext><table><mglyph><style><math><img src onerror={_RUN}>= 1$",
+    "math mark": f"<math><mi><malignmark></mi><mglyph><svg><mtext><style><path id='</style><img src=1 onerror={_RUN}>'>",
+    "math title": f"<math><mtext><svg><foreignObject><title></title><img src=x onerror={_RUN}></foreignObject>",
     "svg style": f'<svg></p><style><a id="</style><img src=1 onerror={_RUN}>"></svg>',
     "noscript": f'<noscript><p title="</noscript><img src=x onerror={_RUN}>"></noscript>',
     "template": f"<template><script>{_RUN}</script></template><template shadowrootmode=open><img src=x onerror={_RUN}></template>",

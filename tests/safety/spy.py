@@ -34,7 +34,7 @@ class Spy:
             do_POST = do_HEAD = do_OPTIONS = do_GET  # noqa: N815
 
             def log_message(self, *_: object) -> None:
-                """Nothing: the calls are the log."""
+                """Write no log, because the calls are the log."""
 
         return Handler
 

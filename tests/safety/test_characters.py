@@ -27,7 +27,7 @@ STRANGE = {
 RAW = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]")
 
 
-def test_strange_characters_stream_and_reload_the_same_and_harm_nothing(watched: Opens) -> None:
+def test_strange_characters_stream_and_reload_harmlessly(watched: Opens) -> None:
     watched("alice").stream_and_reload(says_line(text) + " size=1" for text in STRANGE.values())
 
 

@@ -1,4 +1,4 @@
-"""Whoever follows every link, as a browser's prefetch or a search engine does, changes nothing."""
+"""A crawl of every link, as by a browser's prefetch or a search engine, changes nothing."""
 
 import re
 from collections import deque
@@ -14,7 +14,7 @@ from tests.views.rights import ROLES, ROWS
 from tests.views.stored import everything
 
 PAGES = 120  # followed for each role; links with sorted and filtered lists go on and on
-RECORDS = ("chat_reading", "chat_readingowner")  # who read what of whom in the review
+RECORDS = ("chat_conversationaccess", "chat_conversationaccessowner")  # who read what of whom in the review
 LINK = re.compile(r'\b(?:href|src|action|formaction|content)="([^"#][^"]*)"')
 
 
@@ -32,7 +32,7 @@ def test_following_every_link_changes_nothing(
     starts = [address(row, turn) for row in ROWS for turn in turns if "GET" in row.methods]
     waiting, seen = deque(dict.fromkeys(starts)), set(starts)
     given = len(seen)
-    readings = "SELECT COUNT(*) FROM chat_reading"
+    readings = "SELECT COUNT(*) FROM chat_conversationaccess"
     before, read = everything(database, *RECORDS), database.value(readings)
     followed = 0
     while waiting and followed < given + PAGES:

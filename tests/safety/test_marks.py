@@ -16,27 +16,29 @@ SCRIPT = re.compile(
 )
 ALLOWED = {
     "chat/templatetags/rendered.py": ["mark_safe("],
-    "templates/admin/chat/checkup/page.html": ["|safe"],  # a constant, which the results take the place of
-    "static/js/sync.js": ["postMessage"],  # to the site's own tabs; what comes is only compared with a key
-    "static/js/transcript.js": ["createPolicy", "innerHTML"],
+    "templates/admin/chat/setup_check/page.html": ["|safe"],  # a constant that the results replace
+    # To the site's own tabs; what comes is only compared with a key, or says that the list is to be fetched.
+    "static/js/sync.js": ["postMessage", "postMessage"],
+    "static/js/conversation_select.js": ["postMessage"],
+    "static/js/page.js": ["createPolicy", "innerHTML"],
 }
 
 
 def found(pattern: re.Pattern[str], *globs: str) -> dict[str, list[str]]:
-    """Where the pattern matches: path to the matches in it."""
+    """Return {path: matches of the pattern in it}."""
     paths = [path for glob in globs for path in sorted(ROOT.glob(glob))]
     assert len(paths) > 3
     hits = {str(path.relative_to(ROOT)): pattern.findall(path.read_text("utf-8")) for path in paths}
     return {path: matches for path, matches in hits.items() if matches}
 
 
-def test_text_becomes_html_in_one_place_of_the_server_and_one_function_of_the_page() -> None:
+def test_html_is_made_in_one_place_of_server_and_page() -> None:
     places = found(PYTHON, "chat/**/*.py", "chatsite/**/*.py")
     places |= found(TEMPLATE, "templates/**/*.html")
     places |= found(SCRIPT, "static/js/*.js")
     assert places == ALLOWED
-    script = (ROOT / "static/js/transcript.js").read_text("utf-8")
-    body = script[script.index("export function nodesOf") :]
+    script = (ROOT / "static/js/page.js").read_text("utf-8")
+    body = script[script.index("export function parseTrustedHtml") :]
     assert "innerHTML" in body[: body.index("\n}\n")]
 
 

@@ -35,9 +35,7 @@ def renamed(database: Database, who: str, name: str) -> None:
     database.rows(f"UPDATE chat_user SET {names} WHERE email = '{who}@example.org'")
 
 
-def test_titles_are_text_in_the_sidebar_in_the_lists_and_in_the_admin(
-    watched: Opens, alice: Person, spy: Spy
-) -> None:
+def test_titles_are_text_in_sidebar_lists_and_admin(watched: Opens, alice: Person, spy: Spy) -> None:
     payloads = [text.replace("\0", "") for text in aimed(SCRIPTS, spy.port) + aimed(LEAKS, spy.port)]
     for payload in payloads[:TITLES]:
         conversation, _ = ask(alice, payload)

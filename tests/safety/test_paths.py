@@ -1,4 +1,4 @@
-"""What lies around on a server and must not be fetched: folders, files of settings, the database."""
+"""Paths that must not be served: folders, files of settings, the database."""
 
 import http.client
 
@@ -19,7 +19,7 @@ LYING_AROUND = [
 
 
 def ask(server: Server, method: str, path: str) -> tuple[int, bytes]:
-    """As written: an HTTP library would tidy the path up."""
+    """Request the path as it is: an HTTP library would normalise it."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
     connection.putrequest(method, path, skip_host=True)
     connection.putheader("Host", f"127.0.0.1:{server.port}")

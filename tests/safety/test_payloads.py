@@ -18,15 +18,16 @@ Opens = Callable[[str], Watch]
 
 # Applies the patches to a reply's text piece by piece, as the page's own stream does.
 PLAY = """async (replies) => {
-  const { patch, nodesOf } = await import(document.querySelector('link[href*="js/transcript."]').href);
+  const load = (name) => import(document.querySelector(`link[href*="js/${name}."]`).href);
+  const { applyPatches, parseTrustedHtml } = await load("page");
   const wrong = [];
   for (const { source, steps, whole } of replies) {
     const text = document.getElementById('thread').appendChild(document.createElement('div'));
     text.className = 'prose';
-    for (const patches of steps) patch(text, patches);
-    for (const button of text.querySelectorAll('.copy')) button.remove();
+    for (const patches of steps) applyPatches(text, patches);
+    for (const button of text.querySelectorAll('.code-actions')) button.remove();
     const expected = document.createElement('div');
-    expected.append(nodesOf(whole));
+    expected.append(parseTrustedHtml(whole));
     if (text.innerHTML !== expected.innerHTML) wrong.push([source, text.innerHTML, expected.innerHTML]);
   }
   return wrong;
@@ -43,16 +44,12 @@ def question(payload: str, options: str = FAST) -> str:
 
 
 @pytest.mark.parametrize("part", range(len(turns(list(SCRIPTS)))))
-def test_no_script_runs_as_question_or_reply_while_it_streams_or_later(
-    watched: Opens, spy: Spy, part: int
-) -> None:
+def test_no_payload_runs_as_question_or_reply(watched: Opens, spy: Spy, part: int) -> None:
     watched("alice").stream_and_reload(map(question, turns(aimed(SCRIPTS, spy.port))[part]))
 
 
 @pytest.mark.parametrize("part", range(len(turns(list(LEAKS)))))
-def test_nothing_leaves_from_question_or_reply_while_it_streams_or_later(
-    watched: Opens, spy: Spy, part: int
-) -> None:
+def test_no_payload_sends_a_request(watched: Opens, spy: Spy, part: int) -> None:
     watched("alice").stream_and_reload(map(question, turns(aimed(LEAKS, spy.port))[part]))
 
 
@@ -77,7 +74,7 @@ def test_after_every_single_character_a_reply_is_as_harmless(watched: Opens, spy
 
 
 def played(source: str) -> dict[str, object]:
-    """What a page gets when each character arrives on its own, and the whole."""
+    """Return the HTML of a page that gets each character on its own, and of one that gets the whole text."""
     blocks = Blocks()
     steps = []
     for character in source:

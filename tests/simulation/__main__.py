@@ -12,7 +12,7 @@ from .scenario import Scenario
 
 
 def attempt(seeds: range) -> tuple[int, Counter[str], str]:
-    """How many of these schedules were tried, the faults in them, and the first violation."""
+    """Return the number of schedules that were tried, their faults, and the first violation."""
     faults: Counter[str] = Counter()
     for number, seed in enumerate(seeds):
         scenario = Scenario(seed)

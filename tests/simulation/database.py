@@ -94,14 +94,14 @@ class Database:
             if protocol.is_orphan(run.epoch, self.workers.get(run.worker) if run.worker is not None else None)
         ]
         for run in orphans:
-            self._conclude(run, run.joined(), "interrupted")
+            self._finish(run, run.joined(), "interrupted")
         return [run.id for run in orphans]
 
     def end_abandoned(self, worker: int, abandoned: set[int]) -> None:
         for run in abandoned:
             row = self.live.get(run)
             if row is not None and row.worker == worker:
-                self._conclude(row, row.joined(), "interrupted")
+                self._finish(row, row.joined(), "interrupted")
 
     def save(self, batch: Batch[Any], worker: int) -> tuple[dict[int, str], list[int]]:
         """Returns how runs ended, and which are lost."""
@@ -121,7 +121,7 @@ class Database:
             if row.status != status:
                 raise Violation(f"run {run} ended twice: {row.status}, then {status}")
             return status
-        self._conclude(row, text, status)
+        self._finish(row, text, status)
         return status
 
     def replay(self, worker: int, entries: dict[int, tuple[str, str]]) -> None:
@@ -143,7 +143,7 @@ class Database:
             case Merge.SEPARATE:
                 row.message.versions.append(row.message.text[: row.start] + text)
 
-    def _conclude(self, row: RunRow, text: str, status: str) -> None:
+    def _finish(self, row: RunRow, text: str, status: str) -> None:
         if len(row.message.text) != row.start:
             raise Violation(f"run {row.id} would be written behind a text that is not its beginning")
         row.message.text += text
@@ -153,7 +153,7 @@ class Database:
         del self.live[row.id]
 
     def holds(self, run: int, text: str) -> bool:
-        """This text of a run can be read: in its message, or in a version of it."""
+        """Return True if this text of a run can be read: in its message, or in a version of it."""
         row = self.runs[run]
         whole = row.message.text[: row.start] + text
         return row.stored().startswith(text) or any(

@@ -22,8 +22,8 @@ class Run:
 
     id: int
     length: int  # how long the model's reply is
-    saved_text: int = 0
-    saved_reasoning: int = 0
+    batched_text: int = 0
+    batched_reasoning: int = 0
     stored: int = 0  # of the text, as the database has confirmed
     text: str = ""
     reasoning: str = ""
@@ -48,7 +48,7 @@ class Host:
 
 
 class Viewers:
-    """What was seen of each run, when, and how it was said to end."""
+    """The texts of each run that viewers saw, with their times, and the end that they were told."""
 
     def __init__(self) -> None:
         self.seen: dict[int, list[float]] = {}  # when each character was
@@ -81,6 +81,7 @@ class Process:
         self.announces_early = False
         self._offset = world.random.uniform(0, 1e6)  # no process knows another's clock
         self._storing = False
+        self._is_unconfirmed = False  # a batch was tried and is not known to be stored
         self._journal: dict[int, tuple[str, str]] = {}
         host.locked.add(worker)
         host.known.add(worker)
@@ -175,7 +176,7 @@ class Process:
             self._end(run, "complete")
             return
         if self.backlog.may_grow(self.clock()):
-            if len(run.text) == run.saved_text and not self.backlog.is_pending:
+            if len(run.text) == run.batched_text and not self._is_unconfirmed:
                 run.unstored_since = self.world.now
             elif (
                 self.world.now - run.unstored_since > protocol.AHEAD_SECONDS + 3.0 and self.frozen_until == 0
@@ -204,11 +205,12 @@ class Process:
         if self._storing:
             return
         self._storing = True
+        self._is_unconfirmed = True
         batch = self.backlog.next_batch(self.clock(), tick=tick)
 
         def stored(result: tuple[dict[int, str], list[int]]) -> None:
             endings, lost = result
-            self._storing = False
+            self._storing = self._is_unconfirmed = False
             self._take_stored(batch.going, lost)
             for run in self.backlog.stored():
                 self._announce(run.id, endings[run.id])
@@ -232,7 +234,7 @@ class Process:
         for run in going:
             run.unstored_since = self.world.now
             if run.id not in lost:
-                run.stored = run.saved_text
+                run.stored = run.batched_text
 
     def _write_journal_while(self, batch: Batch[Run]) -> None:
         """The database says nothing."""
@@ -276,7 +278,7 @@ class Process:
             )
 
     def _last_moment(self) -> float:
-        """Until when it ran: a frozen process may be killed too."""
+        """Return the last moment at which it ran: a frozen process may be killed too."""
         return min(self.world.now, self.frozen_at) if self.frozen_until > self.world.now else self.world.now
 
     def freeze(self, seconds: float) -> None:

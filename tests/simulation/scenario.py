@@ -84,7 +84,7 @@ class Scenario:
             process.later(0.0, process.send, self._runs, message, self._length())
 
     def _length(self) -> int:
-        """Of a reply, in characters. A few go on for longer than they may run ahead of their log."""
+        """Return a reply's length in characters. Some exceed the text that a run may have unstored."""
         return self.random.choice((*[self.random.randint(3, 80)] * 3, 120))
 
     # What goes wrong.
@@ -174,7 +174,7 @@ class Scenario:
         self._check_kept()
 
     def _check_restart(self, process: Process, dead: Process) -> None:
-        """Nobody waits for a silent period where the lock says that the process is dead."""
+        """Check that a restart waits for no silent period if the lock says that the process is dead."""
         now = self.world.now
         began = now - RESTART_RECOVERS_SECONDS
         disturbed = process.impaired_until > began or not process.is_alive

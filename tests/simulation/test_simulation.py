@@ -48,7 +48,7 @@ def test_an_outage_that_counts_as_silence_is_found(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_gap_that_counts_as_silence_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a process that was frozen itself, or whose database hung."""
+    """Let a process be frozen itself, or its database hang."""
     monkeypatch.setattr(protocol, "STEADY_SECONDS", float("inf"))
     assert "nothing is wrong with it" in first_violation(kinds=["outage"])
 

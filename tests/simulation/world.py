@@ -85,7 +85,7 @@ class Link:
 
 
 class Outage:
-    """From when to when a link is down, and whether its operations hang or fail meanwhile."""
+    """The time in which a link is down, and whether its operations hang or fail meanwhile."""
 
     def __init__(self, begins: float, ends: float, *, hangs: bool) -> None:
         self.begins = begins

@@ -1,1 +1,1 @@
-"""What several rooms of tests share: servers, databases, people, waiting."""
+"""Helpers that several folders of tests share: servers, databases, people, waiting."""

@@ -8,7 +8,7 @@ from django.db import connections
 
 
 def at_once(count: int, act: Callable[[], Any]) -> list[Any]:
-    """What `count` threads get when they act at the same moment."""
+    """Call `act` in `count` threads at the same moment. Return the results."""
     barrier, results = threading.Barrier(count), []
 
     def run() -> None:

@@ -24,9 +24,13 @@ POSTGRES = os.environ.get("TEST_POSTGRES", "postgresql:///postgres")
 
 # Run by `manage.py shell`: all in one process, for each start of one costs two seconds.
 MADE = f"""
+import os
 from django.core.management import call_command
 from django.db import connection
+from tests.support.databases import keep_migrated
 call_command("migrate", interactive=False, verbosity=0)
+connection.close()
+keep_migrated(os.environ["DATABASE_URL"])
 {SCRIPT}
 connection.close()
 call_command("collectstatic", interactive=False, verbosity=0)
@@ -34,8 +38,11 @@ call_command("collectstatic", interactive=False, verbosity=0)
 
 
 def clean_environment(**settings: str) -> dict[str, str]:
-    """Only these settings; an empty one also silences a developer's `.env`."""
-    return dict.fromkeys(SETTINGS, "") | {"PATH": os.environ["PATH"], **settings}
+    """Only these settings; an empty one also silences a developer's `.env`.
+
+    Titles are off unless a test turns them on, since tests count the calls that the fake gets.
+    """
+    return dict.fromkeys(SETTINGS, "") | {"PATH": os.environ["PATH"], "TITLE_MODEL": "none", **settings}
 
 
 class Database:
@@ -69,7 +76,7 @@ class Database:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Nobody else writes a run meanwhile."""
+        """Hold a lock, so that no other connection writes a run."""
         if self.url.startswith("sqlite"):
             connection = sqlite3.connect(
                 self.url.removeprefix("sqlite:///"), timeout=20, isolation_level=None
@@ -124,16 +131,41 @@ class Template:
             return Database(f"sqlite:///{folder}/db.sqlite3")
         return self._empty(f"test_{uuid.uuid4().hex}", template=self._database.url.rsplit("/", 1)[1])
 
+    def copy_without_people(self, folder: Path) -> Database:
+        """A database as `migrate` leaves it, in `folder` where it is a file."""
+        if self.kind == "sqlite":
+            file = folder / f"{uuid.uuid4().hex}.sqlite3"
+            shutil.copy(migrated(f"{self.folder}/template.sqlite3"), file)
+            return Database(f"sqlite:///{file}")
+        name = self._database.url.rsplit("/", 1)[1]
+        return self._empty(f"test_{uuid.uuid4().hex}", template=migrated(name))
+
     def static_for(self, folder: Path) -> None:
         (folder / "static").symlink_to(self.folder / "static")
 
     def drop(self) -> None:
         self._database.drop()
+        Database(migrated(self._database.url)).drop()
 
     def _empty(self, name: str, template: str = "") -> Database:
         if self.kind == "sqlite":
             return Database(f"sqlite:///{self.folder}/{name}.sqlite3")
         return on_postgres(name if template else f"{name}_{uuid.uuid4().hex}", template)
+
+
+def migrated(database: str) -> str:
+    """Return the name of the copy of a template without people."""
+    return f"{database}-migrated"
+
+
+def keep_migrated(url: str) -> None:
+    """Copy a template that has no people yet. Nothing may be connected to it."""
+    if url.startswith("sqlite"):
+        file = url.removeprefix("sqlite:///")
+        shutil.copy(file, migrated(file))
+    else:
+        name = url.rsplit("/", 1)[1]
+        on_postgres(migrated(name), template=name)
 
 
 def on_postgres(name: str, template: str = "") -> Database:

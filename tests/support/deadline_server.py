@@ -4,15 +4,21 @@ It prints its port. `/slow` streams for four times as long as a request may take
 """
 
 import asyncio
+import os
 from typing import Any
 
-import chatsite.server.unused_modules  # noqa: F401 - before Daphne
-from chatsite.server.daphne_server import ChatServer, DeadlineChannel
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.support.settings")
+django.setup()  # the limits of uploads look up sessions and keys
+
+import chatsite.server.unused_modules  # noqa: E402, F401 - before Daphne
+from chatsite.server.daphne_server import ChatServer, DeadlineChannel  # noqa: E402
 
 SECONDS, RATE = 2.0, 1_000
 
 DeadlineChannel.REQUEST_SECONDS = SECONDS
-DeadlineChannel.LEAST_RATE = RATE
+DeadlineChannel.MIN_BYTES_PER_SECOND = RATE
 
 
 async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
@@ -28,7 +34,7 @@ async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"got %d" % length})
 
 
-async def _stop() -> None:
+async def _stop(grace: float) -> None:
     """There is nothing to drain."""
 
 
@@ -36,6 +42,7 @@ def main() -> None:
     server = ChatServer(
         application,
         endpoints=["tcp:port=0:interface=127.0.0.1"],
+        grace=0.0,
         on_stop=_stop,
         on_force=lambda: None,
         on_listen=lambda: print(server.ports[0].getHost().port, flush=True),

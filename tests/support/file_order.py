@@ -58,7 +58,7 @@ class LongestFirst:
         self._took[file_of(report.nodeid)] += report.duration
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """In the first process, which hears of every test."""
+        """Store the durations, in the first process, which gets every test's report."""
         if self._config.cache and not hasattr(self._config, "workerinput"):
             known = self._config.cache.get(self._key, {})
             took = {file: round(seconds, 1) for file, seconds in self._took.items()}

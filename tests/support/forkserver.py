@@ -19,18 +19,20 @@ MOTHER = multiprocessing.get_context("forkserver")
 MOTHER.set_forkserver_preload(["tests.support.preloaded"])
 
 
-def serve(env: dict[str, str], log: Path, *, afresh: bool = False) -> BaseProcess:
+def serve(
+    env: dict[str, str], log: Path, *, afresh: bool = False, arguments: tuple[str, ...] = ()
+) -> BaseProcess:
     """A server that was just started. It writes what it says to the end of `log`.
 
     `afresh`: with nothing in its memory but what it loads itself, for who measures that.
     """
-    process = MOTHER.Process(target=_become, args=(env, str(log), afresh), daemon=True)
+    process = MOTHER.Process(target=_become, args=(env, str(log), afresh, arguments), daemon=True)
     with _no_main():
         process.start()
     return process
 
 
-def _become(env: dict[str, str], log: str, afresh: bool) -> None:
+def _become(env: dict[str, str], log: str, afresh: bool, arguments: tuple[str, ...]) -> None:
     os.environ.clear()
     os.environ.update(env)
     os.chdir(ROOT)
@@ -38,7 +40,7 @@ def _become(env: dict[str, str], log: str, afresh: bool) -> None:
     for descriptor in (1, 2):
         os.dup2(file, descriptor)
     os.close(file)
-    sys.argv = ["manage.py", "serve"]
+    sys.argv = ["manage.py", "serve", *arguments]
     if afresh:
         os.execv(sys.executable, [sys.executable, *sys.argv])
     runpy.run_path("manage.py", run_name="__main__")
@@ -46,7 +48,7 @@ def _become(env: dict[str, str], log: str, afresh: bool) -> None:
 
 @contextmanager
 def _no_main() -> Iterator[None]:
-    """Else each child would import the test runner first."""
+    """Keep each child from importing the test runner first."""
     main = vars(sys.modules["__main__"])
     hidden = {name: main[name] for name in ("__file__", "__spec__") if name in main}
     main.update(__file__=None, __spec__=None)

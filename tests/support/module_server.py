@@ -30,3 +30,13 @@ def server(
     made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
     yield made.start()
     made.end()
+
+
+@pytest.fixture(scope="module")
+def pseudo_locale_server(
+    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """A server with two more languages: one longer than English, one from right to left."""
+    made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
+    yield made.start(DJANGO_SETTINGS_MODULE="tests.support.pseudo_locale_settings")
+    made.end()

@@ -1,4 +1,4 @@
-"""Who acts: alice owns, bob is a stranger, carol is staff without a right, dave was disabled,
+"""The people of the tests: alice owns, bob is a stranger, carol is staff without a right, dave was disabled,
 erin reviews, root administers.
 """
 
@@ -16,7 +16,7 @@ from django.contrib.sessions.models import Session
 from django.conf import settings
 from django.utils import timezone
 from chat.models import User
-from chatsite.sessions import stored
+from chatsite.sessions import session_digest
 password = PBKDF2PasswordHasher().encode({PASSWORD!r}, "salt", 1)
 for name, key in {SESSIONS!r}.items():
     user = User.objects.create(username=name, email=name + "@example.org", password=password,
@@ -26,6 +26,6 @@ for name, key in {SESSIONS!r}.items():
     data = {{SESSION_KEY: str(user.pk), BACKEND_SESSION_KEY: settings.AUTHENTICATION_BACKENDS[0],
         HASH_SESSION_KEY: user.get_session_auth_hash()}}
     encoded = Session.get_session_store_class()().encode(data)
-    Session.objects.create(session_key=stored(key), session_data=encoded,
+    Session.objects.create(session_key=session_digest(key), session_data=encoded,
         expire_date=timezone.now() + timedelta(days=1))
 """

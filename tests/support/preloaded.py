@@ -1,4 +1,4 @@
-"""What a server imports of others, for the mother of all servers of a run: none of it reads a setting."""
+"""Imports of a server that read no setting, for the process from which all servers are forked."""
 
 import chatsite.server.unused_modules  # noqa: F401, I001 - before Daphne and Twisted, as in manage.py
 

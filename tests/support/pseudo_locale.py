@@ -19,30 +19,51 @@ LONGER, LEFTWARD = "de", "he"  # languages that Django has, for it offers no oth
 ACCENTS = str.maketrans("aceinorsuyzACEINORSUYZ", "åçéïñöřšüýžÅÇÉÏÑÖŘŠÜÝŽ")
 HEBREW = str.maketrans("abcdefghijklmnopqrstuvwxyz", "אבגדהוזחטיכלמנסעפצקרשתאבגד")
 KEPT = re.compile(r"(%\(\w+\)[sd]|%[sd%]|\{\w*\}|<[^>]+>|&\w+;)")  # what programs read in a message
-CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
+IN_A_CONTEXT = {"pgettext", "pgettext_lazy"}
+CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"} | IN_A_CONTEXT
+IN_CONTEXT = "\4"  # between a context, as of a date's format, and its message
 STRING = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 IN_TEMPLATE = re.compile(rf"(?:gettext|_|ngettext)\(u?{STRING}(?:, u?{STRING}, count)?\)")
 
 
 @cache
-def extracted() -> frozenset[str]:
-    """What `makemessages` would hand to translators."""
-    found: set[str] = set()
+def messages() -> dict[str, str]:
+    """Return {message: its plural, "" for none} of all that `makemessages` hands to translators.
+
+    A message with a context follows it and `IN_CONTEXT`.
+    """
+    found: dict[str, str] = {}
     for folder in ("chat", "chatsite"):
-        for path in (ROOT / folder).rglob("*.py"):
-            found.update(_of_python(path.read_text("utf-8")))
-    for path in (ROOT / "templates").rglob("*.html"):
-        for match in IN_TEMPLATE.finditer(templatize(path.read_text("utf-8"))):
-            found.update(ast.literal_eval(written) for written in match.groups() if written)
-    return frozenset(found)
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            _collect(found, _of_python(path.read_text("utf-8")))
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        _collect(found, _of_template(path.read_text("utf-8")))
+    return found
 
 
-def _of_python(source: str) -> Iterator[str]:
+@cache
+def extracted() -> frozenset[str]:
+    """Each message and each plural without a context, which no made-up language rewrites."""
+    found = {*messages(), *messages().values()} - {""}
+    return frozenset(message for message in found if IN_CONTEXT not in message)
+
+
+def _collect(found: dict[str, str], texts: Iterator[list[str]]) -> None:
+    for message, *plural in texts:
+        found[message] = plural[0] if plural else found.get(message, "")
+
+
+def _of_template(source: str) -> Iterator[list[str]]:
+    for match in IN_TEMPLATE.finditer(templatize(source)):
+        yield [ast.literal_eval(written) for written in match.groups() if written]
+
+
+def _of_python(source: str) -> Iterator[list[str]]:
     for call in ast.walk(ast.parse(source)):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in CALLS:
-            for argument in call.args:
-                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                    yield argument.value
+            texts = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
+            if said := [text for text in texts if isinstance(text, str)]:
+                yield [IN_CONTEXT.join(said)] if call.func.id in IN_A_CONTEXT else said
 
 
 def longer(message: str) -> str:

@@ -33,9 +33,9 @@ _held: dict[int, socket.socket] = {}
 
 
 def free_port() -> int:
-    """Nobody else is given it as long as this process holds it; nobody listens there unless told to.
+    """Return a port that no other process gets while this one lives; nothing listens there yet.
 
-    Else a test in another process might get it before the server listens, or while that starts again. Two
+    Otherwise a test in another process might get it before the server listens, or while that restarts. Two
     sockets share a port on Linux where both say that it may be reused, as Twisted's do, and one listens.
     """
     probe = socket.socket()
@@ -64,21 +64,32 @@ def _give_all_back() -> None:
 class Server:
     """`manage.py serve` with a data folder and a database of its own; stays the same over restarts."""
 
-    def __init__(self, folder: Path, database: Database, *, afresh: bool = False, **env: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        database: Database,
+        *,
+        afresh: bool = False,
+        arguments: tuple[str, ...] = (),
+        **env: str,
+    ) -> None:
         self.folder = folder
-        self._afresh = afresh
+        self._afresh, self._arguments = afresh, arguments
         self.database = database
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.env = clean_environment(
-            DATA_DIR=str(folder), PORT=str(self.port), DATABASE_URL=database.url, **env
+            DATA_DIR=str(folder),
+            PORT=str(self.port),
+            DATABASE_URL=database.url,
+            **{"SHARING": "expiring", **env},
         )
         self.log = folder / f"server-{self.port}.log"
         self.process: BaseProcess | None = None
         self._people: list[Person] = []
 
     def start(self) -> "Server":
-        self.process = forkserver.serve(self.env, self.log, afresh=self._afresh)
+        self.process = forkserver.serve(self.env, self.log, afresh=self._afresh, arguments=self._arguments)
         deadline = time.monotonic() + READY
         while time.monotonic() < deadline and self.process.exitcode is None:
             if self._is_ready():
@@ -128,7 +139,7 @@ class Server:
         give_back(self.port)
 
     def person(self, name: str) -> "Person":
-        """Somebody in a browser of their own, closed with the server."""
+        """Return a person in a browser of their own, which is closed with the server."""
         self._people.append(Person(self.url, name))
         return self._people[-1]
 
@@ -140,10 +151,16 @@ class Servers:
         self._template, self._database, self._fake, self._folder = template, database, fake, folder
         self._made: list[Server] = []
 
-    def start(self, *, apart: bool = False, afresh: bool = False, **env: str) -> Server:
-        """One more process; with a data folder of its own where `apart` says so.
+    def start(self, **options: Any) -> Server:
+        """One more process, with the options of `make`."""
+        return self.make(**options).start()
 
-        `afresh` as in `nursery.serve`.
+    def make(
+        self, *, apart: bool = False, afresh: bool = False, arguments: tuple[str, ...] = (), **env: str
+    ) -> Server:
+        """One more server, not started yet; with a data folder of its own where `apart` says so.
+
+        `afresh` as in `forkserver.serve`; `arguments` of `manage.py serve`.
         """
         folder = self._folder / f"apart-{uuid.uuid4().hex}" if apart else self._folder
         folder.mkdir(exist_ok=True)
@@ -157,9 +174,16 @@ class Servers:
         }
         key = self._template.secret_key
         self._made.append(
-            Server(folder, self._database, afresh=afresh, SECRET_KEY=key, **{**upstream, **env})
+            Server(
+                folder,
+                self._database,
+                afresh=afresh,
+                arguments=arguments,
+                SECRET_KEY=key,
+                **{**upstream, **env},
+            )
         )
-        return self._made[-1].start()
+        return self._made[-1]
 
     def end(self) -> None:
         for server in self._made:
@@ -167,7 +191,7 @@ class Servers:
 
 
 class Person:
-    """Somebody with a session in this browser; an unknown name is an anonymous visitor."""
+    """A person with a session in a browser; an unknown name is an anonymous visitor."""
 
     def __init__(self, url: str, name: str) -> None:
         cookies = {"csrftoken": CSRF}
@@ -196,7 +220,7 @@ class Person:
 
     @contextmanager
     def start(self, path: str, **fields: Any) -> Iterator["Stream"]:
-        """Any call that starts a run, and its open stream."""
+        """Make any call that starts a run. Return its open stream."""
         body = {"client_key": str(uuid.uuid4()), **fields}
         with self.client.stream("POST", path, json=body) as response:
             yield Stream(response)

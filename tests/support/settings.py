@@ -17,7 +17,8 @@ for setting in SETTINGS:
     os.environ.pop(setting, None)
 env.FILE = Path(os.devnull)
 os.environ["DATA_DIR"] = folder
-if "--database=postgres" in sys.argv:
+# The processes of pytest-xdist do not have its arguments; tests/conftest.py passes this one on.
+if "--database=postgres" in sys.argv or os.environ.get("CHAT_TESTS_DATABASE") == "postgres":
     os.environ["DATABASE_URL"] = POSTGRES
 
 from chatsite.settings import *  # noqa: E402, F403 - only now that the environment is ours

@@ -1,4 +1,4 @@
-"""Until something comes true: soon where nothing else runs, and much later on machines that are busy."""
+"""Waiting for a condition: short on an idle machine, and much longer on a busy one."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ PATIENCE = 60.0  # seconds after which it does not come true any more
 
 
 def until(condition: Callable[[], T | None], patience: float = PATIENCE) -> T:
-    """What it came to."""
+    """Wait until the condition is true. Return its value."""
     give_up = time.monotonic() + patience
     while not (found := condition()):
         assert time.monotonic() < give_up, "this does not come true"

@@ -1,4 +1,4 @@
-"""What a model is told: the branch and no more of it than fits, and how to go on with a reply cut short."""
+"""The prompt: as much of the branch as fits, and the instruction to continue a reply that was cut off."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from chat.exceptions import PayloadTooLarge
 from chat.models import Message
 from chat.turns import prompt
 from chat.upstream import token_budget
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from tests.support.message_trees import Tree, conversation
 
@@ -63,9 +63,7 @@ def test_where_nothing_was_written_the_question_is_asked_again(
 
 @pytest.mark.parametrize("model", [HOSTED, LOCAL], ids=["hosted", "local"])
 @pytest.mark.parametrize("piece", ["word ", "1234567890 ", "世界", "\n"])
-def test_of_a_reply_longer_than_the_window_its_end_is_told_behind_the_question(
-    tree: Tree, model: LlmModel, piece: str
-) -> None:
+def test_end_of_a_too_long_reply_follows_the_question(tree: Tree, model: LlmModel, piece: str) -> None:
     text = piece * 4_000 + "the end"
     made = prompt.build_continuation("", reply(tree, text), model)
     question, partial = told(made)[-2:] if model.local else told(made)[-3:-1]
@@ -84,7 +82,7 @@ def test_a_question_that_leaves_no_room_for_its_reply_is_refused(tree: Tree) -> 
         prompt.build_continuation("", reply(tree, "word " * 2_000, question="why " * 2_000), HOSTED)
 
 
-def test_an_empty_reply_on_the_way_is_left_out_and_its_question_joined_to_the_next(tree: Tree) -> None:
+def test_empty_reply_is_left_out_and_its_questions_joined(tree: Tree) -> None:
     failed = reply(tree, "")
     made = prompt.build_prompt("", failed.pk, "Really, why?", HOSTED)
     assert told(made)[-1] == ("user", "Why?\n\nReally, why?")

@@ -1,4 +1,4 @@
-"""Who asks, as the model's servers and a gateway are told."""
+"""Request metadata: the user and the conversation, as the model's servers and a gateway get them."""
 
 import json
 from collections.abc import Callable
@@ -39,7 +39,8 @@ def test_a_gateway_learns_who_asks_only_by_pseudonym(servers: Callable[..., Serv
     assert (labels["conversation"], labels["site"]) == (conversation, "chat.example")
     assert len(labels["person"]) == 32
     assert labels["person"] not in (key, "alice")
-    assert metadata(second) == labels
+    assert metadata(second) == labels | {"request": metadata(second)["request"]}
+    assert metadata(second)["request"] != labels["request"]
     other, (bobs,) = asked(server, fake, "bob")
     assert metadata(bobs)["person"] != labels["person"]
     assert other != conversation

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from chat.upstream.catalogue import Catalogue, LlmModel
+from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Account, Client, Gateway, Timeouts
 from chat.upstream.completion_stream import CompletionStream
@@ -45,11 +45,11 @@ def account(fake: Fake) -> Account:
 async def client(
     fake: Fake,
     *,
-    deadlines: Timeouts = PATIENT,
-    bite: float = 0.01,
+    timeouts: Timeouts = PATIENT,
+    read_interval: float = 0.01,
     gateway: Gateway | None = None,
 ) -> AsyncIterator[Client]:
-    made = Client(account(fake), None, gateway=gateway, deadlines=deadlines, bite=bite)
+    made = Client(account(fake), None, gateway=gateway, timeouts=timeouts, read_interval=read_interval)
     try:
         yield made
     finally:
@@ -68,7 +68,7 @@ async def ask(
     """Through a router of its own, which retries. `more` are further fields of the `Ask`."""
     messages = [{"role": "user", "content": question}]
     router = Router(
-        made, lambda: Catalogue([model], model.id), RateLimiter(10_000, 10_000), retry_policy=retries
+        made, lambda: Catalog([model], model.id), RateLimiter(10_000, 10_000), retry_policy=retries
     )
     answer = Answer()
     try:

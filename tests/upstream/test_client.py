@@ -1,4 +1,4 @@
-"""What is asked, what comes back, and how each way of ending is told: against a fake of Cloudflare."""
+"""Requests, responses and each way of ending, against a fake of Cloudflare."""
 
 import time
 from typing import Any
@@ -118,7 +118,7 @@ async def test_several_tokens_of_one_read_are_one_delta(fake: Fake) -> None:
 
 
 async def test_the_first_token_does_not_wait_for_a_bite(fake: Fake) -> None:
-    async with client(fake, bite=60) as made:
+    async with client(fake, read_interval=60) as made:
         began = time.monotonic()
         async with made.stream(
             ChatRequest([{"role": "user", "content": "fake: words tokens=3 delay=0.3"}], MODEL, 9)
@@ -128,7 +128,7 @@ async def test_the_first_token_does_not_wait_for_a_bite(fake: Fake) -> None:
 
 
 async def test_a_long_queue_is_read_without_pauses(fake: Fake) -> None:
-    async with client(fake, bite=1) as made:
+    async with client(fake, read_interval=1) as made:
         began = time.monotonic()
         answer = await ask(made, "fake: words tokens=3000 delay=0")
     assert answer.text.count("word") == 3_000
@@ -185,7 +185,7 @@ async def test_the_token_is_in_no_text(
     said = "a secret of the person"
     texts: list[Any] = []
     scenarios = ("words", "status code=10000", "cut how=abrupt", "endless_line mb=3", "malformed", "hang")
-    async with client(fake, deadlines=Timeouts(first_token=0.3)) as made:
+    async with client(fake, timeouts=Timeouts(first_token=0.3)) as made:
         for scenario in scenarios:
             answer = await ask(made, f"{said}\nfake: {scenario}")
             error: BaseException | None = answer.error

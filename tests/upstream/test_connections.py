@@ -54,7 +54,7 @@ WAYS = [
 ]
 
 
-async def test_a_hundred_cancellations_at_any_moment_leave_the_client_whole(fake: Fake) -> None:
+async def test_client_survives_a_hundred_cancellations(fake: Fake) -> None:
     chance = random.Random(7)
     async with client(fake) as made:
         for number in range(100):
@@ -87,7 +87,7 @@ async def test_a_cancellation_is_passed_on(fake: Fake, before: str) -> None:
 
 
 async def test_a_hundred_and_fifty_replies_stream_at_once(fake: Fake) -> None:
-    async with client(fake, bite=0.04) as made:
+    async with client(fake, read_interval=0.04) as made:
         asking = asyncio.gather(*(ask(made, f"fake: held\nnumber {number}") for number in range(150)))
         await becomes(lambda: len(runs(fake)) == 150)
         fake.go_on()

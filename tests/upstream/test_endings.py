@@ -1,4 +1,4 @@
-"""How a reply ends badly: each way is told for what it is, and what was said is kept."""
+"""Replies that end badly: each ending is reported as itself, and the text so far is kept."""
 
 import pytest
 
@@ -23,7 +23,7 @@ async def test_a_cut_reply_keeps_its_words_and_is_not_complete(
 
 async def test_what_came_with_the_cut_is_kept(fake: Fake) -> None:
     """All of it arrives within one pause between two reads, the end as well."""
-    async with client(fake, bite=0.3) as made:
+    async with client(fake, read_interval=0.3) as made:
         answer = await ask(made, "fake: cut after=9 how=abrupt delay=0.005")
     assert answer.text.count("word") == 9
     assert answer.kind is ErrorKind.INTERRUPTED

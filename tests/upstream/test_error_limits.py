@@ -1,4 +1,4 @@
-"""What models say of their own limits when they refuse, in the words that were recorded."""
+"""Limits that models name in their errors, in recorded wordings."""
 
 import pytest
 

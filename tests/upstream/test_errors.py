@@ -161,7 +161,7 @@ def test_the_request_id_is_kept_for_support_and_not_shown() -> None:
     assert ID not in long.message + str(long)
 
 
-def test_the_allowance_comes_back_at_midnight_utc_whatever_the_header_says() -> None:
+def test_quota_resets_at_midnight_utc_despite_the_header() -> None:
     def until_midnight() -> float:
         now = datetime.now(UTC)
         midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -219,7 +219,7 @@ def test_no_secret_is_in_any_text() -> None:
             assert SECRET[:9] not in text
 
 
-def test_upstreams_words_are_for_the_administrator_only_and_short() -> None:
+def test_upstream_messages_are_short_and_for_admins_only() -> None:
     said = "what the person asked " * 100
     error = told(400, {"errors": [{"code": 5006, "message": f"Bad input: {said}"}]})
     assert "what the person asked" not in error.message + str(error) + repr(error)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers.workers_ai import build_local_request

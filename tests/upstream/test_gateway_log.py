@@ -1,4 +1,4 @@
-"""What a gateway says of a reply, and what people thought of it, said back."""
+"""A gateway's log entry of a reply, and feedback sent to it."""
 
 import asyncio
 from typing import Any
@@ -50,8 +50,8 @@ ASKED = {"cf-aig-gateway-id": "team"}
     ],
 )
 def test_a_gateways_word_is_kept_where_it_is_one(said: dict[str, str], passage: GatewayLogRef) -> None:
-    assert GatewayLogRef.of(ASKED, said) == passage
-    assert GatewayLogRef.of({}, said) == NOWHERE
+    assert GatewayLogRef.from_headers(ASKED, said) == passage
+    assert GatewayLogRef.from_headers({}, said) == NOWHERE
 
 
 async def test_a_reply_says_how_it_came(fake: Fake) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chat.upstream import json_mode
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Timeouts
 from chat.upstream.errors import ErrorKind
@@ -30,7 +30,7 @@ def wanted(schema: dict[str, Any] = ENVELOPE) -> dict[str, Any]:
 
 @pytest.mark.parametrize("schema", [SCHEMA, ENVELOPE])
 @pytest.mark.parametrize("model", [MODEL, LLAMA])
-async def test_an_answer_in_json_is_asked_for_whole_with_the_bare_schema(
+async def test_json_mode_is_unstreamed_with_the_bare_schema(
     fake: Fake, model: LlmModel, schema: dict[str, Any]
 ) -> None:
     async with client(fake) as made:
@@ -75,7 +75,7 @@ def test_others_stream_it_and_get_the_envelope(host: Provider, schema: dict[str,
 
 def test_a_schema_with_a_property_called_schema_is_no_envelope() -> None:
     schema = {"type": "object", "schema": {"odd": True}}
-    assert json_mode.told(LLAMA, wanted(schema))["response_format"]["json_schema"] == schema
+    assert json_mode.to_provider_shape(LLAMA, wanted(schema))["response_format"]["json_schema"] == schema
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,11 @@ async def test_json_that_could_not_be_written_is_told(fake: Fake) -> None:
     async with client(fake) as made:
         answer = await ask(made, denied, raw_parameters=wanted())
     assert answer.error
-    assert "fits the schema" in answer.error.message
+    assert "matches the schema" in answer.error.message
 
 
 async def test_a_whole_answer_may_take_longer_than_a_first_token(fake: Fake) -> None:
-    async with client(fake, deadlines=Timeouts(first_token=0.2)) as made:
+    async with client(fake, timeouts=Timeouts(first_token=0.2)) as made:
         streamed = await ask(made, "fake: words tokens=2 first=0.6")
         whole = await ask(made, "fake: words tokens=2 first=0.6", raw_parameters=wanted())
     assert streamed.kind is ErrorKind.TIMEOUT
@@ -115,7 +115,7 @@ async def test_a_whole_answer_may_take_longer_than_a_first_token(fake: Fake) -> 
 
 
 async def test_but_not_for_ever_and_is_not_asked_for_again(fake: Fake) -> None:
-    async with client(fake, deadlines=Timeouts(unstreamed=0.3)) as made:
+    async with client(fake, timeouts=Timeouts(unstreamed=0.3)) as made:
         hung = await ask(made, "fake: hang before=headers", raw_parameters=wanted())
         late = await ask(made, "fake: status code=3046", raw_parameters=wanted())
     assert (hung.kind, late.kind) == (ErrorKind.TIMEOUT, ErrorKind.TIMEOUT)

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from chat.upstream import completion_stream
+from chat.upstream import completion_stream, timeouts
 from chat.upstream.client import Account, Client, Timeouts
 from chat.upstream.errors import ErrorKind
 from chat.upstream.gateway_log import NO_GATEWAY
@@ -63,9 +63,9 @@ class Server:
 
 
 async def answered(*pieces: bytes, pause: float = 0.0, stay: bool = False) -> tuple[Answer, int]:
-    """What the client makes of them, and how often it asked."""
+    """Return the client's reading of these bytes, and the number of its requests."""
     async with Server(pieces, pause, stay) as server:
-        made = Client(server.account, None, deadlines=LONG, bite=0.01)
+        made = Client(server.account, None, timeouts=LONG, read_interval=0.01)
         answer = await ask(made, "hello")
         await made.aclose()
         return answer, server.asked
@@ -147,7 +147,7 @@ async def test_an_error_without_an_end_is_not_waited_for(monkeypatch: pytest.Mon
 
 
 async def test_a_connection_that_stays_open_behind_done_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completion_stream, "LAST_FRAMES_SECONDS", PATIENCE)
+    monkeypatch.setattr(timeouts, "LAST_FRAMES_SECONDS", PATIENCE)
     began = time.monotonic()
     answer, _ = await answered(STREAM + b"\r\n" + SAID + DONE, stay=True)
     assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
@@ -158,7 +158,7 @@ async def test_a_connection_that_stays_open_behind_done_is_left(monkeypatch: pyt
 async def test_behind_the_finish_reason_nothing_is_waited_for_long(
     pause: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completion_stream, "LAST_FRAMES_SECONDS", 0.3)
+    monkeypatch.setattr(timeouts, "LAST_FRAMES_SECONDS", 0.3)
     began = time.monotonic()
     answer, _ = await answered(STREAM + b"\r\n", SAID, FINISHED, pause=pause, stay=True)
     assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)

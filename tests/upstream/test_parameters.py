@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.upstream import parameters, token_budget
-from chat.upstream.catalogue import LlmModel, bundled
+from chat.upstream.catalog import LlmModel, bundled
 from chat.upstream.providers.workers_ai import LOCAL_SAMPLING
 from tests.upstream.asking import ask, client, runs
 
@@ -155,12 +155,12 @@ def test_a_chosen_budget_may_be_larger_than_the_usual_one(model: str) -> None:
     assert (
         token_budget.fit(question, asked).max_tokens
         == token_budget.default_max_tokens(asked)
-        <= token_budget.max_max_tokens(asked)
+        <= token_budget.max_tokens_limit(asked)
     )
     assert token_budget.fit(question, asked, 10).max_tokens == 10
-    assert token_budget.fit(question, asked, parameters.MAX_TOKENS).max_tokens == token_budget.max_max_tokens(
-        asked
-    )
+    assert token_budget.fit(
+        question, asked, parameters.MAX_TOKENS
+    ).max_tokens == token_budget.max_tokens_limit(asked)
 
 
 def test_what_a_program_sends_goes_under_the_models_own_names() -> None:
@@ -170,7 +170,11 @@ def test_what_a_program_sends_goes_under_the_models_own_names() -> None:
         "top_k": 5,
         "stop": "x",
     }
-    assert parameters.to_provider_names(MODELS["@cf/zai-org/glm-4.7-flash"], sent) == sent
+    assert parameters.to_provider_names(MODELS["@cf/meta/llama-3.2-1b-instruct"], sent) == {
+        "repetition_penalty": 1.2,
+        "top_k": 5,
+    }
+    assert parameters.to_provider_names(MODELS["@cf/zai-org/glm-4.7-flash"], sent) == {"stop": "x"}
 
 
 def test_the_form_shows_what_the_local_model_is_sent_by_itself() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
 from chat.upstream.providers.llama_cpp import LocalModel

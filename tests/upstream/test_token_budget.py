@@ -1,4 +1,4 @@
-"""What is sent fits the model's window, and what matters most is always part of it."""
+"""A prompt fits the model's window, and always has its most important parts."""
 
 import time
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.upstream import token_budget
-from chat.upstream.catalogue import LlmModel, bundled
+from chat.upstream.catalog import LlmModel, bundled
 from chat.upstream.errors import ErrorKind, UpstreamError
 
 Message = dict[str, str]
@@ -36,7 +36,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
 
 
 def fit(messages: list[Message], model: LlmModel, reply: int | None) -> token_budget.Fit | None:
-    """None where it is refused."""
+    """Fit the messages; None if they are refused."""
     try:
         return token_budget.fit(messages, model, reply)
     except UpstreamError:
@@ -56,7 +56,7 @@ def test_what_is_sent_always_fits(messages: list[Message], model: LlmModel, repl
 
 
 @given(conversations(), models, st.none() | st.integers(1, 5_000))
-def test_the_system_prompt_and_the_new_message_are_never_left_out(
+def test_system_prompt_and_new_message_are_never_dropped(
     messages: list[Message], model: LlmModel, reply: int | None
 ) -> None:
     if fitted := fit(messages, model, reply):
@@ -66,9 +66,7 @@ def test_the_system_prompt_and_the_new_message_are_never_left_out(
 
 
 @given(conversations(), models)
-def test_the_oldest_turns_go_first_and_what_is_left_begins_with_a_question(
-    messages: list[Message], model: LlmModel
-) -> None:
+def test_oldest_turns_are_dropped_up_to_a_question(messages: list[Message], model: LlmModel) -> None:
     if fitted := fit(messages, model, None):
         system = [message for message in messages if message["role"] == "system"]
         turns = messages[len(system) :]
@@ -87,7 +85,7 @@ def test_no_turn_is_left_out_that_would_have_fitted(messages: list[Message], mod
 
 
 @given(conversations(), models, st.none() | st.integers(1, 5_000))
-def test_it_is_refused_only_where_those_two_leave_no_room_for_a_reply(
+def test_too_long_only_if_no_room_is_left_for_a_reply(
     messages: list[Message], model: LlmModel, reply: int | None
 ) -> None:
     if fit(messages, model, reply) is None:
@@ -121,7 +119,7 @@ def test_too_long_a_question_is_refused_for_good() -> None:
     assert (refused.value.kind, refused.value.permanent) == (ErrorKind.TOO_LONG, True)
 
 
-def test_a_short_reply_that_was_asked_for_needs_no_more_room_than_that() -> None:
+def test_a_small_max_tokens_reserves_no_more_room() -> None:
     model = LlmModel("@cf/a/b", "B", window=120)
     assert token_budget.fit([question("x" * 300)], model, 10).max_tokens == 10
 

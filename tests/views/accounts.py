@@ -9,7 +9,7 @@ from tests.support.people import PASSWORD
 LOGIN = "/accounts/login/"
 PASSWORD_CHANGE = "/accounts/password/"
 NEW_PASSWORD = "a lighthouse by the sea"
-PASSWORD_FORM = {"current": PASSWORD, "new_password1": NEW_PASSWORD, "new_password2": NEW_PASSWORD}
+PASSWORD_FORM = {"current": PASSWORD, "new_password1": NEW_PASSWORD}
 
 
 def log_in(client: Client, login: str = "alice", password: str = PASSWORD, **more: Any) -> Any:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import Database
-from tests.support.module_server import database, fake, server
+from tests.support.module_server import database, fake, pseudo_locale_server, server
 from tests.support.server import Person, Server
 from tests.support.waiting import until
 

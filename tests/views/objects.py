@@ -1,48 +1,66 @@
-"""What the addresses of the site are about: a turn of alice's, one that she deleted, one that never was."""
+"""The objects in the site's URLs: a turn of alice's, one that she deleted, one that never existed."""
 
 import re
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from django.urls import URLResolver, get_resolver
 
+from tests.attachments import pictures
+from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.people import PASSWORD
 from tests.support.server import Person
-from tests.views.rights import Row
+from tests.views.rights import NOBODYS, Row
 
+SEEING = "@cf/google/gemma-4-26b-a4b-it"
 SECRET = "a secret of alice"
+HTML = "```html\n<p>Hello</p>\n```\n"
 
 
 @dataclass(frozen=True)
 class Turn:
-    """The keys of one turn, each as a text, and of an API key; `person` is an account that may be there."""
+    """The keys of one turn, of an API key and of a shared link; `person` is an account that may be there."""
 
     conversation: str
     question: str
     reply: str
     run: str
     key: str
+    link: str
+    token: str
     person: str = "999999999"
+    attachment: str = NOBODYS
 
 
-def ask(person: Person) -> Turn:
-    """A turn whose reply was cut short, so that everything can be done with it; and a key."""
-    with person.ask(f"{SECRET}\nfake: length tokens=3 delay=0") as stream:
+def ask(person: Person, *, picture: bool = False) -> Turn:
+    """A turn whose reply shows HTML and was cut short, so that everything can be done with it; and a key."""
+    sent: dict[str, Any] = {"model": SEEING, "attachments": [upload(person)]} if picture else {}
+    with person.ask(f"{SECRET}\n{says_line(HTML, reason='length')}", **sent) as stream:
         stream.to_end()
     wanted = {"name": "a program", "run": True, "password": PASSWORD}
     key = person.post("/settings/keys/", wanted).json()["id"]
-    return Turn(stream.conversation, stream.meta["user_message"], stream.meta["message"], stream.run, key)
+    reply = stream.meta["message"]
+    shared = person.post(f"/messages/{reply}/share/", {"days": "7"}).json()
+    link, token = shared["id"], shared["url"].split("/")[-2]
+    turn = Turn(stream.conversation, stream.meta["user_message"], reply, stream.run, key, link, token)
+    return replace(turn, attachment=sent["attachments"][0]) if picture else turn
 
 
-def ask_and_delete(person: Person) -> Turn:
-    turn = ask(person)
+def upload(person: Person) -> str:
+    answer = person.client.post("/attachments/", files={"file": ("cat.jpg", pictures.jpeg())})
+    return str(answer.json()["id"])
+
+
+def ask_and_delete(person: Person, *, picture: bool = False) -> Turn:
+    turn = ask(person, picture=picture)
     assert person.post(f"/c/{turn.conversation}/delete/").status_code == 200
     assert person.post(f"/settings/keys/{turn.key}/revoke/").status_code == 200
     return turn
 
 
 def never() -> Turn:
-    return Turn(*(str(uuid.uuid4()) for _ in range(5)))
+    return Turn(*(str(uuid.uuid4()) for _ in range(6)), token="x" * 43)
 
 
 def address(row: Row, turn: Turn) -> str:
@@ -52,18 +70,24 @@ def address(row: Row, turn: Turn) -> str:
         "conversation": turn.conversation,
         "message": getattr(turn, row.message),
         "run": turn.run,
+        "attachment": turn.attachment,
         "key": turn.key,
+        "link": turn.link,
         "id": turn.person,
-        "object_id": {"user": turn.person, "run": turn.run, "apikey": turn.key}.get(table, turn.conversation),
+        "object_id": {"user": turn.person, "run": turn.run, "apikey": turn.key, "sharedlink": turn.link}.get(
+            table, turn.conversation
+        ),
         "app_label": "chat",
         "url": "nothing/",
-        "token": "a-token",
+        "rest": "1/change/",
+        "token": turn.token if row.route.startswith("s/") else "a-token",
         "account": "any",
         "model": "@cf/zai-org/glm-4.7-flash",
         "uidb64": "MQ",
         "content_type_id": "1",
     }
-    return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: values[found[1]], row.route)
+    path = "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: values[found[1]], row.route)
+    return f"{path}?{row.query}" if row.query else path
 
 
 def routes(resolver: URLResolver | None = None, before: str = "") -> set[str]:

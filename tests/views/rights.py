@@ -1,4 +1,4 @@
-"""What each role gets at each address, by method: the table that test_rights.py walks.
+"""The response to each role at each URL, by method: the table that test_rights.py walks.
 
 A method that no row of an address names is a 405 for everybody. An answer is a status, and where it leads.
 The object in an address is a conversation of alice's, one that she deleted, or one that never was.
@@ -27,8 +27,9 @@ class Row:
     methods: str
     answers: Answers
     body: dict[str, object] | None = None
-    deleted: str = "404"
+    deleted: str | Answers = "404"
     missing: str = "404"
+    query: str = ""
     message: str = "reply"  # which of the turn's messages the address is about
     signs_out: bool = False
     records: bool = False  # a look at another's conversation is written down
@@ -43,16 +44,20 @@ class Row:
 
     @property
     def about(self) -> bool:
-        """Whether the address names an object."""
-        return any(name in self.route for name in ("<uuid:", "object_id", "<id>"))
+        """Return True if the URL names an object."""
+        return any(name in self.route for name in ("<uuid:", "object_id", "<id>")) or self.route.startswith(
+            "s/"
+        )
 
     def answer(self, role: str, what: str) -> str:
-        """What `role` gets for an object that is `own` to alice, `deleted` by her, or `missing`."""
+        """Return the response to `role` for an object that is `own` to alice, `deleted` or `missing`."""
         answer = self.answers[role]
         refused = answer[0] == "4" or answer in (LOGIN, ADMIN_LOGIN)
         if what == "own" or refused or not self.about:
             return answer
-        return self.deleted if what == "deleted" else self.missing
+        if what == "deleted" and isinstance(self.deleted, dict):
+            return self.deleted[role]
+        return str(self.deleted) if what == "deleted" else self.missing
 
 
 def for_all(answer: str) -> Answers:
@@ -69,7 +74,7 @@ def owner(answer: str = "200", *, out: str = "401") -> Answers:
 
 
 def staff(answer: str, *, those: tuple[str, ...] = STAFF, others: str = "403") -> Answers:
-    """In the admin: people are asked to log in as somebody else, staff without the right are refused."""
+    """Return the responses in the admin: non-staff get its login, staff without the right `others`."""
     return for_all(ADMIN_LOGIN) | dict.fromkeys(STAFF, others) | dict.fromkeys(those, answer)
 
 
@@ -120,18 +125,26 @@ def decided(model: str) -> list[Row]:
     ]
 
 
+def renamed(former: str, model: str) -> list[Row]:
+    """The addresses of a table under its former name. The rights are those of the page they lead to."""
+    return [
+        Row(f"admin/chat/{former}/", ALL, for_all(f"308 /admin/chat/{model}/")),
+        Row(f"admin/chat/{former}/<path:rest>", ALL, for_all(f"308 /admin/chat/{model}/1/change/")),
+    ]
+
+
 def away(base: str, methods: str) -> Row:
     """The address that these pages had before Django 1.9."""
     to = f"302 /{base}…/change/"
     return Row(f"{base}<path:object_id>/", methods, staff(to), deleted=to, missing=to)
 
 
-def keys() -> list[Row]:
-    """A list from which keys are revoked, and nothing else."""
-    base, nobody = "admin/chat/apikey/", staff("403")
+def revocable(model: str, readers: tuple[str, ...]) -> list[Row]:
+    """A list from which rows are revoked, and nothing else."""
+    base, nobody = f"admin/chat/{model}/", staff("403")
     one = f"{base}<path:object_id>"
     return [
-        Row(base, ALL, root("200")),
+        Row(base, ALL, staff("200", those=readers)),
         Row(f"{base}add/", ALL, nobody),
         *(Row(f"{one}/{page}/", ALL, nobody) for page in ("change", "history", "delete")),
         away(base, ALL),
@@ -140,12 +153,18 @@ def keys() -> list[Row]:
 
 TO_DISABLED = "302 /admin/chat/user/…/change/"
 QUESTION = {"content": "hello"}
+NOBODYS = "00000000-0000-0000-0000-000000000000"
+IMPORT = {"job": NOBODYS}
+REVIEWED = dict.fromkeys(("erin", "root"), "200")
 # A session is worth nothing to the API: what its keys open is in tests/api.
 AI = "client/v4/accounts/<str:account>/ai/"
 API = [
     Row("v1/chat/completions", "POST", for_all("401")),
     Row("v1/openapi.json", SAFE, for_all("200")),
     Row("v1/models", SAFE, for_all("401")),
+    Row("v1/conversations", SAFE, for_all("401")),
+    Row("v1/conversations/<uuid:conversation>", SAFE, for_all("401")),
+    Row("v1/export", SAFE, for_all("401")),
     Row("v1/models/<name:model>", SAFE, for_all("401")),
     Row(f"{AI}run", "POST", for_all("401")),
     Row(f"{AI}run/<name:model>", "POST", for_all("401")),
@@ -168,13 +187,56 @@ CHAT = [
     Row("c/<uuid:conversation>/seen/", "POST", owner()),
     Row("c/<uuid:conversation>/delete/", "POST", owner()),
     Row("c/<uuid:conversation>/undelete/", "POST", owner(), deleted="200"),
+    Row("c/<uuid:conversation>/export/", SAFE, owner(out=LOGIN), query="format=json"),
+    Row("c/<uuid:conversation>/tags/", SAFE, owner(out=LOGIN)),
+    Row("attachments/parts/", SAFE, signed_in(out="401")),
+    Row("attachments/", "POST", signed_in("415", out="401"), {"file": "no file"}),
+    Row(
+        "attachments/<uuid:attachment>/",
+        SAFE,
+        owner() | REVIEWED,
+        deleted=for_all("404") | REVIEWED,
+        records=True,
+    ),
+    Row("attachments/<uuid:attachment>/", "POST PATCH", owner(), {"alt": "a cat"}),
+    Row("attachments/<uuid:attachment>/", "DELETE", owner("409")),
     Row("conversations/", SAFE, signed_in()),
+    Row("conversations/", "POST", signed_in("404", out="401"), {"action": "pin", "conversations": [NOBODYS]}),
+    Row("conversations/export/", "POST", signed_in("404", out="401"), {"conversations": [NOBODYS]}),
+    Row("conversations/archive/", SAFE, signed_in()),
+    Row("conversations/trash/", SAFE, signed_in()),
+    Row("search/", SAFE, signed_in(), query="q=secret"),
+    Row("shortcuts/", SAFE, signed_in()),
     Row("models/", SAFE, signed_in(out="401")),
+    Row(
+        "models/favourites/",
+        "POST",
+        signed_in(out="401"),
+        {"model": "@cf/zai-org/glm-4.7-flash", "favourite": True},
+    ),
     Row("models/parameters/", SAFE, signed_in(out="401")),
     Row("readings/", SAFE, signed_in()),
+    Row("checklist/dismiss/", "POST", signed_in("303 /", out="401")),
     Row("settings/", SAFE, signed_in()),
     Row("settings/", "POST", signed_in(out="401"), {"theme": "system"}),
+    Row("settings/instructions/", SAFE, signed_in()),
+    Row("settings/instructions/", "POST", signed_in(out="401"), {"instructions": "Be brief."}),
+    Row("settings/account/", f"{SAFE} POST", signed_in()),
+    Row("settings/readings/", SAFE, signed_in()),
+    Row("settings/usage/", SAFE, signed_in()),
     Row("settings/api/", SAFE, signed_in()),
+    Row("settings/data/", SAFE, signed_in()),
+    Row("settings/data/export/", SAFE, signed_in()),
+    Row("settings/data/import/", "POST", signed_in("403", out="401")),  # without a permit
+    Row("settings/data/import/start/", "POST", signed_in("404", out="401"), IMPORT),
+    Row("settings/data/import/stop/", "POST", signed_in("404", out="401"), IMPORT),
+    Row("settings/data/import/progress/", SAFE, signed_in()),
+    Row("settings/shared/", SAFE, signed_in()),
+    Row("settings/shared/<uuid:link>/revoke/", "POST", owner()),
+    Row("s/<str:token>/", SAFE, for_all("200")),
+    Row("s/<str:token>/attachments/<uuid:attachment>/", SAFE, for_all("200")),
+    Row("s/<str:token>/continue/", SAFE, signed_in()),
+    Row("s/<str:token>/continue/", "POST", signed_in("201", out="401")),
     Row("settings/keys/", SAFE, signed_in()),
     Row(
         "settings/keys/",
@@ -190,11 +252,20 @@ CHAT = [
     Row("messages/<uuid:message>/feedback/", "POST", owner(), {"thumb": "up"}),
     Row("messages/<uuid:message>/outcome/", SAFE, owner()),
     Row("messages/<uuid:message>/source/", SAFE, owner()),
+    Row("messages/<uuid:message>/preview/", SAFE, owner("200", out=LOGIN)),
+    Row("messages/<uuid:message>/actions/", SAFE, owner()),
+    Row("c/<uuid:conversation>/share/", SAFE, owner("302 /messages/…/share/", out=LOGIN)),
+    Row("messages/<uuid:message>/share/", SAFE, owner(out=LOGIN)),
+    Row("messages/<uuid:message>/share/", "POST", owner("201"), {"days": "7"}),
+    Row("messages/<uuid:message>/fork/", "POST", owner("201")),
+    Row("messages/<uuid:message>/delete/", "POST", owner()),
+    Row("messages/<uuid:message>/undelete/", "POST", owner()),
     Row("runs/<uuid:run>/stream/", "GET", owner()),
     Row("runs/<uuid:run>/stop/", "POST", owner("202")),
     *API,
     Row("healthz", SAFE, for_all("200")),
     Row("readyz", SAFE, for_all("200")),
+    Row("metrics", SAFE, for_all("404")),  # off by default; tests/test_metrics.py turns them on
 ]
 ACCOUNTS = [
     Row("accounts/login/", SAFE, signed_in("302 /", out="200")),
@@ -225,9 +296,10 @@ ADMIN = [
     *log("conversation", ("erin", "root"), one="200"),
     *log("run", ("root",)),
     *log("call", ("root",)),
+    *log("titlerequest", ("root",)),
     Row("admin/chat/run/rates/", SAFE, root("200")),
     *log("worker", ("root",)),
-    *log("reading", ("root",)),
+    *log("conversationaccess", ("root",)),
     Row("admin/chat/user/", ALL, root("200")),
     Row("admin/chat/user/add/", ALL, root("200")),
     Row("admin/chat/user/<path:object_id>/change/", ALL, root("200"), deleted="200", missing="302 /admin/"),
@@ -236,9 +308,12 @@ ADMIN = [
     Row("admin/chat/user/<id>/password/", ALL, root("200"), deleted="200"),
     Row("admin/chat/user/<id>/link/", ALL, root(TO_DISABLED), deleted=TO_DISABLED),
     away("admin/chat/user/", ALL),
-    *decided("offeredmodel"),
+    *decided("sitemodel"),
+    *renamed("offeredmodel", "sitemodel"),
+    *renamed("reading", "conversationaccess"),
     *table("chat/invite", changed="403"),
-    *keys(),
+    *revocable("apikey", ("root",)),
+    *revocable("sharedlink", ("erin", "root")),
     *table("auth/group"),
 ]
 ROWS = [*CHAT, *ACCOUNTS, *ADMIN]

@@ -1,4 +1,4 @@
-"""Everything that is stored, to compare before and after."""
+"""A copy of all stored rows, to compare before and after."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ RESTLESS = {
     "axes_accessattempt",
     "axes_accesslog",
     "axes_accessfailurelog",
-    "chat_modellist",
-    "chat_offeredmodel",
+    "chat_catalogstate",
+    "chat_sitemodel",
 }
 
 

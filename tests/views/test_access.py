@@ -14,7 +14,7 @@ from django.test import Client
 
 from chat import backends, hashers
 from chat.models import User
-from chatsite.sessions import stored
+from chatsite.sessions import session_digest
 from tests.support.concurrency import at_once
 from tests.support.people import PASSWORD
 from tests.views.accounts import LOGIN, log_in
@@ -58,7 +58,7 @@ def test_what_only_looks_like_a_name_does_not(login: str, alice: User, client: C
 
 @pytest.mark.parametrize("older", [True, False])
 def test_a_name_that_was_an_address_of_another_shuts_neither_out(older: bool, client: Client) -> None:
-    """As it could be before that was refused: each password opens its own account."""
+    """Store such a name, which was allowed once: each password opens its own account."""
     names = ["alice", "mallory"] if older else ["mallory", "alice"]
     passwords = {"alice": PASSWORD, "mallory": "another good password"}
     people = {name: User.objects.create_user(name, password=passwords[name]) for name in names}
@@ -117,7 +117,7 @@ def test_the_session_changes_when_somebody_logs_in(alice: User, client: Client) 
     log_in(client)
     after = client.cookies["sessionid"].value
     assert before != after
-    assert not Session.objects.filter(session_key=stored(before)).exists()
+    assert not Session.objects.filter(session_key=session_digest(before)).exists()
 
 
 def test_the_session_cookie_is_out_of_reach_of_scripts(alice: User, client: Client) -> None:
@@ -160,9 +160,7 @@ def test_a_form_without_its_token_is_refused(alice: User) -> None:
     assert not is_logged_in(client)
 
 
-def test_logging_out_is_a_post_that_ends_the_session_and_clears_what_the_page_stored(
-    alice: User, client: Client
-) -> None:
+def test_logout_ends_the_session_and_clears_site_data(alice: User, client: Client) -> None:
     client.force_login(alice)
     key = client.session.session_key
     assert client.get("/accounts/logout/").status_code == 405
@@ -170,7 +168,7 @@ def test_logging_out_is_a_post_that_ends_the_session_and_clears_what_the_page_st
     response = client.post("/accounts/logout/")
     assert (response.status_code, response["Location"]) == (303, LOGIN)
     assert response["Clear-Site-Data"] == '"storage"'
-    assert not Session.objects.filter(session_key=stored(key)).exists()
+    assert not Session.objects.filter(session_key=session_digest(key)).exists()
 
 
 def test_the_admin_has_no_way_in_of_its_own(alice: User, client: Client) -> None:

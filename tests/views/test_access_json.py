@@ -23,7 +23,7 @@ def alice() -> User:
 
 @pytest.fixture
 def browser() -> Client:
-    """Which must send its token, as real ones."""
+    """Return a client that must send its CSRF token, as real browsers do."""
     return Client(enforce_csrf_checks=True)
 
 
@@ -38,7 +38,7 @@ def log_in(browser: Client, token: str, login: str = "alice", password: str = PA
     return browser.post(LOGIN, fields | more, headers=JSON)
 
 
-def test_it_says_who_is_logged_in_now_and_hands_out_the_token_that_fits(alice: User, browser: Client) -> None:
+def test_json_login_names_the_user_and_returns_a_csrf_token(alice: User, browser: Client) -> None:
     answer = log_in(browser, token_of_page(browser))
     assert answer.status_code == 200
     assert answer.json().keys() == {"user", "csrf"}
@@ -48,7 +48,7 @@ def test_it_says_who_is_logged_in_now_and_hands_out_the_token_that_fits(alice: U
     )
 
 
-def test_a_page_whose_session_ran_out_signs_in_with_the_token_it_has(alice: User, browser: Client) -> None:
+def test_login_of_an_expired_page_accepts_its_csrf_token(alice: User, browser: Client) -> None:
     log_in(browser, token_of_page(browser))
     token = browser.get(LOGIN, headers=JSON).json()["csrf"]
     Session.objects.all().delete()
@@ -90,13 +90,11 @@ def test_whatever_was_wrong_the_answer_is_the_same(
 ) -> None:
     answer = log_in(client, "", login, password)
     assert answer.status_code == 401
-    assert answer.json() == {
-        "error": {"code": "wrong_password", "message": "The name or the password is wrong."}
-    }
+    assert answer.json() == {"error": {"code": "wrong_password", "message": "Incorrect name or password."}}
     assert "_auth_user_id" not in client.session
 
 
-def test_a_disabled_person_hears_the_same_as_with_a_wrong_password(alice: User, client: Client) -> None:
+def test_disabled_user_is_answered_like_a_wrong_password(alice: User, client: Client) -> None:
     wrong = log_in(client, "", password="wrong")
     User.objects.update(is_active=False)
     disabled = log_in(client, "")

@@ -15,7 +15,7 @@ def test_the_owner_sees_who_read_which_conversation(server: Server) -> None:
     page = server.person("alice").get("/readings/").text
     assert f'<a href="/c/{stream.conversation}/" dir="auto">Why &lt;b&gt;boats&lt;/b&gt;?</a>' in page
     assert "<bdi>erin</bdi>" in page
-    assert 'href="/readings/"' in server.person("alice").get("/").text
+    assert 'href="/settings/readings/"' in server.person("alice").get("/settings/").text
     server.person("alice").post(f"/c/{stream.conversation}/delete/")
     page = server.person("alice").get("/readings/").text
     assert f"/c/{stream.conversation}/" not in page
@@ -29,7 +29,7 @@ def test_nobody_sees_what_was_read_of_others(server: Server) -> None:
     for who in ("bob", "carol", "erin", "root"):
         page = server.person(who).get("/readings/").text
         assert "Only mine" not in page
-        assert "Nobody has." in page
+        assert "No one has read your conversations." in page
 
 
 def test_the_owner_sees_who_searched_for_what(server: Server) -> None:
@@ -38,10 +38,10 @@ def test_the_owner_sees_who_searched_for_what(server: Server) -> None:
             stream.to_end()
     server.person("erin").get("/admin/chat/conversation/?q=%3Ci%3Ezebras")
     page = server.person("alice").get("/readings/").text
-    assert "A search of all conversations for “<bdi>&lt;i&gt;zebras</bdi>” showed 1 of yours" in page
+    assert "A search for “<bdi>&lt;i&gt;zebras</bdi>” showed 1 of your conversations" in page
     assert "zebras</bdi>”" not in server.person("bob").get("/readings/").text
     server.person("erin").get("/admin/chat/conversation/?q=zebras")
-    assert "“<bdi>zebras</bdi>” showed 1 of yours" in server.person("bob").get("/readings/").text
+    assert "“<bdi>zebras</bdi>” showed 1 of your conversations" in server.person("bob").get("/readings/").text
     assert "zebras</bdi>”" not in server.person("carol").get("/readings/").text
 
 
@@ -49,10 +49,10 @@ def test_many_readings_come_in_pages(server: Server) -> None:
     plant(
         server,
         """
-from chat.models import Reading
+from chat.models import ConversationAccess
 bob = person("bob")
 for n in range(60):
-    Reading.objects.create(reader_key=1, reader="erin", owner_key=bob.pk, owner="bob",
+    ConversationAccess.objects.create(reader_key=1, reader="erin", owner_key=bob.pk, owner="bob",
         conversation=missing(), title=f"talk {n}.")
 """,
     )
@@ -63,7 +63,7 @@ for n in range(60):
     page = bob.get(f"/readings/?before={older}").text
     assert [n for n in range(60) if f"talk {n}." in page] == list(range(10))
     assert "?before=" not in page
-    assert "There are no earlier ones." in bob.get("/readings/?before=0").text
+    assert "No earlier entries." in bob.get("/readings/?before=0").text
 
 
 @pytest.mark.parametrize("before", ["x", "-1", "", "9" * 19, "²", "%00"])
@@ -87,9 +87,9 @@ def test_times_are_those_of_the_persons_zone(server: Server) -> None:
         server,
         """
 from datetime import UTC, datetime
-from chat.models import Reading
+from chat.models import ConversationAccess
 alice = person("alice")
-Reading.objects.create(reader_key=1, reader="erin", owner_key=alice.pk, owner="alice", title="t",
+ConversationAccess.objects.create(reader_key=1, reader="erin", owner_key=alice.pk, owner="alice", title="t",
     conversation=missing(), at=datetime(2026, 1, 31, 23, 30, tzinfo=UTC))
 """,
     )

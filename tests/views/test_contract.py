@@ -31,7 +31,7 @@ def test_a_stream_has_its_headers_and_begins_with_retry_and_meta(server: Server)
     assert body.endswith("data: [DONE]\n\n")
 
 
-def test_every_json_payload_has_a_string_response_and_ids_name_the_end(server: Server) -> None:
+def test_payloads_have_a_response_and_ids_name_the_end(server: Server) -> None:
     with server.person("alice").ask("fake: reasoning tokens=10 delay=0.01") as stream:
         while (event := stream.next()) and event.data != "[DONE]":
             assert isinstance(json.loads(event.data)["response"], str)
@@ -127,7 +127,7 @@ def test_a_parent_branches_the_conversation(server: Server, fake) -> None:
     assert "beside the second" not in page
 
 
-def test_a_form_asks_and_is_answered_with_303_to_the_conversation(server: Server) -> None:
+def test_form_send_is_303_to_the_conversation(server: Server) -> None:
     alice, questions = server.person("alice"), "SELECT COUNT(*) FROM chat_message WHERE role = 'user'"
     before = server.database.value(questions)
     form = {"content": "hello\r\nthere", "client_key": str(uuid.uuid4()), "csrfmiddlewaretoken": CSRF}

@@ -1,4 +1,4 @@
-"""What an open page asks for while it is looked at: what is shown, and where the model's context begins."""
+"""The state that a visible page polls: its messages, and the place at which the model's context begins."""
 
 from collections.abc import Callable
 
@@ -66,7 +66,7 @@ def test_what_changes_the_page_changes_the_version(
     assert again(alice, hers, before) == 200
 
 
-def test_a_reply_that_grows_keeps_the_version_and_its_end_changes_it(alice: Person, hers: str) -> None:
+def test_version_changes_only_when_the_reply_ends(alice: Person, hers: str) -> None:
     with alice.ask("fake: words tokens=400 delay=0.02", f"/c/{hers}/messages/") as stream:
         stream.until(5)
         etag = version(alice, hers)
@@ -87,7 +87,7 @@ def test_the_messages_from_one_on_are_a_part_of_the_page(alice: Person, hers: st
     assert "<article" in alice.get(f"/c/{hers}/?since={first}").text
 
 
-def test_from_a_message_of_another_branch_on_the_newest_page_comes_whole(alice: Person, hers: str) -> None:
+def test_since_a_message_of_another_branch_is_a_whole_page(alice: Person, hers: str) -> None:
     made = turn(alice, hers)
     with alice.start(f"/messages/{made['message']}/regenerate/") as stream:
         stream.to_end()
@@ -111,7 +111,7 @@ def test_a_wrong_part_is_refused(alice: Person, hers: str, unchanged: None, quer
 
 
 def grow(person: Person, conversation: str) -> list[dict[str, str]]:
-    """So much that a small model cannot be sent all of it."""
+    """Add so many messages that a small model cannot be sent all of them."""
     return [turn(person, conversation, LONG, model=LARGE) for _ in range(4)]
 
 
@@ -130,7 +130,7 @@ def test_where_the_model_stops_reading_the_page_draws_a_line(alice: Person, hers
     assert start != made["user_message"]
     page = alice.get(f"/c/{hers}/").text
     above, below = page.split('<p class="context-start"', 1)
-    assert "The model no longer sees the messages above this line." in below
+    assert "The model no longer sees the messages above." in below
     assert 'role="separator"' in below
     assert below.index('id="m-') + 4 == below.index(f"m-{start}")
     assert above.count("<article") > 1
@@ -147,7 +147,8 @@ def test_the_line_is_where_the_prompt_begins(alice: Person, hers: str, fake: Fak
 
 def test_another_model_reads_from_elsewhere_on(alice: Person, hers: str, unchanged: None) -> None:
     url = f"/c/{hers}/context/"
-    assert alice.get(url, params={"model": SMALL}).json() == alice.get(url, params={"model": LARGE}).json()
+    small, large = (alice.get(url, params={"model": name}).json()["context_start"] for name in (SMALL, LARGE))
+    assert small == large
 
 
 def test_the_line_moves_with_the_model(alice: Person, hers: str) -> None:
@@ -164,3 +165,22 @@ def test_the_line_moves_with_the_model(alice: Person, hers: str) -> None:
 def test_a_model_that_there_is_not_reads_nothing(alice: Person, hers: str, unchanged: None) -> None:
     answer = alice.get(f"/c/{hers}/context/?model=none", headers={"Accept": "application/json"})
     assert answer.status_code == 400
+
+
+def test_the_gauge_tells_how_full_the_window_is(alice: Person, hers: str) -> None:
+    url = f"/c/{hers}/context/"
+    found = alice.get(url, params={"model": LARGE}).json()
+    assert 0 < found["tokens"] < 100 < found["window"]
+    assert found["text"] == f"About {found['tokens']} of {found['window']:,} tokens (0%)."
+
+
+def test_the_gauge_counts_what_stands_above_the_line(alice: Person, hers: str) -> None:
+    for _ in range(6):
+        turn(alice, hers, LONG)
+    found = alice.get(f"/c/{hers}/context/", params={"model": SMALL}).json()
+    page = alice.get(f"/c/{hers}/").text
+    until = page[: page.index(f'id="m-{found["context_start"]}"')]  # with the tag of that message
+    above = until.count('<article class="message') - 1
+    assert above > 1
+    assert f"the model no longer sees the first {above} messages." in found["text"]
+    assert found["tokens"] < found["window"]

@@ -1,4 +1,4 @@
-"""What an owner does with a conversation as a whole: rename, settings, seen, delete and take that back."""
+"""Actions on a whole conversation: rename, settings, seen, delete and undo."""
 
 import re
 import uuid
@@ -44,6 +44,14 @@ def test_a_later_turn_leaves_the_title_that_was_given(alice: Person, hers: str, 
     with alice.ask("and now?", f"/c/{hers}/messages/") as stream:
         stream.to_end()
     assert column(database, "title", hers) == "Mine"
+
+
+def test_a_later_turn_takes_it_out_of_the_archive(alice: Person, hers: str, database: Database) -> None:
+    alice.post("/conversations/", {"action": "archive", "conversations": [hers]})
+    assert column(database, "archived_at", hers)
+    with alice.ask("and now?", f"/c/{hers}/messages/") as stream:
+        stream.to_end()
+    assert column(database, "archived_at", hers) is None
 
 
 @pytest.mark.parametrize(
@@ -118,9 +126,7 @@ def test_a_reply_that_was_seen_has_no_mark_until_the_next_one(alice: Person, her
     assert marked()
 
 
-def test_seeing_what_was_seen_already_or_is_being_written_changes_nothing(
-    alice: Person, hers: str, database: Database
-) -> None:
+def test_seen_again_or_while_running_changes_nothing(alice: Person, hers: str, database: Database) -> None:
     alice.post(f"/c/{hers}/seen/")
     seen = others(database, hers)
     alice.post(f"/c/{hers}/seen/")
@@ -136,7 +142,7 @@ def test_seeing_what_was_seen_already_or_is_being_written_changes_nothing(
 
 
 def row(person: Person, conversation: str) -> str:
-    """What the list on another page says of it."""
+    """Return the conversation's row in the list of another page."""
     return next(each for each in person.get("/").text.split("<li") if conversation in each)
 
 
@@ -181,7 +187,7 @@ def test_forms_lead_back_to_the_conversation(alice: Person, hers: str, path: str
 
 
 @pytest.mark.parametrize("path", ["rename", "settings", "seen", "delete", "messages", "undelete"])
-def test_who_is_signed_out_comes_back_to_the_conversation_a_form_was_on(server: Server, path: str) -> None:
+def test_login_returns_to_the_conversation_of_the_form(server: Server, path: str) -> None:
     key = uuid.uuid4()
     answer = server.person("").client.post(f"/c/{key}/{path}/", data=FORM)
     home = path == "undelete"  # there is no such conversation until it is taken back

@@ -1,4 +1,4 @@
-"""Whoever opens heavy pages does it at their own cost."""
+"""Heavy pages delay only the person who opens them."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from chat.models import User
-from chat.views import pages, thread
+from chat.views import chat_page, pages, thread
 from tests.support.message_trees import Tree, conversation
 from tests.support.server import Server
 from tests.tools.bench import fairness
@@ -15,7 +15,7 @@ from tests.tools.bench import fairness
 SECONDS = 15.0  # that another's page may take on a busy machine; it was 163 when each view was rendered anew
 
 
-def test_another_persons_page_comes_while_one_opens_the_worst_page_twenty_times(server: Server) -> None:
+def test_slow_pages_of_one_user_do_not_delay_another(server: Server) -> None:
     waits = fairness.measured(server, replies=1)
 
     assert len(waits.worst) == fairness.AT_ONCE
@@ -24,7 +24,7 @@ def test_another_persons_page_comes_while_one_opens_the_worst_page_twenty_times(
 
 
 @pytest.mark.django_db
-def test_a_page_holds_no_more_text_than_a_million_characters_but_the_last_turn() -> None:
+def test_page_text_is_bounded_except_the_last_turn() -> None:
     tree = Tree(conversation())
     branch = tree.grow(None, 8)
     for message in branch[1::2]:
@@ -43,8 +43,8 @@ def test_a_page_holds_no_more_text_than_a_million_characters_but_the_last_turn()
     assert [item["id"] for item in thread.read(tree.conversation).items] == [m.pk for m in branch[-2:]]
 
 
-def test_more_pages_at_once_than_are_worked_on_for_one_person_are_refused(server: Server) -> None:
-    """Those that are taken are answered, and another person's page too."""
+def test_too_many_concurrent_pages_of_one_user_are_refused(server: Server) -> None:
+    """Expect 200 for the accepted ones, and for another person's page."""
     alice = server.person("alice")
 
     async def ask() -> list[int]:
@@ -55,14 +55,14 @@ def test_more_pages_at_once_than_are_worked_on_for_one_person_are_refused(server
 
     statuses = asyncio.run(ask())
     assert set(statuses) <= {200, 429}
-    assert statuses.count(200) >= pages.MAX_WAITING_PAGES
+    assert statuses.count(200) >= chat_page.MAX_WAITING_PAGES
     assert server.person("bob").get("/").status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_refused_page_says_when_to_come_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.force_login(User.objects.create_user("alice"))
-    monkeypatch.setattr(pages.RENDER_POOL, "waiting", lambda person: pages.MAX_WAITING_PAGES)
+    monkeypatch.setattr(chat_page.RENDER_POOL, "waiting", lambda person: chat_page.MAX_WAITING_PAGES)
     answer = client.get("/")
     assert answer.status_code == 429
     assert answer["Retry-After"] == "5"
@@ -76,6 +76,6 @@ def test_a_refused_page_is_not_loaded(client: Client, monkeypatch: pytest.Monkey
     client.force_login(tree.conversation.user)
     loaded: list[object] = []
     monkeypatch.setattr(pages.thread, "read", lambda *args, **options: loaded.append(args))
-    monkeypatch.setattr(pages.RENDER_POOL, "waiting", lambda person: pages.MAX_WAITING_PAGES)
+    monkeypatch.setattr(chat_page.RENDER_POOL, "waiting", lambda person: chat_page.MAX_WAITING_PAGES)
     assert client.get(f"/c/{tree.conversation.pk}/").status_code == 429
     assert not loaded

@@ -20,6 +20,10 @@ def reply(alice: Person, server: Server) -> str:
 
 
 def rows(server: Server) -> list[tuple[bool, str]]:
+    unlike = "SELECT COUNT(*) FROM chat_feedback f JOIN chat_message m ON m.id = f.message_id"
+    assert not server.database.value(
+        f"{unlike} WHERE f.conversation IS NULL OR f.conversation <> m.conversation_id"
+    )
     return [(bool(up), reason) for up, reason in server.database.rows(ROWS)]
 
 

@@ -83,7 +83,7 @@ def test_a_forms_field_says_so(alice: User) -> None:
         page = Client().post(f"/accounts/invite/{token}/", fields)
         assert page.status_code == 200
         assert page.context["form"].errors.keys() == {wrong}
-        assert "Another account has this" in page.content.decode()
+        assert "Another account already uses this" in page.content.decode()
     assert Client().post(f"/accounts/invite/{token}/", form("bob", "bob@example.org")).status_code == 302
 
 

@@ -30,9 +30,12 @@ def test_a_key_is_shown_once_and_only_its_digest_is_stored(alice: Person, databa
         keep="conversations",
         password=PASSWORD,
     )
-    assert made.status_code == 200
-    assert made.headers["Cache-Control"] == "no-store"
-    found = re.search(r'value="(chat_[\w-]{43})"', made.text)
+    assert (made.status_code, made.headers["Location"]) == (303, PAGE)
+    cookie = made.headers["Set-Cookie"].split("; ", 1)[1]
+    assert {"HttpOnly", "SameSite=Strict", f"Path={PAGE}", "Max-Age=60"} <= set(cookie.split("; "))
+    shown = alice.get(PAGE)
+    assert shown.headers["Cache-Control"] == "no-store"
+    found = re.search(r'value="(chat_[\w-]{43})"', shown.text)
     assert found
     secret = found[1]
     again = alice.get(PAGE).text
@@ -42,6 +45,23 @@ def test_a_key_is_shown_once_and_only_its_digest_is_stored(alice: Person, databa
     rows = database.rows("SELECT digest, may_run, may_list, keeps_conversations, expires FROM chat_apikey")
     assert hashlib.sha256(secret.encode()).hexdigest() in [row[0] for row in rows]
     assert secret not in repr(database.rows("SELECT * FROM chat_apikey"))
+
+
+def test_a_new_secret_is_shown_to_its_owner_only(alice: Person, server: Server) -> None:
+    secret = alice.post(PAGE, WANTED).json()["key"]
+    for who, sent in (("bob", secret), ("alice", "chat_forged")):
+        person = server.person(who)
+        person.client.cookies.set("new-key", sent)
+        assert sent not in person.get(PAGE).text
+
+
+def test_lifetimes_are_in_order_and_90_days_are_offered(alice: Person, database: Database) -> None:
+    page = alice.get(PAGE).text
+    assert re.findall(r'name="days" value="(\w+)"', page) == ["30", "90", "365", "never"]
+    assert 'name="days" value="90" checked' in page
+    refused = form(alice, name="x", run="1", days="365", password="wrong")
+    assert refused.status_code == 403
+    assert 'name="days" value="365" checked' in refused.text
 
 
 def test_a_key_is_revoked_for_good_and_stays_in_the_list(alice: Person, database: Database) -> None:
@@ -107,13 +127,13 @@ def test_an_administrator_sees_and_revokes_everybodys_keys(server: Server, alice
         assert refused.status_code == 403
 
 
-def test_an_administrator_lets_a_key_set_the_gateway_and_nobody_else_does(
+def test_only_an_administrator_lets_a_key_set_the_gateway(
     server: Server, alice: Person, database: Database
 ) -> None:
     made = alice.post(PAGE, {**WANTED, "name": "through a gateway"}).json()["id"]
     allowed = f"SELECT may_set_gateway FROM chat_apikey WHERE id IN ('{made}', '{made.replace('-', '')}')"
     assert alice.post(PAGE, {**WANTED, "may_set_gateway": True}).status_code == 400
-    assert "sets the AI Gateway" not in alice.get(PAGE).text
+    assert "sets AI Gateway options" not in alice.get(PAGE).text
     for action, then in (("allow_gateway", True), ("forbid_gateway", False)):
         sent = {"action": action, "_selected_action": made, "csrfmiddlewaretoken": CSRF}
         for who in ("alice", "carol", "erin"):
@@ -121,4 +141,4 @@ def test_an_administrator_lets_a_key_set_the_gateway_and_nobody_else_does(
         assert bool(database.value(allowed)) is not then
         assert server.person("root").client.post("/admin/chat/apikey/", data=sent).status_code == 302
         assert bool(database.value(allowed)) is then
-        assert ("sets the AI Gateway" in alice.get(PAGE).text) is then
+        assert ("sets AI Gateway options" in alice.get(PAGE).text) is then

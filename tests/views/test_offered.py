@@ -1,4 +1,4 @@
-"""Who may use which model, and what becomes of conversations with a model that has retired."""
+"""The models that each person may use, and conversations with a model that has retired."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,15 +18,15 @@ DEFAULT = "@cf/zai-org/glm-4.7-flash"
 @pytest.fixture(scope="module", autouse=True)
 def decided(server: Server, database: Database) -> None:
     """FEW is for alice's group alone, HIDDEN is hidden, GONE is listed no longer."""
-    fetched = "SELECT count(*) FROM chat_modellist WHERE fetched IS NOT NULL"
+    fetched = "SELECT count(*) FROM chat_catalogstate WHERE fetched IS NOT NULL"
     until(lambda: database.value(fetched))  # else it would be back with the first list
     database.rows("INSERT INTO auth_group (id, name) VALUES (7001, 'few')")
     alice = database.value("SELECT id FROM chat_user WHERE username = 'alice'")
     database.rows(f"INSERT INTO chat_user_groups (user_id, group_id) VALUES ({alice}, 7001)")
-    database.rows(f"INSERT INTO chat_offeredmodel_groups (offeredmodel_id, group_id) VALUES ('{FEW}', 7001)")
-    database.rows(f"UPDATE chat_offeredmodel SET shown = false WHERE id = '{HIDDEN}'")
-    database.rows(f"UPDATE chat_offeredmodel SET gone = '2026-11-01 00:00:00' WHERE id = '{GONE}'")
-    database.rows("UPDATE chat_modellist SET version = version + 1")
+    database.rows(f"INSERT INTO chat_sitemodel_groups (sitemodel_id, group_id) VALUES ('{FEW}', 7001)")
+    database.rows(f"UPDATE chat_sitemodel SET enabled = false WHERE id = '{HIDDEN}'")
+    database.rows(f"UPDATE chat_sitemodel SET delisted_at = '2026-11-01 00:00:00' WHERE id = '{GONE}'")
+    database.rows("UPDATE chat_catalogstate SET version = version + 1")
     until(lambda: HIDDEN not in server.person("bob").get("/models/").text)
 
 
@@ -83,7 +83,7 @@ def test_who_left_the_group_goes_on_with_another_model(
     database.rows(f"UPDATE chat_conversation SET user_id = {bobs} WHERE id = '{key}'")
     page = bob.get(f"/c/{stream.conversation}/").text
     assert f'value="{DEFAULT}" selected' in page
-    assert '<span data-part="model">Qwen3.8 27B</span>' in page  # the old reply keeps its name
+    assert '<summary data-part="model">Qwen3.8 27B</summary>' in page  # the old reply keeps its name
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_who_left_the_group_goes_on_with_another_model(
         ("@cf/moonshotai/kimi-k2.5", "Kimi K2.5", "@cf/moonshotai/kimi-k2.6", "Kimi K2.6"),
     ],
 )
-def test_a_conversation_with_a_retired_model_goes_on_with_its_replacement_after_a_word(
+def test_retired_model_is_replaced_with_a_notice(
     bob: Person, database: Database, fake: Fake, model: str, name: str, successor: str, next_name: str
 ) -> None:
     with bob.ask("hello", model="@cf/openai/gpt-oss-120b") as stream:
@@ -105,7 +105,7 @@ def test_a_conversation_with_a_retired_model_goes_on_with_its_replacement_after_
         f"UPDATE chat_message SET model = '{model}' WHERE conversation_id = '{sql(database, key)}'"
         " AND role = 'assistant'"
     )
-    word = f"{name} is no longer available. {next_name} answers from the next question on."
+    word = f"{name} is no longer available. {next_name} answers from your next message on."
     page = bob.get(f"/c/{key}/").text
     assert word in page
     assert f'value="{successor}" selected' in page
@@ -116,15 +116,15 @@ def test_a_conversation_with_a_retired_model_goes_on_with_its_replacement_after_
     assert fake.calls[-1]["path"].endswith(successor)
     page = bob.get(f"/c/{key}/").text
     assert word not in page
-    assert f'<span data-part="model">{name}</span>' in page
-    assert f'<span data-part="model">{next_name}</span>' in page
+    assert f'<summary data-part="model">{name}</summary>' in page
+    assert f'<summary data-part="model">{next_name}</summary>' in page
 
 
 def sql(database: Database, key: str) -> str:
     return key.replace("-", "") if database.url.startswith("sqlite") else key
 
 
-def test_a_page_from_before_that_names_the_retired_model_is_answered_too(bob: Person, fake: Fake) -> None:
+def test_old_page_that_sends_a_retired_model_is_answered(bob: Person, fake: Fake) -> None:
     with bob.ask("hello", model=GONE) as stream:
         stream.to_end()
     assert stream.meta["model"] == DEFAULT

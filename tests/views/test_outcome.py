@@ -1,4 +1,4 @@
-"""How a reply ended, with what helps: on the page, in the stream, and as the part a live page fetches."""
+"""The explanation of a reply's end, with suggestions: on the page, in the stream, in its own part."""
 
 import re
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def test_who_answered_instead_is_told_and_stored(site: Server) -> None:
     assert latest == [(FIRST, SECOND, "busy", SECOND)]
     page = alice.get(f"/c/{stream.conversation}/").text
     assert INSTEAD in page
-    assert '<span data-part="model">GPT OSS 20B</span>' in page
+    assert '<summary data-part="model">GPT OSS 20B</summary>' in page
     assert INSTEAD in alice.get(f"/messages/{stream.meta['message']}/outcome/").text
     with alice.follow(stream.run) as again:
         again.to_end()
@@ -80,8 +80,8 @@ def test_where_the_asked_model_answers_nothing_is_said(site: Server) -> None:
     [
         (3040, ["Try again", "Another model"]),
         (3021, ["", "Try again", "Another model"]),
-        (5021, ["Another model", "Shorten the question"]),
-        (2016, ["Another model", "Change the question"]),
+        (5021, ["Another model", "Shorten the message"]),
+        (2016, ["Another model", "Edit the message"]),
         (5035, ["Another model", "Try again"]),
         (10000, ["Try again"]),
     ],
@@ -101,7 +101,7 @@ def test_each_failure_offers_what_helps(site: Server, code: int, buttons: list[s
 
 
 def buttons_of(part: str) -> list[str]:
-    """Without the one to wait with, which is offered in the last minutes before midnight."""
+    """Return the buttons, without the one to wait with, which exists only shortly before midnight UTC."""
     return [text for text in re.findall(r'<button class="button"[^>]*>([^<]*)</button>', part) if text]
 
 
@@ -130,10 +130,10 @@ def test_a_quota_that_is_used_up_offers_only_what_can_help(site: Server, servers
         (
             "filtered tokens=3",
             "failed",
-            "A content filter ended this reply.",
-            ["Change the question", "Another model"],
+            "A content filter stopped this reply.",
+            ["Edit the message", "Another model"],
         ),
-        ("empty", "complete", "ended its reply without a word", ["Try again", "Another model"]),
+        ("empty", "complete", "returned an empty reply", ["Try again", "Another model"]),
     ],
 )
 def test_a_reply_that_a_filter_ended_or_that_is_empty_says_so(
@@ -188,8 +188,8 @@ def without_tokens(html: str) -> str:
 @pytest.mark.parametrize(
     ("scenario", "words", "way"),
     [
-        ("filtered tokens=3", "A content filter ended this reply.", "Change the question"),
-        ("empty", "The model ended its reply without a word.", "Try again"),
+        ("filtered tokens=3", "A content filter stopped this reply.", "Edit the message"),
+        ("empty", "The model returned an empty reply.", "Try again"),
     ],
 )
 def test_a_filter_and_an_empty_reply_are_named(site: Server, scenario: str, words: str, way: str) -> None:

@@ -1,13 +1,14 @@
 """Parameters of a conversation: sent with a turn or as settings, they hold until they are forgotten."""
 
 import json
+import re
 import uuid
 from typing import Any
 
 import httpx
 import pytest
 
-from chat.turns.commands import ContinueReply, EditMessage, RegenerateReply, SendMessage, Turn
+from chat.turns.commands import Command, ContinueReply, EditMessage, RegenerateReply, SendMessage
 from tests.support.databases import Database
 from tests.support.people import CSRF
 from tests.support.server import Person
@@ -28,7 +29,7 @@ def logged(database: Database, run: str) -> dict[str, Any]:
 
 
 def said(answer: httpx.Response) -> str:
-    """Why it is malformed."""
+    """Return the message of an error “malformed”."""
     refused(answer, 400, "malformed")
     return answer.json()["error"]["message"]
 
@@ -123,21 +124,21 @@ def test_a_form_that_begins_a_conversation_brings_them_along(alice: Person, data
 
 
 WRONG = [
-    ({"temperature": 5.5}, "“temperature” must be a number from 0 to 5."),
-    ({"temperature": "hot"}, "“temperature” must be a number from 0 to 5."),
-    ({"top_p": 0}, "“top_p” must be a number from 0.001 to 1."),
-    ({"top_k": 2.5}, "“top_k” must be a whole number from 1 to 100."),
-    ({"max_tokens": 0}, "“max_tokens” must be a whole number from 1 to 10,000,000."),
-    ({"seed": True}, "“seed” must be a whole number from 0 to 9,999,999,999."),
-    ({"frequency_penalty": -3}, "“frequency_penalty” must be a number from -2 to 2."),
+    ({"temperature": 5.5}, "“temperature” must be a number between 0 and 5."),
+    ({"temperature": "hot"}, "“temperature” must be a number between 0 and 5."),
+    ({"top_p": 0}, "“top_p” must be a number between 0.001 and 1."),
+    ({"top_k": 2.5}, "“top_k” must be a whole number between 1 and 100."),
+    ({"max_tokens": 0}, "“max_tokens” must be a whole number between 1 and 10,000,000."),
+    ({"seed": True}, "“seed” must be a whole number between 0 and 9,999,999,999."),
+    ({"frequency_penalty": -3}, "“frequency_penalty” must be a number between -2 and 2."),
     ({"thinking": "maybe"}, "“thinking” must be true or false."),
     ({"effort": "none"}, "“effort” must be one of: low, medium, high, xhigh, max."),
 ]
 JSON_WRONG = [
     *WRONG,
-    ({"temperature": float("nan")}, "This is not JSON."),  # RFC 8259 has no such number
+    ({"temperature": float("nan")}, "This isn’t valid JSON."),  # RFC 8259 has no such number
     ({"thinking": 1}, "“thinking” must be true or false."),
-    ({"temperature": 1, "heat": 1}, "There is no parameter “heat”. There are: effort, frequency_penalty, "),
+    ({"temperature": 1, "heat": 1}, "Unknown parameter “heat”. Accepted fields: effort, frequency_penalty, "),
     ([], "“parameters” must be a JSON object."),
     ("temperature", "“parameters” must be a JSON object."),
 ]
@@ -161,7 +162,7 @@ def test_each_call_on_a_message_refuses_it_too(alice: Person, call: str) -> None
     message = meta["user_message" if call == "edit" else "message"]
     body = {"content": "Hello"} if call == "edit" else {}
     answer = alice.post(f"/messages/{message}/{call}/", {**body, "parameters": {"top_k": 0}})
-    assert said(answer) == "“top_k” must be a whole number from 1 to 100."
+    assert said(answer) == "“top_k” must be a whole number between 1 and 100."
 
 
 @pytest.mark.parametrize(("parameters", "words"), WRONG, ids=str)
@@ -198,7 +199,7 @@ KEY = uuid.UUID("6d4e1b83-cc54-4db4-a7d3-59b0e7a3b7d1")
 
 
 @pytest.mark.parametrize(
-    ("turn", "fingerprint"),
+    ("command", "fingerprint"),
     [
         (SendMessage("Hello", KEY, KEY, None, "m", "s"), "63d08175d10f5105"),
         (EditMessage(KEY, "Hello", KEY, "m", "s"), "6410bec02b770004"),
@@ -206,8 +207,8 @@ KEY = uuid.UUID("6d4e1b83-cc54-4db4-a7d3-59b0e7a3b7d1")
         (ContinueReply(KEY, KEY), "524b7306eceb3370"),
     ],
 )
-def test_a_send_without_parameters_has_the_fingerprint_it_always_had(turn: Turn, fingerprint: str) -> None:
-    assert turn.fingerprint.startswith(fingerprint)
+def test_fingerprint_without_parameters_is_stable(command: Command, fingerprint: str) -> None:
+    assert command.fingerprint.startswith(fingerprint)
 
 
 def test_a_models_controls_are_those_that_it_knows(alice: Person) -> None:
@@ -223,3 +224,17 @@ def test_a_form_resets_them_all(alice: Person, hers: str, database: Database) ->
     answer = alice.client.post(f"/c/{hers}/settings/", data={**FORM, "parameters": "reset"})
     assert answer.status_code == 303
     assert kept(database, hers) == {}
+
+
+def test_the_form_offers_less_than_a_call_may_send(alice: Person) -> None:
+    form = alice.get(f"/models/parameters/?model={LLAMA}").text
+    field = re.search(r'<input id="set-temperature"[^>]*>', form)
+    assert field
+    assert 'max="2"' in field[0]
+    assert 'data-accepts="[0, 5]"' in field[0]
+    first = asked(alice, "Hello", model=LLAMA, parameters={"temperature": 4.5})
+    page = alice.get(f"/c/{first.conversation}/").text
+    field = re.search(r'<input id="set-temperature"[^>]*>', page)
+    assert field
+    assert 'value="4.5"' in field[0]
+    assert 'max="4.5"' in field[0], "what a call has set stays valid"

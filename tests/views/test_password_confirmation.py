@@ -43,7 +43,7 @@ def signed_in() -> Client:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
-    ("path", "fields", "done"), [(KEYS, WANTED, 200), (PASSWORD_CHANGE, PASSWORD_FORM, 302)]
+    ("path", "fields", "done"), [(KEYS, WANTED, 303), (PASSWORD_CHANGE, PASSWORD_FORM, 302)]
 )
 def test_the_next_of_a_session_is_refused_while_one_is_checked(
     path: str, fields: dict[str, str], done: int, monkeypatch: pytest.MonkeyPatch
@@ -73,7 +73,7 @@ def test_the_next_of_a_session_is_refused_while_one_is_checked(
 
 
 @pytest.mark.django_db
-def test_whoever_has_all_their_keys_is_told_so_before_the_password_is_hashed(
+def test_key_limit_is_checked_before_the_password(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = signed_in()

@@ -1,4 +1,4 @@
-"""Whoever is disabled, or whose password was changed, is out at once: pages, sends, streams, the admin."""
+"""A disabled person, or one whose password changed, loses access at once: pages, streams, the admin."""
 
 import re
 import time
@@ -34,7 +34,7 @@ def key(server: Server, name: str) -> int:
 
 
 def set_active(server: Server, root: Person, name: str, active: bool) -> None:
-    """As the form of the admin does."""
+    """Set the flag as the form of the admin does."""
     path = f"/admin/chat/user/{key(server, name)}/change/"
     staff = re.search(r'name="is_staff"[^>]*checked', root.get(path).text)
     form = {"username": name, "email": f"{name}@example.org", "csrfmiddlewaretoken": CSRF}
@@ -58,9 +58,7 @@ def revoked_after(stream: Stream) -> float:
     return time.monotonic() - began
 
 
-def test_a_disabled_person_is_out_at_once_and_the_reply_is_written_to_its_end(
-    server: Server, root: Person, fake: Fake
-) -> None:
+def test_disabled_user_is_out_and_the_reply_is_finished(server: Server, root: Person, fake: Fake) -> None:
     alice, later = server.person("alice"), server.person("alice")
     assert not is_signed_out(later)
     with alice.ask("fake: held key=disabled tokens=150") as stream:
@@ -80,7 +78,7 @@ def test_a_disabled_person_is_out_at_once_and_the_reply_is_written_to_its_end(
 
 
 def stored(server: Server, run: str) -> str:
-    """How this database writes a UUID."""
+    """Return a UUID in the form in which this database stores it."""
     return run.replace("-", "") if server.database.url.startswith("sqlite") else run
 
 
@@ -101,7 +99,7 @@ def test_who_is_enabled_again_signs_in_again(server: Server, root: Person) -> No
 
 
 def sign_in(server: Server, name: str, password: str) -> Person | None:
-    """Somebody in another browser, or None if the login is refused."""
+    """Sign a person in in another browser; None if the login is refused."""
     person = server.person("")
     form = {"login": name, "password": password, "csrfmiddlewaretoken": CSRF}
     answer = person.client.post("/accounts/login/", data=form, headers={"accept": "application/json"})
@@ -112,14 +110,12 @@ def sign_in(server: Server, name: str, password: str) -> Person | None:
 
 
 def change_password(person: Person, current: str, new: str) -> httpx.Response:
-    form = {"current": current, "new_password1": new, "new_password2": new}
+    form = {"current": current, "new_password1": new}
     token = person.client.headers["X-CSRFToken"]
     return person.client.post("/accounts/password/", data=form | {"csrfmiddlewaretoken": token})
 
 
-def test_another_password_ends_the_other_sessions_and_their_streams(
-    database: Database, server: Server
-) -> None:
+def test_password_change_ends_other_sessions_and_streams(database: Database, server: Server) -> None:
     here, there = sign_in(server, "bob", PASSWORD), sign_in(server, "bob", PASSWORD)
     assert here
     assert there

@@ -1,14 +1,28 @@
-"""The settings of a browser: kept in cookies, rendered by the server."""
+"""The preferences of a person: a row in the database, repeated in the cookies of each browser."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.support.people import CSRF
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database
+from tests.support.people import CSRF, PASSWORD
 from tests.support.server import Person, Server
 
+pytestmark = pytest.mark.database
+DEFAULTS = {
+    "theme": "system",
+    "text_size": "normal",
+    "announce": "finished",
+    "enter": "sends",
+    "language": "",
+    "time_zone": "",
+    "model": "",
+}
+MODEL = "@cf/zai-org/glm-4.7-flash"
 FORM = {"theme": "dark", "announce": "off", "enter": "line", "csrfmiddlewaretoken": CSRF}
 HTML = {"Accept": "text/html"}
 BAD: list[dict[str, Any]] = [
@@ -18,9 +32,23 @@ BAD: list[dict[str, Any]] = [
     {"enter": None},
     {"theme": ["dark"]},
     {"theme": {"dark": 1}},
+    {"text_size": "huge"},
+    {"language": "xx"},
+    {"time_zone": "Europe/Nowhere"},
+    {"time_zone": "../etc/passwd"},
+    {"time_zone": 1},
+    {"model": "no such model"},
+    {"model": 3},
     {"colour": "dark"},
     {},
 ]
+
+
+@pytest.fixture
+def alice(server: Server, database: Database) -> Person:
+    """Return alice, who has chosen nothing yet."""
+    database.rows("DELETE FROM chat_preferences")
+    return server.person("alice")
 
 
 def root(answer: httpx.Response) -> str:
@@ -38,7 +66,7 @@ def test_without_a_choice_everything_is_as_usual(alice: Person) -> None:
     page = alice.get("/settings/")
     for default in ("system", "finished", "sends"):
         assert f'value="{default}" checked' in page.text
-    assert page.text.count(" checked") == 3
+    assert page.text.count(" checked") == 4
     assert 'data-theme="system" data-enter="sends"' in root(page)
     assert '<meta name="color-scheme" content="light dark">' in page.text
     assert "are saved" not in page.text
@@ -53,7 +81,7 @@ def test_a_form_is_kept_and_its_page_says_so(alice: Person) -> None:
     assert "Your settings are saved." in page.text
     for chosen in ("dark", "off", "line"):
         assert f'value="{chosen}" checked' in page.text
-    assert page.text.count(" checked") == 3
+    assert page.text.count(" checked") == 4
 
 
 def test_every_page_is_drawn_as_it_was_chosen(alice: Person) -> None:
@@ -78,7 +106,7 @@ def test_the_page_to_sign_in_is_drawn_so_too(server: Server, alice: Person) -> N
 def test_one_choice_leaves_the_others_alone(alice: Person) -> None:
     assert alice.post("/settings/", {"enter": "line"}).json()["enter"] == "line"
     kept = alice.post("/settings/", {"theme": "light"}).json()
-    assert kept == {"theme": "light", "announce": "finished", "enter": "line"}
+    assert kept == {**DEFAULTS, "theme": "light", "enter": "line"}
     assert cookies(alice) == {"theme": "light", "announce": None, "enter": "line"}
 
 
@@ -122,3 +150,145 @@ def test_without_its_token_nothing_is_kept(alice: Person) -> None:
     form = {**FORM, "csrfmiddlewaretoken": "x" * 32}
     assert alice.client.post("/settings/", data=form, headers=HTML).status_code == 403
     assert set(cookies(alice).values()) == {None}
+
+
+def another_browser(server: Server, name: str = "alice") -> Person:
+    """The same person elsewhere, with no cookie but the session."""
+    return server.person(name)
+
+
+def test_another_browser_shows_the_persons_choice(server: Server, alice: Person) -> None:
+    alice.client.post("/settings/", data={**FORM, "text_size": "large"}, headers=HTML)
+    page = another_browser(server).get("/")
+    assert 'data-theme="dark" data-enter="line" data-text-size="large"' in root(page)
+    assert {"theme=dark", "text_size=large"} <= {
+        cookie.split(";")[0] for cookie in page.headers.get_list("set-cookie")
+    }
+    assert 'data-theme="system"' in root(another_browser(server, "bob").get("/"))
+
+
+def test_the_row_wins_over_an_old_cookie(server: Server, alice: Person) -> None:
+    alice.post("/settings/", {"theme": "dark"})
+    other = another_browser(server)
+    other.client.cookies.set("theme", "light")
+    assert 'data-theme="dark"' in root(other.get("/"))
+    assert 'data-theme="dark"' in root(other.get("/nowhere/", headers=HTML))
+
+
+def test_a_page_that_agrees_sets_no_cookie(alice: Person) -> None:
+    alice.post("/settings/", {"theme": "dark"})
+    assert {cookie.split("=")[0] for cookie in alice.get("/").headers.get_list("set-cookie")} <= {"csrftoken"}
+
+
+def test_cookies_hold_until_something_is_saved(alice: Person) -> None:
+    alice.client.cookies.set("theme", "dark")
+    assert 'data-theme="dark"' in root(alice.get("/"))
+    assert alice.post("/settings/", {"enter": "line"}).json() == {
+        **DEFAULTS,
+        "theme": "dark",
+        "enter": "line",
+    }
+
+
+def test_a_chosen_zone_is_that_of_all_times(server: Server, alice: Person) -> None:
+    server.person("erin").get(f"/admin/chat/conversation/{asked(alice)}/change/")
+    alice.post("/settings/", {"time_zone": "Asia/Tokyo"})
+    other = another_browser(server)
+    other.client.cookies.set("tz", "Europe/Berlin")
+    assert "JST" in other.get("/settings/readings/").text
+    alice.post("/settings/", {"time_zone": ""})
+    shown = other.get("/settings/readings/").text
+    assert "JST" not in shown
+    assert "CET" in shown or "CEST" in shown
+
+
+def asked(person: Person) -> str:
+    with person.ask("hello") as stream:
+        stream.to_end()
+    return stream.conversation
+
+
+def test_instructions_go_before_a_chats_own(alice: Person, fake: Fake) -> None:
+    assert alice.post("/settings/instructions/", {"instructions": " Be brief. "}).json() == {
+        "instructions": "Be brief."
+    }
+    asked(alice)
+    assert system_of(fake) == ["Be brief."]
+    with alice.ask("hello", system="Speak Latin.") as stream:
+        stream.to_end()
+    assert system_of(fake) == ["Be brief.\n\nSpeak Latin."]
+    with alice.ask("again", f"/c/{stream.conversation}/messages/") as again:
+        again.to_end()
+    assert system_of(fake) == ["Be brief.\n\nSpeak Latin."]
+    assert ">instructions for all chats</a>" in alice.get(f"/c/{stream.conversation}/").text
+
+
+@pytest.mark.parametrize("keep", ["usage", "conversations"])
+def test_calls_of_the_api_get_no_instructions(alice: Person, fake: Fake, keep: str) -> None:
+    alice.post("/settings/instructions/", {"instructions": "Be brief."})
+    wanted = {"name": "a program", "run": True, "keep": keep, "password": PASSWORD}
+    key = alice.post("/settings/keys/", wanted).json()["key"]
+    asked = {"model": MODEL, "messages": [{"role": "user", "content": "hello"}]}
+    with httpx.Client(base_url=alice.client.base_url, headers={"Authorization": f"Bearer {key}"}) as program:
+        assert program.post("/v1/chat/completions", json=asked).status_code == 200
+    assert system_of(fake) == []
+
+
+def system_of(fake: Fake) -> list[str]:
+    return [m["content"] for m in fake.calls[-1]["body"]["messages"] if m["role"] == "system"]
+
+
+def test_instructions_too_long_are_refused(alice: Person, database: Database) -> None:
+    answer = alice.post("/settings/instructions/", {"instructions": "x" * 10_001})
+    assert answer.status_code == 413
+    assert database.value("SELECT COUNT(*) FROM chat_preferences") == 0
+
+
+def test_a_new_chat_begins_with_the_persons_model(alice: Person, fake: Fake) -> None:
+    asked(alice)
+    other = next(model for model in models(alice) if model != MODEL)
+    assert alice.post("/settings/", {"model": other}).json()["model"] == other
+    assert f'value="{other}" selected' in alice.get("/").text
+    asked(alice)
+    assert fake.calls[-1]["path"].endswith(other) or fake.calls[-1]["body"].get("model") == other
+    alice.post("/settings/", {"model": "default"})
+    assert f'value="{MODEL}" selected' in alice.get("/").text
+
+
+def models(person: Person) -> list[str]:
+    return re.findall(r'<option value="(@cf/[^"]+)"', person.get("/").text)
+
+
+def test_the_models_stand_in_groups_with_favorites_first(alice: Person) -> None:
+    second = models(alice)[1]
+    assert alice.post("/models/favourites/", {"model": second, "favourite": True}).status_code == 200
+    alice.post("/settings/", {"model": second})
+    select = alice.get("/settings/").text.partition('name="model"')[2].partition("</select>")[0]
+    labels = re.findall(r'<optgroup label="([^"]+)"', select)
+    assert labels[0] == "Favorites"
+    assert len(labels) == len(set(labels)) > 2
+    values = re.findall(r'<option value="(@cf/[^"]+)"', select)
+    assert values[0] == second
+    assert sorted(values) == sorted(models(alice))
+    assert select.count(" selected") == 1
+    alice.post("/models/favourites/", {"model": second, "favourite": False})
+    assert "Favorites" not in alice.get("/settings/").text
+
+
+def test_a_model_that_is_hidden_gives_way_to_the_default(alice: Person, database: Database) -> None:
+    alice.post("/settings/", {"theme": "dark"})
+    database.rows("UPDATE chat_preferences SET model = '@cf/gone/model'")
+    assert f'value="{MODEL}" selected' in alice.get("/").text
+    assert "@cf/gone/model is no longer available here" in alice.get("/settings/").text
+    asked(alice)
+
+
+def test_two_sections_saved_at_once_are_both_kept(alice: Person, server: Server) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        saves = [
+            pool.submit(another_browser(server).post, "/settings/", {"theme": "dark"}),
+            pool.submit(another_browser(server).post, "/settings/instructions/", {"instructions": "Hi."}),
+        ]
+        assert [save.result().status_code for save in saves] == [200, 200]
+    assert alice.get("/settings/instructions/").text.count("Hi.") == 1
+    assert 'value="dark" checked' in alice.get("/settings/").text

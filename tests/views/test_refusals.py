@@ -172,9 +172,12 @@ def test_a_form_is_refused_with_a_page(alice: Person, hers: str, unchanged) -> N
     assert "empty" in answer.text
 
 
-def test_a_form_with_a_file_is_refused(alice: Person, hers: str, unchanged) -> None:
-    answer = alice.client.post("/c/", data={"content": "hi"}, files={"file": b"x"})
-    assert answer.status_code == 400
+@pytest.mark.parametrize(("field", "status"), [("file", 415), ("document", 400)])
+def test_a_form_with_a_file_that_is_no_picture_is_refused(
+    alice: Person, hers: str, unchanged, field: str, status: int
+) -> None:
+    answer = alice.client.post("/c/", data={"content": "hi"}, files={field: b"x"})
+    assert answer.status_code == status
 
 
 @pytest.mark.parametrize("before", ["x", "", str(uuid.UUID(int=7))])

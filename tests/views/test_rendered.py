@@ -29,7 +29,7 @@ def test_what_was_not_rendered_here_is_refused() -> None:
         rendered(TEXT)
 
 
-def test_in_a_template_markdown_is_html_and_what_is_none_of_ours_is_gone() -> None:
+def test_template_filter_renders_and_drops_foreign_html() -> None:
     shown = Template("{% load rendered %}{{ html|rendered }}").render(Context({"html": html()}))
     assert "<strong>three</strong>" in shown
     assert "<script" not in shown

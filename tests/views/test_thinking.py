@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalogue import LlmModel, bundled
-from chat.views.retry_offers import offers
+from chat.upstream.catalog import LlmModel, bundled
+from chat.views.outcome import retry_offers
 from tests.support.people import CSRF
 from tests.support.server import Person, Stream
 from tests.support.waiting import until
@@ -15,8 +15,8 @@ from tests.views.trees import asked, shown, started
 from tests.views.upstream_calls import sent
 
 MODELS = {model.id: model for model in bundled()}
-SAID = "Thinking used up all the tokens that there were for this reply."
-OFFER = re.compile(r'<button class="button" name="(\w+)" value="(\w+)" data-action="afresh"')
+SAID = "The model used all its tokens for thinking and had none left for the reply."
+OFFER = re.compile(r'<button class="button" name="(\w+)" value="(\w+)" data-action="retry-with"')
 
 
 def burnt(alice: Person, how: str = "", **fields: Any) -> Stream:
@@ -83,7 +83,7 @@ def test_where_more_was_used_up_too_still_more_is_offered(alice: Person) -> None
 
 
 def names(model: str, chosen: dict[str, Any], had: int) -> list[tuple[str, str]]:
-    return [(offer["name"], offer["value"]) for offer in offers(MODELS[model], chosen, had)]
+    return [(offer["name"], offer["value"]) for offer in retry_offers(MODELS[model], chosen, had)]
 
 
 @pytest.mark.parametrize(
@@ -115,5 +115,5 @@ def test_only_what_would_change_something_is_offered(model: str, chosen, had: in
 
 
 def test_of_a_model_that_nobody_knows_more_can_be_had() -> None:
-    [offer] = offers(LlmModel("@cf/a/b", "B", 32_000), {}, 4_000)
+    [offer] = retry_offers(LlmModel("@cf/a/b", "B", 32_000), {}, 4_000)
     assert (offer["name"], offer["words"]) == ("max_tokens", "Try again with 8,000 tokens")

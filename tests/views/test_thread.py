@@ -1,4 +1,4 @@
-"""What the page shows of a conversation, in a fixed number of queries however its tree has grown."""
+"""The messages on a conversation's page, in a fixed number of queries for any tree."""
 
 import time
 from typing import Any
@@ -30,7 +30,7 @@ def queries(tree: Tree, before: Message | None = None) -> int:
 
 
 def timed(work: Any) -> Any:
-    """Once in five times will do: other work on the machine takes time as well."""
+    """Accept one success in five, because other work on the machine takes time as well."""
     took: list[float] = []
     while not took or (took[-1] >= BOUND and len(took) < 5):
         began = time.perf_counter()
@@ -103,7 +103,7 @@ def test_a_reply_of_the_greatest_length_cannot_be_continued(tree: Tree) -> None:
     assert not thread.read(tree.conversation).items[-1]["can"]["continue"]
 
 
-def test_a_live_continuation_shows_all_of_the_message_and_its_own_position(tree: Tree) -> None:
+def test_live_continuation_shows_whole_text_and_position(tree: Tree) -> None:
     question, _ = tree.grow(None, 2)
     reply = tree.message(question, "old text, ")
     reply.reasoning = "old thought, "
@@ -176,7 +176,7 @@ def test_the_database_refuses_a_message_that_is_its_own_parent(tree: Tree) -> No
 
 def test_a_circle_that_somebody_else_wrote_ends_nothing(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     """No call can make one; a log that was repaired by hand might hold one."""
-    monkeypatch.setattr("chat.models.message.DEEPEST", 1_000)
+    monkeypatch.setattr("chat.models.message.MAX_DEPTH", 1_000)
     one, two = tree.grow(None, 2)
     Message.objects.filter(pk=one.pk).update(parent=two.pk)
     tree.show(two)

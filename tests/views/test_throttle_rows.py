@@ -1,4 +1,4 @@
-"""What the throttle's table keeps of a failed attempt: who and when, and nothing that was sent."""
+"""The rows of the login throttle: a failed attempt's name and time, and nothing else of the request."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,13 +16,13 @@ from tests.views.accounts import log_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 SENT = "never to be stored"
-NEW = {"new_password1": f"{SENT} 1", "new_password2": f"{SENT} 1"}
+NEW = {"new_password1": f"{SENT} 1"}
 KEY = {"name": SENT, "run": "1", "list": "1"}
 
 
 @pytest.fixture(autouse=True)
 def in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the test's own transaction is."""
+    """Run the views' database work in this thread, which has the test's transaction."""
     monkeypatch.setattr("chat.views.keys.run_in_db", lambda function, *args: sync_to_async(function)(*args))
     monkeypatch.setattr("chat.views.keys.confirm_in_turn", sync_to_async(confirm))
 

@@ -14,7 +14,7 @@ from tests.views.upstream_calls import messages
 pytestmark = pytest.mark.database
 
 
-def test_an_edited_question_stands_beside_the_old_one_with_a_reply_of_its_own(alice: Person, fake) -> None:
+def test_edit_makes_a_sibling_with_its_own_reply(alice: Person, fake) -> None:
     first = asked(alice, "one")
     second = asked(alice, "two", f"/c/{first.conversation}/messages/")
     edited = started(alice, f"/messages/{second.meta['user_message']}/edit/", content="zwei")
@@ -47,7 +47,7 @@ def test_model_and_system_sent_with_an_edit_hold_from_then_on(alice: Person, fak
     assert messages(fake)[0] == ("system", "Be short.")
 
 
-def test_another_reply_answers_the_same_question_with_the_same_history(alice: Person, fake) -> None:
+def test_regenerate_sends_the_same_question_and_history(alice: Person, fake) -> None:
     first = asked(alice, "one")
     second = asked(alice, "two", f"/c/{first.conversation}/messages/")
     before = messages(fake)
@@ -58,7 +58,7 @@ def test_another_reply_answers_the_same_question_with_the_same_history(alice: Pe
     assert shown(alice, first.conversation)[-2:] == [second.meta["user_message"], again.meta["message"]]
 
 
-def test_another_reply_by_another_model_and_the_model_holds_from_then_on(alice: Person, server, fake) -> None:
+def test_regenerate_with_a_model_keeps_that_model(alice: Person, server, fake) -> None:
     first = asked(alice, "one")
     again = started(alice, f"/messages/{first.meta['message']}/regenerate/", model=OTHER_MODEL)
     assert again.meta["model"] == OTHER_MODEL
@@ -78,7 +78,7 @@ def test_a_failed_reply_written_anew_asks_the_question_once(alice: Person, serve
     assert server.database.value(questions) == before + 1
 
 
-def test_a_reply_in_the_middle_is_written_anew_without_what_followed_it(alice: Person, fake) -> None:
+def test_regenerate_midway_leaves_out_what_followed(alice: Person, fake) -> None:
     first = asked(alice, "one")
     asked(alice, "two", f"/c/{first.conversation}/messages/")
     again = started(alice, f"/messages/{first.meta['message']}/regenerate/")

@@ -87,7 +87,7 @@ def test_it_can_be_continued_again_and_again(alice: Person, server: Server) -> N
     assert alice.get(f"/messages/{first.meta['message']}/source/").text == whole
 
 
-def test_nothing_written_yet_is_asked_for_again_on_the_same_message(alice: Person, server, fake) -> None:
+def test_continue_of_an_empty_reply_reuses_its_message(alice: Person, server, fake) -> None:
     with alice.ask("fake: silent") as first:
         fake.wait_for(lambda calls: calls and calls[-1]["body"]["messages"][-1]["content"] == "fake: silent")
         alice.stop(first.run)
@@ -155,9 +155,7 @@ def test_twenty_continuations_with_one_key_are_one_run(alice: Person, server: Se
     assert len(run_rows(server, first.meta["message"])) == 2
 
 
-def test_of_twenty_with_different_keys_one_runs_and_the_others_are_busy_or_late(
-    alice: Person, server
-) -> None:
+def test_of_twenty_concurrent_continues_one_runs(alice: Person, server) -> None:
     first = cut_short(alice, "truncated", then="words tokens=30 delay=0.03")
     path = f"/messages/{first.meta['message']}/continue/"
 

@@ -1,4 +1,4 @@
-"""What cannot be done with a message is refused with a sentence, changes no row and calls no upstream."""
+"""Impossible actions on a message: each is refused with a sentence, changes no row and calls no upstream."""
 
 import json
 import uuid
@@ -142,14 +142,12 @@ class TestAReplyWithSomethingBehindIt:
         refused(alice.post(f"/messages/{hers}/continue/", {}), 409, "conflict")
 
 
-def test_a_reply_that_was_continued_to_its_end_cannot_be_continued(alice: Person, hers) -> None:
+def test_a_completed_continuation_cannot_be_continued(alice: Person, hers) -> None:
     started(alice, f"/messages/{hers['reply']}/continue/")
     refused(alice.post(f"/messages/{hers['reply']}/continue/", {}), 409, "conflict")
 
 
-def test_while_a_reply_is_being_written_nothing_else_happens_in_its_conversation(
-    alice: Person, server
-) -> None:
+def test_running_reply_blocks_other_turns_as_busy(alice: Person, server) -> None:
     first = asked(alice, "hello")
     path = f"/c/{first.conversation}/messages/"
     with alice.ask("fake: words tokens=2000 delay=0.02", path) as live:
@@ -181,7 +179,7 @@ def gone(server: Server) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("call", [*CALLS, "source"])
-def test_a_message_of_somebody_else_a_missing_and_a_deleted_one_are_the_same(
+def test_foreign_missing_and_deleted_messages_are_alike(
     server: Server, hers, gone, unchanged, call: str
 ) -> None:
     method = "GET" if call == "source" else "POST"

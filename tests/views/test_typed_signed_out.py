@@ -38,7 +38,7 @@ def begun_by(name: str, server: Server) -> str:
 
 @pytest.fixture
 def hers(server: Server) -> str:
-    """Alice's, who does not sign in here: a first time hashes her password anew, which ends her session."""
+    """Return a conversation of alice, who does not sign in here: rehashing would end her session."""
     return begun_by("alice", server)
 
 
@@ -66,7 +66,7 @@ def test_who_has_signed_in_elsewhere_meanwhile_gets_it_too(server: Server, hers:
     assert box(back.text) == escape(TYPED)
 
 
-def test_somebody_else_gets_the_words_and_nothing_of_the_conversation(nobody: Person, hers: str) -> None:
+def test_another_user_gets_the_text_but_no_conversation(nobody: Person, hers: str) -> None:
     back = signed_in(nobody, "bob", next=f"/c/{hers}/", content=TYPED)
     assert box(back.text) == escape(TYPED)
     assert "Hers alone" not in back.text

@@ -10,7 +10,7 @@ from chat.wire.sse import Decoder
 
 @dataclass
 class Reply:
-    """What came of a whole stream."""
+    """The result of a whole stream."""
 
     text: str = ""
     reasoning: str = ""

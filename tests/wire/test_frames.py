@@ -20,7 +20,7 @@ KEYS = CHOICE_KEYS + SAID_KEYS + OTHER_KEYS
 
 RECORDED = {
     "native": Reply("Hello! I am here.", usage=Usage(10, 50)),
-    "catalogue": Reply("أهلا 👋", finish_reason="stop", usage=Usage(147, 16, 64, 1.7727271914482117)),
+    "catalog": Reply("أهلا 👋", finish_reason="stop", usage=Usage(147, 16, 64, 1.7727271914482117)),
     "counting_up": Reply("Yes.", "Okay, the", "stop", usage=Usage(13, 1022)),
     "reasoning": Reply("👍", "We count to 0😀", "length"),
     "tool_call": Reply(
@@ -62,8 +62,8 @@ class TestEveryRecordedStream:
         return (CONVERSATIONS / f"{name}.txt").read_bytes().replace(b"\n", line_end)
 
 
-def test_a_stream_that_breaks_off_anywhere_brings_a_beginning_of_the_text_and_no_error():
-    raw = (CONVERSATIONS / "catalogue.txt").read_bytes()
+def test_a_cut_stream_yields_a_prefix_and_no_error():
+    raw = (CONVERSATIONS / "catalog.txt").read_bytes()
     whole = read(raw).text
     for cut in range(len(raw)):
         assert whole.startswith(read(raw[:cut]).text)
@@ -200,7 +200,7 @@ def test_finish_reasons_are_said_in_one_way(said, reason):
     assert read(frames({"finish_reason": said})).finish_reason == reason
 
 
-def test_further_choices_than_the_first_are_not_mixed_into_the_text():
+def test_only_the_first_choice_becomes_text():
     second = {"choices": [{"index": 1, "delta": {"content": "no"}, "finish_reason": "length"}]}
     assert read(frames(chunk("yes"), second)) == Reply("yes")
 

@@ -189,6 +189,6 @@ class TestDumps:
         assert sse.dumps({"response": "é", "html": [[0, "<p>"]]}) == '{"response":"é","html":[[0,"<p>"]]}'
 
 
-def test_a_ping_is_no_event_and_done_is_the_word_that_clients_wait_for():
+def test_ping_is_a_comment_and_done_is_literal():
     assert decode(sse.retry(1700) + sse.PING + sse.DONE) == [Event("[DONE]", retry=1700)]
     assert sse.retry(1700) == b"retry: 1700\n\n"

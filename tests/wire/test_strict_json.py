@@ -1,4 +1,4 @@
-"""What is read can be compared, stored and written again."""
+"""Parsed values can be compared, stored and written again."""
 
 import json
 
@@ -18,7 +18,7 @@ def test_what_json_is_for(body: str) -> None:
     json.dumps(read, ensure_ascii=False, allow_nan=False).encode()
 
 
-def test_a_byte_order_mark_is_nothing_and_the_last_of_two_keys_counts() -> None:
+def test_bom_is_ignored_and_the_last_duplicate_key_wins() -> None:
     assert loads(b'\xef\xbb\xbf{"a": 1, "a": 2}') == {"a": 2}
 
 

@@ -18,7 +18,7 @@ class TestToolCalls:
             {"name": "b", "arguments": "[]"},
         ]
 
-    def test_may_come_without_an_index_and_end_with_a_reason_at_the_top(self):
+    def test_tool_calls_without_index_and_with_top_level_reason(self):
         call = {"id": "call123", "type": "function", "function": {"name": "weather", "arguments": '{"at":'}}
         rest = {"id": None, "type": None, "function": {"name": None, "arguments": '"x"}'}}
         reply = read(

@@ -1,4 +1,4 @@
-"""What a reply cost, whichever way the model counts it."""
+"""The usage of a reply, in each model's way of counting."""
 
 import pytest
 

@@ -11,7 +11,7 @@ from chat.db import run_in_db
 from chat.engine.generation.api_calls import REVOKED, ApiCalls
 from chat.engine.streaming.viewer import Viewer, Viewers
 from chat.models import ApiKey
-from chatsite.sessions import stored
+from chatsite.sessions import session_digest
 
 CHECK_INTERVAL_SECONDS = 4.0  # one check for all viewers together
 
@@ -46,10 +46,10 @@ class AccessMonitor:
 
     async def _check_keys(self) -> None:
         calls = list(self._api_calls.open)
-        valid = await run_in_db(valid_keys, {exchange.call.key_id for exchange in calls})
-        for exchange in calls:
-            if exchange.call.key_id not in valid:
-                exchange.abort(REVOKED)
+        valid = await run_in_db(valid_keys, {active_call.call.key_id for active_call in calls})
+        for active_call in calls:
+            if active_call.call.key_id not in valid:
+                active_call.abort(REVOKED)
 
 
 def valid_keys(keys: set[Any]) -> set[Any]:
@@ -62,7 +62,7 @@ def valid_sessions(sessions: set[str], users: set[int]) -> tuple[set[str], dict[
 
     A changed password ends every session that began with the old one, as Django's own check does.
     """
-    keys = {stored(session): session for session in sessions}
+    keys = {session_digest(session): session for session in sessions}
     kept = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
     active = get_user_model().objects.filter(pk__in=users, is_active=True)
     standing = {keys[key] for key in kept.values_list("session_key", flat=True)}

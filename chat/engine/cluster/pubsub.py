@@ -5,17 +5,16 @@ viewer. An owner sends only to processes with viewers, so traffic grows with pro
 """
 
 import asyncio
-import logging
 import uuid
 from collections import deque
 from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
-from chat.background import BackgroundTasks
+from chat.background import BackgroundTasks, FailureLog
 from chat.engine.generation.supervisor import Supervisor
-from chat.engine.streaming.position import Position
 from chat.engine.streaming.run_state import RunState
+from chat.wire.position import Position
 
 from .remote_run import RemoteRuns
 
@@ -25,8 +24,6 @@ SUBSCRIPTION_SECONDS = 15.0  # lifetime of a subscription that is not renewed
 MAX_OUTBOX = 1_000  # messages waiting for the layer; the oldest are dropped, the database has their text
 SEND_TIMEOUT_SECONDS = 2.0
 RECONNECT_SECONDS = 1.0  # pause before a broken layer is tried again
-
-logger = logging.getLogger(__name__)
 
 
 class Subscription:
@@ -51,15 +48,17 @@ class RunPubSub:
         self._outbox: deque[tuple[str, dict[str, Any]]] = deque(maxlen=MAX_OUTBOX)
         self._wake = asyncio.Event()
         self._tasks = BackgroundTasks()
+        # A failure costs only latency, because the database has the same data. Each layer has its own errors.
+        self._log = FailureLog("sending to the channel layer", outages=Exception)
 
     async def start(self) -> None:
         """Join the layer. If it does not answer now, `_receive` joins it when it does."""
         if self._layer is None or isinstance(self._layer, InMemoryChannelLayer):
             return
-        await _log_failures(self._join())
-        self._tasks.start(self._receive(), "hub receive")
-        self._tasks.start(self._send(), "hub send")
-        self._tasks.repeat(self._publish, PUBLISH_INTERVAL_SECONDS, "hub tell")
+        await self._log.watch(self._join())
+        self._tasks.start(self._receive(), "pubsub receive")
+        self._tasks.start(self._send(), "pubsub send")
+        self._tasks.repeat(self._publish, PUBLISH_INTERVAL_SECONDS, "pubsub publish")
 
     async def _join(self) -> None:
         self.channel = await asyncio.wait_for(self._layer.new_channel("chat"), SEND_TIMEOUT_SECONDS)
@@ -67,7 +66,7 @@ class RunPubSub:
     async def stop(self) -> None:
         if self._tasks:
             await self._tasks.cancel()
-            await _log_failures(self._layer.flush())  # closes its connections
+            await self._log.watch(self._layer.flush())  # closes its connections
 
     def subscribe(self, run: uuid.UUID, owner: str, at: Position) -> None:
         """Ask the owner of a run for its text from `at` on. Renewed while its `RemoteRun` is open."""
@@ -88,23 +87,24 @@ class RunPubSub:
         while True:
             while self._outbox:
                 channel, message = self._outbox.popleft()
-                await _log_failures(
-                    asyncio.wait_for(self._layer.send(channel, message), SEND_TIMEOUT_SECONDS)
-                )
+                sending = self._layer.send(channel, message)
+                await self._log.watch(asyncio.wait_for(sending, SEND_TIMEOUT_SECONDS))
             self._wake.clear()
             await self._wake.wait()
 
     async def _receive(self) -> None:
         """Receive without a timeout, because a timeout would unsubscribe and lose messages meanwhile."""
+        log = FailureLog("receiving from the channel layer", outages=Exception)
         while True:
             try:
                 if not self.channel:
                     await self._join()
                 self._dispatch(await self._layer.receive(self.channel))
+                log.succeeded()
             except asyncio.CancelledError:
                 raise
             except Exception as error:
-                logger.warning("the channel layer does not answer: %s", type(error).__name__)
+                log.failed(error)
                 await asyncio.sleep(RECONNECT_SECONDS)
 
     def _dispatch(self, message: dict[str, Any]) -> None:
@@ -121,13 +121,13 @@ class RunPubSub:
                 self._supervisor.stop(run)
 
     def _on_subscribe(self, run: uuid.UUID, channel: str, at: Position) -> None:
-        live = self._supervisor.states.get(run)
-        if live is None or live.outcome:
+        state = self._supervisor.states.get(run)
+        if state is None or state.outcome:
             self._post_end(channel, run)
             return
-        known = self._subscriptions.setdefault(run, {})
-        interest = known.setdefault(channel, Subscription(channel, at))
-        interest.until = asyncio.get_running_loop().time() + SUBSCRIPTION_SECONDS
+        subscriptions = self._subscriptions.setdefault(run, {})
+        subscription = subscriptions.setdefault(channel, Subscription(channel, at))
+        subscription.until = asyncio.get_running_loop().time() + SUBSCRIPTION_SECONDS
 
     async def _publish(self) -> None:
         """Send new text to the subscribers, and renew our own subscriptions."""
@@ -141,43 +141,33 @@ class RunPubSub:
             elif now >= renew:
                 self.subscribe(run, owner, remote_run.end)
 
-    def _publish_run(self, run: uuid.UUID, live: RunState | None, now: float) -> None:
-        interests = self._subscriptions[run]
-        for interest in list(interests.values()):
-            if live is None or live.outcome:
-                self._post_end(interest.channel, run)
-                del interests[interest.channel]
-            elif now > interest.until:
-                del interests[interest.channel]
-            elif interest.at != live.end:
-                self._publish_to(interest, live)
-        if not interests:
+    def _publish_run(self, run: uuid.UUID, state: RunState | None, now: float) -> None:
+        subscriptions = self._subscriptions[run]
+        for subscription in list(subscriptions.values()):
+            if state is None or state.outcome:
+                self._post_end(subscription.channel, run)
+                del subscriptions[subscription.channel]
+            elif now > subscription.until:
+                del subscriptions[subscription.channel]
+            elif subscription.at != state.end:
+                self._publish_to(subscription, state)
+        if not subscriptions:
             del self._subscriptions[run]
 
     def _post_end(self, channel: str, run: uuid.UUID) -> None:
         """Tell a process that the run has ended, so that it reads the outcome from the run's row."""
         self._enqueue(channel, {"type": "ended", "run": str(run)})
 
-    def _publish_to(self, interest: Subscription, live: RunState) -> None:
-        at = interest.at
+    def _publish_to(self, subscription: Subscription, state: RunState) -> None:
+        at = subscription.at
         self._enqueue(
-            interest.channel,
+            subscription.channel,
             {
                 "type": "delta",
-                "run": str(live.info.run),
+                "run": str(state.info.run),
                 "at": str(at),
-                "text": live.text[at.text :],
-                "reasoning": live.reasoning[at.reasoning :],
+                "text": state.text[at.text :],
+                "reasoning": state.reasoning[at.reasoning :],
             },
         )
-        interest.at = live.end
-
-
-async def _log_failures(sending: Any) -> None:
-    """Await `sending` and log a failure. It costs only latency, because the database has the same data."""
-    try:
-        await sending
-    except asyncio.CancelledError:
-        raise
-    except Exception as error:
-        logger.warning("the channel layer does not answer: %s", type(error).__name__)
+        subscription.at = state.end

@@ -1,31 +1,28 @@
 """Runs that another process owns, followed by its messages and always by the database as well."""
 
 import asyncio
-import logging
 import uuid
 from dataclasses import dataclass
 
-from django.db import DatabaseError
+from django.db import Error
 
+from chat.background import FailureLog
 from chat.db import run_in_db
 from chat.engine.outcome import RunOutcome
-from chat.engine.streaming.position import Position
-from chat.engine.streaming.run_info import RunInfo, run_info_of
-from chat.engine.streaming.run_state import RunState
+from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.models import Message, Run, RunChunk
+from chat.wire.position import Position
 
 POLL_SECONDS = 1.0  # interval of reading the database while no messages come
-IDLE_SECONDS = 10.0  # a remote run without viewers is dropped after this time
 POLL_WHILE_PUSHED_SECONDS = 3.0  # the same interval while messages come, as one may be lost
-
-logger = logging.getLogger(__name__)
+IDLE_SECONDS = 10.0  # a live remote run without viewers is dropped after this time, an ended one at once
 
 
 class RemoteRun(RunState):
     """A copy of a run of another process. The owner's deltas and the database's chunks both use `apply`."""
 
-    def __init__(self, about: RunInfo) -> None:
-        super().__init__(about)
+    def __init__(self, info: RunInfo) -> None:
+        super().__init__(info)
         self.next_poll = 0.0
         self.last_watched = asyncio.get_running_loop().time()
 
@@ -73,15 +70,16 @@ class RemoteRuns:
 
     def __init__(self) -> None:
         self.open: dict[uuid.UUID, RemoteRun] = {}
+        self._log = FailureLog("reading of runs of other processes")
 
-    def get(self, run: Run) -> RemoteRun:
+    def get_or_create(self, run: Run) -> RemoteRun:
         """Return the copy of `run`: one per process, however many viewers there are."""
-        return self.keep(self.open.get(run.pk) or RemoteRun(run_info_of(run)))
+        return self.keep(self.open.get(run.pk) or RemoteRun(RunInfo.of(run)))
 
     def keep(self, remote_run: RemoteRun) -> RemoteRun:
-        """Keep a remote run for a viewer that is about to join, because `poll` drops those without viewers.
+        """Restart the time after which `poll` drops a remote run without viewers, for one about to join.
 
-        Otherwise a viewer could join a remote run that is dropped at the same moment, and wait for ever.
+        Otherwise a viewer could join a run that is no longer polled, and wait for ever.
         """
         remote_run.last_watched = asyncio.get_running_loop().time()
         return self.open.setdefault(remote_run.info.run, remote_run)
@@ -90,9 +88,8 @@ class RemoteRuns:
         """Apply text from the owner. After a gap, the next `poll` reads the database at once."""
         if remote_run := self.open.get(run):
             now = asyncio.get_running_loop().time()
-            remote_run.next_poll = (
-                now + POLL_WHILE_PUSHED_SECONDS if remote_run.apply(at, text, reasoning) else 0.0
-            )
+            applied = remote_run.apply(at, text, reasoning)
+            remote_run.next_poll = now + POLL_WHILE_PUSHED_SECONDS if applied else 0.0
 
     def on_finished(self, run: uuid.UUID) -> None:
         if remote_run := self.open.get(run):
@@ -104,7 +101,7 @@ class RemoteRuns:
         for run, remote_run in list(self.open.items()):
             if remote_run.viewers:
                 remote_run.last_watched = now
-            elif now - remote_run.last_watched > IDLE_SECONDS:
+            elif remote_run.outcome or now - remote_run.last_watched > IDLE_SECONDS:
                 del self.open[run]
                 remote_run.close()
             if remote_run.outcome is None and now >= remote_run.next_poll:
@@ -112,11 +109,13 @@ class RemoteRuns:
                 await self.refresh(remote_run)
 
     async def refresh(self, remote_run: RemoteRun) -> None:
+        """Read what the database has of the run. If it cannot be read now, `poll` tries again."""
         try:
             snapshot = await run_in_db(load_snapshot, remote_run.info.run, remote_run.end)
-        except DatabaseError as error:
-            logger.warning("a run elsewhere could not be read, trying again: %s", type(error).__name__)
+        except Error as error:
+            self._log.failed(error)
             return
+        self._log.succeeded()
         if snapshot.outcome is None:
             remote_run.apply(snapshot.at, snapshot.text, snapshot.reasoning)
         else:

@@ -5,7 +5,7 @@ Unlike a run, a call ends with its connection, because no client could resume it
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from typing import Any
@@ -13,12 +13,13 @@ from typing import Any
 from django.db import DatabaseError
 from django.utils import timezone
 
-from chat.background import BackgroundTasks
+from chat.background import BackgroundTasks, FailureLog
 from chat.db import THREADS, run_in_db
 from chat.engine.outcome import INTERNAL_ERROR, RunOutcome, outcome_of_error
-from chat.fair_executor import Turns
+from chat.fair_executor import ConcurrencyLimit
 from chat.limits import MAX_LIVE_RUNS, MAX_REPLY_CHARS
 from chat.models import Call
+from chat.models.model_request import OutcomeColumns
 from chat.turns.call_transcript import CallTranscript, save_call
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.completion_stream import CompletionStream
@@ -28,11 +29,13 @@ from chat.upstream.routing.router import Router
 from chat.wire.frames import Delta
 from chat.wire.usage import Usage
 
-STORE_AGAIN_SECONDS = 2.0
-SHARE = THREADS // 2  # database threads that one key's starting calls may use, and one user's ending calls
+STORE_RETRY_SECONDS = 2.0
+STORE_THREADS = THREADS // 2  # database threads that one user's ended calls may use
 REVOKED, DRAINED = "revoked", "draining"
 
-logger = logging.getLogger(__name__)
+
+def ignore_end(call: Call, outcome: RunOutcome) -> None:
+    pass
 
 
 class CallAborted(Exception):
@@ -46,58 +49,62 @@ class CallAborted(Exception):
 class ApiCalls:
     """The calls that are in progress. To be used on the event loop only."""
 
-    def __init__(self, router: Router) -> None:
+    def __init__(self, router: Router, on_ended: Callable[[Call, RunOutcome], None] = ignore_end) -> None:
+        """`on_ended` is called with each call that has ended and is not stored yet."""
+        self.on_ended = on_ended
         self.open: set[ActiveCall] = set()
         self.router = router
         self.tasks = BackgroundTasks()  # the shutdown waits for them
-        self.beginnings = Turns(SHARE)  # by API key
-        self.endings = Turns(SHARE)  # by user
+        self.store_limit = ConcurrencyLimit(STORE_THREADS)  # by user
+        self.store_log = FailureLog("storing the outcomes of API calls", level=logging.ERROR)
 
     @property
     def is_full(self) -> bool:
         return len(self.open) >= MAX_LIVE_RUNS
 
-    def start(self, call: Call, ask: ChatRequest, kept: CallTranscript | None) -> "ActiveCall":
+    def start(self, call: Call, request: ChatRequest, transcript: CallTranscript | None) -> "ActiveCall":
         """Begin a call whose row is committed.
 
         The client gets the model it named or an error: no fallback, and no place in the wait queue. Programs
         can handle 429 and `Retry-After`, and would take a long wait for a server that hangs.
         """
-        return ActiveCall(self, call, ask, kept)
+        return ActiveCall(self, call, request, transcript)
 
-    async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
-        """Wait until all calls have ended, for at most `timeout` seconds or until `hurry` is set."""
+    async def wait(self, timeout: float, force: asyncio.Event) -> None:
+        """Wait until all calls have ended, for at most `timeout` seconds or until `force` is set."""
         deadline = asyncio.get_running_loop().time() + timeout
-        while self.open and not hurry.is_set() and asyncio.get_running_loop().time() < deadline:
+        while self.open and not force.is_set() and asyncio.get_running_loop().time() < deadline:
             with suppress(TimeoutError):
-                await asyncio.wait_for(hurry.wait(), 0.1)
+                await asyncio.wait_for(force.wait(), 0.1)
 
     async def abort_all(self, within: float) -> None:
         """Abort the calls that are left. Wait `within` seconds for them, then as long for the database."""
-        for exchange in list(self.open):
-            exchange.abort(DRAINED)
+        for active_call in list(self.open):
+            active_call.abort(DRAINED)
         await self.wait(within, asyncio.Event())
         await self.tasks.wait(within)  # outcomes that a hanging database does not take are left to recovery
 
-    def conclude(self, exchange: "ActiveCall", ending: RunOutcome) -> asyncio.Task[None]:
+    def finish(self, active_call: "ActiveCall", outcome: RunOutcome) -> asyncio.Task[None]:
         """Store an outcome in a task of its own, because the call's own task may be cancelled meanwhile."""
-        self.open.discard(exchange)
-        return self.tasks.start(_conclude(exchange, ending), f"call {exchange.call.pk}")
+        self.open.discard(active_call)
+        return self.tasks.start(_finish(active_call, outcome), f"call {active_call.call.pk}")
 
 
 class ActiveCall:
     """A call in progress. `requested`: the name that the client sent, if that model has a successor."""
 
-    def __init__(self, calls: ApiCalls, call: Call, ask: ChatRequest, kept: CallTranscript | None) -> None:
+    def __init__(
+        self, calls: ApiCalls, call: Call, request: ChatRequest, transcript: CallTranscript | None
+    ) -> None:
         self.call = call
-        self.transcript = kept
+        self.transcript = transcript
         self.requested = ""
         self.truncated = False
         self.stored: asyncio.Future[None] | None = None
         self.calls = calls
-        self._ask = ask
+        self._request = request
         self._stream: CompletionStream | None = None  # of the latest upstream attempt
-        self._length = 0
+        self._length = 0  # code points of text and reasoning
         self._abort_code = ""
         self._timeout: asyncio.Timeout | None = None
         calls.open.add(self)
@@ -115,7 +122,7 @@ class ActiveCall:
         return self._stream.request_id if self._stream else ""
 
     @property
-    def passage(self) -> GatewayLogRef:
+    def gateway_log_ref(self) -> GatewayLogRef:
         return self._stream.gateway_log_ref if self._stream else NO_GATEWAY
 
     @property
@@ -144,40 +151,46 @@ class ActiveCall:
         When it has ended or raised, the outcome is stored (during an outage, it is retried later). When its
         consumer leaves early, a background task stores the outcome.
         """
-        ending = None
+        outcome = None
         try:
             async with (
                 asyncio.timeout(0 if self._abort_code else None) as self._timeout,
-                self._open() as reply,
+                self._open() as stream,
             ):
-                async for delta in reply:
+                async for delta in stream:
                     self._on_delta(delta)
                     yield delta
                     if self.truncated:
                         break
-                if not (self.truncated or reply.complete):
+                if not (self.truncated or stream.complete):
                     raise UpstreamError(ErrorKind.INTERRUPTED)
-            cut = self.finish_reason == "length"
-            ending = RunOutcome(Call.Status.TRUNCATED if cut else Call.Status.COMPLETE, self.finish_reason)
+            outcome = self._outcome_at_end()
         except TimeoutError:
-            status = Call.Status.STOPPED if self._abort_code == REVOKED else Call.Status.INTERRUPTED
-            ending = RunOutcome(status, code=self._abort_code)
+            outcome = self._outcome_of_abort()
             raise CallAborted(self._abort_code) from None
         except UpstreamError as error:
-            ending = outcome_of_error(error)
+            outcome = outcome_of_error(error)
             raise
         except Exception:
-            ending = RunOutcome(Call.Status.FAILED, code="server", message=INTERNAL_ERROR)
+            outcome = RunOutcome(Call.Status.FAILED, code="server", message=INTERNAL_ERROR)
             raise
         finally:
             # Without an outcome the client has disconnected: nothing waits for the database.
-            self.stored = self.calls.conclude(self, ending or RunOutcome(Call.Status.STOPPED))
-            if ending:
+            self.stored = self.calls.finish(self, outcome or RunOutcome(Call.Status.STOPPED))
+            if outcome:
                 await asyncio.shield(self.stored)
+
+    def _outcome_at_end(self) -> RunOutcome:
+        cut = self.finish_reason == "length"
+        return RunOutcome(Call.Status.TRUNCATED if cut else Call.Status.COMPLETE, self.finish_reason)
+
+    def _outcome_of_abort(self) -> RunOutcome:
+        status = Call.Status.STOPPED if self._abort_code == REVOKED else Call.Status.INTERRUPTED
+        return RunOutcome(status, code=self._abort_code)
 
     def _open(self) -> AbstractAsyncContextManager[CompletionStream]:
         router = self.calls.router
-        return router.stream(self._ask, allow_fallback=False, wait=False, on_attempt=self._note_attempt)
+        return router.stream(self._request, allow_fallback=False, wait=False, on_attempt=self._note_attempt)
 
     def _note_attempt(self, stream: CompletionStream) -> None:
         self._stream = stream
@@ -199,32 +212,36 @@ async def _close(deltas: AsyncGenerator[Delta, None]) -> None:
     await deltas.aclose()
 
 
-async def _conclude(exchange: ActiveCall, ending: RunOutcome) -> None:
+async def _finish(active_call: ActiveCall, outcome: RunOutcome) -> None:
     """Store an outcome, with retries during an outage. If the process ends first, recovery ends the call."""
-    ending = replace(
-        ending,
-        usage=exchange.usage,
-        request_id=ending.request_id or exchange.request_id,
-        gateway_log_ref=exchange.passage,
+    outcome = replace(
+        outcome,
+        usage=active_call.usage,
+        request_id=outcome.request_id or active_call.request_id,
+        gateway_log_ref=active_call.gateway_log_ref,
     )
-    outcome = ending.to_columns() | {"first_token": exchange.call.first_token}
-    if not await _store(exchange, outcome):
-        exchange.calls.tasks.start(_keep_storing(exchange, outcome))
+    active_call.calls.on_ended(active_call.call, outcome)
+    columns: OutcomeColumns = {**outcome.to_columns(), "first_token": active_call.call.first_token}
+    if not await _store(active_call, columns):
+        active_call.calls.tasks.start(_keep_storing(active_call, columns))
 
 
-async def _store(exchange: ActiveCall, outcome: dict[str, Any]) -> bool:
+async def _store(active_call: ActiveCall, columns: OutcomeColumns) -> bool:
     try:
-        async with exchange.calls.endings.of(exchange.call.user_id):
-            await run_in_db(save_call, exchange.call, outcome, exchange.transcript, exchange.tool_calls)
+        async with active_call.calls.store_limit.slot(active_call.call.user_id):
+            await run_in_db(
+                save_call, active_call.call, columns, active_call.transcript, active_call.tool_calls
+            )
     except DatabaseError as error:
-        logger.error("the end of a call could not be written, trying again: %s", type(error).__name__)
+        active_call.calls.store_log.failed(error)
         return False
+    active_call.calls.store_log.succeeded()
     return True
 
 
-async def _keep_storing(exchange: ActiveCall, outcome: dict[str, Any]) -> None:
+async def _keep_storing(active_call: ActiveCall, columns: OutcomeColumns) -> None:
     """Retry until the outcome is stored. The client does not wait for this."""
     while True:
-        await asyncio.sleep(STORE_AGAIN_SECONDS)
-        if await _store(exchange, outcome):
+        await asyncio.sleep(STORE_RETRY_SECONDS)
+        if await _store(active_call, columns):
             return

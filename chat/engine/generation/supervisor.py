@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from chat.background import spawn
@@ -18,25 +18,42 @@ from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.errors import UpstreamError
 from chat.upstream.routing.router import Router
 from chat.upstream.routing.wait_queue import WaitQueue
+from chat.wire.text import OverlapFilter
 
 from .active_run import ActiveRun
-from .overlap import OverlapFilter
-from .writer import Writer, WriteResult
-
-KEEP_FINISHED_SECONDS = 60.0  # an ended run stays in memory so long, for viewers who reconnect
+from .batch_store import WriteResult
+from .writer import Writer
 
 logger = logging.getLogger(__name__)
+
+
+def ignore_end(active_run: ActiveRun) -> None:
+    pass
 
 
 class Supervisor:
     """Launch, stop and drain runs. To be used on the event loop only."""
 
-    def __init__(self, router: Router, worker: uuid.UUID, journal: Journal) -> None:
+    def __init__(
+        self,
+        router: Router,
+        worker: uuid.UUID,
+        journal: Journal,
+        on_stored: Callable[[uuid.UUID, RunOutcome], None],
+        on_ended: Callable[[ActiveRun], None] = ignore_end,
+    ) -> None:
+        """`on_ended` is called with each run that has ended and is not stored yet.
+
+        `on_stored` is called with each run whose outcome is stored, after its viewers were told.
+        """
         self.states: dict[uuid.UUID, RunState] = {}
+        self._on_stored = on_stored
+        self._on_ended = on_ended
         self._router = router
         self.writer = Writer(worker, journal, self.apply_write_result)
         self._tasks: dict[uuid.UUID, asyncio.Task[RunOutcome]] = {}
-        self._reasons: dict[uuid.UUID, str] = {}
+        self._stop_statuses: dict[uuid.UUID, str] = {}
+        self._stored: set[uuid.UUID] = set()  # runs in `states` whose outcome is in the database
         self._slots = asyncio.Semaphore(MAX_LIVE_RUNS)
         self._queue = WaitQueue()
 
@@ -45,54 +62,65 @@ class Supervisor:
         """True if the next run has to queue."""
         return len(self._tasks) >= MAX_LIVE_RUNS or self._router.limiter.has_waiters
 
+    @property
+    def queued(self) -> int:
+        """The number of runs that wait because this process generates as many as it may."""
+        return len(self._queue)
+
     def is_finished(self, run: uuid.UUID) -> bool:
-        """Return whether this process generated the run and it has ended, stored or not yet."""
+        """Return True if this process generated the run and it has ended, stored or not yet."""
         return run in self.states and run not in self._tasks
 
-    def launch(self, run: Run, live: RunState, ask: ChatRequest) -> None:
+    def launch(self, run: Run, state: RunState, request: ChatRequest) -> None:
         """Start a run whose row is committed."""
-        active_run = ActiveRun(live, run, OverlapFilter(live.info.earlier))
-        self.states[run.pk] = live
+        active_run = ActiveRun(state, run, OverlapFilter(state.info.earlier))
+        self.states[run.pk] = state
         self.writer.add(active_run)
-        task = self._tasks[run.pk] = spawn(self._generate(active_run, ask), f"run {run.pk}")
+        request = with_metadata(
+            request, run
+        )  # here, because the task has an empty context without a request id
+        task = self._tasks[run.pk] = spawn(self._generate(active_run, request), f"run {run.pk}")
         # Not a `finally` in the task: a task cancelled before its first step never enters its body.
         task.add_done_callback(lambda task: self._on_task_done(active_run, task))
 
     def stop(self, run: uuid.UUID, status: str = Run.Status.STOPPED) -> bool:
-        """End a run and keep its text. Return whether it was still running in this process."""
+        """End a run and keep its text. Return True if it was still running in this process."""
         task = self._tasks.get(run)
-        if task is None or run in self._reasons:
+        if task is None or run in self._stop_statuses:
             return task is not None
-        self._reasons[run] = status
+        self._stop_statuses[run] = status
         task.cancel()
         return True
 
     def apply_write_result(self, result: WriteResult) -> None:
-        """Stop runs with a stop request and runs that another process took; drop ended ones later."""
+        """Stop runs with a stop request and runs that another process took; note the ended ones."""
         for run in result.stopped:
             self.stop(run)
         for run in result.lost:
             self.stop(run, Run.Status.INTERRUPTED)
-        for run in result.outcomes:
-            asyncio.get_running_loop().call_later(KEEP_FINISHED_SECONDS, self._forget, run)
+        self._stored.update(result.outcomes)
+        for run, outcome in result.outcomes.items():
+            self._on_stored(run, outcome)
 
     def running(self) -> Collection[uuid.UUID]:
         """Return the runs whose outcome is not stored yet."""
-        return [run for run, live in self.states.items() if live.outcome is None]
+        return [run for run, state in self.states.items() if state.outcome is None]
 
-    def _forget(self, run: uuid.UUID) -> None:
-        if live := self.states.pop(run, None):
-            live.close()
+    def release_ended(self) -> None:
+        """Drop the ended runs that have no viewers. Viewers who come later are shown the stored text."""
+        for run in [run for run in self._stored if not self.states[run].viewers]:
+            self._stored.remove(run)
+            self.states.pop(run).close()
 
-    async def wait(self, timeout: float, hurry: asyncio.Event) -> None:
-        """Wait until all runs have ended, for at most `timeout` seconds or until `hurry` is set."""
+    async def wait(self, timeout: float, force: asyncio.Event) -> None:
+        """Wait until all runs have ended, for at most `timeout` seconds or until `force` is set."""
         if not self._tasks:
             return
-        impatient = asyncio.ensure_future(hurry.wait())
-        ended = asyncio.gather(*self._tasks.values(), return_exceptions=True)
-        both: set[asyncio.Future[Any]] = {impatient, ended}
+        forced = asyncio.ensure_future(force.wait())
+        all_ended = asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        both: set[asyncio.Future[Any]] = {forced, all_ended}
         await asyncio.wait(both, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-        impatient.cancel()
+        forced.cancel()
 
     async def interrupt_all(self) -> None:
         tasks = list(self._tasks.values())
@@ -103,67 +131,71 @@ class Supervisor:
     def _on_task_done(self, active_run: ActiveRun, task: asyncio.Task[RunOutcome]) -> None:
         run = active_run.run.pk
         del self._tasks[run]
-        reason = self._reasons.pop(run, Run.Status.INTERRUPTED)
+        status = self._stop_statuses.pop(run, Run.Status.INTERRUPTED)
         if task.cancelled():
-            ending = RunOutcome(reason)
+            outcome = RunOutcome(status)
         elif error := task.exception():
             logger.error("run %s broke", run, exc_info=error)
-            ending = RunOutcome(Run.Status.FAILED, code="server", message=INTERNAL_ERROR)
+            outcome = RunOutcome(Run.Status.FAILED, code="server", message=INTERNAL_ERROR)
         else:
-            ending = task.result()
+            outcome = task.result()
         active_run.state.append(active_run.overlap_filter.close())
-        self.writer.conclude(active_run, ending)
+        self.writer.finish(active_run, outcome)
+        self._on_ended(active_run)
 
-    async def _generate(self, active_run: ActiveRun, ask: ChatRequest) -> RunOutcome:
-        ask = with_metadata(ask, active_run.run)
+    async def _generate(self, active_run: ActiveRun, request: ChatRequest) -> RunOutcome:
         if self._slots.locked():
             await self._queue.wait(self._slots.acquire, active_run.state.set_queue_position)
         else:
             await self._slots.acquire()
         try:
-            return await self._write(active_run, ask)
+            return await self._write(active_run, request)
         finally:
             self._slots.release()
 
-    async def _write(self, active_run: ActiveRun, ask: ChatRequest) -> RunOutcome:
-        live = active_run.state
-        room = MAX_REPLY_CHARS - len(live.info.earlier)
-        attempt = self._router.stream(
-            ask,
+    async def _write(self, active_run: ActiveRun, request: ChatRequest) -> RunOutcome:
+        state = active_run.state
+        room = MAX_REPLY_CHARS - len(state.info.earlier)
+        opening = self._router.stream(
+            request,
             active_run.set_queue_position,
-            allow_fallback=not live.info.earlier,
+            allow_fallback=not state.info.earlier,
             on_attempt=active_run.note_attempt,
         )
         try:
-            async with attempt as reply:
-                self._record_model(active_run, ask, reply)
-                async for delta in reply:
-                    if active_run.first_text is None:
+            async with opening as stream:
+                self._record_model(active_run, request, stream)
+                async for delta in stream:
+                    if active_run.first_text_at is None:
                         active_run.mark_first_token(delta.text)
                     if self.writer.is_behind:
                         await self.writer.caught_up()
-                    live.append(
-                        active_run.overlap_filter.feed(delta.text)[: room - len(live.text)],
-                        delta.reasoning[: MAX_REPLY_CHARS - len(live.reasoning)],
+                    state.append(
+                        active_run.overlap_filter.feed(delta.text)[: room - len(state.text)],
+                        delta.reasoning[: MAX_REPLY_CHARS - len(state.reasoning)],
                     )
-                    if len(live.text) >= room or len(live.reasoning) >= MAX_REPLY_CHARS:
-                        return _truncated(live, usage=reply.usage)
+                    if len(state.text) >= room or len(state.reasoning) >= MAX_REPLY_CHARS:
+                        return _truncated(state, usage=stream.usage)
         except UpstreamError as error:
             return outcome_of_error(error)
-        if not reply.complete:
-            return RunOutcome(Run.Status.INTERRUPTED, usage=reply.usage, request_id=reply.request_id)
-        how: dict[str, Any] = {"request_id": reply.request_id, "usage": reply.usage}
-        if reply.finish_reason == "length":
-            return _truncated(live, **how)
-        return RunOutcome.at_end(live.info.earlier + live.text, reply.finish_reason, **how)
+        return _outcome_at_end(state, stream)
 
-    def _record_model(self, active_run: ActiveRun, ask: ChatRequest, reply: CompletionStream) -> None:
+    def _record_model(self, active_run: ActiveRun, request: ChatRequest, stream: CompletionStream) -> None:
         """Record the model that answers and tell the viewers, if it is a fallback."""
-        if because := reply.fallback_reason:
-            active_run.answered_by, active_run.fallback_reason = reply.model.id, because
-            names = {"model": reply.model.name, "asked": ask.model.name}
-            active_run.state.set_fallback_model(reply.model.id, fallback_sentence(because), **names)
+        if reason := stream.fallback_reason:
+            active_run.answered_by, active_run.fallback_reason = stream.model.id, reason
+            names = {"model": stream.model.name, "requested": request.model.name}
+            active_run.state.set_fallback_model(stream.model.id, fallback_sentence(reason), **names)
 
 
-def _truncated(live: RunState, **more: Any) -> RunOutcome:
-    return RunOutcome.truncated(live.info.earlier + live.text, live.reasoning, **more)
+def _outcome_at_end(state: RunState, stream: CompletionStream) -> RunOutcome:
+    how: dict[str, Any] = {"request_id": stream.request_id, "usage": stream.usage}
+    if not stream.complete:
+        return RunOutcome(Run.Status.INTERRUPTED, **how)
+    if stream.finish_reason == "length":
+        return _truncated(state, **how)
+    return RunOutcome.at_end(state.info.earlier + state.text, stream.finish_reason, **how)
+
+
+def _truncated(state: RunState, **more: Any) -> RunOutcome:
+    return RunOutcome.truncated(state.info.earlier + state.text, state.reasoning, **more)

@@ -8,20 +8,15 @@ import contextlib
 import logging
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
-from django.db import DatabaseError, transaction
-from django.utils import timezone
-
-from chat.db import CONNECTION_ERRORS, DatabaseExecutor, write_lock
+from chat.background import FailureLog
+from chat.db import DatabaseExecutor
 from chat.engine.outcome import RunOutcome
-from chat.models import Run, RunChunk
 from chat.ownership.journal import Entry, Journal
-from chat.ownership.protocol import Backlog, Batch, Texts
-from chat.ownership.recovery import keep_longer
+from chat.ownership.protocol import Backlog, Batch
 
 from .active_run import ActiveRun
+from .batch_store import WriteResult, save_batch
 
 FLUSH_INTERVAL_SECONDS = 0.4  # with the commit, text is stored within 0.5 s
 RETRY_SECONDS = 0.4
@@ -30,20 +25,6 @@ JOURNAL_SECONDS = 0.1  # a transaction that takes longer has its text written to
 LAST_SECONDS = 3.0  # longest wait for the database at shutdown; text not stored by then is in the journal
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class WriteResult:
-    """The result of storing a batch. Runs are named by their ids.
-
-    `outcomes` are those that the rows have, which may be another process's. `started`: the row now says that
-    the run left the queue. `stopped`: a stop was requested. `lost`: no longer a live run of this process.
-    """
-
-    outcomes: dict[uuid.UUID, RunOutcome]
-    started: list[uuid.UUID]
-    stopped: list[uuid.UUID]
-    lost: list[uuid.UUID]
 
 
 class Writer:
@@ -61,6 +42,7 @@ class Writer:
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._stop_by = 0.0  # on the event loop's clock
+        self._log = FailureLog("storing a batch", level=logging.ERROR)
         self._journaling: asyncio.Future[None] | None = None
 
     def start(self) -> None:
@@ -69,9 +51,9 @@ class Writer:
     def add(self, active_run: ActiveRun) -> None:
         self._backlog.add(active_run)
 
-    def conclude(self, active_run: ActiveRun, ending: RunOutcome) -> None:
+    def finish(self, active_run: ActiveRun, outcome: RunOutcome) -> None:
         """Store the outcome of a run now, then announce it to the viewers."""
-        active_run.end(ending)
+        active_run.end(outcome)
         self._wake.set()
 
     async def caught_up(self) -> None:
@@ -114,7 +96,7 @@ class Writer:
         try:
             return await self._flush(tick=tick)
         except Exception:
-            logger.exception("the writer broke, trying again")
+            logger.exception("the writer failed, trying again")
             return False
 
     def _active_runs(self) -> list[ActiveRun]:
@@ -125,7 +107,7 @@ class Writer:
             self._settle_journal()
             return True
         batch = self._backlog.next_batch(asyncio.get_running_loop().time(), tick=tick)
-        storing = asyncio.ensure_future(self._thread(save_carefully, batch, self._worker))
+        storing = asyncio.ensure_future(self._thread(save_batch, batch, self._worker))
         # A hanging database raises no error: text that is not stored in time goes to the journal meanwhile.
         while not (await asyncio.wait({storing}, timeout=JOURNAL_SECONDS))[0]:
             await self._fall_behind()
@@ -134,23 +116,24 @@ class Writer:
         try:
             result = storing.result()
         except Exception as error:
-            # The name of a database error says enough; any other error needs its traceback.
-            known = isinstance(error, DatabaseError)
-            logger.error(
-                "the log could not be written, trying again: %s", type(error).__name__, exc_info=not known
-            )
+            self._log.failed(error)
             await self._fall_behind()
             return False
+        self._log.succeeded()
+        self._confirm(batch, result)
+        self._catch_up()
+        self._on_result(result)
+        return True
+
+    def _confirm(self, batch: Batch[ActiveRun], result: WriteResult) -> None:
+        """Record in the runs what the database now has of them, and announce the outcomes."""
         for run in result.started:
             self._backlog.runs[run].mark_started()
         for active_run in batch.going:
             if active_run.id not in result.lost:
-                active_run.stored = active_run.saved_text, active_run.saved_reasoning
+                active_run.stored = active_run.batched_text, active_run.batched_reasoning
         for active_run in self._backlog.stored():
             active_run.state.finish(result.outcomes[active_run.id])
-        self._catch_up()
-        self._on_result(result)
-        return True
 
     async def _fall_behind(self) -> None:
         """Write unstored text to the journal. Warn the viewers if it is late; pause replies too far ahead."""
@@ -162,7 +145,7 @@ class Writer:
                 active_run.stored,
                 active_run.text,
                 active_run.reasoning,
-                active_run.outcome_columns(),
+                dict(active_run.outcome_columns() or {}),
             )
             for active_run in active_runs
         ]
@@ -183,18 +166,18 @@ class Writer:
     def _settle_journal(self) -> None:
         if not self._journal.is_written or (self._journaling and not self._journaling.done()):
             return
-        going = {
+        live = {
             active_run.id: active_run.stored for active_run in self._active_runs() if not active_run.has_ended
         }
         try:
             self._journal.settle(
-                going, {active_run.id for active_run in self._active_runs() if active_run.has_ended}
+                live, {active_run.id for active_run in self._active_runs() if active_run.has_ended}
             )
         except OSError as error:
             logger.error("the journal could not be removed: %s", error.strerror)
 
     def _catch_up(self) -> None:
-        """After a stored batch: settle the journal, resume paused replies, withdraw the warnings."""
+        """Settle the journal, resume paused replies and withdraw the warnings, after a stored batch."""
         self._settle_journal()
         if self.is_behind:
             self.is_behind = False
@@ -207,87 +190,3 @@ class Writer:
 def _log_failure(written: "asyncio.Future[None]") -> None:
     if not written.cancelled() and (error := written.exception()):
         logger.error("the journal could not be written: %r", error)
-
-
-def conclude_apart(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
-    """Store an outcome in a savepoint. If the database refuses it, store it again without its details.
-
-    The details are all but the status, code and message: usage, gateway, duration, fallback.
-    """
-    try:
-        with transaction.atomic():
-            return conclude_run(active_run, worker)
-    except CONNECTION_ERRORS:
-        raise
-    except Exception:
-        logger.exception("the ending of run %s is stored without its details", active_run.id)
-        assert active_run.ending is not None
-        active_run.ending = RunOutcome(
-            active_run.ending.status, code=active_run.ending.code, message=active_run.ending.message
-        )
-        with transaction.atomic():
-            return conclude_run(active_run, worker)
-
-
-def conclude_run(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
-    """Store the outcome. Return the one that the row has.
-
-    That is ours, or the one of a process that ended the run first: then our text is stored if it is longer.
-    """
-    assert active_run.ending is not None
-    has_chunks = bool(active_run.saved_text or active_run.saved_reasoning)
-    text, reasoning = active_run.text, active_run.reasoning
-    if active_run.run.conclude(
-        text, reasoning, worker=worker, has_chunks=has_chunks, **active_run.outcome_columns()
-    ):
-        return active_run.ending
-    keep_longer(active_run.id, Texts(text, reasoning))
-    theirs = Run.objects.filter(pk=active_run.id).first()
-    return RunOutcome.from_run(theirs) if theirs else RunOutcome(Run.Status.INTERRUPTED)
-
-
-def save_carefully(batch: Batch[ActiveRun], worker: uuid.UUID) -> WriteResult:
-    """Store a batch. If the database refuses a row, store the outcomes one by one, to save the others."""
-    try:
-        return save(batch, worker)
-    except CONNECTION_ERRORS:
-        raise  # an outage, not a refused row
-    except Exception:
-        logger.exception("a batch was refused; its endings are stored one by one")
-        return save(batch, worker, conclude_apart)
-
-
-def save(
-    batch: Batch[ActiveRun],
-    worker: uuid.UUID,
-    conclude: Callable[[ActiveRun, uuid.UUID], RunOutcome] = conclude_run,
-) -> WriteResult:
-    """Write a batch in one transaction, and read the state of this process's rows.
-
-    Text of a run that this process no longer owns (recovered, or deleted with its user) is left out.
-    """
-    with write_lock(), transaction.atomic():
-        rows = _live_rows(worker) if batch.going else {}
-        begun = [active_run.id for active_run in batch.going if active_run.started and active_run.id in rows]
-        if begun:
-            queued = Run.objects.filter(pk__in=begun, status=Run.Status.QUEUED, worker_id=worker)
-            queued.update(status=Run.Status.RUNNING, started=timezone.now())
-        # A commit whose confirmation was lost is repeated with the same rows, which then exist already.
-        if chunks := [
-            RunChunk(run_id=chunk.run, kind=chunk.kind, start=chunk.start, text=chunk.text)
-            for chunk in batch.chunks
-            if chunk.run in rows
-        ]:
-            RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
-        endings = {active_run.id: conclude(active_run, worker) for active_run in batch.endings}
-    return WriteResult(
-        endings,
-        begun,
-        stopped=[active_run.id for active_run in batch.going if rows.get(active_run.id)],
-        lost=[active_run.id for active_run in batch.going if active_run.id not in rows],
-    )
-
-
-def _live_rows(worker: uuid.UUID) -> dict[Any, bool]:
-    """Return {id: stop requested} of this process's live runs."""
-    return dict(Run.objects.live().filter(worker_id=worker).values_list("pk", "stop_requested"))

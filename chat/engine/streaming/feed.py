@@ -1,19 +1,18 @@
-"""Feeds bring a run's text to its viewers. A viewer holds a position, not a queue, and is woken for more.
+"""The feeds of a run: they encode its text for its viewers, and wake them.
 
-So a slow viewer gets fewer, bigger frames, and memory is that of the text, however many viewers there are.
+A viewer holds a position, not a queue of frames. So a slow viewer gets fewer, bigger frames, and all viewers
+together need no more memory than the text.
 https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
 import asyncio
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Self
 
 from chat.wire import sse
+from chat.wire.position import Position
 
-from .position import Position
-
-if TYPE_CHECKING:
-    from .run_state import RunState
+from .run_state import RunState
 
 MAX_FRAME_CHARS = 16_384  # code points per frame, of text and of reasoning each
 
@@ -23,18 +22,32 @@ class Feed(ABC):
 
     interval: ClassVar[float]
 
-    def __init__(self, live: "RunState") -> None:
-        self.state = live
+    def __init__(self, state: RunState) -> None:
+        self.state = state
         self.viewers = 0
         self._loop = asyncio.get_running_loop()
         self.last_wake = self._loop.time() - self.interval
         self._changed = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
+    @classmethod
+    def of(cls, state: RunState) -> Self:
+        """Return the state's feed of this class, created on first use."""
+        for listener in state.listeners:
+            if isinstance(listener, cls):
+                return listener
+        feed = cls(state)
+        state.listeners.append(feed)
+        return feed
+
     @property
     @abstractmethod
     def is_finished(self) -> bool:
-        """True if the run has ended and a viewer that has all frames before may be sent `last_frames`."""
+        """True if the run has ended and `last_frames` may be sent to a viewer that has all other frames."""
+
+    def first_frame(self) -> bytes:
+        """Return `meta`, with which every stream begins."""
+        return self.state.info.frame()
 
     @abstractmethod
     def next_frame(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
@@ -76,7 +89,7 @@ class Feed(ABC):
         """Return the earliest time of the next wake-up, on the event loop's clock."""
         return self.last_wake + self.interval
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Announce that the run has an outcome."""
         self.wake()
 
@@ -85,7 +98,7 @@ class Feed(ABC):
         """Start again: the text was replaced, not only extended."""
 
     def _flush(self) -> None:
-        """Do what has to be done before the viewers are woken, then wake them."""
+        """Prepare the new frames, if the feed has to, and wake the viewers."""
         self._timer = None
         self.wake()
 
@@ -104,8 +117,8 @@ class PlainFeed(Feed):
 
     interval = 0.03
 
-    def __init__(self, live: "RunState") -> None:
-        super().__init__(live)
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
         self._cached: tuple[Position, Position, bytes] | None = None
 
     @property
@@ -113,10 +126,9 @@ class PlainFeed(Feed):
         return self.state.outcome is not None
 
     def next_frame(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
-        live = self.state
         end = Position(
-            min(len(live.text), at.text + MAX_FRAME_CHARS),
-            min(len(live.reasoning), at.reasoning + MAX_FRAME_CHARS),
+            min(len(self.state.text), at.text + MAX_FRAME_CHARS),
+            min(len(self.state.reasoning), at.reasoning + MAX_FRAME_CHARS),
         )
         return None if end == at else (end, self._frame(at, end))
 
@@ -132,9 +144,9 @@ class PlainFeed(Feed):
         return frame
 
 
-def text_payload(live: "RunState", start: Position, end: Position) -> dict[str, object]:
+def text_payload(state: RunState, start: Position, end: Position) -> dict[str, object]:
     """Return the payload of a frame from `start` to `end`: `response`, and `reasoning` if there is any."""
-    payload: dict[str, object] = {"response": live.text[start.text : end.text]}
+    payload: dict[str, object] = {"response": state.text[start.text : end.text]}
     if end.reasoning > start.reasoning:
-        payload["reasoning"] = live.reasoning[start.reasoning : end.reasoning]
+        payload["reasoning"] = state.reasoning[start.reasoning : end.reasoning]
     return payload

@@ -9,17 +9,14 @@ import logging
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from chat.fair_executor import RENDER_POOL
 from chat.rendering.blocks import Blocks, Patch
 from chat.wire import sse
+from chat.wire.position import Position
 
 from .feed import MAX_FRAME_CHARS, Feed, text_payload
-from .position import Position
-
-if TYPE_CHECKING:
-    from .run_state import RunState
+from .run_state import RunState
 
 BACKOFF_FACTOR = 10  # the next rendering waits for ten times as long as one took: 300 ms after 30 ms
 INLINE_RENDER_LIMIT = 4_000  # code points of open text rendered on the event loop; a thread would cost more
@@ -31,7 +28,7 @@ logger = logging.getLogger(__name__)
 class RenderStep:
     """The patches from the previous rendering to the latest one, for viewers at `start`."""
 
-    state: "RunState"
+    state: RunState
     start: Position
     end: Position
     patches: list[Patch]
@@ -42,20 +39,20 @@ class RenderStep:
         return frame(self.state, self.start, self.end, self.patches)
 
 
-def frame(live: "RunState", start: Position, end: Position, patches: list[Patch]) -> bytes:
-    payload = text_payload(live, start, end)
+def frame(state: RunState, start: Position, end: Position, patches: list[Patch]) -> bytes:
+    payload = text_payload(state, start, end)
     if patches:
         payload["html"] = patches
     return sse.encode(sse.dumps(payload), id=str(end))
 
 
 class HtmlFeed(Feed):
-    """The feed of the HTML. `rendered` is the position up to which it reaches: viewers get no text beyond."""
+    """The feed of the HTML. `rendered` is the position up to which the text is rendered and may be sent."""
 
     interval = 0.1
 
-    def __init__(self, live: "RunState") -> None:
-        super().__init__(live)
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
         self._next_wake_at = 0.0
         self._is_finished = False
         self._final_patches: list[Patch] = []  # for `done`: link definitions at the end change earlier blocks
@@ -80,7 +77,7 @@ class HtmlFeed(Feed):
     def subscribe(self) -> None:
         super().subscribe()
         if self.state.outcome is not None:
-            self.end()
+            self.finish()
         elif self.rendered != self.state.end:
             self.schedule()
 
@@ -88,12 +85,17 @@ class HtmlFeed(Feed):
         if not self._working:
             super().schedule()
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Render what is left; the viewers are sent the outcome after that."""
         if self._is_finished:
             self.wake()
         elif self.viewers and not self._working:
             self._flush()
+
+    def first_frame(self) -> bytes:
+        """Return `meta` with the time of the message, which the page shows."""
+        info = self.state.info
+        return info.frame(**({"created": info.created.isoformat()} if info.created else {}))
 
     def next_frame(self, at: Position, *, first: bool) -> tuple[Position, bytes] | None:
         if self._step is not None and at == self._step.start and not first:
@@ -129,16 +131,16 @@ class HtmlFeed(Feed):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        live, blocks = self.state, self._blocks
-        job = RenderJob(blocks, live.end, ends=live.outcome is not None, failed=self._render_failed)
-        blocks.feed(live.text[self.rendered.text :])
+        state, blocks = self.state, self._blocks
+        job = RenderJob(blocks, state.end, ends=state.outcome is not None, failed=self._render_failed)
+        blocks.feed(state.text[self.rendered.text :])
         length = len(blocks.text) if job.ends else blocks.open_length
         if length <= INLINE_RENDER_LIMIT and not blocks.may_highlight(whole=job.ends):
             job.run()
             self._apply(job)
         else:
             self._working = True
-            done = asyncio.wrap_future(RENDER_POOL.submit(live.info.user, job.run), loop=self._loop)
+            done = asyncio.wrap_future(RENDER_POOL.submit(state.info.user, job.run), loop=self._loop)
             done.add_done_callback(lambda done: self._on_render_done(job, done))
 
     def _on_render_done(self, job: "RenderJob", done: "asyncio.Future[None]") -> None:
@@ -147,7 +149,7 @@ class HtmlFeed(Feed):
         if job.blocks is self._blocks:
             self._apply(job)
         if self.state.outcome is not None:
-            self.end()
+            self.finish()
         else:
             self.schedule()
 
@@ -158,7 +160,8 @@ class HtmlFeed(Feed):
             self.rendered = job.end
         self._next_wake_at = self._loop.time() + max(self.interval, BACKOFF_FACTOR * job.seconds)
         if job.ends:
-            self._is_finished, self._final_patches = True, job.final_patches
+            self._is_finished = True
+            self._final_patches = job.final_patches
         self.wake()
 
 

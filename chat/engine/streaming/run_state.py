@@ -1,56 +1,108 @@
-"""The growing text of a run in memory: viewers are shown it, and the writer stores it."""
+"""A run in memory: its facts, its growing text, its problems. Viewers are shown it, the writer stores it."""
 
 import asyncio
-from dataclasses import replace
-from functools import cached_property
-from typing import TypeVar
+import uuid
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
 
 from django.utils.translation import gettext, gettext_noop
 
 from chat.engine.outcome import RunOutcome
+from chat.models import Message, Run
 from chat.wire import sse
+from chat.wire.position import Position
 
-from .feed import Feed, PlainFeed
-from .html_feed import HtmlFeed
-from .position import Position
-from .run_info import RunInfo
-
-F = TypeVar("F", bound=Feed)
-WAITING = gettext_noop("Waiting for a free place: number %(place)s in the line.")
-NOT_SAVED = gettext_noop("The reply cannot be saved at the moment. The server keeps trying.")
+WAITING = gettext_noop("Waiting in the queue at position %(place)s.")
+NOT_SAVED = gettext_noop("The reply can’t be saved right now. The server keeps trying.")
 PAUSED = gettext_noop("The reply is paused until it can be saved. The server keeps trying.")
 
 
-class RunState:
-    """The text and the reasoning of one run.
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """The facts of a run that a stream states first (`event: meta`), and facts for the feeds.
 
-    Both only grow, except by `replace`, which a `RemoteRun` needs after the owner process crashed. Viewers
-    subscribe to one of two feeds, each created on first use: the plain text, or the HTML for pages.
+    `earlier` is the text that the message had before this run; not empty if the run continues a reply.
+    `created` is the time of the message.
     """
 
-    def __init__(self, about: RunInfo) -> None:
-        self.info = about
+    run: uuid.UUID
+    conversation: uuid.UUID
+    message: uuid.UUID
+    user_message: uuid.UUID
+    model: str
+    earlier: str = ""
+    user: int = 0  # the id of the run's user
+    created: datetime | None = None
+
+    @classmethod
+    def of(cls, run: Run) -> "RunInfo":
+        """Return the facts of `run`, whose message is loaded."""
+        message: Message = run.message
+        assert message.parent_id is not None
+        model, earlier = run.answered_by or run.model, message.text[: run.text_offset]
+        return cls(
+            run.pk,
+            run.conversation_id,
+            run.message_id,
+            message.parent_id,
+            model,
+            earlier,
+            run.user_id,
+            message.created,
+        )
+
+    def frame(self, **more: object) -> bytes:
+        payload = {
+            "response": "",
+            "v": 1,
+            "conversation": str(self.conversation),
+            "message": str(self.message),
+            "user_message": str(self.user_message),
+            "run": str(self.run),
+            "model": self.model,
+            **more,
+        }
+        return sse.encode(sse.dumps(payload), event="meta")
+
+
+class Listener(Protocol):
+    """A feed, as its run knows it: it is told of each change, on behalf of its viewers."""
+
+    viewers: int
+    last_wake: float  # on the event loop's clock
+
+    def schedule(self) -> None:
+        """Note that the text has grown."""
+
+    def reset(self) -> None:
+        """Start again: the text was replaced, not only extended."""
+
+    def finish(self) -> None:
+        """Note that the run has an outcome."""
+
+    def wake(self) -> None:
+        """Wake every viewer at once."""
+
+
+class RunState:
+    """The text and the reasoning of one run. Feeds listen to it on behalf of their viewers.
+
+    Both texts only grow, except by `replace`, which a `RemoteRun` needs after the owner process has crashed.
+    """
+
+    def __init__(self, info: RunInfo) -> None:
+        self.info = info
         self.text = ""
         self.reasoning = ""
         self.outcome: RunOutcome | None = None
-        self._problem: dict[str, object] = {}
-        self.problems = 0
+        self.listeners: list[Listener] = []
         self.queue_position = 0  # in the wait queue, from 1; 0: not waiting
+        # Counters: each viewer compares them with those that it has sent.
+        self.problem_count = 0
+        self.ping_count = 0
+        self._problem: dict[str, object] = {}  # the latest
         self._unsaved = ""  # the warning shown to viewers that the text cannot be stored
-        self.pings = 0
-        self._feeds: list[Feed] = []
-
-    @cached_property
-    def plain_feed(self) -> PlainFeed:
-        return self._add(PlainFeed(self))
-
-    @cached_property
-    def html_feed(self) -> HtmlFeed:
-        return self._add(HtmlFeed(self))
-
-    def _add(self, feed: F) -> F:
-        self._feeds.append(feed)
-        return feed
 
     @property
     def end(self) -> Position:
@@ -58,36 +110,36 @@ class RunState:
 
     @property
     def viewers(self) -> int:
-        return sum(feed.viewers for feed in self._feeds)
+        return sum(listener.viewers for listener in self.listeners)
 
     def append(self, text: str, reasoning: str = "") -> None:
         self.text += text
         self.reasoning += reasoning
-        for feed in self._feeds:
-            feed.schedule()
+        for listener in self.listeners:
+            listener.schedule()
 
     def replace(self, text: str, reasoning: str) -> None:
         """Take over the database's text, which may be shorter than what a dead owner process had sent."""
         if (text, reasoning) != (self.text, self.reasoning):
             self.text, self.reasoning = text, reasoning
-            for feed in self._feeds:
-                feed.reset()
+            for listener in self.listeners:
+                listener.reset()
 
-    def finish(self, ending: RunOutcome) -> None:
+    def finish(self, outcome: RunOutcome) -> None:
         """Announce an outcome, which is stored already."""
-        self.outcome = ending
-        for feed in self._feeds:
-            feed.end()
+        self.outcome = outcome
+        for listener in self.listeners:
+            listener.finish()
 
     def notify_problem(self, code: str, message: str, **more: object) -> None:
         """Send a `problem` event once to each current viewer; the run goes on."""
         self._problem = {"response": "", "code": code, "message": message, "retryable": True, **more}
-        self.problems += 1
-        self.wake_subscribers()
+        self.problem_count += 1
+        self.wake_viewers()
 
     @property
-    def has_standing_problem(self) -> bool:
-        """True while the latest problem still holds, so that new viewers are told as well."""
+    def has_current_problem(self) -> bool:
+        """True while the run waits or cannot be stored, of which new viewers are told as well."""
         return bool(self.queue_position or self._unsaved)
 
     def tell_unsaved(self, *, paused: bool) -> None:
@@ -104,10 +156,7 @@ class RunState:
             self.notify_problem("not_saved", "")
 
     def set_queue_position(self, place: int) -> None:
-        """Tell viewers the run's place in the wait queue; 0 when it waits no more.
-
-        New viewers are told as well. An empty message withdraws the notice.
-        """
+        """Tell viewers the run's place in the wait queue; 0, when it waits no more, withdraws the notice."""
         if place != self.queue_position:
             self.queue_position = place
             self.notify_problem("waiting", WAITING if place else "", place=place)
@@ -120,23 +169,21 @@ class RunState:
     def problem(self) -> bytes:
         """Return the latest problem as an SSE event, in the active language."""
         message = str(self._problem["message"])
-        told = self._problem | {"message": gettext(message) % self._problem if message else ""}
-        return sse.encode(sse.dumps(told), event="problem")
+        payload = self._problem | {"message": gettext(message) % self._problem if message else ""}
+        return sse.encode(sse.dumps(payload), event="problem")
 
     def ping(self, silence: float) -> None:
-        """Have viewers send an SSE comment if no feed has woken them for `silence` seconds."""
-        last = max((feed.last_wake for feed in self._feeds), default=0.0)
+        """Make the viewers send an SSE comment if no feed has woken them for `silence` seconds."""
+        last = max((listener.last_wake for listener in self.listeners), default=0.0)
         if asyncio.get_running_loop().time() - last >= silence:
-            self.pings += 1
-            self.wake_subscribers()
+            self.ping_count += 1
+            self.wake_viewers()
 
     def close(self) -> None:
         """Drop the feeds, which refer back: the cycle would keep the text until a garbage collection."""
-        self._feeds.clear()
-        for feed in ("plain_feed", "html_feed"):
-            self.__dict__.pop(feed, None)
+        self.listeners.clear()
 
-    def wake_subscribers(self) -> None:
+    def wake_viewers(self) -> None:
         """Wake every viewer at once."""
-        for feed in self._feeds:
-            feed.wake()
+        for listener in self.listeners:
+            listener.wake()

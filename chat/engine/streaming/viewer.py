@@ -9,9 +9,9 @@ from collections.abc import AsyncGenerator, Callable
 from django.utils.translation import gettext
 
 from chat.wire import sse
+from chat.wire.position import Position
 
 from .feed import Feed
-from .position import Position
 
 RESET = sse.encode('{"response":""}', event="reset")
 RECONNECT = sse.encode('{"response":""}', event="reconnect")
@@ -47,9 +47,9 @@ class Viewers:
 
 
 class Viewer:
-    """One open stream: sends exactly the rest after `position`.
+    """One open stream: it sends each frame after `position` exactly once.
 
-    If the run ended with less text than `position`, it sends `reset` and everything.
+    If the run has ended with less text than `position`, it sends `reset` and everything.
     """
 
     def __init__(
@@ -67,22 +67,24 @@ class Viewer:
         self._closing = viewers.closing
 
     def revoke(self) -> None:
-        """End the stream because access was lost: the viewer is told, and gets no `[DONE]`."""
+        """End the stream because access was lost, after telling the client so. It gets no `[DONE]`."""
         self._revoked = True
         self.feed.wake()
 
     def close_for_shutdown(self) -> None:
-        """End the stream because the server shuts down: the viewer is told to reconnect, the run is kept."""
+        """End the stream because the server shuts down, after telling the client to reconnect."""
         self._closing = True
         self.feed.wake()
 
     async def frames(self) -> AsyncGenerator[bytes, None]:
-        feed, live = self.feed, self.feed.state
+        feed, state = self.feed, self.feed.state
         feed.subscribe()
         self._viewers.open.add(self)
-        pings, problems = live.pings, live.problems - live.has_standing_problem
+        pings = state.ping_count
+        # Of earlier problems, a new viewer is told only the one that still holds.
+        problems = state.problem_count - (1 if state.has_current_problem else 0)
         try:
-            yield sse.retry(random.randint(*RETRY_MILLISECONDS)) + live.info.frame()
+            yield sse.retry(random.randint(*RETRY_MILLISECONDS)) + feed.first_frame()
             while True:
                 if self._revoked:
                     yield _signed_out_frame()
@@ -96,11 +98,11 @@ class Viewer:
                 if self._closing:
                     yield RECONNECT
                     return
-                if live.problems > problems:
-                    problems = live.problems
-                    yield live.problem()
-                elif live.pings > pings:
-                    pings = live.pings
+                if state.problem_count > problems:
+                    problems = state.problem_count
+                    yield state.problem()
+                elif state.ping_count > pings:
+                    pings = state.ping_count
                     yield sse.PING
                 else:
                     await feed.changed()
@@ -110,21 +112,21 @@ class Viewer:
 
     def _advance(self) -> bytes:
         """Return the next frame of text, or b"" if there is none yet."""
-        live, start = self.feed.state, self._position
-        if start.text > len(live.text) or start.reasoning > len(live.reasoning):
-            if live.outcome is None:
+        state, start = self.feed.state, self._position
+        if start.text > len(state.text) or start.reasoning > len(state.reasoning):
+            if state.outcome is None:
                 return b""  # the client is ahead of what this process has read: wait
             self._position, self._first = Position(), True
             return RESET
-        step = self.feed.next_frame(start, first=self._first)
-        if step is None:
+        following = self.feed.next_frame(start, first=self._first)
+        if following is None:
             return b""
         self._first = False
-        self._position, frame = step
+        self._position, frame = following
         return frame
 
 
 def _signed_out_frame() -> bytes:
-    message = gettext("You are signed out. Sign in to go on.")
+    message = gettext("You’re signed out. Sign in to continue.")
     payload = {"response": "", "code": "signed_out", "message": message, "retryable": False}
     return sse.encode(sse.dumps(payload), event="problem")

@@ -16,29 +16,37 @@ from django.utils import timezone
 from chat.backup import files, postgres, sqlite
 from chat.backup.archive import SECRET_KEY, Archive, ArchiveWriter, BackupError, Manifest
 from chat.backup.progress import ProgressLine
+from chat.move import state
 
-ENVIRONMENT_KEY = "The secret key is not in it: it comes from the setting SECRET_KEY. Keep that as well."
+ENVIRONMENT_KEY = (
+    "The backup does not contain the secret key, which comes from the SECRET_KEY setting. Keep a copy of it."
+)
+BUCKET = (
+    "The backup does not contain the pictures, which are in the bucket of ATTACHMENTS_S3_BUCKET. "
+    "Keep a copy of it."
+)
 
 
 class Command(BaseCommand):
     help = (
-        "Write the database, the secret key and attached files into one file, and verify it. Servers may run."
+        "Write the database, the secret key and attached files to one file and verify it. "
+        "Servers can keep running."
     )
     requires_system_checks = ()  # a wrong setting must not prevent a backup
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="a new file, such as chat-2027-01-31.zip")
+        parser.add_argument("file", type=Path, help="path of the new file, such as chat-2027-01-31.zip")
 
     def handle(self, *args: Any, **options: Any) -> None:
         target: Path = options["file"].absolute()
         if target.exists():
-            raise CommandError(f"{target} exists already: name another file.")
+            raise CommandError(f"{target} already exists. Choose another file name.")
         progress = ProgressLine(sys.stderr)
         partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
         try:
             manifest = _write(partial, progress)
-            with Archive(partial) as written:
-                written.verify(progress)
+            with Archive(partial) as archive:
+                archive.verify(progress)
             os.link(partial, target)  # unlike a rename, a link overwrites nothing
         except (BackupError, DatabaseError, sqlite3.Error, psycopg.Error, OSError) as error:
             raise CommandError(f"No backup was made: {error}") from error
@@ -47,14 +55,18 @@ class Command(BaseCommand):
             progress.end()
         if SECRET_KEY not in manifest.members:
             self.stderr.write(ENVIRONMENT_KEY)
+        if settings.ATTACHMENTS_S3_BUCKET:
+            self.stderr.write(BUCKET)
         rows = sum(manifest.rows.values())
         self.stdout.write(
-            f"{target}: {rows} rows of {len(manifest.rows)} tables, {target.stat().st_size} bytes."
+            f"Wrote {target}: {rows} rows in {len(manifest.rows)} tables, {target.stat().st_size} bytes."
         )
 
 
 def _write(path: Path, progress: ProgressLine) -> Manifest:
     manifest = Manifest(connection.vendor, timezone.now().isoformat(timespec="seconds"))
+    if state.is_unfinished(connection):
+        raise BackupError(state.UNFINISHED)
     with ArchiveWriter(path, manifest) as archive:
         if connection.vendor == "sqlite":
             sqlite.dump(Path(connection.settings_dict["NAME"]), archive, progress)

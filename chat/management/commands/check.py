@@ -15,14 +15,14 @@ from chat.backup.progress import ProgressLine
 
 
 class Command(check.Command):
-    help = f"{check.Command.help} With --integrity, of the database as well; with --backup, of a backup."
+    help = f"{check.Command.help} With --integrity, check the whole database; with --backup, check a backup."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
-            "--integrity", action="store_true", help="read all of the database, and report what is damaged"
+            "--integrity", action="store_true", help="read the whole database and report any damage"
         )
-        parser.add_argument("--backup", type=Path, help="read all of this backup, and report what is damaged")
+        parser.add_argument("--backup", type=Path, help="read this backup and report any damage")
 
     def handle(self, *app_labels: Any, **options: Any) -> None:
         if not (options["integrity"] or options["backup"]):
@@ -38,7 +38,7 @@ class Command(check.Command):
             raise CommandError(str(error)) from error
         finally:
             progress.end()
-        self.stdout.write("Nothing is damaged.")
+        self.stdout.write("No damage found.")
 
 
 def _check_database(progress: ProgressLine) -> None:

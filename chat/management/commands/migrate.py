@@ -5,9 +5,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
-from django.db import OperationalError, connections
+from django.db import DatabaseError, OperationalError, connections
 
 from chat.backup import integrity
+from chat.move import state
 from chat.redaction import redact
 from chatsite.locks import migrating
 
@@ -29,7 +30,16 @@ class Command(migrate.Command):
 
 
 def require_sound(connection: Any) -> None:
-    """Raise CommandError if a check of `START_SECONDS` finds the SQLite file damaged."""
+    """Raise CommandError if a move has not ended, or a check of `START_SECONDS` finds the file damaged."""
+    _require_file_sound(connection)
+    try:
+        if state.is_unfinished(connection):
+            raise CommandError(state.UNFINISHED)
+    except DatabaseError:
+        return  # unreachable, which the caller finds out and reports
+
+
+def _require_file_sound(connection: Any) -> None:
     if connection.vendor != "sqlite":
         return
     path = Path(str(connection.settings_dict["NAME"]))

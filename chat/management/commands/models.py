@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from chat.model_catalog import catalog, sync
 from chat.model_catalog.config import account
-from chat.models import OfferedModel
+from chat.models import SiteModel
 from chat.upstream.client import Client
 from chat.upstream.errors import UpstreamError
 
@@ -29,10 +29,10 @@ class Command(BaseCommand):
             why = f" ({error.detail})" if error.detail else ""
             raise CommandError(f"{error.message}{why} The models stay as they are.") from error
         changes = sync.store(found)
-        names = {row.pk: row.own_name or _called(row) for row in OfferedModel.objects.all()}
+        names = {row.pk: row.display_name or _called(row) for row in SiteModel.objects.all()}
         self._list("new", changes.added, names)
-        self._list("back", changes.back, names)
-        self._list("gone", changes.gone, names)
+        self._list("back", changes.relisted, names)
+        self._list("gone", changes.delisted, names)
         for key, what in changes.changed.items():
             self.stdout.write(f"changed: {names[key]}: {'; '.join(what)}")
         self.stdout.write(_total(found) if changes else f"{_total(found)} Nothing has changed.")
@@ -50,7 +50,7 @@ async def _fetch() -> sync.FetchedModels:
         await client.aclose()
 
 
-def _called(row: OfferedModel) -> str:
+def _called(row: SiteModel) -> str:
     model = catalog.declared_model(row)
     return model.name if model else row.pk
 

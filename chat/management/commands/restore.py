@@ -18,20 +18,21 @@ from chat.backup.archive import Archive, BackupError
 from chat.backup.progress import ProgressLine
 from chatsite.locks import exclusive, migrating
 
-WAITING = "Another process prepares DATA_DIR; waiting for it."
+WAITING = "Another process is preparing DATA_DIR. Waiting for it to finish."
 DATA = (
-    "The database holds data. Write --force to put the backup in its place; what is there now is kept aside."
+    "The database already contains data. Use --force to replace it with the backup. The current data is kept "
+    "in a separate place."
 )
 
 
 class Command(BaseCommand):
-    help = "Put a backup in the place of the database, after it was verified. No server may run."
+    help = "Verify a backup, then replace the database with it. Stop all servers first."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="a file that `manage.py backup` wrote")
+        parser.add_argument("file", type=Path, help="a file written by `manage.py backup`")
         parser.add_argument(
-            "--force", action="store_true", help="also where there is data, which is kept aside"
+            "--force", action="store_true", help="replace existing data, which is kept in a separate place"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -48,10 +49,11 @@ class Command(BaseCommand):
             progress.end()
             connection.close()
         for what in kept:
-            self.stdout.write(f"What was there before is kept as {what}.")
+            self.stdout.write(f"The previous data is kept as {what}.")
         rows = sum(archive.manifest.rows.values())
         self.stdout.write(
-            f"Restored {rows} rows of {archive.manifest.created}. Run `manage.py migrate`, then serve."
+            f"Restored {rows} rows from the backup of {archive.manifest.created}. "
+            "Run `manage.py migrate`, then start the server."
         )
 
 
@@ -61,11 +63,14 @@ def _refuse(archive: Archive, *, force: bool) -> None:
         raise BackupError(reason)
     manifest = archive.manifest
     if manifest.engine != connection.vendor:
-        raise BackupError(f"It is a backup of {manifest.engine}, and DATABASE_URL names {connection.vendor}.")
+        raise BackupError(
+            f"The backup is from {manifest.engine}, but DATABASE_URL points to {connection.vendor}."
+        )
     known = set(MigrationLoader(None).disk_migrations or ())
     if newer := [f"{app}.{name}" for app, name in manifest.migrations if (app, name) not in known]:
         raise BackupError(
-            f"It was made by a newer version, which has the migration {newer[0]}: install that version first."
+            f"The backup was made by a newer version, which has the migration {newer[0]}. "
+            "Install that version first."
         )
     if not force and (_sqlite_has_data() if connection.vendor == "sqlite" else postgres.has_data()):
         raise BackupError(DATA)
@@ -74,7 +79,7 @@ def _refuse(archive: Archive, *, force: bool) -> None:
 def _is_used() -> str:
     if connection.vendor != "sqlite":
         return servers.heard()
-    return f"Another process has {_file()} open: stop it first." if sqlite.is_used(_file()) else ""
+    return f"Another process has {_file()} open. Stop it first." if sqlite.is_used(_file()) else ""
 
 
 def _restore(archive: Archive, progress: ProgressLine) -> list[str]:

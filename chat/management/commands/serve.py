@@ -1,53 +1,88 @@
 """`manage.py serve`: run the server, from the first check until the text of all runs is stored."""
 
-import asyncio
-import gc
+import logging
 import os
-import resource
+import socket
 import sys
-import threading
+from argparse import SUPPRESS, ArgumentTypeError
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import django
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
 
+from chat import metrics
+from chat.management import metrics_server, migrations, server_process
 from chat.management.commands.migrate import require_sound
+from chat.metrics import shared_files
 from chat.redaction import redact
+from chatsite import storage
 from chatsite.locks import exclusive
+from chatsite.server import supervisor, systemd
+from chatsite.server.supervisor import listen
+from chatsite.server.worker_pool import WorkerPool
 
-WAITING = "Another process prepares DATA_DIR; waiting for it."
-EXIT_SECONDS = 5.0
-# Longest time that a rendering thread keeps the interpreter lock while other threads wait. A page changes
-# threads about ten times: with Python's default of 5 ms, another user's heavy page delays it by 50 ms.
-SWITCH_SECONDS = 0.0005
-GARBAGE = (20_000, 20, 50)  # thresholds of the garbage collector; Python's defaults suit short scripts
+MAX_WORKERS = 256
+# Writers of SQLite wait for each other. With 100 streams, beside one process: a token costs 1.2 times the CPU
+# time with 2 workers, 1.6 times with 4, 2.2 times with 8; of 100 sends at once the slowest take 0.9, 1.3 and
+# 3.1 times as long.
+MAX_SQLITE_WORKERS = 4
+SQLITE_WORKERS = (
+    "%d processes write to one SQLite file, one at a time. More than %d are slower than fewer: "
+    "use PostgreSQL (DATABASE_URL), or --workers %d."
+)
+WAITING = "Another process is preparing DATA_DIR. Waiting for it."
+
+logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    help = "Run the chat server. Stops in good order on SIGTERM or Ctrl-C; a second Ctrl-C ends it at once."
+    help = "Run the chat server. SIGTERM or Ctrl-C lets replies finish; a second Ctrl-C stops it immediately."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--prepare", action="store_true", help="migrate the database first")
+        parser.add_argument(
+            "--workers",
+            type=_worker_count,
+            metavar="N",
+            help="number of processes that share the port, or auto: one for each core, with SQLite at most "
+            f"{MAX_SQLITE_WORKERS}. SIGHUP replaces them",
+        )
+        parser.add_argument("--pool", help=SUPPRESS)  # two descriptors, from chatsite.server.supervisor
 
     def handle(self, *args: Any, **options: Any) -> None:
+        workers = options["workers"]
+        if workers and not options["pool"]:
+            if connection.vendor == "sqlite" and workers > MAX_SQLITE_WORKERS:
+                logger.warning(SQLITE_WORKERS, workers, MAX_SQLITE_WORKERS, MAX_SQLITE_WORKERS)
+            _become_supervisor()
         require_sound(connection)
         with exclusive(settings.DATA_DIR / "prepare.lock", WAITING):
             migrated = self._check_database(migrate=options["prepare"])
             collected = _collect_static()
         if migrated or collected:
             # Start anew: modules loaded for these steps would stay, a quarter of an idle server's memory.
-            os.execv(sys.executable, [sys.executable, sys.argv[0], "serve"])  # noqa: S606
-        _raise_file_limit()
-        code = 0 if _serve(self._say) else 1
-        _end_within(EXIT_SECONDS, code)
-        if code:
-            sys.exit(code)
+            os.environ.update(systemd.VARIABLES)
+            again = [argument for argument in sys.argv if argument != "--prepare"]
+            os.execv(sys.executable, [sys.executable, *again])  # noqa: S606
+        server_process.raise_file_limit()
+        if options["pool"]:
+            sys.exit(self._run_pool(options["workers"], *map(int, options["pool"].split(","))))
+        shared_files.forget()
+        sys.exit(server_process.run(self._say, systemd.listening_socket()))
+
+    def _run_pool(self, count: int, listening: int, control: int) -> int:
+        """Fork `count` workers that accept connections of the socket `listening`; return the exit code."""
+        server_process.preload()
+        on_failure = _count_failures() if metrics.is_enabled() else lambda: None
+
+        def serve(first: bool, on_ready: Callable[[], None], pool_alive: int) -> int:
+            say = self._say if first else _say_nothing
+            return server_process.run_worker(say, listening, on_ready, pool_alive)
+
+        return WorkerPool(socket.socket(fileno=control), count, serve, on_failure).run()
 
     def _say(self, line: str) -> None:
         """Write a line and flush it, so that it also appears at once in a file or a container's log."""
@@ -60,11 +95,10 @@ class Command(BaseCommand):
         Raises CommandError: when the database cannot be used, or lacks migrations without `migrate`.
         """
         try:
-            executor = MigrationExecutor(connection)
-            if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            if not migrations.are_missing():
                 return False
             if not migrate:
-                raise CommandError("The database lacks tables. Run `manage.py migrate` first.")
+                raise CommandError(migrations.MISSING)
             call_command("migrate", interactive=False, verbosity=0)
             return True
         except DatabaseError as error:
@@ -76,92 +110,69 @@ class Command(BaseCommand):
 
 
 def _collect_static() -> bool:
-    """Collect the static files if one is newer than the manifest of hashed names, which every page needs.
+    """Collect the static files if they are not those of the manifest, which every page needs.
 
-    Return True if they were collected. The manifest is then newer than every file, so that the next start
-    does not collect them again.
+    Return True if they were collected.
     """
-    manifest = settings.STATIC_ROOT / "staticfiles.json"
-    ours = [path for folder in settings.STATICFILES_DIRS for path in folder.rglob("*")]
-    newest = max(path.stat().st_mtime for path in [Path(django.__file__), *ours])
-    if manifest.exists() and manifest.stat().st_mtime >= newest:
+    if storage.collected_digest() == storage.sources_digest():
         return False
     call_command("collectstatic", interactive=False, verbosity=0)
     return True
 
 
-def _end_within(seconds: float, code: int) -> None:
-    """End the process after `seconds` at the latest.
+def _count_failures() -> Callable[[], None]:
+    """Prepare the workers' metrics; return what counts a worker that failed. Raises CommandError."""
+    try:
+        shared_files.prepare()
+    except OSError as error:
+        raise CommandError(
+            f"The folder of the metrics, in DATA_DIR, cannot be written: {error.strerror}. Make room in it, "
+            "or leave out METRICS_TOKEN and METRICS_BIND."
+        ) from error
+    from chat.metrics import definitions
 
-    Python's own exit waits for every thread, also for one that waits for a database that does not respond.
-    """
-    timer = threading.Timer(seconds, os._exit, [code])
-    timer.daemon = True
-    timer.start()
-
-
-def _raise_file_limit() -> None:
-    """Raise the limit of open files to the hard limit: each open stream takes one, each live run another."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return definitions.worker_failures.inc
 
 
-def _serve(say: Callable[[str], None]) -> bool:
-    """Serve until stopped. Return False if the server could not listen on its port."""
-    from daphne.server import twisted_loop
+def _say_nothing(line: str) -> None:
+    """Leave the greeting to the first worker."""
 
-    from chat.engine.engine import get_engine, shut_down
-    from chatsite.asgi import application
-    from chatsite.server.daphne_server import BACKLOG, ChatServer
 
-    loop = twisted_loop
-    asyncio.set_event_loop(loop)
-    engine = loop.run_until_complete(get_engine())
-    host = settings.HOST.replace(":", r"\:")
-    server = ChatServer(
-        application,
-        endpoints=[f"tcp:port={settings.PORT}:interface={host}:backlog={BACKLOG}"],
-        on_stop=lambda: shut_down(settings.DRAIN_SECONDS),
-        on_force=engine.force_shutdown.set,
-        on_listen=lambda: _listening(loop, say),
+def _worker_count(text: str) -> int:
+    """Return a number of workers. Raises ArgumentTypeError: when it is none."""
+    if text == "auto":
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return min(cores, MAX_SQLITE_WORKERS) if connection.vendor == "sqlite" else cores
+    if text.isascii() and text.isdigit() and 1 <= int(text) <= MAX_WORKERS:
+        return int(text)
+    raise ArgumentTypeError(
+        f"{text!r} is no number of workers: write auto, or a whole number from 1 to {MAX_WORKERS}."
     )
-    # Exempt what is loaded so far, and stays, from garbage collection: that was a tenth of a send's cost.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*GARBAGE)
-    sys.setswitchinterval(SWITCH_SECONDS)
-    server.run()
-    return not server.failed
 
 
-def _listening(loop: asyncio.AbstractEventLoop, say: Callable[[str], None]) -> None:
-    """Start the background tasks. They are referenced by what they await until the server cancels them."""
-    from chat.retention.daily import prune_daily
-
-    loop.create_task(_greet(say))
-    if settings.PRUNE_DAILY:
-        loop.create_task(prune_daily(), name="prune daily")
-
-
-async def _greet(say: Callable[[str], None]) -> None:
-    """Print the address, the set-up link while no user exists, the default model and the token's state."""
-    from chat.db import run_in_db
-    from chat.engine.engine import get_engine
-    from chat.views.accounts import setup_url
-
-    engine = await get_engine()
-    say(f"The chat is at {settings.SITE_URL}/")
-    if link := await run_in_db(setup_url):
-        say(f"Make the administrator's account, once: {link}")
-    say(f"Answers come from {engine.catalogue.default.name} ({engine.catalogue.default.id}).")
-    if settings.CLOUDFLARE_API_TOKEN:
-        say(await _token_said(engine))
-
-
-async def _token_said(engine: Any) -> str:
-    accepted = await engine.client.verify()
-    if accepted is None:
-        return "Cloudflare could not be reached to check CLOUDFLARE_API_TOKEN; the server goes on."
-    if accepted:
-        return "Cloudflare accepted CLOUDFLARE_API_TOKEN."
-    return "Cloudflare refused CLOUDFLARE_API_TOKEN: make one that may use Workers AI, and start again."
+def _become_supervisor() -> None:
+    """Listen, and replace this process by the supervisor. Raises CommandError: when it cannot listen."""
+    listening = systemd.listening_socket()
+    if listening is None:
+        try:
+            listening = listen(settings.HOST, settings.PORT).detach()
+        except OSError as error:
+            raise CommandError(server_process.listen_problem(error)) from error
+    if settings.METRICS_BIND:
+        try:  # the workers share this address, and could not tell that another program has it
+            metrics_server.listen(*settings.METRICS_BIND, shared=False).close()
+        except OSError as error:
+            raise CommandError(server_process.metrics_problem(error)) from error
+    shared_files.choose()
+    os.set_inheritable(listening, True)
+    # -P keeps the file's folder off sys.path, so that its modules cannot shadow others.
+    command = [
+        sys.executable,
+        "-P",
+        supervisor.__file__,
+        str(listening),
+        settings.LOG_FORMAT,
+        sys.executable,
+        *sys.argv,
+    ]
+    os.execv(sys.executable, command)  # noqa: S606

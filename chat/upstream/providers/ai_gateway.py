@@ -45,36 +45,44 @@ class Gateway:
         return (self.max_attempts or 1) > 1
 
 
-def headers(gateway: Gateway, ask: ChatRequest, body: dict[str, Any]) -> dict[str, str]:
+def headers(gateway: Gateway, request: ChatRequest, body: dict[str, Any]) -> dict[str, str]:
     """Return the gateway's headers for one request.
 
     The only values that a client chose are the gateway options of an API request whose key may set them. They
     were validated when the request was parsed.
     """
     sent = dict(_fixed(gateway))
-    if ask.skip_cache:
+    if request.skip_cache:
         sent[SKIP_CACHE] = "true"
-    if gateway.metadata and ask.metadata:
+    if gateway.metadata and request.metadata:
         # `json.dumps` escapes to ASCII, as a header requires.
-        sent[METADATA] = json.dumps(dict(islice(ask.metadata.items(), LABELS)))
-    if gateway.cache_per_person and gateway.cache_ttl and not ask.skip_cache:
-        sent[CACHE_KEY] = _cache_key(ask, body)
-    return _with_options_of_call(sent, ask) if ask.gateway else sent
+        sent[METADATA] = json.dumps(dict(islice(request.metadata.items(), LABELS)))
+    if gateway.cache_per_person and gateway.cache_ttl and not request.skip_cache:
+        sent[CACHE_KEY] = _cache_key(request, body)
+    return _with_options_of_call(sent, request) if request.gateway else sent
 
 
-def _with_options_of_call(sent: dict[str, str], ask: ChatRequest) -> dict[str, str]:
+def trace_headers(trace_id: str, span_id: str) -> dict[str, str]:
+    """Return the headers with which the gateway's own spans join a trace.
+
+    https://developers.cloudflare.com/ai-gateway/observability/otel-integration/
+    """
+    return {"cf-aig-otel-trace-id": trace_id, "cf-aig-otel-parent-span-id": span_id}
+
+
+def _with_options_of_call(sent: dict[str, str], request: ChatRequest) -> dict[str, str]:
     """Return the headers with the API request's own options, which take precedence.
 
     In the metadata the site's entries win, because they name the user. A cache key is hashed with the user's
     pseudonym, so that users do not share entries.
     """
-    options = dict(ask.gateway)
+    options = dict(request.gateway)
     if CACHE_TTL in options or options.get(SKIP_CACHE) == "false":
         sent.pop(SKIP_CACHE, None)
     if METADATA in options:
         options[METADATA] = json.dumps(json.loads(options[METADATA]) | json.loads(sent.get(METADATA, "{}")))
     if CACHE_KEY in options:
-        named = sse.dumps([ask.metadata.get("person", ""), options[CACHE_KEY]])
+        named = sse.dumps([request.metadata.get("person", ""), options[CACHE_KEY]])
         options[CACHE_KEY] = hashlib.sha256(named.encode()).hexdigest()
     return sent | options
 
@@ -99,15 +107,15 @@ def _fixed(gateway: Gateway) -> dict[str, str]:
     if gateway.backoff:
         sent["cf-aig-backoff"] = gateway.backoff
     if gateway.cost:
-        read, written = (dollars / MILLION for dollars in gateway.cost)
-        sent["cf-aig-custom-cost"] = json.dumps({"per_token_in": read, "per_token_out": written})
+        input_price, output_price = (dollars / MILLION for dollars in gateway.cost)
+        sent["cf-aig-custom-cost"] = json.dumps({"per_token_in": input_price, "per_token_out": output_price})
     return sent
 
 
-def _cache_key(ask: ChatRequest, body: dict[str, Any]) -> str:
+def _cache_key(request: ChatRequest, body: dict[str, Any]) -> str:
     """Return a digest of user, model and request body, so that the key reveals none of them.
 
     Requests without a user share their cache entries.
     """
-    asked = sse.dumps([ask.metadata.get("person", ""), ask.model.id, body])
-    return hashlib.sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()
+    identity = sse.dumps([request.metadata.get("person", ""), request.model.id, body])
+    return hashlib.sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()

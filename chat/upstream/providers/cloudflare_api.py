@@ -14,7 +14,7 @@ from .workers_ai import Account
 
 VERIFY_SECONDS = 5.0  # for both URLs together
 TIMEOUT_SECONDS = 10.0  # for any other request
-REFUSED = {400, 401, 403, 404}  # the statuses for a token that is not accepted
+REFUSED_STATUSES = {400, 401, 403, 404}  # Cloudflare's responses to a token that it does not accept
 CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)  # a timeout's TimeoutError is an OSError
 
 
@@ -38,14 +38,14 @@ class Cloudflare:
             return None
         return accepted
 
-    async def send_feedback(self, passage: GatewayLogRef, up: bool | None) -> None:
+    async def send_feedback(self, log_ref: GatewayLogRef, up: bool | None) -> None:
         """Store a user's rating of a reply in the gateway's log, or remove it if `up` is None.
 
         Raises UpstreamError.
         https://developers.cloudflare.com/ai-gateway/evaluations/add-human-feedback-api/
         """
         feedback = None if up is None else 1 if up else -1
-        path = f"{self._here}/ai-gateway/gateways/{passage.gateway}/logs/{passage.log_id}"
+        path = f"{self._here}/ai-gateway/gateways/{log_ref.gateway}/logs/{log_ref.log_id}"
         await self._call("PATCH", path, {"feedback": feedback})
 
     async def list_models(self) -> None:
@@ -63,7 +63,7 @@ class Cloudflare:
     async def _verify_at(self, path: str) -> bool | None:
         answer = await self._send("GET", path)
         if not answer.is_success:
-            return False if answer.status_code in REFUSED else None
+            return False if answer.status_code in REFUSED_STATUSES else None
         try:
             return bool(answer.json()["result"]["status"] == "active")
         except (ValueError, LookupError, TypeError):

@@ -16,12 +16,12 @@ from .workers_ai import Account, Request
 
 
 def route_request(
-    account: Account, through: Gateway | None, ask: ChatRequest, *, stream: bool = True
+    account: Account, through: Gateway | None, request: ChatRequest, *, stream: bool = True
 ) -> Request:
     """Build `POST /v1/<account>/<gateway>/compat/chat/completions`, with `dynamic/<route>` as the model."""
     through = through or DEFAULT_GATEWAY
-    body = body_of(ask, "max_completion_tokens", stream=stream)
+    body = body_of(request, "max_completion_tokens", stream=stream)
     headers = {"cf-aig-authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
-    headers |= ai_gateway.headers(through, ask, body)
+    headers |= ai_gateway.headers(through, request, body)
     base = f"{account.gateway_base_url}/{account.account_id}/{headers[ai_gateway.ID]}"
     return Request(f"{base}/compat/chat/completions", headers, body)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 MAGIC = b"GGUF"
 OLDEST, NEWEST = 2, 99  # versions; a file in the other byte order seems to have a huge one
-MOST_KEYS = 10_000
+MAX_METADATA_KEYS = 10_000
 LONGEST_STRING = 65_536  # bytes; longer strings are skipped
 HEAD = 32 * 2**20  # bytes searched for the chat template; a vocabulary of 250,000 words takes half of them
 THINKS = b"enable_thinking"  # the name of the reasoning switch in chat templates
@@ -51,15 +51,15 @@ def read_header(path: Path) -> Header:
         version, _, keys = _unpack(file, "<IQQ")
         if not OLDEST <= version <= NEWEST:
             raise InvalidGguf("its version is not supported")
-        said = _metadata(file, min(keys, MOST_KEYS))
-    architecture = str(said.get("general.architecture", ""))
-    length = said.get(f"{architecture}.context_length")
+        metadata = _metadata(file, min(keys, MAX_METADATA_KEYS))
+    architecture = str(metadata.get("general.architecture", ""))
+    length = metadata.get(f"{architecture}.context_length")
     return Header(
         architecture,
-        str(said.get("general.type", "model")),
+        str(metadata.get("general.type", "model")),
         length if isinstance(length, int) else 0,
         # 0 means no pooling; with any other value the model returns one vector per text.
-        bool(said.get(f"{architecture}.pooling_type")),
+        bool(metadata.get(f"{architecture}.pooling_type")),
     )
 
 
@@ -84,13 +84,13 @@ def _mentions(path: Path, word: bytes) -> bool:
 
 def _metadata(file: BinaryIO, keys: int) -> dict[str, Any]:
     """Read the metadata up to the vocabulary, which comes last and is long."""
-    said: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
     for _ in range(keys):
         name = _string(file)
-        if name.startswith("tokenizer.") and "general.architecture" in said:
+        if name.startswith("tokenizer.") and "general.architecture" in metadata:
             break
-        said[name] = _value(file, _unpack(file, "<I")[0])
-    return said
+        metadata[name] = _value(file, _unpack(file, "<I")[0])
+    return metadata
 
 
 def _unpack(file: BinaryIO, form: str) -> tuple[Any, ...]:

@@ -33,6 +33,8 @@ def serve(wish: dict[str, Any]) -> Any:
     settings.n_parallel = wish["conversations"]
     settings.cache_type_k = settings.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_Q8_0  # half the memory
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = wish["threads"]
+    for name, value in wish["sampling"].items():
+        setattr(settings.sampling, name, value)
     settings.cache_ram_mib = 0  # the default keeps up to 8 GB of old conversations
     settings.ui = settings.endpoint_slots = settings.warmup = False
     settings.verbosity = QUIET

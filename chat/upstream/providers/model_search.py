@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 import aiohttp
 import httpx
 
-from chat.upstream.catalogue import ID, MAX_ID_CHARS, LlmModel, bundled, merge_bundled
+from chat.upstream.catalog import ID, MAX_ID_CHARS, LlmModel, bundled, merge_bundled
 from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
 from chat.upstream.parameters import LEVELS
 
@@ -30,7 +30,7 @@ PAGES = 30  # a longer list is an error
 LARGEST_PAGE = 4 * 1_048_576  # bytes; a record has about 2,000
 PATIENCE = 30.0  # seconds for all pages together, and for all schemas together
 SCHEMAS = 60  # maximum of input schemas that are fetched, only for models that are not bundled
-SCHEMAS_AT_ONCE = 4  # concurrent requests
+MAX_CONCURRENT_SCHEMAS = 4
 SMALLEST_WINDOW = 512  # tokens; a smaller number is a mistake in the list
 LARGEST_WINDOW = 100_000_000  # tokens
 USUAL_WINDOW = 8_192  # tokens, for a record without one: the second smallest of today's models
@@ -76,7 +76,7 @@ async def _not_for_chat(http: httpx.AsyncClient, account: Account, names: list[s
     """
     url = f"{account.base_url}/accounts/{account.account_id}/ai/models/schema"
     found: set[str] = set()
-    slots = asyncio.Semaphore(SCHEMAS_AT_ONCE)
+    slots = asyncio.Semaphore(MAX_CONCURRENT_SCHEMAS)
 
     async def look(name: str) -> None:
         async with slots:
@@ -210,8 +210,8 @@ def _is_id(name: Any) -> TypeGuard[str]:
 
 def _task(record: dict[str, Any]) -> str:
     task = record.get("task")
-    said = task.get("name") if isinstance(task, dict) else task
-    return said if isinstance(said, str) else ""
+    name = task.get("name") if isinstance(task, dict) else task
+    return name if isinstance(name, str) else ""
 
 
 def _properties(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -22,17 +22,13 @@ DEFAULT_GATEWAY = Gateway("default")  # each account has it; third-party provide
 OPENAI = "api.openai.com"
 # Error messages for an endpoint, in place of those that name Cloudflare.
 SENTENCES = {
-    ErrorKind.AUTH: gettext_noop(
-        "The model’s server does not accept this site’s key. Tell whoever runs the site."
-    ),
-    ErrorKind.NOT_PERMITTED: gettext_noop("This site may not use this model. Choose another one."),
-    ErrorKind.UNKNOWN_MODEL: gettext_noop(
-        "The model’s server does not have this model, or no longer. Choose another one."
-    ),
+    ErrorKind.AUTH: gettext_noop("The model’s server rejected this site’s API key. Tell your administrator."),
+    ErrorKind.NOT_PERMITTED: gettext_noop("This site can’t use this model. Choose another one."),
+    ErrorKind.UNKNOWN_MODEL: gettext_noop("The model’s server doesn’t offer this model. Choose another one."),
     ErrorKind.QUOTA: gettext_noop("This site’s allowance at the model’s server is used up. Try again later."),
-    ErrorKind.BLOCKED: gettext_noop("A filter of the model’s server stopped this. Say it in other words."),
+    ErrorKind.BLOCKED: gettext_noop("A filter of the model’s server blocked this. Rephrase your message."),
     ErrorKind.CREDITS: gettext_noop(
-        "This site has no credit left at the model’s server. Tell whoever runs the site."
+        "This site is out of credit at the model’s server. Tell your administrator."
     ),
 }
 
@@ -56,25 +52,30 @@ class Endpoint:
 
 
 def gateway_request(
-    account: Account, through: Gateway | None, ask: ChatRequest, *, stream: bool = True
+    account: Account, through: Gateway | None, request: ChatRequest, *, stream: bool = True
 ) -> Request:
     """Build `POST /accounts/<id>/ai/v1/chat/completions`, with a model such as `openai/gpt-5` in the body."""
-    body = body_of(ask, "max_completion_tokens", stream=stream)
+    body = body_of(request, "max_completion_tokens", stream=stream)
     headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
-    headers |= ai_gateway.headers(through or DEFAULT_GATEWAY, ask, body)
+    headers |= ai_gateway.headers(through or DEFAULT_GATEWAY, request, body)
     return Request(f"{account.base_url}/accounts/{account.account_id}/ai/v1/chat/completions", headers, body)
 
 
-def endpoint_request(endpoint: Endpoint, ask: ChatRequest, *, stream: bool = True) -> Request:
+def endpoint_request(endpoint: Endpoint, request: ChatRequest, *, stream: bool = True) -> Request:
     """Build the request to the operator's server, without data of the Cloudflare account or of the user."""
     limit = "max_completion_tokens" if endpoint.host == OPENAI else "max_tokens"
     headers = {"Accept": "text/event-stream", **endpoint.headers()}
-    return Request(f"{endpoint.base_url}/chat/completions", headers, body_of(ask, limit, stream=stream))
+    return Request(f"{endpoint.base_url}/chat/completions", headers, body_of(request, limit, stream=stream))
 
 
-def body_of(ask: ChatRequest, limit: str, *, stream: bool) -> dict[str, Any]:
+def body_of(request: ChatRequest, limit: str, *, stream: bool) -> dict[str, Any]:
     """Return the request body; `limit` is the server's name for the field `max_tokens`."""
-    body = {"model": ask.model.id, "messages": ask.messages, limit: ask.max_tokens, **ask.parameters}
+    body = {
+        "model": request.model.id,
+        "messages": request.messages,
+        limit: request.max_tokens,
+        **request.parameters,
+    }
     if stream:  # without a stream the field is not allowed
         body["stream_options"] = {"include_usage": True}
     return body | {"stream": stream}

@@ -15,7 +15,7 @@ from .ai_gateway import Gateway
 # different poem each time.
 LOCAL_SAMPLING = {"temperature": 0.1, "top_p": 0.9, "repeat_penalty": 1.05}
 CANNOT_CALL_TOOLS = gettext_noop(
-    "This model cannot be made to call a tool. Send “tool_choice” as “auto”, or choose another model."
+    "This model can’t be forced to call a tool. Set “tool_choice” to “auto” or choose another model."
 )
 LOCAL_SYSTEM = {"role": "system", "content": "You are a helpful AI assistant."}
 
@@ -41,45 +41,54 @@ class Request:
 
 
 def build_request(
-    account: Account, through: Gateway | None, ask: ChatRequest, *, stream: bool = True
+    account: Account, through: Gateway | None, request: ChatRequest, *, stream: bool = True
 ) -> Request:
     """Build `POST /accounts/<id>/ai/run/<model>`. `max_tokens` is always sent, because its default is 256.
 
     A gateway needs only additional headers; without `cf-aig-gateway-id` the request uses none.
     """
-    body = {**_asked(ask), "max_tokens": ask.max_tokens, **ask.parameters, "stream": stream}
+    body = {
+        **_prompt_fields(request),
+        "max_tokens": request.max_tokens,
+        **request.parameters,
+        "stream": stream,
+    }
     headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
-    if ask.session_affinity:
-        headers["x-session-affinity"] = ask.session_affinity
-    if through or ask.gateway:
-        through = through or Gateway(ask.gateway[ai_gateway.ID])
-        headers |= ai_gateway.headers(through, ask, body)
-    url = f"{account.base_url}/accounts/{account.account_id}/ai/run/{ask.model.address}"
+    if request.session_affinity:
+        headers["x-session-affinity"] = request.session_affinity
+    if through or request.gateway:
+        through = through or Gateway(request.gateway[ai_gateway.ID])
+        headers |= ai_gateway.headers(through, request, body)
+    url = f"{account.base_url}/accounts/{account.account_id}/ai/run/{request.model.address}"
     return Request(url, headers, body)
 
 
-def _asked(ask: ChatRequest) -> dict[str, Any]:
-    return {"prompt": ask.messages[0]["content"], "raw": True} if ask.raw else {"messages": ask.messages}
+def _prompt_fields(request: ChatRequest) -> dict[str, Any]:
+    return (
+        {"prompt": request.messages[0]["content"], "raw": True}
+        if request.raw
+        else {"messages": request.messages}
+    )
 
 
-def build_local_request(url: str, key: str, ask: ChatRequest, *, stream: bool = True) -> Request:
+def build_local_request(url: str, key: str, request: ChatRequest, *, stream: bool = True) -> Request:
     """Build the request to llama.cpp's server, which speaks OpenAI's API.
 
     If the last message is the assistant's, the server continues it. It rejects such a request while reasoning
     is enabled, so that is disabled: https://github.com/ggml-org/llama.cpp/pull/15404
     The server's prompt cache makes a conversation's next turn quick.
     """
-    _refuse_forced_tools(ask)
-    messages = ask.messages
+    _refuse_forced_tools(request)
+    messages = request.messages
     if messages[0]["role"] != "system":
         messages = [LOCAL_SYSTEM, *messages]
     body = {
-        "model": ask.model.id,
+        "model": request.model.id,
         "messages": messages,
         "stream_options": {"include_usage": True},
-        "max_tokens": ask.max_tokens,
+        "max_tokens": request.max_tokens,
         **LOCAL_SAMPLING,
-        **ask.parameters,
+        **request.parameters,
         "stream": stream,
     }
     if messages[-1]["role"] == "assistant":
@@ -87,13 +96,13 @@ def build_local_request(url: str, key: str, ask: ChatRequest, *, stream: bool = 
     return Request(f"{url}/v1/chat/completions", {"Authorization": f"Bearer {key}"}, body)
 
 
-def _refuse_forced_tools(ask: ChatRequest) -> None:
+def _refuse_forced_tools(request: ChatRequest) -> None:
     """Raise UpstreamError for a forced tool call if the chat template does not support tools.
 
     llama.cpp would silently ignore it.
     """
-    choice = ask.raw_parameters.get("tool_choice")
-    if not ask.model.tools and (choice == "required" or isinstance(choice, dict)):
+    choice = request.raw_parameters.get("tool_choice")
+    if not request.model.tools and (choice == "required" or isinstance(choice, dict)):
         error = UpstreamError(ErrorKind.INVALID, status=400)
         error.message = CANNOT_CALL_TOOLS
         raise error

@@ -14,7 +14,7 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 
 from .circuit_breaker import Clock
 from .wait_queue import PositionCallback, WaitQueue
@@ -44,50 +44,59 @@ class SlidingWindow:
         self._window = window
         self._clock = clock
         self._times: deque[float] = deque()
-        self._held = self._learned_until = 0.0
-        self._learned = self._refusals = 0
+        self._held_until = self._learned_until = 0.0
+        self._learned_limit = self._rejections = 0
 
     @property
     def has_learned(self) -> bool:
         return self._clock() < self._learned_until
 
-    def limit(self, most: int) -> int:
-        """Return the learned limit while it applies and is lower than `most`, else `most`."""
-        return min(most, self._learned) if self.has_learned else most
+    def limit(self, maximum: int) -> int:
+        """Return the learned limit while it applies and is lower than `maximum`, else `maximum`."""
+        return min(maximum, self._learned_limit) if self.has_learned else maximum
 
-    def retry_after(self, most: int) -> float:
+    def retry_after(self, maximum: int) -> float:
         """Return the seconds until another request may be sent; 0.0 if it may be sent now."""
         now = self._clock()
+        self._forget(now)
+        over = len(self._times) - self.limit(maximum)
+        free = self._times[over] + self._window if over >= 0 else 0.0
+        wait = max(free, self._held_until) - now
+        return wait if wait > TIMER_TOLERANCE_SECONDS else 0.0
+
+    @property
+    def count(self) -> int:
+        """The number of requests in the window that ends now."""
+        self._forget(self._clock())
+        return len(self._times)
+
+    def _forget(self, now: float) -> None:
         while self._times and self._times[0] <= now - self._window:
             self._times.popleft()
-        over = len(self._times) - self.limit(most)
-        free = self._times[over] + self._window if over >= 0 else 0.0
-        wait = max(free, self._held) - now
-        return wait if wait > TIMER_TOLERANCE_SECONDS else 0.0
 
     def record(self) -> None:
         self._times.append(self._clock())
 
-    def on_success(self) -> None:
+    def on_accepted(self) -> None:
         """Raise the learned limit by one for each accepted request, so that it doubles in a minute."""
-        self._refusals = 0
-        self._learned += 1
+        self._rejections = 0
+        self._learned_limit += 1
 
-    def on_rate_limited(self, seconds: float | None, most: int) -> None:
-        """Record that Cloudflare rejected a request although the limit `most` was kept.
+    def on_rate_limited(self, seconds: float | None, maximum: int) -> None:
+        """Record that Cloudflare rejected a request although the limit `maximum` was kept.
 
         Send nothing for `seconds`, Cloudflare's Retry-After, at most one window. After RATE_LIMITED_THRESHOLD
         such requests in a row, the number of requests accepted in the current window becomes the limit, but
-        no less than FLOOR_SHARE of `most`.
+        no less than FLOOR_SHARE of `maximum`.
         """
         now = self._clock()
-        self._refusals += 1
-        has_learned = self._refusals >= RATE_LIMITED_THRESHOLD
+        self._rejections += 1
+        has_learned = self._rejections >= RATE_LIMITED_THRESHOLD
         if seconds is None and has_learned:
             seconds = HOLD_SECONDS
-        self._held = max(self._held, now + min(seconds or 0.0, self._window))
+        self._held_until = max(self._held_until, now + min(seconds or 0.0, self._window))
         if has_learned:
-            self._learned = max(1, ceil(most * FLOOR_SHARE), len(self._times) - self._refusals)
+            self._learned_limit = max(1, ceil(maximum * FLOOR_SHARE), len(self._times) - self._rejections)
             self._learned_until = now + LEARNED_LIMIT_SECONDS
 
 
@@ -117,72 +126,95 @@ class RateLimiter:
         self._clock = clock
         self._windows: dict[str, SlidingWindow] = {}
         self._queues: dict[str, WaitQueue] = {}
-        self._wait = 0.0  # seconds, the latest waiting time at the head of a queue
+        self._head_wait = 0.0  # seconds, the latest waiting time at the head of a queue
 
     @property
     def has_waiters(self) -> bool:
         """True if a request waits in any queue."""
         return any(self._queues.values())
 
-    async def acquire(self, model: LlmModel, tell: PositionCallback) -> None:
-        """Wait until a request to the model may be sent, and count it; `tell` gets the queue positions."""
-        line = self._queue(model)
-        if line or await self._try_take(model):
-            await line.wait(partial(self._turn, model), tell)
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait in any queue."""
+        return sum(map(len, self._queues.values()))
+
+    @property
+    def maximum(self) -> int:
+        """The requests that the account may send in one window."""
+        return self._account
+
+    @property
+    def recent(self) -> int:
+        """The number of requests that this process sent to the account in the last window."""
+        return self._sliding_window(ACCOUNT_KEY).count
+
+    @property
+    def lowered(self) -> int:
+        """The number of models whose limit is lower for now, because Cloudflare rejected requests."""
+        return sum(window.has_learned for window in self._windows.values())
+
+    async def acquire(self, model: LlmModel, on_position: PositionCallback) -> None:
+        """Wait until a request to the model may be sent, and count it; `on_position` gets queue positions."""
+        queue = self._queue(model)
+        if queue or await self._take_or_delay(model):
+            await queue.wait(partial(self._wait_and_take, model), on_position)
 
     async def try_acquire(self, model: LlmModel) -> bool:
         """Count a request and return True if it may be sent now and no other request is waiting.
 
         Never waits.
         """
-        return not self.has_waiters and not await self._try_take(model)
+        return not self.has_waiters and not await self._take_or_delay(model)
 
-    async def acquire_or_delay(self, model: LlmModel) -> float:
+    async def acquire_or_delay(self, model: LlmModel, share: float = 1.0) -> float:
         """Count a request and return 0.0 if it may be sent now, else the seconds until it may be.
 
-        Never waits. While other requests wait in the queue, the result is at least RECHECK_SECONDS.
+        Never waits. While other requests wait in the queue, the result is at least RECHECK_SECONDS. `share`:
+        the part of the limits that requests may fill before this one is refused.
         """
         if self._queue(model):
-            return max(self._wait, RECHECK_SECONDS)
-        return await self._try_take(model)
+            return max(self._head_wait, RECHECK_SECONDS)
+        return await self._take_or_delay(model, share)
 
     def on_rate_limited(self, model: LlmModel, seconds: float | None) -> None:
         """Record a 429 response; `seconds` is its Retry-After, None if it has none.
 
         Call this once per request, however often that was retried.
         """
-        most = self._configured_limit(model)
+        maximum = self._configured_limit(model)
         if self._shared is None:
-            most = max(1, most // self._processes())
-        self._sliding_window(model.id).on_rate_limited(seconds, most)
+            maximum = max(1, maximum // self._processes())
+        self._sliding_window(model.id).on_rate_limited(seconds, maximum)
 
-    def on_success(self, model: LlmModel) -> None:
-        """Record a response other than 429."""
-        self._sliding_window(model.id).on_success()
+    def on_accepted(self, model: LlmModel) -> None:
+        """Record a response other than 429; it may be another error."""
+        self._sliding_window(model.id).on_accepted()
 
-    async def _turn(self, model: LlmModel) -> None:
-        while wait := await self._try_take(model):
-            self._wait = wait
+    async def _wait_and_take(self, model: LlmModel) -> None:
+        """Count a request as soon as it may be sent; for the head of a queue."""
+        while wait := await self._take_or_delay(model):
+            self._head_wait = wait
             await asyncio.sleep(min(wait, RECHECK_SECONDS))
 
-    async def _try_take(self, model: LlmModel) -> float:
+    async def _take_or_delay(self, model: LlmModel, share: float = 1.0) -> float:
         """Count a request and return 0.0, or return the seconds until one may be sent."""
-        minutes = {name: self._sliding_window(name) for name in (ACCOUNT_KEY, model.id)}
+        windows = {name: self._sliding_window(name) for name in (ACCOUNT_KEY, model.id)}
         limits = {ACCOUNT_KEY: self._account, model.id: self._configured_limit(model)}
+        limits = {name: max(1, int(maximum * share)) for name, maximum in limits.items()}
         if self._shared is not None:
             # Learned limits are not shared: the other processes get the same 429 responses.
-            if learned := minutes[model.id].retry_after(self._account):
-                return learned
-            together = await self._shared.acquire(limits, self._window)
-            if together is not None:
-                return together or self._count(minutes.values())
-        shares = {name: max(1, most // self._processes()) for name, most in limits.items()}
-        wait = max(minute.retry_after(shares[name]) for name, minute in minutes.items())
-        return wait or self._count(minutes.values())
+            if learned_wait := windows[model.id].retry_after(self._account):
+                return learned_wait
+            shared_wait = await self._shared.acquire_or_delay(limits, self._window)
+            if shared_wait is not None:
+                return shared_wait or self._count(windows.values())
+        shares = {name: max(1, maximum // self._processes()) for name, maximum in limits.items()}
+        wait = max(window.retry_after(shares[name]) for name, window in windows.items())
+        return wait or self._count(windows.values())
 
-    def _count(self, minutes: Iterable[SlidingWindow]) -> float:
-        for minute in minutes:
-            minute.record()
+    def _count(self, windows: Iterable[SlidingWindow]) -> float:
+        for window in windows:
+            window.record()
         return 0.0
 
     def _configured_limit(self, model: LlmModel) -> int:

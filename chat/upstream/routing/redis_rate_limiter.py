@@ -1,5 +1,6 @@
 """The requests of all processes, counted in Redis. A Redis that is down does not hold up requests."""
 
+import asyncio
 import logging
 import time
 import uuid
@@ -49,24 +50,34 @@ class RedisRateLimiter:
         self._redis = Redis(connection_pool=pool)
         self._script = self._redis.register_script(ACQUIRE_SCRIPT)
         self._prefix = f"chat:minute:{account}:"
+        # Many requests at once wait here, and not for a connection of the pool: that wait has a timeout,
+        # which would be mistaken for a Redis that is down.
+        self._slots = asyncio.Semaphore(CONNECTIONS)
         self._retry_at = 0.0
 
-    async def acquire(self, limits: Mapping[str, int], window: float) -> float | None:
+    async def acquire_or_delay(self, limits: Mapping[str, int], window: float) -> float | None:
         """Count one request under each name in `limits` and return 0.0, if all limits allow it.
 
         Else count nothing and return the seconds until they do. Return None if Redis does not respond, in
         which case the process counts for itself. `window` in seconds.
         """
-        if time.monotonic() < self._retry_at:
-            return None
-        keys = [self._prefix + name for name in limits]
-        try:
-            wait = await self._script(keys, [int(window * 1_000), uuid.uuid4().hex, *limits.values()])
-        except FAILURES as error:
-            logger.warning("the minute's requests are not counted together: %s", type(error).__name__)
-            self._retry_at = time.monotonic() + REDIS_RETRY_SECONDS
-            return None
+        async with self._slots:
+            if time.monotonic() < self._retry_at:
+                return None
+            keys = [self._prefix + name for name in limits]
+            try:
+                wait = await self._script(keys, [int(window * 1_000), uuid.uuid4().hex, *limits.values()])
+            except FAILURES as error:
+                self._on_failure(error)
+                return None
         return int(wait) / 1_000
+
+    def _on_failure(self, error: Exception) -> None:
+        """Pause, and log the first of the requests that failed at the same time."""
+        now = time.monotonic()
+        if now >= self._retry_at:
+            logger.warning("the minute's requests are not counted together: %s", type(error).__name__)
+        self._retry_at = now + REDIS_RETRY_SECONDS
 
     async def aclose(self) -> None:
         await self._redis.aclose(close_connection_pool=True)

@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from chat.upstream import token_budget
-from chat.upstream.catalogue import Catalogue, LlmModel, UnknownModel
+from chat.upstream import pictures, token_budget
+from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client
 from chat.upstream.completion_stream import CompletionStream, NotStreamed
-from chat.upstream.errors import NOT_REQUESTED, ErrorKind, UpstreamError
+from chat.upstream.errors import MODEL_PAUSED, ErrorKind, UpstreamError
 from chat.upstream.timeouts import Backoff, RetryPolicy
 
 from .circuit_breaker import CircuitBreaker, QuotaBreaker
@@ -26,6 +26,7 @@ BREAKER_FAILURES = {ErrorKind.BUSY, ErrorKind.TIMEOUT, ErrorKind.UNAVAILABLE, Er
 # Errors that justify a fallback, because another model may not have them.
 FALLBACK_ERRORS = BREAKER_FAILURES | {ErrorKind.THROTTLED, ErrorKind.QUOTA, ErrorKind.UNKNOWN_MODEL}
 RETRY_POLICY = RetryPolicy()
+BACKGROUND_SHARE = 0.8  # of a rate limit, up to which background requests are sent; the rest is for replies
 
 
 def ignore_attempt(stream: CompletionStream) -> None:
@@ -36,53 +37,66 @@ def ignore_error(model: LlmModel, error: UpstreamError) -> None:
     pass
 
 
+def ignore_result(model: LlmModel, result: str) -> None:
+    pass
+
+
 class Router:
     """The router of all requests of a process. `fallbacks`: ids of models, tried in this order."""
 
     def __init__(
         self,
         client: Client,
-        catalogue: Callable[[], Catalogue],
+        catalog: Callable[[], Catalog],
         limiter: RateLimiter,
         fallbacks: Sequence[str] = (),
         *,
         breaker: Callable[[], CircuitBreaker] = CircuitBreaker,
-        allowance: QuotaBreaker | None = None,
+        quota_breaker: QuotaBreaker | None = None,
         retry_policy: RetryPolicy = RETRY_POLICY,
         on_error: Callable[[LlmModel, UpstreamError], None] = ignore_error,
+        on_result: Callable[[LlmModel, str], None] = ignore_result,
     ) -> None:
-        """`on_error` is called with each error of a model other than the local one."""
+        """`on_error` is called with each error of a model other than the local one.
+
+        `on_result` is called with the result of each attempt: `ok`, or the kind of the error.
+        """
         self.limiter = limiter
-        self.quota_breaker = allowance or QuotaBreaker()
+        self.quota_breaker = quota_breaker or QuotaBreaker()
         self.client = client
         self.retry_policy = retry_policy
-        self._catalogue = catalogue
+        self.on_error = on_error
+        self.on_result = on_result
+        self._catalog = catalog
         self._fallbacks = fallbacks
         self._make_breaker = breaker
         self._breakers: dict[str, CircuitBreaker] = {}
-        self.on_error = on_error
 
     @asynccontextmanager
     async def stream(
         self,
-        ask: ChatRequest,
+        request: ChatRequest,
         on_position: PositionCallback = ignore_position,
         *,
         allow_fallback: bool = True,
         wait: bool = True,
+        background: bool = False,
         on_attempt: Callable[[CompletionStream], None] = ignore_attempt,
     ) -> AsyncIterator[CompletionStream]:
-        """Open a stream, up to its first token: `async with router.stream(ask) as stream: async for …`
+        """Open a stream, up to its first token: `async with router.stream(request) as stream: async for …`
 
         `on_position` gets the position in the wait queue, and 0 when the request is sent. `allow_fallback`
         False: no other model may answer, as when a reply is continued. `wait` False: at the rate limit,
-        UpstreamError (throttled) with `retry_after` is raised at once, as API clients expect. `on_attempt`
-        gets each stream before it is opened, because a failed one has a log entry at the gateway too.
+        UpstreamError (throttled) with `retry_after` is raised at once, as API clients expect. `background`:
+        nobody waits for this reply, so it is requested once, by this model, and only if that holds up no
+        other request. `on_attempt` gets each stream before it is opened, because a failed one has a log entry
+        at the gateway too.
 
         Raises UpstreamError, that of the requested model, if no model could answer.
         """
-        others = self.fallbacks_for(ask.model) if allow_fallback else []
-        routing = _Routing(self, ask, others, wait, on_position, on_attempt)
+        fallbacks = self.fallbacks_for(request.model) if allow_fallback and not background else []
+        wait = wait and not background
+        routing = _Routing(self, request, fallbacks, wait, background, on_position, on_attempt)
         async with AsyncExitStack() as stack:
             yield await routing.open(stack)
 
@@ -91,18 +105,22 @@ class Router:
             self._breakers[model.id] = self._make_breaker()
         return self._breakers[model.id]
 
+    def open_breakers(self) -> dict[str, bool]:
+        """Return whether the breaker is open, by model that was asked since the start."""
+        return {model: breaker.is_open for model, breaker in self._breakers.items()}
+
     def fallbacks_for(self, model: LlmModel) -> list[LlmModel]:
         """Return the fallback models; none for the local model, whose prompts must not leave this machine."""
         return [] if model.local else [other for other in self._available() if other.id != model.id]
 
     def _available(self) -> Iterator[LlmModel]:
-        catalogue = self._catalogue()
+        catalog = self._catalog()
         for name in self._fallbacks:
             try:
-                model = catalogue.get(name)
+                model = catalog.get(name)
             except UnknownModel:
                 continue  # retired since the process started
-            if not catalogue.is_restricted(model):  # the user may not be allowed to use a restricted model
+            if not catalog.is_restricted(model):  # the user may not be allowed to use a restricted model
                 yield model
 
 
@@ -111,9 +129,10 @@ class _Routing:
     """The state of one request on its way to the model that answers it."""
 
     router: Router
-    ask: ChatRequest
-    others: list[LlmModel]
+    request: ChatRequest
+    fallbacks: list[LlmModel]
     wait: bool
+    background: bool
     on_position: PositionCallback
     on_attempt: Callable[[CompletionStream], None]
     rate_limited: set[str] = field(default_factory=set)  # ids of models that rate-limited this request
@@ -124,9 +143,9 @@ class _Routing:
         Raises UpstreamError, that of the requested model.
         """
         failure: UpstreamError | None = None
-        for ask in self._requests():
+        for request in self._requests():
             try:
-                stream = await self._open(stack, ask)
+                stream = await self._open_with_retries(stack, request)
             except UpstreamError as error:
                 failure = failure or error
                 if error.kind not in FALLBACK_ERRORS:
@@ -138,48 +157,64 @@ class _Routing:
         raise failure
 
     def _requests(self) -> Iterator[ChatRequest]:
-        yield self.ask
-        for model in self.others:
+        yield self.request
+        shows_pictures = pictures.has_pictures(self.request.messages)
+        for model in self.fallbacks:
+            if shows_pictures and not model.vision:
+                continue  # it would answer a question about pictures without having seen them
             try:
-                fit = token_budget.fit(self.ask.messages, model, self.ask.max_tokens)
+                fit = token_budget.fit(self.request.messages, model, self.request.max_tokens)
             except UpstreamError:
                 continue  # the prompt does not fit into its context window
-            yield replace(self.ask, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
+            yield replace(self.request, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
 
-    async def _open(self, stack: AsyncExitStack, ask: ChatRequest) -> CompletionStream:
+    async def _open_with_retries(self, stack: AsyncExitStack, request: ChatRequest) -> CompletionStream:
         """Request a reply from one model, with retries. Raises UpstreamError after the last one."""
-        model = ask.model
-        is_last = model in self.others[-1:] or not self.others
-        await self._check_admission(model)
+        model = request.model
+        await self._admit(model)
         self.on_position(0)
-        if not is_last and model.counts_against_quota:
-            ask = _reject_if_busy(ask)
+        if model.counts_against_quota and (self.background or not self._is_last(model)):
+            request = _reject_if_busy(request)
         started = asyncio.get_running_loop().time()
         backoff = Backoff(self.router.retry_policy, self.router.client.is_retried_by_gateway(model))
-        whole = False
+        unstreamed = False
         while True:
-            stream = self.router.client.stream(ask, started, whole=whole)
-            self.on_attempt(stream)
+            stream = self.router.client.stream(request, started, unstreamed=unstreamed)
             try:
-                async with AsyncExitStack() as attempt:
-                    await attempt.enter_async_context(stream)
-                    await stream.begin()
-                    stack.push_async_exit(attempt.pop_all())
+                await self._open_stream(stack, stream)
             except NotStreamed:
-                whole = True
-            except UpstreamError as error:
-                self._record_failure(model, error)
-                delay = backoff.delay_after(error, streamed=stream.streams, time_left=stream.time_left)
-                if delay is None or not self._should_retry(ask, error, is_last=is_last):
+                if self.background:
                     raise
-                await asyncio.sleep(delay)
-                if not await self._may_retry(model):
+                unstreamed = True
+            except UpstreamError as error:
+                self.router.on_result(model, error.kind.value)
+                self._record_failure(model, error)
+                if not await self._wait_to_retry(request, error, stream, backoff):
                     raise
             else:
+                self.router.on_result(model, "ok")
                 self._record_success(model)
                 return stream
 
-    async def _check_admission(self, model: LlmModel) -> None:
+    async def _open_stream(self, stack: AsyncExitStack, stream: CompletionStream) -> None:
+        """Send the request, and enter the stream into `stack` if it begins. Raises UpstreamError."""
+        self.on_attempt(stream)
+        async with AsyncExitStack() as attempt:
+            await attempt.enter_async_context(stream)
+            await stream.begin()
+            stack.push_async_exit(attempt.pop_all())
+
+    async def _wait_to_retry(
+        self, request: ChatRequest, error: UpstreamError, stream: CompletionStream, backoff: Backoff
+    ) -> bool:
+        """Wait, and return True if the same model may then be tried again."""
+        delay = backoff.delay_after(error, streamed=stream.streams, time_left=stream.time_left)
+        if delay is None or not self._should_retry(request, error):
+            return False
+        await asyncio.sleep(delay)
+        return await self._reacquire(request.model)
+
+    async def _admit(self, model: LlmModel) -> None:
         """Wait for the rate limit. Raises UpstreamError if no request may be sent."""
         if model.local:
             return
@@ -187,35 +222,51 @@ class _Routing:
         if model.counts_against_quota:
             if self.wait:
                 await self.router.limiter.acquire(model, self.on_position)
-            elif seconds := await self.router.limiter.acquire_or_delay(model):
-                raise UpstreamError(ErrorKind.THROTTLED, retry_after=seconds, detail="not asked")
+            else:
+                await self._acquire_now(model)
         self._check_breakers(model, claim=True)
+
+    async def _acquire_now(self, model: LlmModel) -> None:
+        """Raise UpstreamError (throttled) if a request to the model would have to wait."""
+        limiter = self.router.limiter
+        share = BACKGROUND_SHARE if self.background else 1.0
+        seconds = await limiter.acquire_or_delay(model, share)
+        if seconds:
+            raise UpstreamError(ErrorKind.THROTTLED, retry_after=seconds, detail="not requested")
 
     def _check_breakers(self, model: LlmModel, *, claim: bool) -> None:
         """Raise UpstreamError if the quota is spent or the model's breaker is open.
 
         `claim`: a request follows, so take the trial that an open breaker allows.
         """
-        allowance, breaker = self.router.quota_breaker, self.router.breaker(model)
-        if model.counts_against_quota and not (allowance.try_acquire() if claim else allowance.may_acquire()):
-            raise UpstreamError(ErrorKind.QUOTA, retry_after=allowance.retry_after(), detail="not asked")
+        quota, breaker = self.router.quota_breaker, self.router.breaker(model)
+        if self.background and (quota.retry_after() or breaker.is_open):  # the trial is for a reply
+            kind = ErrorKind.QUOTA if quota.retry_after() else breaker.kind
+            raise UpstreamError(kind, detail="not requested")
+        if model.counts_against_quota and not (quota.try_acquire() if claim else quota.may_acquire()):
+            raise UpstreamError(ErrorKind.QUOTA, retry_after=quota.retry_after(), detail="not requested")
         if not (breaker.try_acquire() if claim else breaker.retry_after() == 0):
-            error = UpstreamError(breaker.kind, retry_after=breaker.retry_after(), detail="not asked")
-            error.message = NOT_REQUESTED
+            error = UpstreamError(breaker.kind, retry_after=breaker.retry_after(), detail="not requested")
+            error.message = MODEL_PAUSED
             raise error
 
-    def _should_retry(self, ask: ChatRequest, error: UpstreamError, *, is_last: bool) -> bool:
+    def _should_retry(self, request: ChatRequest, error: UpstreamError) -> bool:
         """Return True if the same model may be tried again.
 
         Not a busy one if a fallback model is left or the request has the option `rejectIfBusy`.
         """
-        rejects_if_busy = not is_last or "options" in ask.raw_parameters
-        if self.router.breaker(ask.model).is_open or (error.kind is ErrorKind.BUSY and rejects_if_busy):
+        if self.background:
+            return False
+        rejects_if_busy = not self._is_last(request.model) or "options" in request.raw_parameters
+        if self.router.breaker(request.model).is_open or (error.kind is ErrorKind.BUSY and rejects_if_busy):
             return False
         return self.wait or error.kind is not ErrorKind.THROTTLED
 
-    async def _may_retry(self, model: LlmModel) -> bool:
-        """Check again after the delay: the breaker must be closed, and no other request may be waiting."""
+    def _is_last(self, model: LlmModel) -> bool:
+        return not self.fallbacks or model == self.fallbacks[-1]
+
+    async def _reacquire(self, model: LlmModel) -> bool:
+        """Count a retry and return True if the breaker is still closed and no other request is waiting."""
         if self.router.breaker(model).is_open:
             return False
         return not model.counts_against_quota or await self.router.limiter.try_acquire(model)
@@ -225,11 +276,14 @@ class _Routing:
             self.router.breaker(model).record_success()
         if model.counts_against_quota:
             self.router.quota_breaker.record_success()
-            self.router.limiter.on_success(model)
+            self.router.limiter.on_accepted(model)
 
     def _record_failure(self, model: LlmModel, error: UpstreamError) -> None:
-        """Report the error to the rate limiter, the breakers and the catalogue, for the next requests."""
-        if model.local:
+        """Report the error to the rate limiter, the breakers and the catalog, for the next requests.
+
+        A background request asked to be rejected by a busy model, which then still answers others.
+        """
+        if model.local or (self.background and error.kind is ErrorKind.BUSY):
             return
         router = self.router
         router.on_error(model, error)
@@ -237,7 +291,7 @@ class _Routing:
             if error.kind is ErrorKind.THROTTLED:
                 self._record_rate_limit(model, error)
                 return
-            router.limiter.on_success(model)
+            router.limiter.on_accepted(model)
             if error.kind is ErrorKind.QUOTA:
                 router.quota_breaker.record_refusal(error.retry_after or 0.0)
                 return
@@ -253,6 +307,6 @@ class _Routing:
             self.router.limiter.on_rate_limited(model, error.retry_after_header)
 
 
-def _reject_if_busy(ask: ChatRequest) -> ChatRequest:
+def _reject_if_busy(request: ChatRequest) -> ChatRequest:
     """Make Workers AI reject the request instead of queueing it when busy, because a fallback can answer."""
-    return replace(ask, raw_parameters={**ask.raw_parameters, "options": {"rejectIfBusy": True}})
+    return replace(request, raw_parameters={**request.raw_parameters, "options": {"rejectIfBusy": True}})

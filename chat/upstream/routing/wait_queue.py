@@ -17,27 +17,27 @@ class WaitQueue:
 
     def __init__(self) -> None:
         self._waiting: list[PositionCallback] = []
-        self._first = asyncio.Lock()
+        self._head = asyncio.Lock()
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    async def wait(self, turn: Callable[[], Awaitable[object]], tell: PositionCallback) -> None:
-        """Wait for the head of the queue, then await `turn` and leave the queue."""
+    async def wait(self, at_head: Callable[[], Awaitable[object]], on_position: PositionCallback) -> None:
+        """Wait for the head of the queue, then await `at_head` and leave the queue."""
 
-        def told(place: int) -> None:  # unique per waiter, because several may pass the same `tell`
-            tell(place)
+        def notify(place: int) -> None:  # unique per waiter, because several may pass the same callback
+            on_position(place)
 
-        self._waiting.append(told)
-        tell(len(self._waiting))
+        self._waiting.append(notify)
+        on_position(len(self._waiting))
         try:
-            async with self._first:
-                await turn()
+            async with self._head:
+                await at_head()
         finally:
-            self._waiting.remove(told)
+            self._waiting.remove(notify)
             self._schedule_notify()
-        tell(0)
+        on_position(0)
 
     def _schedule_notify(self) -> None:
         if self._waiting and self._timer is None:
@@ -45,5 +45,5 @@ class WaitQueue:
 
     def _notify_all(self) -> None:
         self._timer = None
-        for place, told in enumerate(self._waiting, 1):
-            told(place)
+        for place, notify in enumerate(self._waiting, 1):
+            notify(place)

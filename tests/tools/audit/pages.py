@@ -67,7 +67,7 @@ class Site:
 
 @contextmanager
 def site() -> Iterator[Site]:
-    """Both servers, which end with the context."""
+    """Start both servers, which end with the context."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="audit-")))
         for name in ("template", "used", "fresh"):

@@ -1,4 +1,4 @@
-"""What a fast, long reply and a long conversation cost the browser on a slow machine."""
+"""The browser's work for a fast, long reply and for a long conversation, on a slow machine."""
 
 import shutil
 from collections.abc import Iterator

@@ -33,7 +33,7 @@ class AuditError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What Lighthouse says of a page on a slow phone; times in milliseconds, scores of 100.
+    """Lighthouse's report on a page on a slow phone; times in milliseconds, scores of 100.
 
     `same_paint`: the largest part was there with the first paint. Where both times differ all the same, it is
     because the simulation has the largest part wait for all that was loaded by then, scripts that block
@@ -50,7 +50,7 @@ class Report:
 
 
 def findings(look: Look) -> list[str]:
-    """What pa11y finds at both widths."""
+    """Return pa11y's findings at both widths."""
     return [f"{name}: {found}" for name, view in VIEWS.items() for found in _pa11y(look, view)]
 
 

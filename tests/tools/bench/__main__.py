@@ -7,9 +7,24 @@ import platform
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from . import capacity, cost, doubling, fairness, hold, latency, memory, opening, targets
+from . import (
+    administration,
+    capacity,
+    cost,
+    doubling,
+    fairness,
+    hold,
+    latency,
+    listing,
+    memory,
+    opening,
+    search,
+    several,
+    site,
+    targets,
+)
 from .stage import IncompleteError, Stage
 from .table import Line, percentile, table
 
@@ -18,7 +33,7 @@ COLD_MARK, IDLE_MARK = 2.0, 90.0  # seconds, MB
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is asked."""
+    """The number of requests of a bench."""
 
     streams: int = 100
     tokens: int = 200
@@ -28,13 +43,25 @@ class Size:
     plateau: float = 6.0  # seconds
     viewers: int = 500
     replies: int = 10_000
+    messages: int = 100_000  # of a site that is searched
+    workers: int = 2
+    divisor: int = 10  # of the million messages whose administration is measured
 
 
-QUICK = Size(probes=40, rounds=1, held=300, plateau=3.0, viewers=200, replies=1_000)
+QUICK = Size(
+    probes=40,
+    rounds=1,
+    held=300,
+    plateau=3.0,
+    viewers=200,
+    replies=1_000,
+    messages=20_000,
+    divisor=100,
+)
 
 
 def measure(size: Size) -> list[Line]:
-    """Everything, printed as it is known."""
+    """Measure everything, and print each result at once."""
     found: list[Line] = []
 
     def show(title: str, lines: list[Line]) -> None:
@@ -56,10 +83,15 @@ def measure(size: Size) -> list[Line]:
                 "Waiting: from the send to the first text, beyond the median of the fake asked directly",
                 waits,
             )
+            show(f"Several processes: {size.workers} workers", several.lines(stage, ours, size))
         show("Many at once", capacity.held(stage, size.held, size.plateau))
         show("Watching", capacity.watched(stage, size.viewers))
         show("Memory", memory.kept(stage, size.replies))
         show("Opening", opening.opened(stage))
+        show("Lists", listing.listed(stage))
+        show("Search", search.found(stage, size.messages))
+        made = site.Size().divided(size.divisor)
+        show(f"Administration of {made.messages:,} messages", administration.administered(stage, made))
         show("Fairness", fairness.fair(stage))
         show("Rendering", [*hold.holds(), *doubling.doublings()])
         show(f"Starting: medians of {len(stage.idle)} starts", starts(stage))
@@ -76,7 +108,13 @@ def starts(stage: Stage) -> list[Line]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.tools.bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter streams")
+    parser.add_argument("--workers", type=int, default=2, help="processes of the section “Several processes”")
+    parser.add_argument(
+        "--million", action="store_true", help="a million messages in the section “Administration”"
+    )
     options = parser.parse_args()
+    if options.workers < 2:
+        parser.error("--workers is 2 or more")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(
         f"Python {platform.python_version()}, {os.cpu_count()} cores, which the server, the fake upstream "
@@ -85,7 +123,10 @@ def main() -> int:
     )
     began = time.monotonic()
     try:
-        found = measure(QUICK if options.quick else Size())
+        size = replace(QUICK if options.quick else Size(), workers=options.workers)
+        if options.million:
+            size = replace(size, divisor=1)
+        found = measure(size)
     except KeyboardInterrupt:
         return 130
     except IncompleteError as error:

@@ -10,7 +10,7 @@ from .targets import Viewer, Words
 
 DELAY = 0.1  # seconds between two tokens
 STARTS = 100  # a second
-RAMP = 1.5  # times as long as the starts should take: a busy machine needs longer
+RAMP = 2.5  # times as long as the starts should take: a busy machine needs longer
 THREADS_MARK = 8  # those of pools that were not full yet; no stream has its own
 GAP_MARK, MEMORY_MARK, VIEWER_MARK = 300.0, 250.0, 40.0  # ms, MB, kB
 LOOK = 0.25  # seconds between two readings of the memory
@@ -49,7 +49,7 @@ def held(stage: Stage, streams: int, seconds: float) -> list[Line]:
 
 
 def busyness(actors: dict[str, Process], seconds: float) -> list[Line]:
-    """How the cores are shared in the next `seconds`."""
+    """Return the shares of the cores over the next `seconds`."""
     server, began = actors["server"], time.monotonic()
     waited = server.waited()
     spent = {name: actor.cpu() for name, actor in actors.items()}

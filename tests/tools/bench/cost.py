@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from .load import Job, Load
-from .process import Process
+from .process import Process, Workers
 from .stage import Stage
 from .table import Line
 from .targets import Target, Words
@@ -24,7 +24,9 @@ class Cost:
     token: float
 
 
-def cost(stage: Stage, process: Process, target: Target, streams: int, tokens: int, rounds: int) -> Cost:
+def cost(
+    stage: Stage, process: Process | Workers, target: Target, streams: int, tokens: int, rounds: int
+) -> Cost:
     """Measured at `process` while it answers; the median of so many rounds.
 
     A token: while all streams run, and nothing begins or ends. A send: all of a reply of one token, its
@@ -36,13 +38,13 @@ def cost(stage: Stage, process: Process, target: Target, streams: int, tokens: i
     return Cost(send - token, token)
 
 
-def _send(stage: Stage, process: Process, target: Target, sends: int) -> float:
+def _send(stage: Stage, process: Process | Workers, target: Target, sends: int) -> float:
     before = process.cpu()
     stage.complete(Job(target, Words(1, DELAY), sends, over=RAMP))
     return (process.cpu() - before) / sends
 
 
-def _token(stage: Stage, process: Process, target: Target, streams: int, tokens: int) -> float:
+def _token(stage: Stage, process: Process | Workers, target: Target, streams: int, tokens: int) -> float:
     job = Job(target, Words(tokens, DELAY), streams, over=RAMP)
     with Load(job) as load:
         load.runs()

@@ -53,13 +53,13 @@ def _text(name: str, piece: str) -> str:
 async def _held(text: str) -> float:
     """Seconds by which a task that wanted to run every millisecond came late, at most."""
     from chat.engine.outcome import RunOutcome
-    from chat.engine.streaming.position import Position
-    from chat.engine.streaming.run_info import RunInfo
-    from chat.engine.streaming.run_state import RunState
+    from chat.engine.streaming.html_feed import HtmlFeed
+    from chat.engine.streaming.run_state import RunInfo, RunState
     from chat.engine.streaming.viewer import Viewer, Viewers
+    from chat.wire.position import Position
 
     live = RunState(RunInfo(*(uuid.uuid4() for _ in range(4)), "model"))
-    viewer = Viewer(Viewers(), live.html_feed, Position(), session="", user=1, password="")
+    viewer = Viewer(Viewers(), HtmlFeed.of(live), Position(), session="", user=1, password="")
     reader = asyncio.create_task(_read(viewer))
     ticker = asyncio.create_task(_lateness())
     for start in range(0, len(text), PIECE):

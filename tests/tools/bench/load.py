@@ -38,7 +38,7 @@ class Job:
 
 @dataclass(slots=True)
 class Report:
-    """What came of a job: the crowd's streams, and those of each probed target."""
+    """The result of a job: the crowd's streams, and those of each probed target."""
 
     crowd: list[Transcript] = field(default_factory=list)
     probes: list[list[Transcript]] = field(default_factory=list)
@@ -109,11 +109,11 @@ class Load:
         self._receive()
 
     def over(self, within: float = 0.0) -> bool:
-        """Whether the report is there."""
+        """Return True if the report has arrived."""
         return self._here.poll(within)
 
     def let_go(self) -> None:
-        """Have held streams closed."""
+        """Close the held streams."""
         self._here.send("let go")
 
     def report(self) -> Report:

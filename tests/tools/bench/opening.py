@@ -25,7 +25,7 @@ FROM number"""
 
 
 def opened(stage: Stage) -> list[Line]:
-    """From the request to the last byte of the page."""
+    """Measure the time from the request to the last byte of the page."""
     with stage.server() as (server, process, _):
         _fill(server)
         with httpx.Client(base_url=server.url, cookies={"sessionid": SESSIONS["alice"]}) as browser:

@@ -32,9 +32,18 @@ class Process:
         """
         return int(self._read("schedstat").split()[1]) / 1e9
 
+    def children(self) -> list["Process"]:
+        """Return the processes that this one has started and that still run."""
+        pids = self._read(f"task/{self.pid}/children").split()
+        return [Process(int(pid)) for pid in pids]
+
     def memory(self) -> float:
         """Resident memory, MB (10⁶ bytes)."""
         return self._status("VmRSS") * 1024 / 1e6
+
+    def own_memory(self) -> float:
+        """Resident memory without mapped files, MB: SQLite maps pages that belong to the system’s cache."""
+        return self._status("RssAnon") * 1024 / 1e6
 
     def threads(self) -> int:
         return self._status("Threads")
@@ -50,6 +59,22 @@ class Process:
 
     def _read(self, name: str) -> str:
         return Path(f"/proc/{self.pid}/{name}").read_text()
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """The processes that serve behind one supervisor."""
+
+    all: tuple[Process, ...]
+
+    @classmethod
+    def of(cls, supervisor: Process) -> "Workers":
+        """Return the children of the supervisor's pools."""
+        return cls(tuple(worker for pool in supervisor.children() for worker in pool.children()))
+
+    def cpu(self) -> float:
+        """Seconds of user and system time of all workers so far."""
+        return sum(worker.cpu() for worker in self.all)
 
 
 @contextmanager

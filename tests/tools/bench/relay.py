@@ -1,4 +1,4 @@
-"""What the chat is compared with: a relay that stores nothing, checks nothing, and passes the bytes on.
+"""The standard of comparison: a relay that stores nothing, checks nothing, and passes the bytes on.
 
 aiohttp on both sides, over uvloop: C parsers for HTTP, no look at the body.
 `python -m tests.tools.bench.relay <url>` prints its own address and serves until it is ended.

@@ -1,6 +1,7 @@
-"""Who acts in a bench: the fake upstream, the relay, and servers, each a process with a fresh database."""
+"""The processes of a bench: the fake upstream, the relay, and servers, each with a fresh database."""
 
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ class IncompleteError(Exception):
 
 
 class Stage:
-    """To be used as a context; everything started ends with it."""
+    """The started processes of a bench; all end with this context."""
 
     def __init__(self) -> None:
         self.cold_starts: list[float] = []  # seconds from a server's start to its first 200 of /readyz
@@ -49,19 +50,7 @@ class Stage:
     @contextmanager
     def server(self) -> Iterator[tuple[Server, Process, Chat]]:
         """A server that was just started, and has answered some questions."""
-        folder = self.folder / f"server-{len(self.cold_starts)}"
-        folder.mkdir()
-        self.template.static_for(folder)
-        server = Server(
-            folder,
-            self.template.copy(folder),
-            afresh=True,
-            SECRET_KEY=self.template.secret_key,
-            CLOUDFLARE_ACCOUNT_ID=ACCOUNT,
-            CLOUDFLARE_API_TOKEN=TOKEN,
-            CLOUDFLARE_API_BASE_URL=f"{self.direct.url}/client/v4",
-            REQUESTS_PER_MINUTE="1000000",  # what Cloudflare would not take is what is measured here
-        )
+        server = self.new_server(self.template)
         try:
             started = time.monotonic()
             server.start()
@@ -74,6 +63,26 @@ class Stage:
             yield server, process, Chat(server.url)
         finally:
             server.end()
+
+    def new_server(
+        self, template: Template, *, beside: Server | None = None, arguments: tuple[str, ...] = (), **env: str
+    ) -> Server:
+        """Return a server that is not started yet; `beside` another one, with the same database."""
+        folder = self.folder / uuid.uuid4().hex
+        folder.mkdir()
+        template.static_for(folder)
+        return Server(
+            folder,
+            beside.database if beside else template.copy(folder),
+            afresh=True,
+            arguments=arguments,
+            SECRET_KEY=template.secret_key,
+            CLOUDFLARE_ACCOUNT_ID=ACCOUNT,
+            CLOUDFLARE_API_TOKEN=TOKEN,
+            CLOUDFLARE_API_BASE_URL=f"{self.direct.url}/client/v4",
+            REQUESTS_PER_MINUTE="1000000",  # what Cloudflare would not take is what is measured here
+            **env,
+        )
 
     def complete(self, job: Job) -> Report:
         """Run a job whose every stream must bring the whole text."""

@@ -7,25 +7,30 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One figure; `mark` is the most it may be, None where there is none."""
+    """One figure; `mark` is the most it may be, or with `at_least` the least, None where there is none."""
 
     what: str
     measured: float
     unit: str
     mark: float | None = None
+    at_least: bool = False
 
     @property
     def missed(self) -> bool:
-        return self.mark is not None and not self.measured <= self.mark  # NaN misses as well
+        """True if the figure is on the wrong side of its mark, or NaN."""
+        if self.mark is None:
+            return False
+        return not (self.measured >= self.mark if self.at_least else self.measured <= self.mark)
 
     @property
     def verdict(self) -> str:
         if self.mark is None:
             return ""
-        return f"missed by {written(self.measured - self.mark)} {self.unit}" if self.missed else "met"
+        return f"missed by {written(abs(self.measured - self.mark))} {self.unit}" if self.missed else "met"
 
     def cells(self) -> tuple[str, str, str, str]:
-        mark = "" if self.mark is None else f"≤ {written(self.mark)} {self.unit}"
+        sign = "≥" if self.at_least else "≤"
+        mark = "" if self.mark is None else f"{sign} {written(self.mark)} {self.unit}"
         return self.what, f"{written(self.measured)} {self.unit}".strip(), mark.strip(), self.verdict
 
 

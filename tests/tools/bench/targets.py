@@ -1,4 +1,4 @@
-"""Who is asked, and with which bytes."""
+"""The targets of a bench, and the bytes that are sent to them."""
 
 import json
 import uuid
@@ -81,7 +81,7 @@ Target = Chat | Viewer | WorkersAI | Api
 
 
 def api(url: str) -> Api:
-    """With a new key of alice's."""
+    """Create the API's target, with a new key of alice's."""
     wanted = {"name": "bench", "run": True, "days": "never", "password": PASSWORD}
     made = httpx.post(f"{url}/settings/keys/", json=wanted, headers=_cookies("alice"))
     return Api(url, made.raise_for_status().json()["key"])

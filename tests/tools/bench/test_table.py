@@ -22,3 +22,9 @@ def test_a_line_says_whether_its_mark_is_met() -> None:
 def test_the_table_aligns_its_columns() -> None:
     lines = [Line("a token", 68.24, "µs", 70.0), Line("all of it", 1234.5, "µs")]
     assert table("CPU", lines) == "CPU\n  a token     68.2 µs  ≤ 70 µs  met\n  all of it  1,234 µs"
+
+
+def test_a_least_is_missed_from_below() -> None:
+    assert Line("streams", 1.7, "×", 1.8, at_least=True).verdict == "missed by 0.10 ×"
+    assert Line("streams", 1.9, "×", 1.8, at_least=True).cells()[2:] == ("≥ 1.80 ×", "met")
+    assert Line("streams", math.nan, "×", 1.8, at_least=True).missed

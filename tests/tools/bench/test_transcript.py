@@ -1,4 +1,4 @@
-"""What the load client makes of the bytes it kept."""
+"""The load client's reading of the bytes that it kept."""
 
 import math
 
@@ -33,7 +33,7 @@ def test_a_stream_is_read_whatever_pieces_it_comes_in(answer: bytes, step: int) 
     assert found.first >= 1
 
 
-def test_a_stream_that_never_spoke_has_no_first_text_and_is_not_complete() -> None:
+def test_silent_stream_has_no_first_text_and_is_incomplete() -> None:
     reader = Reader(sent=100.0)
     reader.feed(101.0, b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
     assert (reader.transcript.status, reader.transcript.complete) == (503, False)

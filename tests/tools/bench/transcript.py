@@ -1,4 +1,4 @@
-"""What one stream brought, and when: an HTTP/1.1 response taken apart, its event stream read."""
+"""The parsed content of one stream, with times: an HTTP/1.1 response and its event stream."""
 
 import json
 import math

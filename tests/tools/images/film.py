@@ -28,7 +28,7 @@ Shots = Iterator[tuple[bytes, int]]
 
 
 def reply(stage: Stage, file: Path, still: Path) -> None:
-    """And its last picture, for those who want nothing to move."""
+    """Film a reply, and save its last picture for people who prefer no motion."""
     with stage.page("alice", *SIZE) as page:
         page.goto("/")
         chat = ChatPage(page)
@@ -64,7 +64,7 @@ def _said(stage: Stage, chat: ChatPage) -> Shots:
 
 
 def _steps() -> Iterator[tuple[int, str]]:
-    """So many words, and the letters that a page shows of them; only where that is more than before."""
+    """Yield so many words, and the letters that a page shows of them; only steps that add some."""
     words = frames.tokens_of(RAIN_SAID.rstrip())
     blocks, page, before = Blocks(), list[str](), ""
     for begin in range(0, len(words), WORDS):

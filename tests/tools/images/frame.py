@@ -23,7 +23,7 @@ def framed(png: bytes, scheme: str) -> Image.Image:
 
 @cache
 def _masks(size: tuple[int, int]) -> tuple[Image.Image, Image.Image]:
-    """What is inside the rounded rectangle, and its line."""
+    """Return the masks of the rounded rectangle's inside and of its border."""
     box = (0, 0, size[0] * FINER - 1, size[1] * FINER - 1)
     inside, line = Image.new("L", (box[2] + 1, box[3] + 1)), Image.new("L", (box[2] + 1, box[3] + 1))
     ImageDraw.Draw(inside).rounded_rectangle(box, ROUND * FINER, fill=255)

@@ -1,4 +1,4 @@
-"""What the people of the pictures talked about before. Runs in a process of the site's own: `sow()`."""
+"""The earlier conversations in the pictures. Runs in a process of the site's own: `sow()`."""
 
 from datetime import datetime, timedelta
 

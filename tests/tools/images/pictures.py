@@ -26,7 +26,7 @@ def chat(stage: Stage, path: str, scheme: str, file: Path) -> None:
     with stage.page("alice", *DESK, color_scheme=scheme) as page:
         page.goto(path)
         # The options come with a module of their own.
-        expect(page.locator("#conversations li:has([aria-current]) .dotted")).to_be_visible()
+        expect(page.locator("#conversations li:has([aria-current]) .options-button")).to_be_visible()
         save(page.screenshot(), scheme, file)
 
 

@@ -19,10 +19,10 @@ class Prompter:
         self.let = ALL
 
     async def play(self, run: Run) -> None:
-        """For a `Fake`, in place of its scenarios."""
+        """Play the texts of the pictures, in place of the fake's scenarios."""
         run.open()
         words = frames.tokens_of(ANSWERS[run.question].rstrip())
-        opening, *rest = frames.catalogue(words, run.prompt_tokens)
+        opening, *rest = frames.catalog(words, run.prompt_tokens)
         run.connection.write(opening)
         for number, piece in enumerate(rest, 1):
             while number > self.let:  # noqa: ASYNC110 - another thread sets it

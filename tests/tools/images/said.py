@@ -1,4 +1,4 @@
-"""What is asked and answered in the pictures."""
+"""The questions and replies in the pictures."""
 
 SAVING = "€150 a month at 4 %: what is it worth after 5, 10 and 20 years?"
 SAVING_SAID = """\

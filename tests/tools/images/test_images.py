@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+import tests.fake_cloudflare.server  # noqa: F401 - registers every scenario
 from tests.conftest import missing
 from tests.fake_cloudflare.run import SCENARIOS
 from tests.support.databases import ROOT
@@ -20,7 +21,7 @@ ROW = re.compile(r"^\| (\d+) \| €(\S+) \| €(\S+) \| €(\S+) \|$", re.MULTIL
 
 
 def shape(file: Path) -> tuple[tuple[int, int], int]:
-    """Its size in pixels, and how many pictures it holds."""
+    """Return the picture's size in pixels, and its number of frames."""
     with Image.open(file) as picture:
         return picture.size, getattr(picture, "n_frames", 1)
 

@@ -1,4 +1,4 @@
-"""What an AI Gateway is asked for, header by header, and who tries again."""
+"""Requests to an AI Gateway, header by header, and the division of retries."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ LABELS = {"person": "p7", "conversation": "c7", "site": "chat.example"}
 
 
 def told(call: dict[str, Any]) -> dict[str, str]:
-    """What the gateway was told, by the rest of each header's name."""
+    """Return the gateway's headers, by the rest of each name."""
     return {
         name.removeprefix("cf-aig-"): value
         for name, value in call["headers"].items()
@@ -96,7 +96,7 @@ async def test_another_version_never_comes_from_the_cache(fake: Fake) -> None:
     assert "cache-key" not in sent
 
 
-async def test_each_person_has_a_cache_of_their_own_where_that_is_wanted(fake: Fake) -> None:
+async def test_cache_per_user_if_the_setting_says_so(fake: Fake) -> None:
     own, shared = Gateway("g", cache_ttl=600, cache_per_person=True), Gateway("g", cache_ttl=600)
 
     async def key(gateway: Gateway, person: str = "p7", question: str = WORDS, **more: Any) -> str | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.client import Gateway
 from chat.upstream.errors import ErrorKind
 from chat.upstream.provider import Provider
@@ -44,7 +44,7 @@ async def test_a_route_that_is_not_there_is_refused(fake: Fake) -> None:
         assert (await ask(made, WORDS, missing)).kind is ErrorKind.INVALID
 
 
-async def test_json_is_asked_for_whole_for_a_route_may_lead_to_workers_ai(fake: Fake) -> None:
+async def test_json_over_a_route_is_requested_unstreamed(fake: Fake) -> None:
     schema = {"type": "object", "properties": {}}
     wanted = {"response_format": {"type": "json_schema", "json_schema": schema}}
     async with client(fake) as made:

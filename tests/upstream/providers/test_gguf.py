@@ -124,9 +124,7 @@ SWITCH = "{% if enable_thinking is defined and not enable_thinking %}<think></th
 
 
 @pytest.mark.parametrize(("template", "thinks"), [(SWITCH, True), ("{{ messages }}", False)])
-def test_a_model_with_a_switch_for_thinking_has_it_among_its_parameters(
-    file: Path, template: str, thinks: bool
-) -> None:
+def test_model_with_a_thinking_switch_has_the_parameter(file: Path, template: str, thinks: bool) -> None:
     file.write_bytes(gguf([LLAMA, WINDOW, VOCABULARY, ("tokenizer.chat_template", STRING, template)]))
     assert can_think(file) is thinks
     model = LocalModel(file).model

@@ -1,4 +1,4 @@
-"""Which models can be asked like a chat, by what their input must be."""
+"""The models that accept a chat, by their input schema."""
 
 from typing import Any
 

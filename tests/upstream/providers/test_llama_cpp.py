@@ -108,6 +108,19 @@ async def test_it_obeys_its_parameters(model: LocalModel) -> None:
 
 
 @pytest.mark.local
+async def test_what_a_request_leaves_out_keeps_it_from_loops(model: LocalModel) -> None:
+    await model.start()
+    headers = {"Authorization": f"Bearer {model.key}"}
+    async with httpx.AsyncClient(base_url=model.base_url, headers=headers, timeout=60) as http:
+        asked = {"prompt": "Hello", "n_predict": 1, "top_p": 0.5}
+        used = (await http.post("/completion", json=asked)).json()["generation_settings"]
+    assert used["top_p"] == pytest.approx(0.5)
+    assert used["temperature"] == pytest.approx(0.2)
+    assert used["repeat_penalty"] == pytest.approx(1.1)
+    assert used["dry_multiplier"] == pytest.approx(0.8)
+
+
+@pytest.mark.local
 async def test_two_are_answered_at_once(model: LocalModel) -> None:
     made = Client(None, model)
     both = await asyncio.gather(
@@ -275,7 +288,7 @@ def refused(path: Path) -> str:
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if it were installed."""
+    """Pretend that the engine is installed."""
     found = llama_cpp.importlib.util.find_spec
     monkeypatch.setattr(
         llama_cpp.importlib.util, "find_spec", lambda name: object() if name == "xllamacpp" else found(name)
@@ -338,9 +351,7 @@ class TestCheck:
         assert (model.id, model.name, model.window, model.local) == ("local/fine.q4", "Fine.Q4", 2048, True)
 
 
-def test_without_the_engine_the_command_that_installs_it_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_missing_engine_names_the_install_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(llama_cpp.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"requirements-local\.txt"):
         llama_cpp.check(tmp_path / "model.gguf")

@@ -40,7 +40,7 @@ async def read_on(reply: CompletionStream) -> None:
 
 
 def shown(model: LocalModel, what: str) -> bytes:
-    """What everyone on the machine, or its owner, can see of the process."""
+    """Return the facts about the process that everyone on the machine, or its owner, can see."""
     assert model._process is not None
     file = Path(f"/proc/{model._process.pid}/{what}")
     if not file.exists():
@@ -62,7 +62,7 @@ async def longest_turn(bundled: Path) -> float:
 
 
 async def test_the_loop_turns_while_the_model_loads(bundled: Path) -> None:
-    """Once in five times will do: other work on the machine holds it up as well."""
+    """Accept one success in five: other work on the machine delays the loop as well."""
     turns: list[float] = []
     while not turns or (turns[-1] >= 0.25 and len(turns) < 5):
         turns.append(await longest_turn(bundled))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalogue import LlmModel, bundled, from_record, to_record
+from chat.upstream.catalog import LlmModel, bundled, from_record, to_record
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.providers import model_search
 from tests.fake_cloudflare.models import envelope, finetune, price, record

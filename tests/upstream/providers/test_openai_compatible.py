@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Account, Client, Endpoint, Gateway
 from chat.upstream.errors import ErrorKind
@@ -42,7 +42,7 @@ async def both(
         None,
         gateway=gateway,
         endpoint=Endpoint(f"{other.url}/v1", key),
-        bite=0.01,
+        read_interval=0.01,
     )
     try:
         yield made
@@ -78,7 +78,7 @@ async def test_another_providers_model_is_asked_through_the_gateway(fake: Fake, 
     assert other.calls == []
 
 
-async def test_without_a_gateway_of_ones_own_it_is_the_one_each_account_has(fake: Fake, other: Fake) -> None:
+async def test_without_a_named_gateway_the_default_one_is_used(fake: Fake, other: Fake) -> None:
     async with both(fake, other) as made:
         await asked(made, THIRD)
         await asked(made, MODEL)
@@ -170,7 +170,7 @@ async def test_what_is_wrong_there_is_not_said_of_cloudflare(fake: Fake, other: 
     assert "Cloudflare" in at_cloudflare.message
 
 
-async def test_where_the_gateway_tries_again_only_its_models_are_left_to_it(fake: Fake, other: Fake) -> None:
+async def test_gateway_retries_cover_only_its_own_models(fake: Fake, other: Fake) -> None:
     async with both(fake, other, gateway=Gateway("team", max_attempts=3)) as made:
         for model in (THIRD, SMALL):
             await asked(made, model, "fake: status code=7009")

@@ -39,7 +39,7 @@ def test_one_call_at_a_time_looks_whether_it_answers() -> None:
     assert (made.is_open, made.retry_after(), made.try_acquire()) == (False, 0.0, True)
 
 
-def test_what_began_before_it_opened_does_not_put_the_next_look_off() -> None:
+def test_a_late_failure_does_not_delay_the_probe() -> None:
     clock = Clock()
     made = broken(clock)
     clock.now += 19

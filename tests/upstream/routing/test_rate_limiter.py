@@ -1,4 +1,4 @@
-"""What is more than a minute's limit waits in line, however many processes there are."""
+"""Requests beyond a minute's limit wait in a queue, over all processes."""
 
 import asyncio
 import time
@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from chat.upstream.catalogue import LlmModel
+from chat.upstream.catalog import LlmModel
 from chat.upstream.routing import rate_limiter as limits
 from chat.upstream.routing import redis_rate_limiter
 from chat.upstream.routing.rate_limiter import RateLimiter
@@ -22,7 +22,7 @@ PAID = LlmModel("@cf/a/paid", "Paid", window=8_000, paid=True)
 
 
 async def entered(limiter: RateLimiter, model: LlmModel = FREE) -> int:
-    """How many get in at once."""
+    """Return the number of requests that are admitted at once."""
     count = 0
     while await limiter.try_acquire(model):
         count += 1
@@ -138,7 +138,7 @@ async def test_what_was_learned_grows_with_each_call_that_is_taken() -> None:
         clock.now += 60
         taken.append(await entered(limiter))
         for _ in range(taken[-1]):
-            limiter.on_success(FREE)
+            limiter.on_accepted(FREE)
     assert taken == [10, 20, 40, 80, 100]
 
 
@@ -166,13 +166,21 @@ async def test_who_does_not_wait_is_told_when_to_come_again() -> None:
     waiting.cancel()
 
 
+async def test_a_request_may_leave_a_share_of_the_limit_free() -> None:
+    limiter = RateLimiter(5, 5)
+    assert [await limiter.acquire_or_delay(FREE, 0.8) == 0 for _ in range(5)] == [True] * 4 + [False]
+    assert await limiter.acquire_or_delay(FREE) == 0
+    smallest = RateLimiter(1, 1)
+    assert await smallest.acquire_or_delay(FREE, 0.8) == 0, "no share is less than one request"
+
+
 async def test_a_refusal_now_and_then_teaches_nothing() -> None:
     limiter = RateLimiter(100, 10)
     for _ in range(3):
         for _ in range(2):
             assert await limiter.try_acquire(FREE)
             limiter.on_rate_limited(FREE, None)
-        limiter.on_success(FREE)
+        limiter.on_accepted(FREE)
     assert await entered(limiter) == 94
 
 
@@ -226,7 +234,7 @@ async def test_who_waits_for_redis_gets_in_when_a_place_is_free(redis_url: str, 
     await store.aclose()
 
 
-async def test_without_redis_each_counts_for_itself_and_nobody_waits_for_it() -> None:
+async def test_without_redis_each_process_counts_for_itself() -> None:
     store = RedisRateLimiter(f"redis://127.0.0.1:{free_port()}/0", "nobody")
     limiter = RateLimiter(5, 2, shared=store)
     began = time.monotonic()
@@ -235,7 +243,7 @@ async def test_without_redis_each_counts_for_itself_and_nobody_waits_for_it() ->
     await store.aclose()
 
 
-async def test_an_error_of_the_event_loop_is_a_redis_that_does_not_answer(
+async def test_an_event_loop_error_counts_as_a_redis_outage(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """uvloop's own, of a kept connection that Redis has reset since."""
@@ -245,5 +253,5 @@ async def test_an_error_of_the_event_loop_is_a_redis_that_does_not_answer(
         raise RuntimeError("unable to perform operation on <TCPTransport closed=True>; the handler is closed")
 
     monkeypatch.setattr(store, "_script", closed)
-    assert await store.acquire({"account": 5}, 60.0) is None
+    assert await store.acquire_or_delay({"account": 5}, 60.0) is None
     await store.aclose()

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from chat.upstream.catalogue import Catalogue, LlmModel
+from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.client import Client, Timeouts
-from chat.upstream.errors import NOT_REQUESTED, ErrorKind, UpstreamError
+from chat.upstream.errors import MODEL_PAUSED, ErrorKind, UpstreamError
 from chat.upstream.provider import Provider
 from chat.upstream.routing import rate_limiter as limits
-from chat.upstream.routing.circuit_breaker import CircuitBreaker, QuotaBreaker
+from chat.upstream.routing.circuit_breaker import FAILURE_THRESHOLD, CircuitBreaker, QuotaBreaker
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 from chat.upstream.routing.wait_queue import PositionCallback, ignore_position
@@ -33,7 +33,7 @@ THIRD = LlmModel("@cf/c/third", "Third", window=8_000)
 KNOWING = LlmModel("@cf/meta/llama-3.2-3b-instruct", "Knowing", window=8_000)
 ABROAD = LlmModel("openai/abroad", "Abroad", window=8_000, host=Provider.GATEWAY)
 HERE = LlmModel("local/here", "Here", window=8_000, local=True)
-CATALOGUE = Catalogue([FIRST, SECOND, THIRD, KNOWING, HERE], FIRST.id)
+CATALOG = Catalog([FIRST, SECOND, THIRD, KNOWING, HERE], FIRST.id)
 QUICK = RetryPolicy(base_delay=0.02)
 PATIENT = Timeouts()
 
@@ -58,19 +58,19 @@ async def asker(
     *fallbacks: str,
     limiter: RateLimiter | None = None,
     breaker: Any = CircuitBreaker,
-    deadlines: Timeouts = PATIENT,
-    catalogue: Catalogue = CATALOGUE,
+    timeouts: Timeouts = PATIENT,
+    catalog: Catalog = CATALOG,
 ) -> AsyncIterator[Router]:
-    client = Client(account(fake), None, deadlines=deadlines, bite=0.01)
+    client = Client(account(fake), None, timeouts=timeouts, read_interval=0.01)
     try:
         yield Router(
             client,
-            lambda: catalogue,
+            lambda: catalog,
             limiter or RateLimiter(10_000, 10_000),
             fallbacks,
             breaker=breaker,
             retry_policy=QUICK,
-            allowance=QuotaBreaker(clock=Clock()),  # else one that is spent would begin anew at midnight
+            quota_breaker=QuotaBreaker(clock=Clock()),  # else one that is spent would begin anew at midnight
         )
     finally:
         await client.aclose()
@@ -81,12 +81,16 @@ async def ask(
     question: str,
     model: LlmModel = FIRST,
     tell: PositionCallback = ignore_position,
+    *,
+    background: bool = False,
     **options: Any,
 ) -> Said:
     said = Said(model)
     try:
         async with made.stream(
-            ChatRequest([{"role": "user", "content": question}], model, 500, **options), tell
+            ChatRequest([{"role": "user", "content": question}], model, 500, **options),
+            tell,
+            background=background,
         ) as reply:
             said.model, said.because = reply.model, reply.fallback_reason
             async for delta in reply:
@@ -132,9 +136,7 @@ def mortal(upstream: Upstream) -> Iterator[Fake]:
         yield made
 
 
-async def test_five_minutes_of_a_dead_upstream_and_fifty_people_cost_few_calls(
-    upstream: Upstream, mortal: Fake
-) -> None:
+async def test_a_dead_upstream_costs_few_calls(upstream: Upstream, mortal: Fake) -> None:
     clock = Clock()
     waits: list[float] = []
 
@@ -175,7 +177,7 @@ async def test_a_trial_that_hangs_is_not_waited_for(fake: Fake) -> None:
         said = await ask(made, "hello")
         assert said.kind is ErrorKind.UNAVAILABLE
         assert said.error
-        assert said.error.message == NOT_REQUESTED, "the model said nothing this time"
+        assert said.error.message == MODEL_PAUSED, "the model said nothing this time"
         clock.now += 20
         assert (await ask(made, "hello")).text
         trial.cancel()
@@ -223,7 +225,7 @@ async def test_a_spent_allowance_is_asked_of_three_times(fake: Fake, code: int) 
 # The minute's limit.
 
 
-async def test_what_is_too_much_for_a_minute_waits_and_is_told_where_it_stands(
+async def test_requests_over_the_limit_wait_and_learn_their_place(
     fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "RECHECK_SECONDS", 0.01)
@@ -310,7 +312,7 @@ async def test_another_model_answers_in_its_place(
     assert models(fake) == calls
 
 
-async def test_the_models_are_tried_in_order_and_the_first_ones_trouble_is_told(fake: Fake) -> None:
+async def test_fallbacks_in_order_and_the_first_error_is_reported(fake: Fake) -> None:
     question = by_model(first="status code=3040", second="status code=3021", third="status code=7009")
     async with asker(fake, FIRST.id, SECOND.id, "@cf/gone/gone", THIRD.id) as made:
         said = await ask(made, question)
@@ -348,13 +350,13 @@ async def test_without_another_model_it_is_not_impatient(fake: Fake) -> None:
 
 
 async def test_what_is_for_some_only_answers_nobody_instead(fake: Fake) -> None:
-    few = Catalogue([FIRST, SECOND, THIRD], FIRST.id, groups={SECOND.id: frozenset({7})})
-    async with asker(fake, SECOND.id, THIRD.id, catalogue=few) as made:
+    few = Catalog([FIRST, SECOND, THIRD], FIRST.id, groups={SECOND.id: frozenset({7})})
+    async with asker(fake, SECOND.id, THIRD.id, catalog=few) as made:
         said = await ask(made, by_model(first="status code=3040"))
     assert (said.model, models(fake)) == (THIRD, ["first", "third"])
 
 
-async def test_another_providers_model_knows_nothing_of_cloudflares_queue(fake: Fake) -> None:
+async def test_queue_option_is_sent_to_cloudflare_models_only(fake: Fake) -> None:
     async with asker(fake, SECOND.id) as made:
         assert (await ask(made, "hello", ABROAD)).model == ABROAD
     assert "options" not in fake.calls[-1]["body"]
@@ -374,7 +376,7 @@ async def test_what_is_sent_fits_into_the_other_models_window(fake: Fake) -> Non
     assert (first["max_tokens"], second["max_tokens"]) == (6_000, SECOND.window // 2)
 
 
-async def test_a_question_too_long_for_the_other_model_is_not_sent_to_it(fake: Fake) -> None:
+async def test_fallback_with_a_too_small_window_is_skipped(fake: Fake) -> None:
     question = f"{by_model(first='status code=3040')}\n{'word ' * 8_000}"
     async with asker(fake, SECOND.id) as made:
         assert (await ask(made, question)).kind is ErrorKind.BUSY
@@ -394,7 +396,7 @@ async def test_a_question_too_long_for_the_other_model_is_not_sent_to_it(fake: F
         ("cut after=2 how=reset", ErrorKind.INTERRUPTED),
     ],
 )
-async def test_no_other_model_answers_what_it_could_not_help_or_has_begun(
+async def test_no_fallback_if_useless_or_after_the_first_text(
     fake: Fake, scenario: str, kind: ErrorKind
 ) -> None:
     async with asker(fake, SECOND.id) as made:
@@ -405,14 +407,14 @@ async def test_no_other_model_answers_what_it_could_not_help_or_has_begun(
 
 async def test_a_model_that_says_nothing_in_time_is_replaced(fake: Fake) -> None:
     # As long as the other one needs on a busy machine.
-    async with asker(fake, SECOND.id, deadlines=Timeouts(first_token=2)) as made:
+    async with asker(fake, SECOND.id, timeouts=Timeouts(first_token=2)) as made:
         said = await ask(made, by_model(first="hang before=headers"))
     assert (said.model, said.because) == (SECOND, "timeout")
     fake.wait_for(lambda calls: calls[0]["closed_by_client"])
 
 
 async def test_a_deadline_between_tokens_is_the_answers_own_end(fake: Fake) -> None:
-    async with asker(fake, SECOND.id, deadlines=Timeouts(between_tokens=0.3)) as made:
+    async with asker(fake, SECOND.id, timeouts=Timeouts(between_tokens=0.3)) as made:
         said = await ask(made, by_model(first="hang after=2 delay=0"))
     assert (said.kind, said.text.split()) == (ErrorKind.TIMEOUT, ["word1", "word2"])
     assert models(fake) == ["first"]
@@ -432,3 +434,36 @@ async def test_what_was_asked_of_this_machine_goes_nowhere_else(fake: Fake) -> N
     async with asker(fake, SECOND.id) as made:
         assert made.fallbacks_for(HERE) == []
         assert made.fallbacks_for(FIRST) == [SECOND]
+
+
+# Requests in the background.
+
+
+@pytest.mark.parametrize(
+    "scenario", ["status code=3040", "status code=7009", "json shape=empty", "cut after=0"]
+)
+async def test_a_background_request_is_sent_once(fake: Fake, scenario: str) -> None:
+    async with asker(fake, SECOND.id) as made:
+        said = await ask(made, f"fake: {scenario}", background=True)
+        assert said.error
+        assert models(fake) == ["first"]
+        assert runs(fake)[0]["body"]["options"] == {"rejectIfBusy": True}
+
+
+async def test_a_busy_background_request_opens_no_breaker(fake: Fake) -> None:
+    async with asker(fake) as made:
+        for _ in range(FAILURE_THRESHOLD + 1):
+            await ask(made, "fake: status code=3040", background=True)
+        assert (await ask(made, "hello")).complete
+
+
+async def test_a_background_request_takes_no_trial(fake: Fake) -> None:
+    clock = Clock()
+    async with asker(fake, breaker=lambda: CircuitBreaker(failures=1, clock=clock)) as made:
+        await ask(made, "fake: status code=7009")
+        clock.now += 60
+        before = len(models(fake))
+        assert (await ask(made, "hello", background=True)).error
+        assert len(models(fake)) == before
+        assert (await ask(made, "hello")).complete
+        assert (await ask(made, "hello", background=True)).complete

@@ -1,0 +1,113 @@
+"""Decoding of uploaded pictures, each in a child process of its own (`picture_process.py`).
+
+A child is a new interpreter with an empty environment and not a fork of the server, so it holds none of the
+server's secrets, connections or files.
+"""
+
+import json
+import logging
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from django.utils.translation import gettext as _
+
+from chat.exceptions import RequestError
+from chat.fair_executor import FairExecutor
+
+from .picture_process import LONGEST_SIDE
+from .problems import BrokenPicture, NotAPicture, TookTooLong, TooManyPixels
+
+PROGRAM = Path(__file__).with_name("picture_process.py")
+WALL_SECONDS = 15
+MAX_OUTPUT_BYTES = 20_000_000  # of the child, whatever it wants to send
+SIGNATURES = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n\x1a\n"}
+CHILDREN = 2  # per process of the server; the executor gives each person one of them at a time
+DECODING = FairExecutor("decoding", CHILDREN)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An encoded picture: `media_type` is image/jpeg or image/png, `width` and `height` are in pixels."""
+
+    content: bytes
+    media_type: str
+    width: int
+    height: int
+
+
+def decode(file: IO[bytes]) -> Picture:
+    """Return the picture in `file`, encoded anew without its metadata. Blocks for up to `WALL_SECONDS`.
+
+    `file` must be a real file, which the child reads. Raises NotAPicture, BrokenPicture, TooManyPixels and
+    TookTooLong.
+    """
+    file.seek(0)
+    expired = threading.Event()
+    with subprocess.Popen(  # noqa: S603 - no input is part of the command
+        [sys.executable, "-I", str(PROGRAM)],
+        stdin=file,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        env={},
+        start_new_session=True,
+    ) as child:
+        timer = threading.Timer(WALL_SECONDS, _end, (child, expired))
+        timer.start()
+        try:
+            assert child.stdout
+            output = child.stdout.read(MAX_OUTPUT_BYTES + 1)
+            if len(output) > MAX_OUTPUT_BYTES:
+                child.kill()
+            child.wait()
+        finally:
+            timer.cancel()
+            child.kill()
+    if expired.is_set():
+        raise _problem("time")
+    if child.returncode:
+        logger.warning("the decoder of a picture ended with %s", child.returncode)
+    return _read(output)
+
+
+def _end(child: "subprocess.Popen[bytes]", expired: threading.Event) -> None:
+    expired.set()
+    child.kill()
+
+
+def _read(output: bytes) -> Picture:
+    """Return what the child has written. It is not trusted: the picture may have taken control of it."""
+    head, _line, content = output.partition(b"\n")
+    try:
+        match json.loads(head):
+            case {"problem": str(name)}:
+                raise _problem(name)
+            case {"media_type": str(media_type), "width": int(width), "height": int(height)} if (
+                media_type in SIGNATURES
+                and content.startswith(SIGNATURES[media_type])
+                and len(output) <= MAX_OUTPUT_BYTES
+                and 0 < width <= LONGEST_SIDE
+                and 0 < height <= LONGEST_SIDE
+            ):
+                return Picture(content, media_type, width, height)
+    except (ValueError, RecursionError):  # killed by a limit
+        pass
+    raise _problem("broken")
+
+
+def _problem(name: str) -> RequestError:
+    if name == "heic":
+        return NotAPicture(_("HEIC and AVIF pictures can’t be read here. Save it as a JPEG, then add that."))
+    if name == "type":
+        return NotAPicture(_("This file isn’t a picture that can be read here: JPEG, PNG, WebP or GIF."))
+    if name == "pixels":
+        return TooManyPixels(_("This picture has too many pixels. Make it smaller, then add it again."))
+    if name == "time":
+        return TookTooLong(_("This picture took too long to read. Make it smaller, then add it again."))
+    return BrokenPicture(_("This picture is damaged and can’t be read."))

@@ -1,0 +1,94 @@
+"""Deletion of stored files that no attachment needs any more."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.core.files.storage import FileSystemStorage
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from chat.db import short_transaction
+from chat.models import Attachment, AttachmentFile
+
+from . import files
+
+UNSENT_FOR = timedelta(hours=24)
+UNUSED_FOR = timedelta(hours=1)  # after the last upload of this content, which may not have its row yet
+STRAY_FOR = timedelta(days=1)
+BATCH_FILES = 50
+FOLDERS = [f"{number:02x}" for number in range(256)]
+Stop = Callable[[], bool]
+
+
+def unsent() -> QuerySet[Attachment]:
+    """Return the attachments that were uploaded and not sent within a day."""
+    return Attachment.objects.unsent().filter(created__lt=timezone.now() - UNSENT_FOR)
+
+
+def unused() -> QuerySet[AttachmentFile]:
+    """Return the files that no attachment needs."""
+    needed = Exists(Attachment.objects.filter(file=OuterRef("pk")))
+    return AttachmentFile.objects.filter(~needed, uploaded__lt=timezone.now() - UNUSED_FOR)
+
+
+def delete_unused(rows: QuerySet[AttachmentFile], stop: Stop) -> int:
+    """Delete unused files with their rows until `stop()`. Return their number. Raises OSError."""
+    deleted, last = 0, ""
+    while not stop():
+        found = rows.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)
+        keys = list(found[:BATCH_FILES])
+        if not keys:
+            break
+        deleted += sum(_delete(key) for key in keys if not stop())
+        last = keys[-1]
+    return deleted
+
+
+def _delete(sha256: str) -> bool:
+    """Delete a file and its row, unless an attachment needs it by now.
+
+    The row is locked first: a copy of an attachment waits for it, then fails, and an upload of the same
+    content waits for it, then makes both anew.
+    """
+    with short_transaction():
+        row = AttachmentFile.objects.select_for_update().filter(pk=sha256).first()
+        if row is None or not unused().filter(pk=sha256).exists():
+            return False
+        row.delete()
+        files.delete(sha256)
+    return True
+
+
+def stray(stop: Stop) -> list[str]:
+    """Return the names of stored files without a row, such as an old backup brings. Lists the storage."""
+    found: list[str] = []
+    before = timezone.now() - STRAY_FOR
+    for folder in FOLDERS:
+        if stop():
+            break
+        names = _names_in(folder)
+        known = set(AttachmentFile.objects.filter(pk__startswith=folder).values_list("pk", flat=True))
+        found += [f"{folder}/{name}" for name in names - known if _is_older(f"{folder}/{name}", before)]
+    return found
+
+
+def delete_stray(stop: Stop) -> int:
+    """Delete the files that `stray` returns, until `stop()`. Return their number. Raises OSError."""
+    names = stray(stop)
+    for name in names:
+        files.storage().delete(name)
+    return len(names)
+
+
+def _names_in(folder: str) -> set[str]:
+    storage = files.storage()
+    if isinstance(storage, FileSystemStorage) and not storage.exists(folder):
+        return set()
+    return set(storage.listdir(folder)[1])
+
+
+def _is_older(name: str, before: datetime) -> bool:
+    try:
+        return files.storage().get_modified_time(name) < before
+    except FileNotFoundError:  # deleted meanwhile
+        return False

@@ -1,0 +1,191 @@
+"""The child process that decodes one picture of unknown origin and encodes it again. Run as a script.
+
+It reads the file that is its standard input and writes one line of JSON to its standard output: `media_type`,
+`width` and `height`, followed by the bytes of the new picture; or `problem`: "type", "heic", "pixels" or
+"broken". It knows nothing of the site: no settings, no environment, no network. A decoder that is exploited
+or runs wild meets the limits below, which are set before any byte of the picture is read.
+"""
+
+import contextlib
+import io
+import json
+import os
+import resource
+import sys
+from typing import Any, BinaryIO
+
+ADDRESS_SPACE_BYTES = 1_342_177_280  # 50 megapixels of WebP with transparency take a gibibyte
+CPU_SECONDS = 10
+MAX_PIXELS = 50_000_000
+LONGEST_SIDE = 2_048
+MAX_STORED_BYTES = 4_000_000  # a PNG beyond it becomes a JPEG
+PALETTE = 256
+QUALITY = 88
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
+HEIF_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1", b"avif", b"avis")
+ORIENTATION = 0x0112  # the tag in Exif
+
+
+def limit_resources() -> None:
+    """Bound memory and CPU time; forbid files and further processes.
+
+    Where memory is scarce, the kernel ends this process rather than the server.
+    """
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
+        score.write("1000")
+    for name, most in (
+        (resource.RLIMIT_AS, ADDRESS_SPACE_BYTES),
+        (resource.RLIMIT_CPU, CPU_SECONDS),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NPROC, 0),
+    ):
+        resource.setrlimit(name, (most, most))
+    os.nice(5)
+
+
+class Problem(Exception):
+    """The reason why there is no picture: the value of `problem`."""
+
+
+def convert(source: BinaryIO) -> tuple[dict[str, Any], bytes]:
+    """Return what the picture is, and its bytes. Raises Problem."""
+    from PIL import Image
+
+    Image.MAX_IMAGE_PIXELS = None  # compared below, with an error of our own
+    head = source.read(12)
+    source.seek(0)
+    if head[4:8] == b"ftyp" and head[8:12] in HEIF_BRANDS:
+        raise Problem("heic")
+    try:
+        picture = Image.open(source, formats=FORMATS)
+    except Image.UnidentifiedImageError:
+        raise Problem("type") from None
+    if picture.width * picture.height > MAX_PIXELS:
+        raise Problem("pixels")
+    picture.draft(
+        None, (LONGEST_SIDE, LONGEST_SIDE)
+    )  # a large JPEG is decoded at a half, a quarter or an eighth
+    return encode(upright(srgb(smaller(colours(picture)))))
+
+
+def colours(picture: Any) -> Any:
+    """Return the picture decoded, its palette resolved, 16 bits a channel reduced to 8."""
+    picture.load()
+    profile = picture.info.get("icc_profile")
+    turned = orientation(picture)
+    if picture.mode.startswith("I"):
+        picture = picture.point(lambda level: level / 256).convert("L")
+    elif "transparency" in picture.info or picture.mode == "PA":
+        picture = picture.convert("RGBA")
+    elif picture.mode in ("1", "P"):
+        picture = picture.convert("RGB")
+    picture.info = {"icc_profile": profile, "orientation": turned}
+    return picture
+
+
+def orientation(picture: Any) -> Any:
+    """Return the value of the Exif tag; 1, upright, if it cannot be read."""
+    try:
+        return picture.getexif().get(ORIENTATION, 1)
+    except Exception:  # whatever the parser raises for bytes that it did not expect
+        return 1
+
+
+def smaller(picture: Any) -> Any:
+    """Return the picture with its longest side cut to `LONGEST_SIDE` pixels."""
+    info = picture.info
+    picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    picture.info = info
+    return picture
+
+
+def srgb(picture: Any) -> Any:
+    """Return the picture in sRGB, by its profile if it has a sound one."""
+    from PIL import ImageCms
+
+    info, profile = picture.info, picture.info["icc_profile"]
+    if picture.has_transparency_data:
+        picture = picture.convert("RGBA")
+    alpha = picture.getchannel("A") if picture.mode == "RGBA" else None
+    opaque = picture.convert("RGB") if alpha else picture
+    if profile and opaque.mode in ("RGB", "CMYK", "L"):
+        # A profile that cannot be used: the colours are taken as they are.
+        with contextlib.suppress(ImageCms.PyCMSError, OSError, ValueError):
+            opaque = ImageCms.profileToProfile(
+                opaque, io.BytesIO(profile), ImageCms.createProfile("sRGB"), outputMode="RGB"
+            )
+    if opaque.mode not in ("RGB", "L"):
+        opaque = opaque.convert("RGB")
+    if alpha:
+        opaque.putalpha(alpha)
+    opaque.info = info
+    return opaque
+
+
+def upright(picture: Any) -> Any:
+    """Return the picture turned as its camera was held."""
+    from PIL.Image import Transpose
+
+    turns = {
+        2: Transpose.FLIP_LEFT_RIGHT,
+        3: Transpose.ROTATE_180,
+        4: Transpose.FLIP_TOP_BOTTOM,
+        5: Transpose.TRANSPOSE,
+        6: Transpose.ROTATE_270,
+        7: Transpose.TRANSVERSE,
+        8: Transpose.ROTATE_90,
+    }
+    turn = turns.get(picture.info["orientation"])
+    return picture if turn is None else picture.transpose(turn)
+
+
+def encode(picture: Any) -> tuple[dict[str, Any], bytes]:
+    """Return the picture as PNG if it is transparent or has few colours and is smaller so, else as JPEG."""
+    picture.info = {}
+    size = {"width": picture.width, "height": picture.height}
+    if picture.mode == "RGBA" and picture.getextrema()[3][0] == 255:
+        picture = picture.convert("RGB")
+    if picture.mode == "RGBA":
+        png = written(picture, "PNG", optimize=False)
+        if len(png) <= MAX_STORED_BYTES:
+            return {"media_type": "image/png", **size}, png
+        picture = on_white(picture)
+    jpeg = written(picture, "JPEG", quality=QUALITY, progressive=True)
+    if picture.getcolors(PALETTE) is not None:
+        png = written(picture, "PNG", optimize=True)
+        if len(png) < len(jpeg):
+            return {"media_type": "image/png", **size}, png
+    return {"media_type": "image/jpeg", **size}, jpeg
+
+
+def on_white(picture: Any) -> Any:
+    from PIL import Image
+
+    ground = Image.new("RGB", picture.size, "white")
+    ground.paste(picture, mask=picture.getchannel("A"))
+    return ground
+
+
+def written(picture: Any, form: str, **options: Any) -> bytes:
+    target = io.BytesIO()
+    picture.save(target, form, **options)
+    return target.getvalue()
+
+
+def main() -> None:
+    limit_resources()
+    try:
+        described, content = convert(sys.stdin.buffer)
+    except Problem as problem:
+        described, content = {"problem": str(problem)}, b""
+    except MemoryError:
+        described, content = {"problem": "pixels"}, b""
+    except Exception:  # whatever a decoder raises for bytes that it did not expect
+        described, content = {"problem": "broken"}, b""
+    sys.stdout.buffer.write(json.dumps(described).encode() + b"\n" + content)
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""The forms that bring pictures, and the upload handler that writes these into files without names."""
+
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.core.exceptions import (
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
+from django.core.files.uploadhandler import FileUploadHandler
+from django.http import UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+
+FORM_BYTES = 65_536  # allowance for the multipart form around a file
+MAX_QUESTION_BYTES = 1_048_576  # of a question's form without its pictures
+MAX_PER_MESSAGE = 8
+LONGEST_RAW_NAME = 1_000
+FORM_TYPE = b"multipart/form-data"
+# The upload, and the form of a page without scripts that sends a question with its pictures.
+UPLOAD_PATH = b"/attachments/"
+QUESTION_PATHS = re.compile(rb"/c/|/c/[0-9a-f-]{36}/messages/")
+UNREADABLE = (
+    MultiPartParserError,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+    UnreadablePostError,
+)
+
+
+def body_limit(method: bytes, uri: bytes, content_type: bytes) -> int:
+    """Return the size limit in bytes of a request that may bring pictures, otherwise 0."""
+    if not settings.ATTACHMENTS or method != b"POST" or not content_type.lower().startswith(FORM_TYPE):
+        return 0
+    path = uri.partition(b"?")[0]
+    if path == UPLOAD_PATH:
+        return int(settings.ATTACHMENT_MAX_BYTES) + FORM_BYTES
+    if QUESTION_PATHS.fullmatch(path):
+        return int(settings.ATTACHMENT_MAX_BYTES) + MAX_QUESTION_BYTES
+    return 0
+
+
+def is_question_form(method: str, path: str, content_type: str) -> bool:
+    """Return True if the request is a form that may bring a question with its pictures."""
+    is_upload = path.encode() == UPLOAD_PATH
+    return not is_upload and body_limit(method.encode(), path.encode(), content_type.encode()) > 0
+
+
+def session_of(cookies: Sequence[bytes]) -> str:
+    """Return the session key in the Cookie headers; "" if there is none. Whether it is valid is not known."""
+    try:
+        found = SimpleCookie("; ".join(each.decode("latin-1") for each in cookies))
+    except CookieError:
+        return ""
+    morsel = found.get(settings.SESSION_COOKIE_NAME)
+    return morsel.value if morsel else ""
+
+
+def is_signed_in(session: str) -> bool:
+    """Return True if this is the session of somebody who signed in. Queries the database."""
+    store = import_module(settings.SESSION_ENGINE).SessionStore(session)
+    return SESSION_KEY in store
+
+
+def folder() -> Path:
+    """Return the folder for bodies that arrive; the files in it have no names."""
+    found = Path(settings.DATA_DIR) / "uploads"
+    found.mkdir(mode=0o700, exist_ok=True)
+    return found
+
+
+@dataclass(slots=True)
+class ReceivedPicture:
+    """An uploaded file of unknown content. `name` is what the client wrote."""
+
+    name: str
+    file: IO[bytes]
+    size: int
+
+
+class PictureUploadHandler(FileUploadHandler):
+    """Collect the files of `field` in `pictures`; the caller closes them. Refuse other fields' files.
+
+    Raises RequestDataTooBig when a file exceeds ATTACHMENT_MAX_BYTES.
+    """
+
+    def __init__(self, field: str, most: int = MAX_PER_MESSAGE) -> None:
+        super().__init__()
+        self.field, self.most = field, most
+        self.pictures: list[ReceivedPicture] = []
+
+    def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
+        super().new_file(field_name, file_name, *args, **kwargs)
+        if field_name != self.field:
+            raise TooManyFilesSent(f"no file is expected in {field_name!r}")
+        if len(self.pictures) >= self.most:
+            raise TooManyFilesSent("there are too many files")
+        file = tempfile.TemporaryFile(dir=folder())  # noqa: SIM115 - closed by `close`
+        self.pictures.append(ReceivedPicture(file_name[:LONGEST_RAW_NAME], file, 0))
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        picture = self.pictures[-1]
+        picture.size += len(raw_data)
+        if picture.size > settings.ATTACHMENT_MAX_BYTES:
+            raise RequestDataTooBig("the file is larger than ATTACHMENT_MAX_BYTES")
+        picture.file.write(raw_data)
+
+    def file_complete(self, file_size: int) -> None:
+        self.pictures[-1].file.flush()
+
+    def close(self) -> None:
+        for picture in self.pictures:
+            picture.file.close()

@@ -1,0 +1,122 @@
+"""Storage of a batch: the new text of many runs, and the outcomes of some, in one transaction."""
+
+import logging
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from chat.db import CONNECTION_ERRORS, write_lock
+from chat.engine.outcome import RunOutcome
+from chat.models import Run, RunChunk
+from chat.ownership.protocol import Batch, Texts
+from chat.ownership.recovery import keep_longer
+from chat.search import index
+
+from .active_run import ActiveRun
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class WriteResult:
+    """The result of storing a batch. Runs are named by their ids.
+
+    `outcomes` are those that the rows have, which may be another process's. `started`: the row now says that
+    the run left the queue. `stopped`: a stop was requested. `lost`: no longer a live run of this process.
+    """
+
+    outcomes: dict[uuid.UUID, RunOutcome]
+    started: list[uuid.UUID]
+    stopped: list[uuid.UUID]
+    lost: list[uuid.UUID]
+
+
+def finish_in_savepoint(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
+    """Store an outcome in a savepoint. If the database refuses it, store it again without its details.
+
+    The details are all but the status, code and message: usage, gateway, duration, fallback.
+    """
+    try:
+        with transaction.atomic():
+            return finish_run(active_run, worker)
+    except CONNECTION_ERRORS:
+        raise
+    except Exception:
+        logger.exception("the outcome of run %s is stored without its details", active_run.id)
+        assert active_run.outcome is not None
+        active_run.outcome = RunOutcome(
+            active_run.outcome.status, code=active_run.outcome.code, message=active_run.outcome.message
+        )
+        with transaction.atomic():
+            return finish_run(active_run, worker)
+
+
+def finish_run(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
+    """Store the outcome. Return the one that the row has.
+
+    That is ours, or the one of a process that ended the run first: then our text is stored if it is longer.
+    """
+    assert active_run.outcome is not None
+    has_chunks = bool(active_run.batched_text or active_run.batched_reasoning)
+    text, reasoning = active_run.text, active_run.reasoning
+    columns = active_run.outcome_columns()
+    assert columns is not None
+    if active_run.run.finish(text, reasoning, columns, worker=worker, has_chunks=has_chunks):
+        index.add_reply(active_run.run, text)
+        return active_run.outcome
+    keep_longer(active_run.id, Texts(text, reasoning))
+    theirs = Run.objects.filter(pk=active_run.id).first()
+    return RunOutcome.from_run(theirs) if theirs else RunOutcome(Run.Status.INTERRUPTED)
+
+
+def save_batch(batch: Batch[ActiveRun], worker: uuid.UUID) -> WriteResult:
+    """Store a batch. If the database refuses a row, store the outcomes one by one, to save the others."""
+    try:
+        return save(batch, worker)
+    except CONNECTION_ERRORS:
+        raise  # an outage, not a refused row
+    except Exception:
+        logger.exception("a batch was refused; its outcomes are stored one by one")
+        return save(batch, worker, finish_in_savepoint)
+
+
+def save(
+    batch: Batch[ActiveRun],
+    worker: uuid.UUID,
+    finish: Callable[[ActiveRun, uuid.UUID], RunOutcome] = finish_run,
+) -> WriteResult:
+    """Write a batch in one transaction, and read the state of this process's rows.
+
+    Text of a run that this process no longer owns (recovered, or deleted with its user) is left out.
+    """
+    with write_lock(), transaction.atomic():
+        rows = _live_rows(worker) if batch.going else {}
+        started = [
+            active_run.id for active_run in batch.going if active_run.started and active_run.id in rows
+        ]
+        if started:
+            queued = Run.objects.filter(pk__in=started, status=Run.Status.QUEUED, worker_id=worker)
+            queued.update(status=Run.Status.RUNNING, started=timezone.now())
+        # A commit whose confirmation was lost is repeated with the same rows, which then exist already.
+        if chunks := [
+            RunChunk(run_id=chunk.run, kind=chunk.kind, start=chunk.start, text=chunk.text)
+            for chunk in batch.chunks
+            if chunk.run in rows
+        ]:
+            RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
+        outcomes = {active_run.id: finish(active_run, worker) for active_run in batch.endings}
+    return WriteResult(
+        outcomes,
+        started,
+        stopped=[active_run.id for active_run in batch.going if rows.get(active_run.id)],
+        lost=[active_run.id for active_run in batch.going if active_run.id not in rows],
+    )
+
+
+def _live_rows(worker: uuid.UUID) -> dict[Any, bool]:
+    """Return {id: stop requested} of this process's live runs."""
+    return dict(Run.objects.live().filter(worker_id=worker).values_list("pk", "stop_requested"))

@@ -1,0 +1,131 @@
+"""Requests for generated titles: one task for each conversation whose first reply has ended."""
+
+import asyncio
+import logging
+import uuid
+from dataclasses import replace
+
+from chat.background import BackgroundTasks, log_failure
+from chat.db import run_in_db
+from chat.engine.outcome import RunOutcome, outcome_of_error
+from chat.model_catalog.catalog import CurrentCatalog
+from chat.models import Conversation, Run, TitleRequest
+from chat.titles.cleaning import MAX_ANSWER_CHARS, clean_title
+from chat.titles.request import may_read, title_model, title_request
+from chat.titles.store import TitleClaim, claim_title, save_title
+from chat.upstream.catalog import LlmModel
+from chat.upstream.chat_request import ChatRequest
+from chat.upstream.completion_stream import CompletionStream
+from chat.upstream.errors import ErrorKind, UpstreamError
+from chat.upstream.routing.router import Router
+
+DEADLINE_SECONDS = 30.0
+MAX_REQUESTS = 8  # for titles, at the same time
+MAX_TASKS = 100  # running and waiting for a request; further conversations keep their first line
+UNUSABLE = "unusable"  # the error code of a response that is not a title
+TITLED_AFTER = (Run.Status.COMPLETE, Run.Status.TRUNCATED)
+
+logger = logging.getLogger(__name__)
+
+
+class Titles:
+    """Request titles in the background. To be used on the event loop only."""
+
+    def __init__(self, router: Router, catalog: CurrentCatalog) -> None:
+        self._router = router
+        self._catalog = catalog
+        self._first_replies: dict[uuid.UUID, tuple[Run, LlmModel]] = {}  # live, with the requested model
+        self._slots = asyncio.Semaphore(MAX_REQUESTS)
+        self._tasks = BackgroundTasks()
+        self._stopped = False
+
+    def on_launched(self, run: Run, request: ChatRequest) -> None:
+        """Remember the run, if it writes the first reply of a conversation without a title."""
+        untitled = run.conversation.title_state == Conversation.TitleState.FIRST_LINE
+        if untitled and _is_first_reply(run, request):
+            self._first_replies[run.pk] = run, request.model
+
+    def on_stored(self, run: uuid.UUID, outcome: RunOutcome) -> None:
+        """Request a title, if the run wrote a first reply with text in it."""
+        found = self._first_replies.pop(run, None)
+        if found is None or self._stopped or outcome.status not in TITLED_AFTER or outcome.code:
+            return
+        reply, answering = found
+        model = title_model(self._catalog.get())
+        if model and may_read(model, answering) and len(self._tasks) < MAX_TASKS:
+            self._tasks.start(log_failure(self._request_title(reply, model), "a title"), f"title {run}")
+
+    async def stop(self) -> None:
+        """Drop the requests that are left; their conversations keep the first line."""
+        self._stopped = True
+        await self._tasks.cancel()
+
+    async def _request_title(self, run: Run, model: LlmModel) -> None:
+        async with self._slots:
+            claim = await run_in_db(claim_title, run.conversation_id, run.message_id, model.id)
+            if claim is None:
+                return
+            attempt = _Attempt(self._router, claim, model)
+            title, outcome = await attempt.run()
+            await run_in_db(save_title, claim, title, outcome.to_columns())
+
+
+def _is_first_reply(run: Run, request: ChatRequest) -> bool:
+    """Return True if the prompt has no other reply than the one that this run continues."""
+    replies = sum(message["role"] == "assistant" for message in request.messages)
+    return replies == (1 if run.text_offset else 0)
+
+
+class _Attempt:
+    """The one request for a title."""
+
+    def __init__(self, router: Router, claim: TitleClaim, model: LlmModel) -> None:
+        self._router = router
+        self._claim = claim
+        self._model = model
+        self._stream: CompletionStream | None = None
+
+    async def run(self) -> tuple[str, RunOutcome]:
+        """Return the title, "" if the model gave none, and the outcome with its usage."""
+        title = ""
+        try:
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                title, outcome = _parse_answer(*await self._read())
+        except TimeoutError:
+            outcome = RunOutcome(TitleRequest.Status.INTERRUPTED, code=ErrorKind.TIMEOUT.value)
+        except UpstreamError as error:
+            outcome = outcome_of_error(error)
+        if stream := self._stream:
+            outcome = replace(
+                outcome,
+                usage=stream.usage,
+                request_id=outcome.request_id or stream.request_id,
+                gateway_log_ref=stream.gateway_log_ref,
+            )
+        return title, outcome
+
+    async def _read(self) -> tuple[str, str]:
+        """Return the model's response without its reasoning, and the finish reason. Raises UpstreamError."""
+        request = title_request(self._model, self._claim)
+        text = ""
+        async with self._router.stream(request, background=True, on_attempt=self._note_attempt) as stream:
+            async for delta in stream:
+                text += delta.text
+                if len(text) > MAX_ANSWER_CHARS:
+                    return "", "length"
+            if not stream.complete:
+                raise UpstreamError(ErrorKind.INTERRUPTED)
+        return text, stream.finish_reason
+
+    def _note_attempt(self, stream: CompletionStream) -> None:
+        self._stream = stream
+
+
+def _parse_answer(answer: str, finish_reason: str) -> tuple[str, RunOutcome]:
+    """Return the title in a model's response, and the outcome. A response that was cut off gives no title."""
+    if finish_reason == "length":
+        return "", RunOutcome(TitleRequest.Status.TRUNCATED, "length", code=UNUSABLE)
+    title = clean_title(answer)
+    return title, RunOutcome(
+        TitleRequest.Status.COMPLETE, finish_reason or "stop", code="" if title else UNUSABLE
+    )

@@ -1,0 +1,62 @@
+"""The listener of METRICS_BIND: a few lines of HTTP that show the metrics, and nothing else of the site."""
+
+import asyncio
+import socket
+from contextlib import suppress
+
+from chat.metrics import exposition
+
+MAX_HEADER_BYTES = 16_384
+REQUEST_SECONDS = 10.0  # longest time for a client to send its request, and to take the response
+
+
+def listen(host: str, port: int, *, shared: bool) -> socket.socket:
+    """Return a listening socket; a `shared` one, where other workers listen too. Raises OSError."""
+    sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        sock.bind((host, port))
+        sock.listen()
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+async def serve(sock: socket.socket) -> None:
+    """Answer requests until cancelled."""
+    async with await asyncio.start_server(_answer, sock=sock, limit=MAX_HEADER_BYTES) as server:
+        await server.serve_forever()
+
+
+async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
+        async with asyncio.timeout(REQUEST_SECONDS):
+            head = await reader.readuntil(b"\r\n\r\n")
+            writer.write(await _response(head.decode("latin-1")))
+            await writer.drain()
+    writer.close()
+
+
+async def _response(head: str) -> bytes:
+    request, *lines = head.split("\r\n")
+    method, _, rest = request.partition(" ")
+    headers = {
+        name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
+    }
+    if rest.split(" ")[0].split("?")[0] != "/metrics":
+        return _message("404 Not Found", b"The metrics are at /metrics.\n")
+    if method not in ("GET", "HEAD"):
+        return _message("405 Method Not Allowed", b"", "Allow: GET, HEAD")
+    if not exposition.may_read(headers.get("authorization", "")):
+        challenge = f"WWW-Authenticate: {exposition.CHALLENGE}"
+        return _message("401 Unauthorized", b"METRICS_TOKEN is needed.\n", challenge)
+    body = await exposition.render()
+    return _message("200 OK", body, f"Content-Type: {exposition.CONTENT_TYPE}", only_head=method == "HEAD")
+
+
+def _message(status: str, body: bytes, *headers: str, only_head: bool = False) -> bytes:
+    lines = (f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close", *headers)
+    return "\r\n".join((*lines, "", "")).encode("latin-1") + (b"" if only_head else body)

@@ -1,0 +1,117 @@
+"""Attachments: the pictures of questions, and the stored files that they share."""
+
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+LONGEST_NAME = 100
+LONGEST_ALT = 500
+EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}
+
+
+class AttachmentFile(models.Model):
+    """A stored file, by the SHA-256 of its content in hexadecimal.
+
+    The row exists before the file is written, and is deleted with it in one transaction. So every file has a
+    row, and the foreign key keeps a file while an attachment needs it. `uploaded` is the time of the last
+    upload with this content.
+    """
+
+    sha256 = models.CharField(primary_key=True, max_length=64, editable=False)
+    uploaded = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        default_permissions = ()
+        indexes = [models.Index(fields=["uploaded"], name="attachment_file_by_time")]
+
+    def __str__(self) -> str:
+        return self.sha256
+
+
+class AttachmentQuerySet(models.QuerySet["Attachment"]):
+    def owned_by(self, user: Any) -> "AttachmentQuerySet":
+        """Return the attachments that the user may see: unsent ones, and those of messages not deleted."""
+        sent = Q(message__conversation__deleted=None, message__deleted=None)
+        return self.filter(Q(message=None) | sent, owner_id=user.pk)
+
+    def unsent(self) -> "AttachmentQuerySet":
+        return self.filter(message=None)
+
+    def of_messages(self, messages: Iterable[uuid.UUID]) -> dict[uuid.UUID, list["Attachment"]]:
+        """Return the attachments by message, in their order. One query; none without messages."""
+        found: dict[uuid.UUID, list[Attachment]] = {}
+        wanted = list(messages)
+        if wanted:
+            for each in self.filter(message__in=wanted).order_by("position", "id"):
+                assert each.message_id
+                found.setdefault(each.message_id, []).append(each)
+        return found
+
+
+class Attachment(models.Model):
+    """A picture, uploaded by `owner` and sent with `message`, which is None until then.
+
+    `position` orders the pictures of a message, from 0. Several attachments may have the same file: a copy of
+    a message has attachments of its own. `name` is the client's, without its path; `media_type`, `width`,
+    `height` (pixels) and `size` (bytes) are those of the stored file, which this site has encoded.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="attachments")
+    message = models.ForeignKey(
+        "Message", models.CASCADE, null=True, blank=True, related_name="attachments", editable=False
+    )
+    file = models.ForeignKey(
+        AttachmentFile, models.PROTECT, related_name="attachments", db_column="sha256", editable=False
+    )
+    position = models.PositiveSmallIntegerField(default=0)
+    media_type = models.CharField(max_length=20, choices=[(name, name) for name in EXTENSIONS])
+    name = models.CharField(max_length=LONGEST_NAME)
+    alt = models.CharField(max_length=LONGEST_ALT, default="", blank=True)
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    size = models.PositiveIntegerField()
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = AttachmentQuerySet.as_manager()
+
+    class Meta:
+        verbose_name, verbose_name_plural = _("picture"), _("pictures")
+        default_permissions = ()
+        indexes = [
+            models.Index(fields=["created"], condition=Q(message=None), name="attachment_unsent"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def label(self) -> str:
+        """The alternative text, or else the name of the file."""
+        return self.alt or self.name
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the stored file, in hexadecimal."""
+        return self.file_id
+
+    def copy(self, *, owner_id: int, message_id: uuid.UUID, position: int) -> "Attachment":
+        """Return a new attachment of another message with the same file; it is not saved."""
+        return Attachment(
+            owner_id=owner_id,
+            message_id=message_id,
+            position=position,
+            file_id=self.file_id,
+            media_type=self.media_type,
+            name=self.name,
+            alt=self.alt,
+            width=self.width,
+            height=self.height,
+            size=self.size,
+        )

@@ -1,0 +1,107 @@
+"""Models that this site may offer: their properties, declared and observed, and their settings."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.signals import pre_delete
+from django.dispatch import receiver
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from .catalog_state import CatalogState
+
+MAX_REJECTIONS = 3  # from then on a model counts as ended: Cloudflare once refused a model that had not
+REJECTION_LIFETIME = timedelta(days=1)  # after the last rejection; then the model is tried again
+DEFAULT_POSITION = 1_000
+
+
+class SiteModelQuerySet(models.QuerySet["SiteModel"]):
+    def count_rejection(self, key: str) -> None:
+        """Count one rejection of this model as ended by Cloudflare; start anew a day after the last one."""
+        now = timezone.now()
+        row = self.filter(pk=key)
+        if not row.filter(last_rejected__gt=now - REJECTION_LIFETIME).update(
+            rejections=F("rejections") + 1, last_rejected=now
+        ):
+            row.update(rejections=1, last_rejected=now)
+
+    def put_default(self, key: str) -> None:
+        """Make this model the default. Call it in the transaction that checked that it may be."""
+        self.filter(is_default=True).exclude(pk=key).update(is_default=False)
+        self.filter(pk=key).update(is_default=True)
+
+
+class SiteModel(models.Model):
+    """A model and the administrator's settings for it.
+
+    `metadata` is Cloudflare's description of the model as JSON, empty if its list could not be fetched.
+    `observed_context_window` and `observed_max_output`, in tokens, are limits read from error messages of the
+    model. `delisted_at` is the time since which Cloudflare no longer lists it. `display_name` replaces the
+    maker's name. Only an `enabled` model can be chosen.
+    """
+
+    class Source(models.TextChoices):
+        BUNDLED = "bundled", _("built in")
+        SEARCH = "search", _("Cloudflare’s list")
+        FINETUNE = "finetune", _("fine-tune of the account")
+        SITE = "site", _("site settings")
+
+    id = models.CharField(max_length=200, primary_key=True, editable=False)
+    source = models.CharField(_("source"), max_length=8, choices=Source, editable=False)
+    metadata = models.JSONField(default=dict, editable=False)
+    observed_context_window = models.PositiveBigIntegerField(null=True, editable=False)
+    observed_max_output = models.PositiveBigIntegerField(null=True, editable=False)
+    delisted_at = models.DateTimeField(null=True, editable=False)
+    rejections = models.PositiveIntegerField(default=0, editable=False)
+    last_rejected = models.DateTimeField(null=True, editable=False)
+    enabled = models.BooleanField(_("shown"), default=True)
+    is_default = models.BooleanField(_("default"), default=False, editable=False)
+    position = models.PositiveIntegerField(_("order"), default=DEFAULT_POSITION)
+    display_name = models.CharField(
+        _("custom name"), max_length=100, default="", blank=True, help_text=_("Replaces the official name.")
+    )
+    groups = models.ManyToManyField(
+        Group,
+        related_name="+",
+        blank=True,
+        verbose_name=_("groups"),
+        help_text=_("Only people in these groups can use it. Leave empty for everyone."),
+    )
+
+    objects = SiteModelQuerySet.as_manager()
+
+    class Meta:
+        verbose_name, verbose_name_plural = _("model"), _("models")
+        default_permissions = ("view", "change")
+        ordering = ("position", "id")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["is_default"], condition=Q(is_default=True), name="site_model_one_default"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_default=False) | Q(enabled=True), name="site_model_default_is_enabled"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.display_name or self.id
+
+    @property
+    def has_ended(self) -> bool:
+        """True if Cloudflare no longer lists the model, or refused it often and lately enough as ended."""
+        rejected = self.last_rejected is not None and self.last_rejected > timezone.now() - REJECTION_LIFETIME
+        return self.delisted_at is not None or (rejected and self.rejections >= MAX_REJECTIONS)
+
+
+@receiver(pre_delete, sender=Group)
+def hide_from_everybody(instance: Group, origin: Any, **_: Any) -> None:
+    """Hide the models left without a group by this deletion: otherwise everybody could use them."""
+    doomed = {instance.pk} if isinstance(origin, Group) else set(origin.values_list("pk", flat=True))
+    link = SiteModel.groups.through.objects
+    kept = link.exclude(group_id__in=doomed).values("sitemodel_id")
+    theirs = SiteModel.objects.filter(pk__in=link.filter(group_id__in=doomed).values("sitemodel_id"))
+    if theirs.exclude(pk__in=kept).update(enabled=False, is_default=False):
+        CatalogState.objects.bump_version()

@@ -1,0 +1,153 @@
+"""The values of columns, in one form for every database: the one in which Django stores them on SQLite.
+
+PostgreSQL's `COPY` accepts the same form: a UUID without hyphens, a time in UTC without its zone, 0 and 1.
+"""
+
+import ipaddress
+import json
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+Convert = Callable[[Any], Any]
+"""Called with a value that is not NULL."""
+
+WHOLE_SECOND = ".000000"
+SECONDS_CHARS, MICROSECONDS_CHARS = len("2027-01-31 12:00:00"), len("2027-01-31 12:00:00.000000")
+REPLACEMENT = "\ufffd"
+# Each escape of a JSON text, so that a backslash that is itself escaped begins none. A pair comes first.
+ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
+)
+NOT_STORABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})")
+
+
+class Kind(Enum):
+    """A kind of column, by how its values differ between the databases."""
+
+    INTEGER = "integer"
+    BOOLEAN = "boolean"
+    FLOAT = "float"
+    TEXT = "text"
+    TIME = "time"
+    UUID = "uuid"
+    JSON = "json"
+    ADDRESS = "address"
+    BYTES = "bytes"
+
+
+KINDS = {
+    "AutoField": Kind.INTEGER,
+    "BigAutoField": Kind.INTEGER,
+    "SmallAutoField": Kind.INTEGER,
+    "IntegerField": Kind.INTEGER,
+    "BigIntegerField": Kind.INTEGER,
+    "SmallIntegerField": Kind.INTEGER,
+    "PositiveIntegerField": Kind.INTEGER,
+    "PositiveBigIntegerField": Kind.INTEGER,
+    "PositiveSmallIntegerField": Kind.INTEGER,
+    "BooleanField": Kind.BOOLEAN,
+    "FloatField": Kind.FLOAT,
+    "CharField": Kind.TEXT,
+    "SlugField": Kind.TEXT,
+    "FileField": Kind.TEXT,
+    "TextField": Kind.TEXT,
+    "DateField": Kind.TEXT,
+    "DateTimeField": Kind.TIME,
+    "UUIDField": Kind.UUID,
+    "JSONField": Kind.JSON,
+    "GenericIPAddressField": Kind.ADDRESS,
+    "BinaryField": Kind.BYTES,
+}
+"""The kind of a field, by its `get_internal_type()`."""
+
+
+def storable_text(value: str) -> str:
+    """Return the text with U+FFFD in place of each NUL, which PostgreSQL cannot hold; the length stays."""
+    return value.replace("\0", REPLACEMENT) if isinstance(value, str) and "\0" in value else value
+
+
+def storable_json(text: str) -> str:
+    r"""Return the JSON text with U+FFFD in place of each `\u0000` and each half of a surrogate pair."""
+    if "\\u" not in text:
+        return text
+    return ESCAPE.sub(lambda found: r"\ufffd" if NOT_STORABLE.fullmatch(found[0]) else found[0], text)
+
+
+def time_of_sqlite(text: str) -> str:
+    """Return the time as Django writes it: with six digits of a second, or with none."""
+    if SECONDS_CHARS < len(text) < MICROSECONDS_CHARS and text[SECONDS_CHARS] == ".":
+        text = text.ljust(MICROSECONDS_CHARS, "0")
+    return text.removesuffix(WHOLE_SECOND)
+
+
+def time_of_postgres(text: str) -> str:
+    return time_of_sqlite(text.removesuffix("+00"))
+
+
+def bytes_of_postgres(text: str) -> bytes:
+    return bytes.fromhex(text.removeprefix("\\x"))
+
+
+FROM_SQLITE: dict[Kind, Convert] = {
+    Kind.FLOAT: float,
+    Kind.TEXT: storable_text,
+    Kind.TIME: time_of_sqlite,
+    Kind.JSON: storable_json,
+}
+FROM_POSTGRES: dict[Kind, Convert] = {
+    Kind.INTEGER: int,
+    Kind.BOOLEAN: {"f": 0, "t": 1}.__getitem__,
+    Kind.FLOAT: float,
+    Kind.TIME: time_of_postgres,
+    Kind.UUID: lambda text: text.replace("-", ""),
+    Kind.BYTES: bytes_of_postgres,
+}
+
+
+def _comparable_json(text: str) -> str:
+    """Return a text that is equal for equal values. `jsonb` keeps neither order nor the form of a number."""
+    if text in ("{}", "[]"):
+        return text
+    return repr(_ordered(json.loads(text, parse_float=Decimal, parse_int=Decimal)))
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _ordered(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_ordered(each) for each in value]
+    if isinstance(value, Decimal):
+        return _shortest(value)
+    return value
+
+
+def _shortest(number: Decimal) -> tuple[int, str, int]:
+    """Return sign, digits and exponent without zeros at the end, so that 1, 1.0 and 10e-1 become equal."""
+    sign, digits, exponent = number.as_tuple()
+    written = "".join(map(str, digits)).lstrip("0")
+    kept = written.rstrip("0")
+    return (sign, kept, int(exponent) + len(written) - len(kept)) if kept else (0, "", 0)
+
+
+def _comparable_address(text: str) -> str:
+    return ipaddress.ip_address(text).packed.hex()
+
+
+COMPARABLE: dict[Kind, Convert] = {Kind.JSON: _comparable_json, Kind.ADDRESS: _comparable_address}
+
+
+def converter(kinds: list[Kind], conversions: dict[Kind, Convert]) -> Callable[[Any], list[Any]]:
+    """Return a function that converts a row of columns of these kinds."""
+    work = [(place, conversions[kind]) for place, kind in enumerate(kinds) if kind in conversions]
+
+    def convert(row: Any) -> list[Any]:
+        values = list(row)
+        for place, change in work:
+            if values[place] is not None:
+                values[place] = change(values[place])
+        return values
+
+    return convert

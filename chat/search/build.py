@@ -1,0 +1,129 @@
+"""Index the texts that are older than the index, newest first, in small transactions while the site runs.
+
+Each step indexes the newest conversations that are not indexed yet. A step can fail or be repeated safely.
+"""
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Collection
+
+from django.db import DatabaseError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from chat.db import DatabaseExecutor, write_lock
+from chat.models import Conversation, Message, SearchBuild, SearchDocument
+
+from . import index
+
+STEP_CONVERSATIONS = 25  # indexed in one step
+STEP_MESSAGES = 100  # indexed in one step; a long conversation takes several steps
+RETRY_SECONDS = 60.0
+
+logger = logging.getLogger(__name__)
+
+
+def build(on_step: Callable[[int], None], stop: Callable[[], bool]) -> None:
+    """Build until the index is complete or `stop()` returns True.
+
+    `on_step` is called with the number of new documents. Each step is followed by a pause of the same length,
+    in which others can write.
+    """
+    while not stop():
+        began = time.monotonic()
+        added = step()
+        if added is None:
+            return
+        on_step(added)
+        time.sleep(time.monotonic() - began)
+
+
+def restart() -> None:
+    """Empty the index, so that the next steps build all of it again."""
+    with write_lock(), transaction.atomic():
+        newest = SearchDocument.objects.order_by("-pk").values_list("pk", flat=True).first()
+        index.clear()
+        SearchBuild.objects.update_or_create(
+            pk=1, defaults={"finished": False, "created": None, "conversation": None}
+        )
+        if newest:  # texts stored during the build get higher ids
+            SearchBuild.objects.update(next_id=newest)
+
+
+def step() -> int | None:
+    """Index the next conversations. Return the number of new documents, None once the index is complete."""
+    with write_lock(), transaction.atomic():
+        state = SearchBuild.objects.select_for_update().filter(finished=False).first()
+        if state is None:
+            return None
+        conversations = list(_next_conversations(state))
+        documents = _unindexed_documents(conversations)
+        for document in documents[:STEP_MESSAGES]:
+            index.insert_at(state.next_id, document)
+            state.next_id -= 1
+        if len(documents) <= STEP_MESSAGES:
+            state.finished = len(conversations) < STEP_CONVERSATIONS
+            if conversations:
+                state.created, state.conversation = conversations[-1].created, conversations[-1].pk
+        state.save()
+        return min(len(documents), STEP_MESSAGES)
+
+
+def _next_conversations(state: SearchBuild) -> "QuerySet[Conversation]":
+    """Return the next conversations to index, newest first."""
+    rows = Conversation.objects.select_for_update(no_key=True).order_by("-created", "-pk")
+    rows = rows.only("pk", "user_id", "title", "created")
+    if state.created:
+        rows = rows.filter(Q(created__lt=state.created) | Q(created=state.created, pk__lt=state.conversation))
+    return rows[:STEP_CONVERSATIONS]
+
+
+def _unindexed_documents(conversations: list[Conversation]) -> list[index.Document]:
+    """Return the documents that these conversations lack, of at most STEP_MESSAGES + 1 messages."""
+    owners = {conversation.pk: conversation.user_id for conversation in conversations}
+    messages = (
+        index.message_of(message, owners[message.conversation_id]) for message in _lock_unindexed(owners)
+    )
+    titles = SearchDocument.objects.filter(conversation__in=owners)
+    titled = set(titles.values_list("conversation", flat=True))
+    return [*messages, *(index.title_of(each) for each in conversations if each.pk not in titled)]
+
+
+def _lock_unindexed(conversations: Collection[uuid.UUID]) -> list[Message]:
+    """Lock and return the messages to index, so that no reply grows before its document is stored.
+
+    A message that was indexed while this waited for the locks is left out.
+    """
+    indexed = SearchDocument.objects.filter(message=OuterRef("pk"))
+    unindexed = Message.objects.filter(~Exists(indexed), conversation__in=conversations).exclude(text="")
+    keys = list(unindexed.order_by("-created", "-pk").values_list("pk", flat=True)[: STEP_MESSAGES + 1])
+    rows = Message.objects.select_for_update(no_key=True).filter(pk__in=keys)
+    locked = {message.pk: message for message in rows.only("pk", "conversation_id", "text").order_by("pk")}
+    meanwhile = set(SearchDocument.objects.filter(message__in=keys).values_list("message", flat=True))
+    return [locked[key] for key in keys if key in locked and key not in meanwhile]
+
+
+async def build_in_background() -> None:
+    """Build on a separate thread until the index is complete. Several processes may build at once."""
+    thread = DatabaseExecutor("db-search")
+    try:
+        await repeat_until_complete(lambda: thread(step))
+    finally:
+        await asyncio.get_running_loop().run_in_executor(None, thread.close)
+
+
+async def repeat_until_complete(take_step: Callable[[], Awaitable[int | None]]) -> None:
+    """Take steps until one returns None. Of an outage of the database only the first failure is logged."""
+    is_away = False
+    while True:
+        began = time.monotonic()
+        try:
+            if await take_step() is None:
+                return
+            is_away, pause = False, time.monotonic() - began
+        except DatabaseError as error:
+            if not is_away:
+                logger.warning("the search index is not built further for now: %s", type(error).__name__)
+            is_away, pause = True, RETRY_SECONDS
+        await asyncio.sleep(pause)

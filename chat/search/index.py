@@ -1,0 +1,136 @@
+"""Write the index: call these functions in the transaction that stores, changes or deletes the text.
+
+A change or deletion names the former text, because FTS5 keeps none: see `word_tables`.
+"""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.apps import AppConfig
+from django.db import connection
+from django.db.models.signals import post_migrate, pre_delete
+from django.dispatch import receiver
+
+from chat.models import Conversation, Message, Run, SearchDocument
+
+from . import words
+from .expression import message_tag, title_tag
+from .word_tables import word_table
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text to index: of a message, or the title of a conversation."""
+
+    owner: int
+    text: str
+    message: uuid.UUID | None = None
+    conversation: uuid.UUID | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the text, after the tag of its kind and its owner."""
+        tag = message_tag(self.owner) if self.message else title_tag(self.owner)
+        return [tag, *words.indexed(self.text)]
+
+
+def title_of(conversation: Conversation) -> Document:
+    return Document(conversation.user_id, conversation.title, conversation=conversation.pk)
+
+
+def message_of(message: Message, owner: int) -> Document:
+    return Document(owner, message.text, message=message.pk)
+
+
+def add(documents: Iterable[Document]) -> None:
+    """Index new texts. An empty one is indexed once it has text."""
+    with connection.cursor() as cursor:
+        for document in documents:
+            if document.text:
+                _add(cursor, document)
+
+
+def change(former: str, document: Document) -> None:
+    """Index a text that has replaced `former`."""
+    found = _find(document)
+    if found is None:
+        add([document])
+        return
+    with connection.cursor() as cursor:
+        word_table.change(cursor, found, replace(document, text=former), document)
+
+
+def remove(document: Document) -> None:
+    """Delete a text from the index, before or after its row is deleted."""
+    found = _find(document)
+    if found is None:
+        return
+    with connection.cursor() as cursor:
+        word_table.delete(cursor, found, document)
+    SearchDocument.objects.filter(pk=found).delete()
+
+
+def add_reply(run: Run, text: str) -> None:
+    """Index the text that an ended run has added to its message."""
+    if not text:
+        return
+    if not run.text_offset:
+        add([Document(run.user_id, text, message=run.message_id)])
+        return
+    whole = Message.objects.values_list("text", flat=True).get(pk=run.message_id)
+    change(whole[: run.text_offset], Document(run.user_id, whole, message=run.message_id))
+
+
+def insert_at(key: int, document: Document) -> None:
+    """Index a text under a chosen id, while the index of older messages is built."""
+    row = SearchDocument(
+        id=key, owner=document.owner, message=document.message, conversation=document.conversation
+    )
+    row.save(force_insert=True)
+    with connection.cursor() as cursor:
+        word_table.add(cursor, key, document)
+
+
+def clear() -> None:
+    """Delete the whole index."""
+    with connection.cursor() as cursor:
+        word_table.clear(cursor)
+
+
+def _add(cursor: Any, document: Document) -> None:
+    keys = [document.owner, _to_db(document.message), _to_db(document.conversation)]
+    word_table.add_document(cursor, keys, document)
+
+
+def _find(document: Document) -> int | None:
+    by_key = {"message": document.message} if document.message else {"conversation": document.conversation}
+    return SearchDocument.objects.filter(**by_key).values_list("pk", flat=True).first()
+
+
+def _to_db(key: uuid.UUID | None) -> Any:
+    return SearchDocument._meta.get_field("message").get_db_prep_value(key, connection)
+
+
+@receiver(pre_delete, sender=Message, dispatch_uid="search message")
+def _remove_message(instance: Message, **_: Any) -> None:
+    """Also called for each message that is deleted with its conversation or its parent."""
+    if instance.text:
+        remove(message_of(instance, _owner_of(instance.conversation_id)))
+
+
+@receiver(pre_delete, sender=Conversation, dispatch_uid="search title")
+def _remove_title(instance: Conversation, **_: Any) -> None:
+    remove(title_of(instance))
+
+
+@receiver(post_migrate, dispatch_uid="search flush")
+def _clear_after_flush(sender: AppConfig, **sent: Any) -> None:
+    """`manage.py flush` empties the tables of all models, and the words are in none."""
+    if sender.label == "chat" and "plan" not in sent:  # `migrate` sends the signal with its plan
+        clear()
+
+
+def _owner_of(conversation: uuid.UUID) -> int:
+    return Conversation.objects.values_list("user_id", flat=True).get(pk=conversation)

@@ -1,0 +1,180 @@
+"""Find the newest documents that match a query, and read their rows.
+
+SQLite reads the matches newest first and stops at the limit. PostgreSQL collects all matches before it sorts
+them, which is slow for a common word. So it searches the person's newest documents first, without the index,
+and the whole index only if these have too few matches.
+"""
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import Q
+from django.db.models.functions import Left
+
+from chat.models import Conversation, Message, SearchDocument
+
+from .expression import fts5, message_tag, title_tag, tsquery
+from .query import Query
+
+WINDOW = 100  # matches that are ranked together
+FILTER_LIMIT = 1_000  # matches whose rows are read to find WINDOW that pass the filters
+RECENT_DOCUMENTS = 1_000  # a person's newest documents, which PostgreSQL reads one by one
+ENOUGH_RECENT = 50  # matches among them; with fewer the whole index is searched
+RANKED_CHARS = 10_000  # the beginning of a text that is read for the ranking
+CONVERSATION_FIELDS = (
+    "user",
+    "title",
+    "model",
+    "updated",
+    "deleted",
+    "temporary",
+    "pinned_at",
+    "archived_at",
+)
+
+SQLITE = """
+SELECT rowid FROM chat_search_words WHERE chat_search_words MATCH %s AND rowid < %s
+ORDER BY rowid DESC LIMIT %s
+"""
+# IS TRUE keeps the planner from using the GIN index of the words.
+POSTGRES_RECENT = """
+SELECT id FROM (
+    SELECT id FROM chat_searchdocument WHERE owner = %s AND id < %s ORDER BY id DESC LIMIT %s
+) AS recent JOIN chat_search_words USING (id) WHERE (words @@ %s::tsquery) IS TRUE ORDER BY id DESC LIMIT %s
+"""
+# MATERIALIZED keeps the planner from reading all documents in id order.
+POSTGRES = """
+WITH found AS MATERIALIZED (SELECT id FROM chat_search_words WHERE words @@ %s::tsquery)
+SELECT id FROM found WHERE id < %s ORDER BY id DESC LIMIT %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A matching message, with the beginning of its text; or a matching title, if `message` is None."""
+
+    id: int
+    conversation: uuid.UUID
+    message: uuid.UUID | None
+    title: str
+    text: str
+    role: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Matches, newest first. `next`: older matches have ids below this one; None if there are none."""
+
+    matches: list[Match]
+    next: int | None
+
+
+def messages(owner: int, query: Query, below: int) -> Window:
+    """Return the user's newest matching messages among the documents with ids below `below`."""
+    return _window(owner, query, message_tag(owner), below, _read_messages)
+
+
+def titles(owner: int, query: Query, below: int) -> Window:
+    """Return the user's newest matching titles among the documents with ids below `below`."""
+    return _window(owner, query, title_tag(owner), below, _read_titles)
+
+
+def newest_document() -> int:
+    return SearchDocument.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+
+
+def _window(
+    owner: int, query: Query, tag: str, below: int, read: "Callable[[int, Query, Sequence[int]], list[Match]]"
+) -> Window:
+    keys, has_more = _newest(owner, query, tag, below)
+    found: list[Match] = []
+    for start in range(0, len(keys), WINDOW):
+        part = keys[start : start + WINDOW]
+        found += read(owner, query, part)
+        if len(found) >= WINDOW and part[-1] != keys[-1]:
+            return Window(found, part[-1])
+    return Window(found, keys[-1] if has_more else None)
+
+
+def _newest(owner: int, query: Query, tag: str, below: int) -> tuple[list[int], bool]:
+    """Return the ids of the newest matches, and whether there may be more."""
+    limit = FILTER_LIMIT if query.has_filters else WINDOW
+    if connection.vendor == "sqlite":
+        found = column_of(SQLITE, [fts5(query, tag), below, limit])
+        return found, len(found) == limit
+    wanted = tsquery(query, tag)
+    if not query.has_filters:
+        recent = column_of(POSTGRES_RECENT, [owner, below, RECENT_DOCUMENTS, wanted, WINDOW])
+        if len(recent) >= ENOUGH_RECENT:
+            return recent, True
+    found = column_of(POSTGRES, [wanted, below, limit])
+    return found, len(found) == limit
+
+
+def _read_messages(owner: int, query: Query, keys: Sequence[int]) -> list[Match]:
+    ids = _keys_by("message", keys)
+    rows = Message.objects.filter(_in_time(query, "created"), pk__in=ids, deleted=None)
+    fields = ("pk", "conversation_id", "head", "role", "created", "model")
+    found = list(rows.annotate(head=Left("text", RANKED_CHARS)).values_list(*fields))
+    conversations = _conversations(owner, query, {row[1] for row in found}, Q())
+    matches = [
+        Match(ids[key], of, key, conversations[of].title, head, role, at)
+        for key, of, head, role, at, model in found
+        if of in conversations and query.model in (model or conversations[of].model).lower()
+    ]
+    return sorted(matches, key=lambda match: -match.id)
+
+
+def _read_titles(owner: int, query: Query, keys: Sequence[int]) -> list[Match]:
+    ids = _keys_by("conversation", keys)
+    matches = [
+        Match(ids[found.pk], found.pk, None, found.title, found.title, "", found.updated)
+        for found in _conversations(owner, query, ids, _in_time(query, "updated")).values()
+        if query.model in found.model.lower()
+    ]
+    return sorted(matches, key=lambda match: -match.id)
+
+
+def _keys_by(column: str, keys: Sequence[int]) -> dict[Any, int]:
+    """Return {id of the message or conversation: id of its document}."""
+    return dict(SearchDocument.objects.filter(pk__in=keys).values_list(column, "pk"))
+
+
+def _conversations(
+    owner: int, query: Query, keys: Iterable[uuid.UUID], among: Q
+) -> dict[uuid.UUID, Conversation]:
+    """Return the owner's conversations that pass the query's filters, by id.
+
+    The owner is compared here and not in SQL: SQLite would then use the index by owner, and read all of the
+    owner's conversations.
+    """
+    rows = Conversation.objects.filter(among, pk__in=keys).only(*CONVERSATION_FIELDS)
+    return {
+        row.pk: row
+        for row in rows
+        if row.user_id == owner
+        and not (row.deleted or row.temporary)
+        and not (query.pinned and row.pinned_at is None)
+        and not (query.archived and row.archived_at is None)
+    }
+
+
+def _in_time(query: Query, column: str) -> Q:
+    found = Q()
+    if query.before:
+        found &= Q(**{f"{column}__lt": query.before})
+    if query.after:
+        found &= Q(**{f"{column}__gte": query.after})
+    return found
+
+
+def column_of(statement: str, values: list[Any]) -> list[Any]:
+    """Run a statement and return the only column of its rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return [key for (key,) in cursor.fetchall()]

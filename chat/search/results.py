@@ -1,0 +1,105 @@
+"""Search of a person's own conversations, in pages of results, the best first."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils import timezone
+
+from chat.models import Message, SearchBuild
+
+from . import matches
+from .matches import WINDOW, Match
+from .query import Query
+from .ranking import ranked
+from .snippets import Snippet, snippet
+
+PAGE = 20  # results
+MAX_WINDOWS = 4  # read for one page: filters may drop all matches of a window
+MAX_OFFSET = 2 * WINDOW  # the first window has titles and messages
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The start of a page: the window of documents with ids below `below`, and the offset in its ranking.
+
+    `with_titles`: this is the first window, whose ranking includes the matching titles.
+    """
+
+    below: int
+    offset: int = 0
+    with_titles: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.below:x}.{self.offset}{'t' if self.with_titles else ''}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor":
+        """Return the cursor that `str` wrote. Raises ValueError."""
+        below, dot, offset = text.removesuffix("t").partition(".")
+        found = cls(int(below, 16), int(offset), text.endswith("t"))
+        if (
+            not dot
+            or str(found) != text
+            or not 0 <= found.below < 2**62
+            or not 0 <= found.offset <= MAX_OFFSET
+        ):
+            raise ValueError("not a cursor")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A found message; or a conversation found by its title, if `message` is None."""
+
+    conversation: uuid.UUID
+    message: uuid.UUID | None
+    title: str
+    snippet: Snippet
+    role: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A page of results. `building`: older messages are not indexed yet, so results may be missing."""
+
+    results: list[Result]
+    next: Cursor | None
+    building: bool
+
+
+def search(owner: int, query: Query, cursor: Cursor | None = None) -> Results:
+    """Return a page of results: those of the newest window in the order of their rank, then of older ones."""
+    building = SearchBuild.objects.is_running()
+    if query.is_empty:
+        return Results([], None, building)
+    at: Cursor | None = cursor or Cursor(matches.newest_document() + 1)
+    page: list[Match] = []
+    for _ in range(MAX_WINDOWS):
+        if at is None or page:
+            break
+        page, at = _page(owner, query, at)
+    return Results([_result(match, query) for match in page], at, building)
+
+
+def _page(owner: int, query: Query, cursor: Cursor) -> tuple[list[Match], Cursor | None]:
+    """Return the matches of a page, and the cursor of the one after it."""
+    window = (matches.titles if query.in_title else matches.messages)(owner, query, cursor.below)
+    found = window.matches
+    if cursor.with_titles and not query.in_title:
+        found = [*matches.titles(owner, query, cursor.below).matches, *found]
+    end = cursor.offset + PAGE
+    page = ranked(found, query, timezone.now())[cursor.offset : end]
+    if end < len(found):
+        return page, Cursor(cursor.below, end, cursor.with_titles)
+    return page, None if window.next is None else Cursor(window.next, with_titles=False)
+
+
+def _result(match: Match, query: Query) -> Result:
+    text = match.text
+    found = snippet(text, query.terms)
+    if not found.marks and match.message and query.terms and len(text) == matches.RANKED_CHARS:
+        text = Message.objects.values_list("text", flat=True).get(pk=match.message)
+        found = snippet(text, query.terms)
+    return Result(match.conversation, match.message, match.title, found, match.role, match.at)

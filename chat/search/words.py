@@ -1,0 +1,112 @@
+"""The tokenizer of the search: it splits texts and queries into words.
+
+Case and accents are folded. In Chinese, Japanese, Korean, Thai and other scripts without spaces, each
+character is a word, so that a phrase finds any substring. Punctuation separates words, so `foo.bar` and
+`snake_case` are phrases of two words.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import NamedTuple
+
+MAX_WORD_CHARS = 64  # of a longer word, such as a key or a hash, only the beginning is indexed
+MAX_BYTES = 400_000  # of words indexed for one text; later words are not found
+MAX_PART_CHARS = 64  # read on each side of a change of case in an identifier
+WORD = re.compile(r"[^\W_]+")
+MARKS = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+"
+)
+# Scripts without spaces: kana, Han, Hangul; Thai, Lao, Burmese, Khmer.
+SINGLE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+PIECE = re.compile(f"[{SINGLE}]|[^{SINGLE}]+")
+CASE_CHANGE = re.compile("[a-z0-9][A-Z]")
+PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
+NOT_ALPHANUMERIC = re.compile("[^A-Za-z0-9]")
+
+
+class Place(NamedTuple):
+    """A word and its position in the text, in code points."""
+
+    word: str
+    start: int
+    end: int
+
+
+def fold(text: str) -> str:
+    """Return the text with case, accents and compatibility forms folded, so that variants become equal."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFC", MARKS.sub("", decomposed)).casefold()
+
+
+def split(text: str) -> list[str]:
+    """Return the words of a text in order."""
+    found = WORD.findall(fold(text))
+    if text.isascii():
+        return [word[:MAX_WORD_CHARS] for word in found]
+    return [piece[:MAX_WORD_CHARS] for word in found for piece in _pieces(word)]
+
+
+def indexed(text: str) -> list[str]:
+    """Return the words to index: all words of the text, then the parts of identifiers such as `useEffect`."""
+    words = split(text)
+    words += _parts(text)
+    size = 0
+    for count, word in enumerate(words):
+        size += len(word) + 1 if word.isascii() else len(word.encode()) + 1
+        if size > MAX_BYTES:
+            return words[:count]
+    return words
+
+
+def places(text: str) -> Iterator[Place]:
+    """Yield the words of a text with their positions. Slower than `split`, so only for short texts."""
+    for run in re.finditer(r"\S+", text):
+        yield from _places_in(run[0], run.start())
+
+
+def _places_in(run: str, offset: int) -> Iterator[Place]:
+    folded, origin = _folded_with_origin(run)
+    for found in WORD.finditer(folded):
+        start = found.start()
+        for piece in _pieces(found[0]):
+            end = start + len(piece)
+            yield Place(piece[:MAX_WORD_CHARS], offset + origin[start], offset + origin[end])
+            start = end
+
+
+def _folded_with_origin(run: str) -> tuple[str, list[int]]:
+    """Return the folded text, and the index in `run` of each of its characters and of its end.
+
+    A character and its combining marks are folded together.
+    """
+    folded: list[str] = []
+    origin: list[int] = []
+    starts = [at for at, character in enumerate(run) if at == 0 or not unicodedata.combining(character)]
+    for start, end in zip(starts, [*starts[1:], len(run)], strict=True):
+        piece = fold(run[start:end])
+        folded.append(piece)
+        origin += [start] * len(piece)
+    return "".join(folded), [*origin, len(run)]
+
+
+def _pieces(word: str) -> list[str]:
+    return [word] if word.isascii() else PIECE.findall(word)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield the parts of words in camel case, in lower case, in time linear in the text's length."""
+    done = 0
+    for change in CASE_CHANGE.finditer(text):
+        if change.start() < done:
+            continue
+        before = text[max(done, change.start() - MAX_PART_CHARS) : change.start()]
+        start = change.start() - len(NOT_ALPHANUMERIC.split(before)[-1])
+        after = NOT_ALPHANUMERIC.search(text, change.start(), change.start() + MAX_PART_CHARS)
+        done = after.start() if after else min(len(text), change.start() + MAX_PART_CHARS)
+        yield from (part.lower() for part in PART.findall(text[start:done]))

@@ -1,0 +1,73 @@
+"""The messages on the pages of a shared link: those of its branch as they were when it was created."""
+
+import uuid
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from chat.message_rendering import Text, render_page
+from chat.models import Attachment, Message, SharedLink
+from chat.models.message import MAX_DEPTH
+from chat.transfer.reading import branch_batches, read
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Page `number` (from 1) of `count`, oldest messages first. Its messages and characters are limited."""
+
+    link: SharedLink
+    messages: list[dict[str, Any]]
+    number: int
+    count: int
+
+    @property
+    def has_pictures(self) -> bool:
+        return any(message["pictures"] for message in self.messages)
+
+
+def read_page(link: SharedLink, number: int) -> Snapshot | None:
+    """Return a page of the shared messages; None if there is no such page.
+
+    Of a message only the role, the text, the model and the pictures are shared, and never its reasoning. The
+    names of the pictures' files are not shown.
+    """
+    batches = branch_batches(link.leaf_id)
+    if not 0 < number <= len(batches):
+        return None
+    messages = [
+        {
+            "id": each["id"],
+            "role": each["role"],
+            "text": shared_text(link, each["id"], each["text"]),
+            "model": each["model"],
+            "pictures": each.get("attachments", []),
+        }
+        for each in read(batches[number - 1])
+    ]
+    return Snapshot(link, messages, number, len(batches))
+
+
+def shared_text(link: SharedLink, message: Any, text: str) -> str:
+    """Return the shared part of a message's text.
+
+    A reply that was continued after the link was created is cut at its former length.
+    """
+    return text[: link.leaf_length] if str(message) == str(link.leaf_id) else text
+
+
+def picture(link: SharedLink, attachment: uuid.UUID) -> Attachment | None:
+    """Return the picture if a shared message has it, otherwise None."""
+    found = Attachment.objects.filter(pk=attachment, message__deleted=None).first()
+    if found is None or found.message_id is None:
+        return None
+    path = Message.objects.ancestors(link.leaf_id, MAX_DEPTH)
+    return found if any(node.id == found.message_id for node in path) else None
+
+
+async def render(snapshot: Snapshot, visitor: Hashable) -> None:
+    """Render the replies and add their HTML. `visitor`: the client whose share of the renderer this uses."""
+    replies = [each for each in snapshot.messages if each["role"] == Message.Role.ASSISTANT]
+    texts = [Text(each["text"], each["id"]) for each in replies]
+    html = await render_page(visitor, texts)
+    for message, rendered in zip(replies, html, strict=True):
+        message["html"] = rendered

@@ -1,0 +1,135 @@
+"""Export of a person's conversations as a zip file, which is built while it is downloaded."""
+
+import io
+import json
+import logging
+import re
+import uuid
+import zipfile
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime, tzinfo
+
+from django.utils import timezone
+
+from chat.attachments import files
+from chat.attachments.problems import StorageUnavailable
+from chat.models import Attachment, Conversation, Preferences, User
+from chat.models.conversation import ConversationQuerySet
+
+from .document import file_name, written
+from .json_export import json_pieces
+from .markdown_export import NameOf, markdown_pieces
+
+FORMAT, VERSION = "chat.account", 1
+ACCOUNT = "account.json"
+PRIVATE = 0o600 << 16  # the file's permissions, as zip stores them
+FIRST_YEAR = 1980  # the earliest that a zip file's times can express
+PIECE_BYTES = 65_536
+TITLE_CHARS = 40
+FROM_MARKDOWN = "../"  # from the folder `markdown` to the archive's root
+
+logger = logging.getLogger(__name__)
+
+
+class _Pipe(io.RawIOBase):
+    """A write-only file. `take` removes what was written, so that the archive is never held in memory."""
+
+    def __init__(self) -> None:
+        self._written = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        piece = bytes(data)  # type: ignore[call-overload]
+        self._written += piece
+        return len(piece)
+
+    def __len__(self) -> int:
+        return len(self._written)
+
+    def take(self) -> bytes:
+        taken, self._written = bytes(self._written), bytearray()
+        return taken
+
+
+def archive_pieces(
+    user: User, zone: tzinfo, name_of: NameOf, only: Collection[uuid.UUID] | None = None
+) -> Iterator[bytes]:
+    """Yield the file in pieces, reading from the database only what the next piece needs.
+
+    `only`: ids of the conversations to export; None for all of the user's.
+    """
+    pipe, packed = _Pipe(), set[str]()
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_entry(ACCOUNT, timezone.now()), _account(user))
+        wanted = exported(user) if only is None else exported(user).filter(pk__in=only)
+        for key in list(wanted.order_by("-updated", "-pk").values_list("pk", flat=True)):
+            conversation = exported(user).prefetch_related("tags").filter(pk=key).first()
+            if conversation is None:  # deleted meanwhile
+                continue
+            for name, texts in (
+                (f"conversations/{key}.json", json_pieces(conversation)),
+                (_readable_name(conversation), markdown_pieces(conversation, zone, name_of, FROM_MARKDOWN)),
+            ):
+                with archive.open(_entry(name, conversation.updated), "w") as file:
+                    for text in texts:
+                        file.write(text.encode())
+                        if len(pipe) >= PIECE_BYTES:
+                            yield pipe.take()
+            for picture in _pictures(conversation):
+                if picture.sha256 not in packed:
+                    packed.add(picture.sha256)
+                    _pack(archive, picture)
+                    yield pipe.take()
+    yield pipe.take()
+
+
+def _pictures(conversation: Conversation) -> list[Attachment]:
+    """Return an attachment for each file of the conversation."""
+    sent = Attachment.objects.filter(message__conversation=conversation, message__deleted=None)
+    return list({each.sha256: each for each in sent}.values())
+
+
+def _pack(archive: zipfile.ZipFile, picture: Attachment) -> None:
+    """Add the picture's file, which is not compressed again; a file that is missing is left out."""
+    entry = _entry(file_name(picture.sha256, picture.media_type), picture.created)
+    entry.compress_type = zipfile.ZIP_STORED
+    try:
+        archive.writestr(entry, files.read(picture.sha256))
+    except (FileNotFoundError, StorageUnavailable):
+        logger.warning("the file of picture %s is missing", picture.pk)
+
+
+def exported(user: User) -> ConversationQuerySet:
+    """Return the user's conversations that may be exported: those neither deleted nor temporary."""
+    return Conversation.objects.owned_by(user).filter(temporary=False)
+
+
+def _account(user: User) -> str:
+    row = Preferences.objects.filter(pk=user.pk).first()
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "exported": written(timezone.now()),
+        "username": user.get_username(),
+        "instructions": row.instructions if row else "",
+    }
+    return json.dumps(about, ensure_ascii=False, indent=1) + "\n"
+
+
+def _entry(name: str, moment: datetime) -> zipfile.ZipInfo:
+    utc = moment.astimezone(UTC)
+    entry = zipfile.ZipInfo(name, (max(utc.year, FIRST_YEAR), *utc.timetuple()[1:6]))
+    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, PRIVATE
+    return entry
+
+
+def _readable_name(conversation: Conversation) -> str:
+    day = f"{conversation.created.astimezone(UTC):%Y-%m-%d}"
+    return f"markdown/{day} {file_stem(conversation.title)[:TITLE_CHARS]} {conversation.pk.hex[:8]}.md"
+
+
+def file_stem(title: str) -> str:
+    """Return the title as a part of a file's name: letters, digits, spaces and hyphens."""
+    return " ".join(re.sub(r"[^\w-]+", " ", title).split())

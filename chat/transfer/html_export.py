@@ -1,0 +1,82 @@
+"""Export of a conversation's active branch as one HTML file without scripts and remote resources."""
+
+import asyncio
+from base64 import b64encode
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import tzinfo
+
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.translation import get_language, get_language_bidi
+from django.utils.translation import gettext as _
+
+from chat.attachments import files
+from chat.attachments.problems import StorageUnavailable
+from chat.db import run_in_db
+from chat.fair_executor import RENDER_POOL
+from chat.message_rendering import Text, render_page
+from chat.models import Conversation, Message
+
+from .document import Object, sha256_in, written
+from .markdown_export import NameOf, author, written_time
+from .reading import read, shown_batches
+from .stylesheet import style_sheet
+
+# The style sheet is inserted here and not by the template, which would escape it.
+START = """<!DOCTYPE html>
+<html lang="{language}" dir="{direction}">
+<head>
+<meta charset="utf-8">
+<style>{styles}</style>
+"""
+BODY = "</head>\n<body>\n<main>\n"
+END = "</main>\n</body>\n</html>\n"
+
+
+async def html_pieces(conversation: Conversation, zone: tzinfo, name_of: NameOf) -> AsyncIterator[str]:
+    """Yield the file in pieces, reading and rendering only what the next piece needs. Times are in `zone`."""
+    yield _head(conversation, zone)
+    for batch in await run_in_db(shown_batches, conversation):
+        messages = await run_in_db(read, batch)
+        replies = [each for each in messages if each["role"] == Message.Role.ASSISTANT]
+        html = iter(
+            await render_page(conversation.user_id, [Text(each["text"], each["id"]) for each in replies])
+        )
+        for message in messages:
+            rendered = next(html) if message["role"] == Message.Role.ASSISTANT else ""
+            pictures = RENDER_POOL.submit(conversation.user_id, _pictures, message)
+            yield _message(message, rendered, await asyncio.wrap_future(pictures), zone, name_of)
+    yield END
+
+
+def _head(conversation: Conversation, zone: tzinfo) -> str:
+    direction = "rtl" if get_language_bidi() else "ltr"
+    start = START.format(language=get_language() or "en", direction=direction, styles=style_sheet())
+    now = written(timezone.now()) or ""
+    about = _("Exported %(when)s") % {"when": written_time(now, zone)}
+    context = {"conversation": conversation, "about": about}
+    head, heading = (render_to_string(f"transfer/{name}.html", context) for name in ("head", "heading"))
+    return f"{start}{head}{BODY}{heading}"
+
+
+def _pictures(message: Object) -> list[Object]:
+    """Return the message's pictures with their bytes as data URLs, without those whose file is missing."""
+    found = []
+    for each in message.get("attachments", ()):
+        with suppress(FileNotFoundError, StorageUnavailable):
+            content = files.read(sha256_in(each["file"]))
+            url = f"data:{each['media_type']};base64,{b64encode(content).decode()}"
+            found.append({**each, "data_url": url})
+    return found
+
+
+def _message(message: Object, html: str, pictures: list[Object], zone: tzinfo, name_of: NameOf) -> str:
+    context = {
+        "message": message,
+        "pictures": pictures,
+        "author": author(message, name_of),
+        "time": written_time(message["created"], zone),
+        "html": html,
+    }
+    return render_to_string("transfer/message.html", context)

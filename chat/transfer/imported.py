@@ -1,0 +1,251 @@
+"""A conversation that was read from a file, and its validation and ordering before it is stored."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.utils import timezone
+
+from chat.limits import MAX_REPLY_CHARS
+from chat.models import Message
+from chat.models.conversation import title_from
+
+from .problems import ConversationProblem
+
+MAX_MESSAGES = 20_000  # of a conversation
+MAX_NODES = 2 * MAX_MESSAGES  # of the file's tree; some nodes, such as tool calls, are not imported
+MAX_TEXT_CHARS = MAX_REPLY_CHARS
+MAX_CHARS = 16 * 1_048_576  # of all messages: no file holds more, but a thought can count for many replies
+MAX_MODEL_CHARS = 200
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # an earlier time is a mistake in the file
+TICK = timedelta(microseconds=1)
+SEPARATOR = "\n\n"  # between two pieces of reasoning
+NO_TEXT = "…"  # the text of a question that has none, such as a lone image
+
+
+@dataclass(slots=True)
+class ImportedPicture:
+    """A picture of a message. `file` is its name in the archive, `name` and `alt` are the owner's.
+
+    `stored` is set when the picture is stored: the fields of its attachment.
+    """
+
+    file: str
+    name: str
+    alt: str
+    stored: dict[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class ImportedMessage:
+    """A message. `key` and `parent` are ids in the file; `feedback` is (is a thumb up, reason)."""
+
+    key: str
+    parent: str | None
+    role: str
+    text: str
+    reasoning: str = ""
+    model: str = ""
+    created: datetime | None = None
+    selected_at: datetime | None = None
+    feedback: tuple[bool, str] | None = None
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    pictures: list[ImportedPicture] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ImportedConversation:
+    """A conversation. `leaf`: the key of the active branch's last message, "" if the file names none.
+
+    `attachments`: the names of files, which are not imported.
+    """
+
+    source: str
+    key: str
+    title: str
+    messages: list[ImportedMessage]
+    leaf: str = ""
+    model: str = ""
+    system: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    created: datetime | None = None
+    updated: datetime | None = None
+    pinned_at: datetime | None = None
+    archived_at: datetime | None = None
+    tags: list[str] = field(default_factory=list)
+    attachments: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Node:
+    """A node of the tree in another chat's file. `message` is None for a node that is not imported.
+
+    The `reasoning` of such a node belongs to the replies below it.
+    """
+
+    key: str
+    parent: str
+    message: ImportedMessage | None = None
+    reasoning: str = ""
+
+
+class ReasoningChain(NamedTuple):
+    """The pieces of reasoning above a message, as a linked list from the last to the first.
+
+    Branches share their beginning, so the text is copied only when a message takes it.
+    """
+
+    before: "ReasoningChain | None"
+    text: str
+    length: int  # of all pieces up to this one, joined
+
+
+def messages_of(nodes: list[Node]) -> tuple[list[ImportedMessage], dict[str, str]]:
+    """Return the messages, and {node's key: key of its message, or of the nearest message above it}.
+
+    A node whose parent is not in the file begins a branch. Raises ConversationProblem.
+    """
+    if len(nodes) > MAX_NODES:
+        raise ConversationProblem("many")
+    by_key = {node.key: node for node in nodes}
+    if len(by_key) < len(nodes):
+        raise ConversationProblem("duplicate")
+    children: dict[str, list[Node]] = {}
+    for node in nodes:
+        children.setdefault(node.parent if node.parent in by_key else "", []).append(node)
+    found: list[ImportedMessage] = []
+    chars = 0
+    message_of_node: dict[str, str] = {}
+    pending: list[tuple[Node, str, ReasoningChain | None]]
+    pending = [(node, "", None) for node in reversed(children.get("", []))]
+    while pending:
+        node, above, thoughts = pending.pop()
+        if node.message is None:
+            thoughts = _append_reasoning(thoughts, node.reasoning)
+        else:
+            found += _with_question(node.message, above, thoughts)
+            chars += len(node.message.text) + len(node.message.reasoning)
+            above, thoughts = node.key, None
+        if chars > MAX_CHARS:  # checked here, because reasoning above many replies would fill the memory
+            raise ConversationProblem("large")
+        message_of_node[node.key] = above
+        pending += [(child, above, thoughts) for child in reversed(children.get(node.key, []))]
+    if len(message_of_node) < len(nodes):
+        raise ConversationProblem("loop")
+    return found, message_of_node
+
+
+def _append_reasoning(before: ReasoningChain | None, text: str) -> ReasoningChain | None:
+    if not text:
+        return before
+    length = len(text) + (before.length + len(SEPARATOR) if before else 0)
+    if length > MAX_TEXT_CHARS:
+        raise ConversationProblem("long")
+    return ReasoningChain(before, text, length)
+
+
+def _join_reasoning(last: ReasoningChain | None) -> str:
+    texts = []
+    while last:
+        texts.append(last.text)
+        last = last.before
+    return SEPARATOR.join(reversed(texts))
+
+
+def _with_question(
+    message: ImportedMessage, above: str, thoughts: ReasoningChain | None
+) -> list[ImportedMessage]:
+    """Return the message as a child of `above`. A reply at the root gets an empty question before it."""
+    is_reply = message.role == Message.Role.ASSISTANT
+    if is_reply:
+        message.reasoning = _join_reasoning(_append_reasoning(thoughts, message.reasoning))
+    message.parent = above or None
+    if above or not is_reply:
+        return [message]
+    question = ImportedMessage(f"{message.key} question", None, Message.Role.USER, NO_TEXT)
+    question.created = message.created
+    message.parent = question.key
+    return [question, message]
+
+
+def put_in_order(conversation: ImportedConversation) -> ImportedConversation:
+    """Check the tree, fill in missing values, and sort the messages, parents first.
+
+    Versions of a message get distinct times, because they are ordered by them. Raises ConversationProblem.
+    """
+    messages = conversation.messages
+    _check(messages)
+    now = timezone.now()
+    conversation.created = _time(conversation.created, now) or _first(messages, now)
+    children: dict[str | None, list[ImportedMessage]] = {}
+    for message in messages:
+        message.created = _time(message.created, now)
+        children.setdefault(message.parent, []).append(message)
+    conversation.messages = _sorted(children, conversation.created)
+    if len(conversation.messages) < len(messages):
+        raise ConversationProblem("loop")
+    last = max(message.created for message in conversation.messages if message.created)
+    conversation.updated = _time(conversation.updated, now) or min(last, now)
+    if conversation.leaf not in {message.key for message in messages}:
+        conversation.leaf = _deepest(conversation.messages)
+    first = conversation.messages[0].text
+    conversation.title = title_from(conversation.title) or title_from(first) or NO_TEXT
+    return conversation
+
+
+def _check(messages: list[ImportedMessage]) -> None:
+    if not messages:
+        raise ConversationProblem("empty")
+    if len(messages) > MAX_MESSAGES:
+        raise ConversationProblem("many")
+    keys = Counter(message.key for message in messages)
+    if len(keys) < len(messages):
+        raise ConversationProblem("duplicate")
+    for message in messages:
+        if message.parent is not None and message.parent not in keys:
+            raise ConversationProblem("parent")
+        if max(len(message.text), len(message.reasoning)) > MAX_TEXT_CHARS:
+            raise ConversationProblem("long")
+    if sum(len(message.text) + len(message.reasoning) for message in messages) > MAX_CHARS:
+        raise ConversationProblem("large")
+
+
+def _sorted(children: dict[str | None, list[ImportedMessage]], begun: datetime) -> list[ImportedMessage]:
+    """Return the messages that can be reached from the root, parents first, and complete their times."""
+    found: list[ImportedMessage] = []
+    pending: list[tuple[str | None, datetime]] = [(None, begun - TICK)]
+    while pending:
+        parent, after = pending.pop()
+        versions = children.get(parent, [])
+        for version in versions:
+            version.created = version.created or after + TICK
+        earlier: datetime | None = None
+        for version in sorted(versions, key=_created):
+            if earlier is not None and _created(version) <= earlier:
+                version.created = earlier + TICK
+            earlier = version.created
+            found.append(version)
+            pending.append((version.key, _created(version)))
+    return found
+
+
+def _created(message: ImportedMessage) -> datetime:
+    assert message.created
+    return message.created
+
+
+def _first(messages: Iterable[ImportedMessage], now: datetime) -> datetime:
+    return min((found for each in messages if (found := _time(each.created, now))), default=now)
+
+
+def _time(moment: datetime | None, now: datetime) -> datetime | None:
+    """Return the time; None if it is missing, in the future or before EARLIEST."""
+    return moment if moment and EARLIEST <= moment <= now else None
+
+
+def _deepest(messages: list[ImportedMessage]) -> str:
+    """Return the key of the newest leaf."""
+    parents = {message.parent for message in messages}
+    return max((each for each in messages if each.key not in parents), key=_created).key

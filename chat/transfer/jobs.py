@@ -1,0 +1,287 @@
+"""The two steps of an import: checking the file, which makes the preview, and storing its conversations.
+
+A step that a restart of the server interrupted is resumed.
+"""
+
+import contextlib
+import logging
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from hashlib import blake2b
+from typing import Any
+
+from django.db import Error
+from django.utils import timezone
+
+from chat.db import write_lock
+from chat.model_catalog import catalog
+from chat.models import ImportJob, User
+from chat.wire import strict_json
+
+from . import formats, json_items, uploads
+from .imported import ImportedConversation, ImportedMessage
+from .json_items import Unreadable
+from .merging import Planned, merge, new_messages
+from .pictures import Pictures
+from .problems import ConversationProblem, FileProblem
+from .sources import objects_in
+from .storing import id_of, ids_of, is_in_trash, is_known, store
+
+MAX_CONVERSATIONS = 50_000  # in a file
+SHOWN_NAMES = 20  # attachments named in the preview
+NAME_CHARS = 100
+BEAT_SECONDS = 2.0  # between two heartbeats, which also store the progress
+MAX_PAUSE_SECONDS = 0.25
+KEPT = timedelta(days=1)  # lifetime of a file whose import is not started
+CHECKING = ImportJob.State.CHECKING
+Stop = Callable[[], bool]
+
+logger = logging.getLogger(__name__)
+
+
+class _Ended(Exception):
+    """The user stopped the import, the server shuts down, or another process has taken the import over."""
+
+
+def work(stop: Stop) -> bool:
+    """Do one step of the oldest import that this process can claim. Return False if there is none."""
+    job = claim()
+    if job is None:
+        return False
+    try:
+        _Step(job, stop).run()
+    except _Ended:
+        # Let another process take over at once, without waiting until the heartbeat has expired.
+        ImportJob.objects.filter(pk=job.pk, claim=job.claim).update(beat=None)
+    except FileProblem as problem:
+        finish(job, ImportJob.State.REFUSED, problem=problem.code)
+    except Error:
+        raise  # a database outage: the import is resumed after it
+    except Exception:
+        logger.exception("an import failed")
+        finish(job, ImportJob.State.REFUSED, problem="failed")
+    return True
+
+
+def tidy() -> None:
+    """Stop imports that were not started within a day, and delete files without an open import."""
+    before = timezone.now() - KEPT
+    with write_lock():
+        ImportJob.objects.filter(state=ImportJob.State.READY, created__lt=before).update(
+            state=ImportJob.State.STOPPED, finished=timezone.now()
+        )
+    wanted = {str(key) for key in ImportJob.objects.open().values_list("pk", flat=True)}
+    for path in uploads.folder().iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if path.name not in wanted and path.stat().st_mtime < before.timestamp():
+                path.unlink()
+
+
+def claim() -> ImportJob | None:
+    """Claim an import whose file is in this DATA_DIR, and return it; None if there is none."""
+    here = {path.name for path in uploads.folder().iterdir()}
+    for job in ImportJob.objects.claimable().select_related("user"):
+        if str(job.pk) not in here:
+            continue
+        mine = uuid.uuid4()
+        unclaimed = ImportJob.objects.claimable().filter(pk=job.pk, claim=job.claim)
+        if unclaimed.update(claim=mine, beat=timezone.now()):
+            job.claim = mine
+            return job
+    return None
+
+
+def finish(job: ImportJob, state: ImportJob.State, **columns: Any) -> bool:
+    """End an import and delete its file. Return False if it has ended already or is another process's."""
+    own = ImportJob.objects.filter(pk=job.pk, state=job.state, claim=job.claim)
+    with write_lock():
+        ended = own.update(state=state, finished=timezone.now(), beat=None, **columns)
+    if ended:
+        uploads.path_of(job.pk).unlink(missing_ok=True)
+    return bool(ended)
+
+
+class _Step:
+    """One step of an import, with its heartbeat."""
+
+    def __init__(self, job: ImportJob, stop: Stop) -> None:
+        self._job, self._stop = job, stop
+        self._own = ImportJob.objects.filter(pk=job.pk, state=job.state, claim=job.claim)
+        self._beat_at = time.monotonic()
+        self._pictures = Pictures(job.user, uploads.path_of(job.pk))
+
+    def run(self) -> None:
+        try:
+            with uploads.path_of(self._job.pk).open("rb") as file:
+                if self._job.state == CHECKING:
+                    self._check(objects_in(file, uploads.max_file_bytes()))
+                else:
+                    self._store_all(objects_in(file, uploads.max_file_bytes()))
+        except FileNotFoundError as error:
+            raise FileProblem("gone") from error
+        finally:
+            self._pictures.close()
+
+    def _check(self, objects: Iterator[bytes | Unreadable]) -> None:
+        """Count the file's content, and store the preview."""
+        preview = _Preview(self._pictures)
+        for item in self._paced(objects):
+            preview.add(self._job.user, item)
+            self._job.processed += 1
+            if self._job.processed > MAX_CONVERSATIONS:
+                raise FileProblem("too_many")
+        columns = {"preview": preview.as_dict(), "total": self._job.processed}
+        if preview.is_empty:
+            finish(self._job, ImportJob.State.REFUSED, problem=preview.problem, **columns)
+            return
+        with write_lock():
+            self._own.update(state=ImportJob.State.READY, beat=None, processed=0, **columns)
+
+    def _store_all(self, objects: Iterator[bytes | Unreadable]) -> None:
+        """Store the conversations, continuing where the last process stopped."""
+        for place, item in enumerate(self._paced(objects)):
+            if place >= self._job.processed:
+                self._store(item)
+        finish(self._job, ImportJob.State.DONE)
+
+    def _store(self, item: bytes | Unreadable) -> None:
+        job = self._job
+        try:
+            conversation = conversation_in(item)
+        except ConversationProblem:
+            conversation = None
+        if conversation and not is_known(job.user, conversation):
+            offered = catalog.catalog_for_user(catalog.current.get(), job.user)
+            self._take_pictures(conversation.messages)
+            store(job.user, conversation, offered, self._confirm)
+        elif conversation and (new := new_messages(job.user, conversation)).messages:
+            self._take_pictures(new.messages)
+            merge(job.user, conversation, new, self._confirm)
+        else:
+            job.processed += 1
+
+    def _take_pictures(self, messages: list[ImportedMessage]) -> None:
+        """Store the files of the messages' pictures, with a heartbeat in between."""
+        for picture in (picture for message in messages for picture in message.pictures):
+            self._pictures.store(picture)
+            if self._stop():
+                raise _Ended
+            if time.monotonic() - self._beat_at > BEAT_SECONDS:
+                with write_lock():
+                    self._beat()
+
+    def _confirm(self, is_last: bool) -> None:
+        """Count a stored conversation, in its transaction, which is rolled back if the import was stopped."""
+        self._job.processed += is_last
+        self._job.stored += is_last
+        self._beat()
+
+    def _paced(self, objects: Iterator[bytes | Unreadable]) -> Iterator[bytes | Unreadable]:
+        """Yield the objects. After each, sleep as long as it took, to leave processor time for others."""
+        began = time.monotonic()
+        for item in objects:
+            if self._stop():
+                raise _Ended
+            if time.monotonic() - self._beat_at > BEAT_SECONDS:
+                with write_lock():
+                    self._beat()
+            yield item
+            time.sleep(min(time.monotonic() - began, MAX_PAUSE_SECONDS))
+            began = time.monotonic()
+        with write_lock():
+            self._beat()
+
+    def _beat(self) -> None:
+        """Store the heartbeat and the progress. Raises _Ended if the import is no longer this process's."""
+        processed, stored = self._job.processed, self._job.stored
+        if not self._own.filter(user__is_active=True).update(
+            beat=timezone.now(), processed=processed, stored=stored
+        ):
+            raise _Ended
+        self._beat_at = time.monotonic()
+
+
+def conversation_in(item: bytes | Unreadable) -> ImportedConversation:
+    """Return the conversation that one JSON object describes. Raises ConversationProblem."""
+    if isinstance(item, Unreadable):
+        raise ConversationProblem(item.code)
+    try:
+        value = strict_json.loads(item, max_depth=json_items.MAX_DEPTH, allow_halves=True)
+    except strict_json.InvalidJSON as error:
+        raise ConversationProblem("deep" if str(error) == strict_json.TOO_DEEP else "invalid") from error
+    conversation = formats.conversation_of(value)
+    conversation.key = conversation.key or blake2b(item, digest_size=16).hexdigest()
+    return conversation
+
+
+class _Preview:
+    """Counts of what an import would store, shown before it is started."""
+
+    def __init__(self, pictures: Pictures) -> None:
+        self._pictures = pictures
+        self.conversations = self._messages = self._known = self._trashed = self._attachments = 0
+        self._grown = self._added = 0
+        self._sources: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
+        self._names: list[str] = []
+        self._planned = Planned()
+
+    def add(self, user: User, item: bytes | Unreadable) -> None:
+        try:
+            conversation = conversation_in(item)
+        except ConversationProblem as problem:
+            self._skipped[problem.code] += 1
+            return
+        key = id_of(user, conversation)
+        if key not in self._planned and not is_known(user, conversation):
+            self._add_new(key, conversation)
+            return
+        new = new_messages(user, conversation, self._planned.get(key)).messages
+        if new:
+            ids = ids_of(key, conversation)
+            self._planned.add(key, (ids[each.key] for each in new))
+            self._grown += 1
+            self._added += len(new)
+        elif key not in self._planned and is_in_trash(user, conversation):
+            self._trashed += 1
+        else:
+            self._known += 1
+
+    def _add_new(self, key: uuid.UUID, conversation: ImportedConversation) -> None:
+        self._planned.add(key, ids_of(key, conversation).values())
+        self._sources[conversation.source] += 1
+        self.conversations += 1
+        self._messages += len(conversation.messages)
+        left_out = conversation.attachments + self._pictures.left_out(conversation)
+        self._attachments += len(left_out)
+        room = SHOWN_NAMES - len(self._names)
+        self._names += [name[:NAME_CHARS] for name in left_out[:room]]
+
+    @property
+    def is_empty(self) -> bool:
+        """True if there is nothing to import."""
+        return not (self.conversations or self._grown)
+
+    @property
+    def problem(self) -> str:
+        """The reason for which an empty one is refused: a key of `problems.FILE`."""
+        if self._skipped:
+            return "nothing"
+        return "known" if self._known or self._trashed else "no_conversations"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "sources": list(self._sources),
+            "conversations": self.conversations,
+            "messages": self._messages,
+            "grown": self._grown,
+            "added": self._added,
+            "known": self._known,
+            "trashed": self._trashed,
+            "skipped": dict(self._skipped),
+            "attachments": self._attachments,
+            "names": self._names,
+        }

@@ -1,0 +1,62 @@
+"""Export of a conversation's active branch as Markdown."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime, tzinfo
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from chat.models import Conversation, Message
+
+from .document import Object
+from .reading import read, shown_batches
+
+NameOf = Callable[[str], str]  # returns the display name of a model, given its id
+
+
+def markdown_pieces(
+    conversation: Conversation, zone: tzinfo, name_of: NameOf, root: str | None = None
+) -> Iterator[str]:
+    """Yield the file in pieces, reading only what the next piece needs. Times are in `zone`.
+
+    `root`: the relative path to the archive's root, for links to pictures; without it, they are only named.
+    """
+    yield f"# {conversation.title}\n"
+    if conversation.system:
+        yield f"\n## {_('Instructions')}\n\n{conversation.system}\n"
+    for batch in shown_batches(conversation):
+        for message in read(batch):
+            yield _message(message, zone, name_of, root)
+
+
+def _message(message: Object, zone: tzinfo, name_of: NameOf, root: str | None) -> str:
+    heading = f"\n## {author(message, name_of)} · {written_time(message['created'], zone)}\n"
+    thoughts = ""
+    if message["reasoning"]:
+        thoughts = f"\n<details><summary>{_('Thinking')}</summary>\n\n{message['reasoning']}\n\n</details>\n"
+    pictures = "".join(f"\n{_picture(each, root)}\n" for each in message.get("attachments", ()))
+    text = f"\n{message['text']}\n" if message["text"] or not pictures else ""
+    return f"{heading}{thoughts}{pictures}{text}"
+
+
+def _picture(attachment: Object, root: str | None) -> str:
+    label = " ".join((attachment["alt"] or attachment["name"]).split())
+    escaped = re.sub(r"([\\`*_\[\]<>&])", r"\\\1", label)
+    if root is None:
+        words = _("Picture: %(name)s")
+        return f"*{words % {'name': escaped}}*"
+    return f"![{escaped}]({root}{attachment['file']})"
+
+
+def author(message: Object, name_of: NameOf) -> str:
+    """Return the author to show above a message: "You", or the model's name."""
+    if message["role"] == Message.Role.USER:
+        return _("You")
+    return name_of(message["model"]) or _("Assistant")
+
+
+def written_time(moment: str, zone: tzinfo) -> str:
+    """Return a time of the document in the active language, with its time zone."""
+    local = datetime.fromisoformat(moment).astimezone(zone)
+    return f"{date_format(local, 'DATETIME_FORMAT')} {local.tzname()}"

@@ -1,0 +1,50 @@
+"""Problems of an imported file or of a conversation in it: the codes that are stored, and their messages."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+
+class FileProblem(Exception):
+    """The whole file is refused. `code` is a key of FILE."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class ConversationProblem(Exception):
+    """One conversation of the file is left out. `code` is a key of CONVERSATION."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+FILE: dict[str, Promise] = {
+    "compression": _("The zip file is compressed in a way that can’t be read here."),
+    "damaged": _("The file is damaged or incomplete. Download or copy it again."),
+    "encrypted": _("The zip file is encrypted. Unpack it and choose the JSON file in it."),
+    "failed": _("The import failed because of an error on the server. An administrator finds it in the log."),
+    "gone": _("The file is no longer on the server. Choose it again."),
+    "known": _("Nothing in this file is new."),
+    "names": _("The zip file has names that lead out of its folder. It isn’t an export of a chat."),
+    "no_conversations": _("There are no conversations in this file."),
+    "not_json": _("This is neither a zip file of conversations nor JSON."),
+    "nothing": _("No conversation of this file can be imported."),
+    "too_big": _("Unpacked, the file is larger than this server accepts."),
+    "too_many": _("The file has more conversations than can be imported at once."),
+    "too_many_files": _("The zip file has too many files in it."),
+}
+CONVERSATION: dict[str, Promise] = {
+    "deep": _("nested too deeply"),
+    "duplicate": _("two messages with the same ID"),
+    "empty": _("without messages"),
+    "invalid": _("not in a known format"),
+    "large": _("too large"),
+    "long": _("with a message that is too long"),
+    "loop": _("with messages that follow each other in a circle"),
+    "many": _("with too many messages"),
+    "parent": _("with a message that answers a missing one"),
+    "text": _("with characters that aren’t valid text"),
+    "version": _("made by a newer version of this chat"),
+}

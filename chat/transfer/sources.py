@@ -1,0 +1,109 @@
+"""The JSON objects in an uploaded file: a JSON file, or a zip archive with JSON files.
+
+Nothing is unpacked to the disk, and no name in the archive is used as a path.
+"""
+
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, cast
+
+from .json_items import Unreadable, items
+from .problems import FileProblem
+
+# zipfile reads the central directory into memory, where it takes about ten times its size.
+MAX_DIRECTORY_BYTES = 8 * 1_048_576
+UNPACKED_FACTOR = 20  # limit of an archive's unpacked size, as a multiple of the limit for uploads
+ZIP_MAGIC = b"PK"
+# The names in exports of ChatGPT, Claude and this chat, at the top of the archive or in one folder.
+EXPORT = re.compile(r"(?:[^/]+/)?(?:conversations(?:[-_]\d+)?|conversations/[0-9a-f-]{36})\.json")
+IGNORED = "__MACOSX/"
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ENCRYPTED = 0x1
+END_RECORD = b"PK\x05\x06"
+END_RECORD_BYTES, COMMENT_BYTES = 22, 65_535
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, OSError)
+
+
+def objects_in(file: IO[bytes], max_bytes: int) -> Iterator[bytes | Unreadable]:
+    """Yield the JSON of each object in the file. `max_bytes`: the limit for uploads. Raises FileProblem."""
+    if file.read(len(ZIP_MAGIC)) == ZIP_MAGIC:
+        yield from _in_archive(file, UNPACKED_FACTOR * max_bytes)
+    else:
+        file.seek(0)
+        yield from items(file)
+
+
+def _in_archive(file: IO[bytes], most: int) -> Iterator[bytes | Unreadable]:
+    with _damage_as_problem():
+        _check_directory(file)
+        with zipfile.ZipFile(file) as archive:
+            entries = _conversation_files(archive.infolist())
+            if sum(entry.file_size for entry in entries) > most:
+                raise FileProblem("too_big")
+            left = most
+            for entry in entries:
+                with archive.open(entry) as member:
+                    limited = _LimitedReader(member, left)
+                    yield from items(cast(IO[bytes], limited))
+                    left = limited.left
+
+
+@contextmanager
+def _damage_as_problem() -> Iterator[None]:
+    try:
+        yield
+    except DAMAGED as error:
+        raise FileProblem("damaged") from error
+
+
+def _check_directory(file: IO[bytes]) -> None:
+    """Raise FileProblem if the archive's central directory is too large to be read into memory."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - END_RECORD_BYTES - COMMENT_BYTES))
+    tail = file.read()
+    at = tail.rfind(END_RECORD)
+    if at < 0 or len(tail) - at < END_RECORD_BYTES:
+        raise FileProblem("damaged")
+    (directory_bytes,) = struct.unpack_from("<L", tail, at + 12)
+    # A Zip64 archive has 0xFFFFFFFF here, which is too large as well.
+    if directory_bytes > MAX_DIRECTORY_BYTES:
+        raise FileProblem("too_many_files")
+    file.seek(0)
+
+
+def _conversation_files(entries: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+    """Return the files with a known name; if there are none, all JSON files. Raises FileProblem."""
+    if any(_is_unsafe(entry.filename) for entry in entries):
+        raise FileProblem("names")
+    files = [entry for entry in entries if not entry.is_dir() and not entry.filename.startswith(IGNORED)]
+    found = [entry for entry in files if EXPORT.fullmatch(entry.filename)]
+    found = found or [entry for entry in files if entry.filename.endswith(".json")]
+    if not found:
+        raise FileProblem("no_conversations")
+    if any(entry.flag_bits & ENCRYPTED for entry in found):
+        raise FileProblem("encrypted")
+    if any(entry.compress_type not in METHODS for entry in found):
+        raise FileProblem("compression")
+    return found
+
+
+def _is_unsafe(name: str) -> bool:
+    return name.startswith("/") or "\\" in name or ":" in name.split("/")[0] or ".." in name.split("/")
+
+
+class _LimitedReader:
+    """A file that raises FileProblem after `left` bytes, whatever size the archive declares."""
+
+    def __init__(self, file: IO[bytes], left: int) -> None:
+        self._file, self.left = file, left
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self.left -= len(data)
+        if self.left < 0:
+            raise FileProblem("too_big")
+        return data

@@ -1,0 +1,223 @@
+"""Storage of an imported conversation, under ids derived from its owner and its id in the file.
+
+So the same conversation is stored once, however often it is imported.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from chat.arrangement.changes import MAX_PINNED_CONVERSATIONS
+from chat.arrangement.tags import MAX_TAGS_PER_CONVERSATION, MAX_TAGS_PER_USER
+from chat.batching import batches_by_size
+from chat.db import write_lock
+from chat.models import Attachment, Conversation, Feedback, ImportedRuns, Message, Preferences, Tag, User
+from chat.models.tag import fold
+from chat.search import index
+from chat.upstream.catalog import Catalog, UnknownModel
+
+from .imported import NO_TEXT, ImportedConversation, ImportedMessage
+
+NAMESPACE = uuid.UUID("6f0b4d0e-5a0f-5d29-9d5e-0c1a4c3c7b52")
+BATCH_MESSAGES = 200
+BATCH_CHARS = 100_000  # code points
+MAX_PAUSE_SECONDS = 0.25  # between two transactions
+
+
+def id_of(user: User, conversation: ImportedConversation) -> uuid.UUID:
+    """Return the id of the conversation that this user's import creates."""
+    return uuid.uuid5(NAMESPACE, f"{user.pk} {conversation.source} {conversation.key}")
+
+
+def ids_of(conversation: uuid.UUID, imported: ImportedConversation) -> dict[str, uuid.UUID]:
+    """Return {key in the file: id} of the messages."""
+    return {message.key: uuid.uuid5(conversation, message.key) for message in imported.messages}
+
+
+def is_known(user: User, conversation: ImportedConversation) -> bool:
+    """Return True if the user has the conversation already: it was imported before, or exported from here."""
+    return _known(user, conversation).exists()
+
+
+def is_in_trash(user: User, conversation: ImportedConversation) -> bool:
+    """Return True if a conversation that is known was deleted."""
+    return not _known(user, conversation).filter(deleted=None).exists()
+
+
+def _known(user: User, conversation: ImportedConversation) -> QuerySet[Conversation]:
+    keys = [id_of(user, conversation)]
+    if conversation.source == "chat":
+        keys.append(uuid.UUID(conversation.key))
+    return Conversation.objects.filter(user=user, pk__in=keys, temporary=False)
+
+
+def store(
+    user: User,
+    imported: ImportedConversation,
+    offered: Catalog,
+    confirm: Callable[[bool], None] = lambda _: None,
+) -> None:
+    """Store a new conversation in short transactions, so that others can write in between.
+
+    Until the last one it is a temporary conversation, which no list, search or export shows. If the import is
+    stopped, the rest is swept as such, or completed by the next import. `confirm(is_last)` is called in each
+    transaction, and may raise to roll it back and stop.
+    """
+    conversation = _conversation(user, imported, offered)
+    ids = ids_of(conversation.pk, imported)
+    batches = batches_of(imported.messages)
+    for number, batch in enumerate(batches, 1):
+        began = time.monotonic()
+        with write_lock(), transaction.atomic():
+            if number == 1:
+                _begin(conversation)
+            add_messages(conversation, batch, ids)
+            if number == len(batches):
+                _complete(conversation, imported, ids[imported.leaf])
+            confirm(number == len(batches))
+        time.sleep(min(time.monotonic() - began, MAX_PAUSE_SECONDS) if number < len(batches) else 0)
+
+
+def _conversation(user: User, imported: ImportedConversation, offered: Catalog) -> Conversation:
+    assert imported.created
+    return Conversation(
+        id=id_of(user, imported),
+        user=user,
+        title=imported.title,
+        model=_model(user, imported.model, offered),
+        system=imported.system,
+        parameters=imported.parameters,
+        created=imported.created,
+        temporary=True,
+    )
+
+
+def batches_of(messages: Iterable[ImportedMessage]) -> list[list[ImportedMessage]]:
+    """Return the messages in batches, each for one transaction."""
+    batches = batches_by_size(
+        messages,
+        lambda message: len(message.text) + len(message.reasoning),
+        max_items=BATCH_MESSAGES,
+        max_size=BATCH_CHARS,
+    )
+    return list(batches)
+
+
+def _begin(conversation: Conversation) -> None:
+    """Insert the conversation, unless an import that was stopped has inserted it."""
+    begun = Conversation.objects.filter(pk=conversation.pk, temporary=True)
+    if not begun.update(updated=timezone.now()):
+        conversation.save(force_insert=True)
+
+
+def add_messages(conversation: Conversation, batch: list[ImportedMessage], ids: dict[str, uuid.UUID]) -> None:
+    """Insert the messages that do not exist yet, with their index documents, runs and feedback."""
+    user = conversation.user
+    rows = list(_rows(conversation, batch, ids))
+    Message.objects.bulk_create(rows, ignore_conflicts=True)
+    index.add(index.message_of(row, user.pk) for row in rows)
+    Attachment.objects.bulk_create(_attachments(user, batch, ids), ignore_conflicts=True)
+    runs = [ImportedRuns(message_id=ids[each.key], runs=each.runs) for each in batch if each.runs]
+    ImportedRuns.objects.bulk_create(runs, ignore_conflicts=True)
+    Feedback.objects.bulk_create(_feedback(conversation, batch, ids), ignore_conflicts=True)
+
+
+def _complete(conversation: Conversation, imported: ImportedConversation, leaf: uuid.UUID) -> None:
+    """Make a complete conversation visible. Its pin and tags are dropped beyond the owner's limits."""
+    assert imported.updated
+    user = conversation.user
+    user.lock()
+    may_pin = (
+        not imported.archived_at and Conversation.objects.pinned(user).count() < MAX_PINNED_CONVERSATIONS
+    )
+    Conversation.objects.filter(pk=conversation.pk).update(
+        temporary=False,
+        active_leaf=leaf,
+        updated=imported.updated,
+        pinned_at=imported.pinned_at if may_pin else None,
+        archived_at=imported.archived_at,
+        last_seen=timezone.now(),
+    )
+    conversation.tags.add(*_tags(user, imported.tags))
+    index.add([index.title_of(conversation)])
+
+
+def _model(user: User, wanted: str, offered: Catalog) -> str:
+    """Return the file's model if it is offered here, else the user's model for new chats."""
+    try:
+        offered.resolve(wanted)
+    except UnknownModel:
+        preferences = Preferences.objects.filter(pk=user.pk).first()
+        return offered.resolve_or_default(preferences.model if preferences else "").id
+    return wanted
+
+
+def _rows(
+    conversation: Conversation, messages: Iterable[ImportedMessage], ids: dict[str, uuid.UUID]
+) -> Iterator[Message]:
+    for message in messages:
+        assert message.created
+        yield Message(
+            id=ids[message.key],
+            conversation=conversation,
+            parent_id=ids[message.parent] if message.parent is not None else None,
+            role=message.role,
+            text=message.text or _text_without_pictures(message),
+            reasoning=message.reasoning,
+            model=message.model,
+            created=message.created,
+            selected_at=message.selected_at,
+        )
+
+
+def _text_without_pictures(message: ImportedMessage) -> str:
+    """Return the text of a question that has none: "" if a picture of it was stored."""
+    is_bare = message.role == Message.Role.USER and not any(each.stored for each in message.pictures)
+    return NO_TEXT if is_bare else ""
+
+
+def _attachments(
+    user: User, messages: Iterable[ImportedMessage], ids: dict[str, uuid.UUID]
+) -> Iterator[Attachment]:
+    for message in messages:
+        for position, picture in enumerate(message.pictures):
+            if picture.stored:
+                yield Attachment(
+                    id=uuid.uuid5(ids[message.key], f"picture {position}"),
+                    owner=user,
+                    message_id=ids[message.key],
+                    position=position,
+                    alt=picture.alt,
+                    **picture.stored,
+                )
+
+
+def _feedback(
+    conversation: Conversation, messages: Iterable[ImportedMessage], ids: dict[str, uuid.UUID]
+) -> Iterator[Feedback]:
+    for message in messages:
+        if message.feedback:
+            up, reason = message.feedback
+            yield Feedback(
+                message_id=ids[message.key],
+                conversation=conversation.pk,
+                user_id=conversation.user_id,
+                up=up,
+                reason=reason,
+            )
+
+
+def _tags(user: User, names: Iterable[str]) -> list[Tag]:
+    """Return the user's tags with these names. Missing ones are created, up to the limit."""
+    wanted = {fold(name): name for name in names if fold(name)}
+    wanted = dict(list(wanted.items())[:MAX_TAGS_PER_CONVERSATION])
+    mine = Tag.objects.owned_by(user)
+    known = list(mine.filter(folded__in=wanted))
+    has = {tag.folded for tag in known}
+    new = [Tag(user=user, name=name, folded=folded) for folded, name in wanted.items() if folded not in has]
+    room = max(0, MAX_TAGS_PER_USER - mine.count()) if new else 0
+    return [*known, *Tag.objects.bulk_create(new[:room])]

@@ -1,0 +1,121 @@
+"""The pictures of a question: which rows a command may name, and how they become the question's own."""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+
+from django.utils.translation import gettext as _
+
+from chat.attachments import files
+from chat.exceptions import AttachmentNotFound, ModelCannotSee, PayloadTooLarge
+from chat.formats import grouped_number
+from chat.models import Attachment, Message, User
+from chat.models.attachment import AttachmentQuerySet
+from chat.models.fast_sql import insert, update
+from chat.upstream.catalog import LlmModel
+from chat.upstream.errors import ErrorKind, UpstreamError, gettext_noop
+from chat.upstream.pictures import MAX_PICTURE_BYTES, Picture
+
+MEGABYTE = 1_000_000
+UNREADABLE = gettext_noop("The pictures couldn’t be read. Try again.")
+
+logger = logging.getLogger(__name__)
+
+
+def unsent(user: User, ids: Sequence[uuid.UUID]) -> list[Attachment]:
+    """Return the user's unsent uploads of these ids, in this order. Raises AttachmentNotFound."""
+    return _find(ids, Attachment.objects.filter(owner=user, message=None)) if ids else []
+
+
+def for_edit(user: User, message: Message, ids: Sequence[uuid.UUID] | None) -> list[Attachment]:
+    """Return the pictures of an edited question: unsent uploads, and those of `message` that it keeps.
+
+    None keeps all. Raises AttachmentNotFound.
+    """
+    if ids is None:
+        return Attachment.objects.of_messages([message.pk]).get(message.pk, [])
+    if not ids:
+        return []
+    own = Attachment.objects.filter(owner=user, message=None) | Attachment.objects.filter(message=message)
+    return _find(ids, own)
+
+
+def _find(ids: Sequence[uuid.UUID], among: AttachmentQuerySet) -> list[Attachment]:
+    found = {each.pk: each for each in among.filter(pk__in=ids)}
+    if len(found) < len(ids):
+        raise AttachmentNotFound(_("A picture isn’t there anymore. Add it again."))
+    return [found[id_] for id_ in ids]
+
+
+def check(attachments: Collection[Attachment], model: LlmModel) -> None:
+    """Raise ModelCannotSee, or PayloadTooLarge if one request cannot hold these pictures."""
+    if not attachments:
+        return
+    if not model.vision:
+        words = _("%(model)s can’t see pictures. Choose another model or remove the pictures.")
+        raise ModelCannotSee(words % {"model": model.name})
+    total = sum(each.size for each in attachments)
+    if total > MAX_PICTURE_BYTES:
+        sizes = {"size": grouped_number(-(-total // MEGABYTE)), "most": MAX_PICTURE_BYTES // MEGABYTE}
+        raise PayloadTooLarge(
+            _("The pictures have %(size)s MB together; the limit is %(most)s MB. Remove one.") % sizes
+        )
+
+
+def save(attachments: Sequence[Attachment], question: Message) -> None:
+    """Make uploads the question's own, and copy pictures of another message. The files stay as they are.
+
+    Raises AttachmentNotFound if an upload was sent or removed meanwhile.
+    """
+    copies = []
+    for position, each in enumerate(attachments):
+        if each.message_id is not None:
+            copy = each.copy(
+                owner_id=question.conversation.user_id, message_id=question.pk, position=position
+            )
+            copies.append(copy)
+        elif not update(
+            Attachment, {"message_id": question.pk, "position": position}, id=each.pk, message_id=None
+        ):
+            raise AttachmentNotFound(_("A picture isn’t there anymore. Add it again."))
+    if copies:
+        insert(*copies)
+
+
+def pictures_of(messages: Collection[uuid.UUID]) -> dict[uuid.UUID, list[Picture]]:
+    """Return the pictures of messages that have any, in their order."""
+    found = Attachment.objects.of_messages(messages)
+    return {message: [picture_of(each) for each in several] for message, several in found.items()}
+
+
+def picture_of(attachment: Attachment) -> Picture:
+    return Picture(
+        attachment.media_type,
+        attachment.size,
+        attachment.width,
+        attachment.height,
+        label=attachment.alt or attachment.name,
+        key=attachment.sha256,
+    )
+
+
+async def load(keys: Collection[str]) -> Mapping[str, bytes]:
+    """Read the stored files of these SHA-256 sums, in threads; those that are gone are left out.
+
+    Raises UpstreamError when the storage fails.
+    """
+    contents = await asyncio.gather(*(asyncio.to_thread(_read, key) for key in keys))
+    return {key: content for key, content in zip(keys, contents, strict=True) if content is not None}
+
+
+def _read(key: str) -> bytes | None:
+    try:
+        return files.read(key)
+    except FileNotFoundError:
+        return None
+    except Exception as failure:  # each kind of storage has errors of its own
+        logger.error("a picture could not be read: %s", type(failure).__name__)
+        error = UpstreamError(ErrorKind.INVALID, detail="the storage of pictures")
+        error.message = UNREADABLE
+        raise error from failure

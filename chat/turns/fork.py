@@ -1,0 +1,138 @@
+"""Copies of a branch as a new conversation. Runs are not copied, so that their usage is counted once.
+
+A long copy is written in many short transactions, so that others can write in between. Until the last one it
+is a temporary conversation: if a crash leaves it incomplete, it is in no list, and is purged.
+"""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from chat.attachments.names import clean
+from chat.batching import batches_by_size
+from chat.db import short_transaction
+from chat.exceptions import ConversationBusy, PayloadTooLarge
+from chat.formats import grouped_number
+from chat.models import Attachment, Conversation, Feedback, Message, Run, User
+from chat.models.message import PathNode
+from chat.search import index
+
+MAX_MESSAGES = 2_000  # of one copy
+MAX_CHARS = 4_000_000  # code points of all texts of one copy
+# The limits of what is in memory and in one transaction at a time.
+BATCH_MESSAGES = 100
+BATCH_CHARS = 100_000
+COPIED_FIELDS = ("role", "text", "reasoning", "model", "created")
+CopiedFields = Callable[[Message], dict[str, Any]]  # returns the fields that the copy of a message gets
+
+
+def _copied_fields(message: Message) -> dict[str, Any]:
+    return {name: getattr(message, name) for name in COPIED_FIELDS}
+
+
+def fork(user: User, source: Conversation, leaf: uuid.UUID) -> Conversation:
+    """Copy the branch that ends with `leaf` into a new conversation of this user, and return it.
+
+    The caller has checked the right to read `source`. The copy has no tags; its replies keep their models and
+    thumbs. Raises ConversationBusy while the leaf is being written, PayloadTooLarge for too long a branch.
+    """
+    if run := Run.objects.live().filter(message=leaf).first():
+        raise ConversationBusy(_("A reply is still being written. Wait for it or stop it."), run=run.pk)
+    made = Conversation(
+        user=user,
+        title=source.title,
+        model=source.model,
+        system=source.system,
+        parameters=source.parameters,
+    )
+    copy_branch(made, leaf, _copied_fields, with_feedback=True, with_names=True)
+    return made
+
+
+def copy_branch(
+    made: Conversation,
+    leaf: uuid.UUID,
+    copied_fields: CopiedFields,
+    *,
+    with_feedback: bool = False,
+    with_names: bool = False,
+) -> None:
+    """Store the new conversation `made` with a copy of the branch that ends with `leaf`.
+
+    Its pictures are copied, and the names of their files only `with_names`. Raises PayloadTooLarge for too
+    long a branch.
+    """
+    path = _path(leaf)
+    copies = {step.id: uuid.uuid4() for step in path}
+    made.temporary = True
+    with short_transaction():
+        made.save(force_insert=True)
+    batches = batches_by_size(path, lambda step: step.length, max_items=BATCH_MESSAGES, max_size=BATCH_CHARS)
+    for steps in batches:
+        batch = [step.id for step in steps]
+        with short_transaction():
+            _copy(made, batch, copies, copied_fields)
+            _copy_pictures(made, batch, copies, with_names=with_names)
+            if with_feedback:
+                _copy_feedback(made, batch, copies)
+    made.active_leaf_id, made.temporary = copies[leaf], False
+    with short_transaction():
+        made.save(update_fields=["active_leaf", "temporary"])
+        index.add([index.title_of(made)])
+
+
+def _path(leaf: uuid.UUID) -> list[PathNode]:
+    """Return the messages of the branch, the root first. Raises PayloadTooLarge."""
+    steps = list(Message.objects.ancestors(leaf, MAX_MESSAGES + 1))
+    if len(steps) > MAX_MESSAGES:
+        words = _("A copy can have at most %(most)s messages.")
+        raise PayloadTooLarge(words % {"most": grouped_number(MAX_MESSAGES)})
+    if sum(step.length for step in steps) > MAX_CHARS:
+        words = _("A copy can have at most %(most)s characters.")
+        raise PayloadTooLarge(words % {"most": grouped_number(MAX_CHARS)})
+    return steps[::-1]
+
+
+def _copy(
+    made: Conversation, keys: list[uuid.UUID], copies: dict[uuid.UUID, uuid.UUID], copied_fields: CopiedFields
+) -> None:
+    rows = Message.objects.in_bulk(keys)
+    added = Message.objects.bulk_create(
+        Message(
+            id=copies[key],
+            conversation=made,
+            parent_id=copies.get(rows[key].parent_id),  # type: ignore[arg-type]
+            **copied_fields(rows[key]),
+        )
+        for key in keys
+    )
+    index.add(index.message_of(message, made.user_id) for message in added)
+
+
+def _copy_pictures(
+    made: Conversation, keys: list[uuid.UUID], copies: dict[uuid.UUID, uuid.UUID], *, with_names: bool
+) -> None:
+    """Copy the rows of the pictures; the copies have the same files."""
+    added = []
+    for message, pictures in Attachment.objects.of_messages(keys).items():
+        for each in pictures:
+            copy = each.copy(owner_id=made.user_id, message_id=copies[message], position=each.position)
+            copy.name = each.name if with_names else clean("", each.media_type)
+            added.append(copy)
+    Attachment.objects.bulk_create(added)
+
+
+def _copy_feedback(made: Conversation, keys: list[uuid.UUID], copies: dict[uuid.UUID, uuid.UUID]) -> None:
+    Feedback.objects.bulk_create(
+        Feedback(
+            message_id=copies[each.message_id],
+            conversation=made.pk,
+            user_id=made.user_id,
+            up=each.up,
+            reason=each.reason,
+            updated=each.updated,
+        )
+        for each in Feedback.objects.filter(message__in=keys)
+    )

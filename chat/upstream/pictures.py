@@ -1,0 +1,152 @@
+"""Pictures in the messages of a request.
+
+A message with pictures has the key `parts` beside `content`: its texts and pictures in their order. `content`
+is the text alone, for all that only reads text. `admit` decides which pictures a request holds, `with_data`
+reads their bytes when the request is sent.
+"""
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .catalog import LlmModel
+
+MAX_PICTURES = 8  # per request
+# Bytes per request. Base64 makes them a third longer, and Cloudflare refuses large bodies (error 3006).
+MAX_PICTURE_BYTES = 7_000_000
+PATCH_PIXELS = 28  # models with patches of this size (Qwen, Mistral) need the most tokens of those known
+MIN_PICTURE_TOKENS = 256  # Gemma needs as many for the smallest picture
+# For a picture of unknown size, such as an API client's: one of 1120 × 1120 pixels.
+UNKNOWN_PICTURE_TOKENS = 1_600
+
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of a message: `width` and `height` in pixels, 0 if unknown; `size` in bytes.
+
+    `key` finds its bytes in the storage. A picture of an API request has its data URL in `url` instead.
+    `label` stands for the picture where it cannot be sent.
+    """
+
+    media_type: str
+    size: int
+    width: int = 0
+    height: int = 0
+    label: str = ""
+    key: str = ""
+    url: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """An upper estimate of its tokens: one for each patch of 28 × 28 pixels."""
+        if not (self.width and self.height):
+            return UNKNOWN_PICTURE_TOKENS
+        patches = -(-self.width // PATCH_PIXELS) * -(-self.height // PATCH_PIXELS)
+        return max(MIN_PICTURE_TOKENS, patches)
+
+    @property
+    def as_text(self) -> str:
+        """The line that stands for the picture where it is not sent."""
+        return f"[picture: {self.label}]" if self.label else "[picture]"
+
+
+Part = str | Picture
+Load = Callable[[Collection[str]], Awaitable[Mapping[str, bytes]]]
+
+
+def message_of(role: str, parts: list[Part]) -> Message:
+    """Return a message; without a picture it has no `parts`. Empty texts are left out."""
+    kept = [part for part in parts if part]
+    message = {"role": role, "content": "\n\n".join(part for part in kept if isinstance(part, str))}
+    return message | {"parts": kept} if any(isinstance(part, Picture) for part in kept) else message
+
+
+def parts_of(message: Message) -> list[Part]:
+    """Return the texts and pictures of a message."""
+    return list(message.get("parts") or [message["content"]])
+
+
+def pictures_of(message: Message) -> Iterator[Picture]:
+    for part in message.get("parts", ()):
+        if isinstance(part, Picture):
+            yield part
+
+
+def has_pictures(messages: list[Message]) -> bool:
+    return any("parts" in message for message in messages)
+
+
+def admit(messages: list[Message], model: LlmModel) -> list[Message]:
+    """Return the messages with the latest pictures that one request to the model may hold.
+
+    Each of the others, and each picture for a model that cannot see, becomes a line of text.
+    """
+    if not has_pictures(messages):
+        return messages
+    budget = _Budget(MAX_PICTURES if model.vision else 0, MAX_PICTURE_BYTES)
+    admitted = [_admit(message, budget) for message in reversed(messages)]
+    return admitted[::-1]
+
+
+@dataclass(slots=True)
+class _Budget:
+    pictures: int
+    size: int
+
+    def admits(self, picture: Picture) -> bool:
+        """Count a picture. The first that does not fit ends the budget, so that no older one is preferred."""
+        if self.pictures < 1 or picture.size > self.size:
+            self.pictures = 0
+            return False
+        self.pictures -= 1
+        self.size -= picture.size
+        return True
+
+
+def _admit(message: Message, budget: _Budget) -> Message:
+    if "parts" not in message:
+        return message
+    parts = [
+        part if isinstance(part, str) or budget.admits(part) else part.as_text
+        for part in reversed(message["parts"])
+    ]
+    return _replaced(message, parts[::-1])
+
+
+def _replaced(message: Message, parts: list[Part]) -> Message:
+    other = {name: value for name, value in message.items() if name not in ("content", "parts")}
+    return message_of(message["role"], parts) | other
+
+
+async def with_data(messages: list[Message], load: Load) -> list[Message]:
+    """Return the messages in OpenAI's shape, with the bytes of their pictures as data URLs.
+
+    A picture whose bytes are gone becomes a line of text.
+    """
+    keys = {each.key for message in messages for each in pictures_of(message) if each.key}
+    found = await load(keys) if keys else {}
+    return await asyncio.to_thread(lambda: [_openai_message(message, found) for message in messages])
+
+
+def _openai_message(message: Message, found: Mapping[str, bytes]) -> Message:
+    if "parts" not in message:
+        return message
+    other = {name: value for name, value in message.items() if name != "parts"}
+    return other | {"content": [_openai_part(part, found) for part in message["parts"]]}
+
+
+def _openai_part(part: Part, found: Mapping[str, bytes]) -> dict[str, Any]:
+    if isinstance(part, Picture):
+        url = part.url or (_data_url(part.media_type, found[part.key]) if part.key in found else "")
+        if url:
+            return {"type": "image_url", "image_url": {"url": url}}
+        part = part.as_text
+    return {"type": "text", "text": part}
+
+
+def _data_url(media_type: str, data: bytes) -> str:
+    return f"data:{media_type};base64,{base64.b64encode(data).decode()}"

@@ -1,0 +1,242 @@
+"""Views of pictures: the upload, the bytes, the alternative text, the removal of what was not sent."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager, closing
+from typing import Any
+from urllib.parse import quote
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.middleware.csrf import CsrfViewMiddleware
+from django.urls import reverse
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
+from django.utils.translation import gettext as _
+
+from chat.admin.access_log import record_once
+from chat.attachments import decoding, files, uploads
+from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
+from chat.attachments.receiving import UNREADABLE, PictureUploadHandler, ReceivedPicture
+from chat.db import run_in_db, write_lock
+from chat.exceptions import BadRequest, Forbidden, NotFound, RequestError, UnsupportedMediaType
+from chat.fair_executor import RENDER_POOL
+from chat.models import Attachment, User
+from chat.models.attachment import EXTENSIONS, LONGEST_ALT
+
+from . import access, request_fields
+from .errors import NO_CSRF
+
+FIELD = "file"
+MAX_WAITING = 8  # uploads of one person that wait for a decoder
+SECONDS_TO_KEEP = 86_400
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@access.require_methods("POST")
+async def upload(request: HttpRequest) -> HttpResponseBase:
+    """Receive, decode and store one picture; answer with what `describe` returns."""
+    user = await run_in_db(_uploader, request)
+    if decoding.DECODING.waiting(user.pk) >= MAX_WAITING:
+        words = _("You add too many pictures at once. Wait until these are added.")
+        raise TooManyAtOnce(words, retry_after=5)
+    # Parsing a large form takes a while, so neither the event loop nor a database thread may do it.
+    received = await asyncio.wrap_future(RENDER_POOL.submit(user.pk, _receive, request))
+    with closing(received.file):
+        stored = await _store(user, received)
+    return JsonResponse(describe(stored), status=201)
+
+
+# Django's middleware would read the form on the event loop, before its handler is set. `_receive` checks the
+# token instead.
+upload.csrf_exempt = True  # type: ignore[attr-defined]
+
+
+@asynccontextmanager
+async def from_form(request: HttpRequest) -> AsyncIterator[list[uuid.UUID]]:
+    """Store the pictures of a question's form, from a page without scripts. Yield their ids in their order.
+
+    If the question is refused, they are deleted: the page that shows the refusal cannot name them. Raises the
+    same refusals as an upload. `chatsite/picture_forms.py` has received the form.
+    """
+    handler: PictureUploadHandler | None = getattr(request, "picture_form", None)
+    stored: list[uuid.UUID] = []
+    try:
+        if handler and handler.pictures:
+            user = await run_in_db(_uploader, request)
+            for received in handler.pictures:
+                stored.append((await _store(user, received)).pk)  # noqa: PERF401 - kept if the next is refused
+        yield stored
+    except RequestError:
+        if stored:
+            await run_in_db(_discard, stored)
+        raise
+
+
+def _discard(stored: list[uuid.UUID]) -> None:
+    with write_lock():
+        Attachment.objects.unsent().filter(pk__in=stored).delete()
+
+
+async def _store(user: User, received: ReceivedPicture) -> Attachment:
+    picture = await asyncio.wrap_future(decoding.DECODING.submit(user.pk, decoding.decode, received.file))
+    # Not in a database thread, which a slow bucket would hold up. Shielded: what is stored gets its row.
+    storing = RENDER_POOL.submit(user.pk, uploads.store, user, received.name, picture)
+    return await asyncio.shield(asyncio.wrap_future(storing))
+
+
+@access.require_methods("GET", "HEAD", "POST", "PATCH", "DELETE")
+async def one(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
+    """Send the picture; set its alternative text; delete it while it is not sent."""
+    if request.method in ("GET", "HEAD"):
+        found = await run_in_db(_readable, request, attachment)
+        return await respond(request, found, request.user.pk)
+    change = _delete if request.method == "DELETE" else _describe
+    return await run_in_db(change, request, attachment)
+
+
+def describe(attachment: Attachment) -> dict[str, Any]:
+    """Return what the page needs to know of an attachment, for JSON."""
+    return {
+        "id": str(attachment.pk),
+        "url": reverse("chat:attachment", args=[attachment.pk]),
+        "name": attachment.name,
+        "alt": attachment.alt,
+        "media_type": attachment.media_type,
+        "width": attachment.width,
+        "height": attachment.height,
+        "size": attachment.size,
+    }
+
+
+async def respond(request: HttpRequest, attachment: Attachment, reader: Hashable) -> HttpResponseBase:
+    """Return the stored bytes under headers that let a browser do nothing but show them.
+
+    `reader`: the person, or the client, whose share of the threads this uses.
+    """
+    etag = quote_etag(attachment.sha256)
+    response = get_conditional_response(request, etag=etag)
+    if response is None:
+        content = await asyncio.wrap_future(RENDER_POOL.submit(reader, _read, attachment.sha256))
+        response = HttpResponse(content, content_type=attachment.media_type)
+        response["Content-Disposition"] = _disposition(attachment)
+    response["ETag"] = etag
+    response["Cache-Control"] = f"private, max-age={SECONDS_TO_KEEP}, immutable"
+    for name, value in HEADERS.items():
+        response[name] = value
+    return response
+
+
+def _disposition(attachment: Attachment) -> str:
+    extension = EXTENSIONS[attachment.media_type]
+    name = quote(attachment.name or f"picture.{extension}", safe="")
+    return f"inline; filename=\"picture.{extension}\"; filename*=UTF-8''{name}"
+
+
+def _read(sha256: str) -> bytes:
+    try:
+        return files.read(sha256)
+    except FileNotFoundError as error:
+        raise NotFound(_("This picture’s file is missing.")) from error
+
+
+def _uploader(request: HttpRequest) -> User:
+    """Return the person who may upload a picture now. Raises a RequestError otherwise."""
+    user = access.get_user(request)
+    if not settings.ATTACHMENTS:
+        raise NotFound(_("This site doesn’t take pictures."))
+    if request.content_type != "multipart/form-data":
+        _check_token(request)
+        raise UnsupportedMediaType(_("Send the file in a form (multipart/form-data)."))
+    uploads.check_room(user)
+    return user
+
+
+def _check_token(request: HttpRequest) -> None:
+    """Raise Forbidden without the CSRF token of this session."""
+    if CsrfViewMiddleware(lambda _request: HttpResponse()).process_view(request, _unused, (), {}):
+        raise Forbidden(str(NO_CSRF))
+
+
+def _receive(request: HttpRequest) -> ReceivedPicture:
+    """Return the form's picture; the caller closes its file. Raises a RequestError; then nothing is open."""
+    handler = PictureUploadHandler(FIELD, most=1)
+    request.upload_handlers = [handler]
+    try:
+        request.POST.dict()  # Django reads the form now, and calls the handler
+        _check_token(request)
+        if not handler.pictures or not handler.pictures[0].size:
+            raise BadRequest(_("Choose a file that isn’t empty."))
+    except RequestDataTooBig as error:
+        handler.close()
+        raise TooLarge(too_large()) from error
+    except UNREADABLE as error:
+        handler.close()
+        raise BadRequest(_("The form data can’t be read.")) from error
+    except BaseException:
+        handler.close()
+        raise
+    return handler.pictures[0]
+
+
+def _unused(request: HttpRequest) -> HttpResponse:
+    """Stand for a view that is not exempt from the check of the CSRF token."""
+    raise NotImplementedError
+
+
+def too_large() -> str:
+    words = _("This picture is larger than %(size)s MB. Make it smaller, then add it again.")
+    return words % {"size": f"{settings.ATTACHMENT_MAX_BYTES / 1_000_000:g}"}
+
+
+def _get(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
+    """Return the user's own attachment. Raises NotAuthenticated and NotFound."""
+    found = Attachment.objects.owned_by(access.get_user(request)).filter(pk=attachment).first()
+    if found is None:
+        raise NotFound(_("This picture doesn’t exist."))
+    return found
+
+
+def _readable(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
+    """Return an attachment of the user's own, or of others for who may review their conversations.
+
+    A review is recorded before anything is sent. Raises NotAuthenticated and NotFound.
+    """
+    try:
+        return _get(request, attachment)
+    except NotFound:
+        user = access.get_user(request)
+        if not (user.is_staff and user.has_perm("chat.view_conversation")):
+            raise
+        sent = Attachment.objects.select_related("message__conversation__user").exclude(message=None)
+        found = sent.filter(pk=attachment).first()
+        if found is None:
+            raise
+        assert found.message
+        record_once(request, found.message.conversation)
+        return found
+
+
+def _describe(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
+    found = _get(request, attachment)
+    fields = request_fields.parse(request, "alt")
+    found.alt = (request_fields.parse_text(fields, "alt", LONGEST_ALT, required=False) or "").strip()
+    with write_lock():
+        found.save(update_fields=["alt"])
+    return JsonResponse(describe(found))
+
+
+def _delete(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
+    found = _get(request, attachment)
+    with write_lock():
+        deleted, _rows = Attachment.objects.unsent().filter(pk=found.pk).delete()
+    if not deleted:
+        raise AlreadySent(_("This picture has been sent. It is deleted with its message."))
+    return HttpResponse(status=204)

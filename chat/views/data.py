@@ -1,0 +1,68 @@
+"""The section of the settings that exports and imports a person's conversations."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.template.defaultfilters import filesizeformat
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from chat.models import ImportJob
+from chat.transfer import problems, uploads
+from chat.transfer.formats import NAMES
+from chat.transfer.receiving import empty, too_large
+
+from . import access, imports
+from .settings_shell import render_section
+
+BUSY = _("Another upload of yours is still arriving. Wait for it, or close its page.")
+EXPIRED = _("This page had expired. Choose the file again.")
+# The reasons for a refusal of an upload, by their names in the query of this page: those of the server
+# (chatsite/server/limited_request.py), and those of the view (`imports.PROBLEMS`).
+PROBLEMS: dict[str, Callable[[], str | Promise]] = {
+    "large": too_large,
+    "busy": lambda: BUSY,
+    "empty": empty,
+    "expired": lambda: EXPIRED,
+    "open": imports.another_is_open,
+    "many": imports.too_many_today,
+}
+
+
+@access.require_methods("GET", "HEAD", page=True)
+def data(request: HttpRequest) -> HttpResponse:
+    """Show what can be exported, and the person's import: its form, its preview, its progress or its end."""
+    user = access.get_user(request)
+    context: dict[str, Any] = {
+        "problem": _problem(request),
+        "limit": uploads.max_file_bytes() // uploads.MEBIBYTE,
+    }
+    if context["limit"]:
+        context |= _import(imports.newest(user))
+        context["permit"] = uploads.permit(user.pk)
+    response = render_section(request, "data", "settings/data.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _problem(request: HttpRequest) -> str | Promise:
+    """Return the reason for which the server has just refused an upload and redirected to this page."""
+    found = PROBLEMS.get(request.GET.get("problem", ""))
+    return found() if found else ""
+
+
+def _import(job: ImportJob | None) -> dict[str, Any]:
+    if job is None:
+        return {"job": None}
+    preview = job.preview
+    skipped = preview.get("skipped", {})
+    return {
+        "job": job,
+        "size": filesizeformat(job.size),
+        "preview": preview,
+        "sources": ", ".join(NAMES.get(source, source) for source in preview.get("sources", ())),
+        "skipped": [(problems.CONVERSATION[code], number) for code, number in skipped.items()],
+        "more_names": preview.get("attachments", 0) - len(preview.get("names", ())),
+        "refused": problems.FILE.get(job.problem, ""),
+    }

@@ -1,0 +1,184 @@
+"""The template contexts of the chat page and of its messages alone, typed."""
+
+import uuid
+from datetime import tzinfo
+from typing import Any, Literal, TypedDict
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from chat.models import Conversation, Message, Preferences, User
+from chat.models.conversation import ConversationState
+from chat.sharing import links
+from chat.timezones import timezone_of
+from chat.turns import deletion
+from chat.upstream.catalog import Catalog, LlmModel, RetiredModel
+
+from . import access, message_times, model_groups, outcome, parameter_form, start_page
+from .conversation_list import Listing
+from .conversation_state import NEXT, context_start
+from .thread import Thread
+
+
+class ThreadContext(TypedDict):
+    """The context of `chat/_thread.html`: the messages and what stands around them."""
+
+    conversation: Conversation | None
+    thread: list[dict[str, Any]]
+    older: uuid.UUID | None
+    time_zone: tzinfo | Literal[""]  # "" also means that it is not known yet
+    state: ConversationState | None
+    models: list[LlmModel]
+    retired: RetiredModel | None
+    successor: str
+    context_ends: bool  # the context of the next reply starts after the last message
+
+
+class RequestContext(TypedDict, total=False):
+    """The keys that single requests add: the branch of `?at=`, or the message that a form could not send."""
+
+    elsewhere: uuid.UUID  # a message on another branch
+    later: bool  # messages follow that are not on the page
+    error: str
+    content: str  # of the message box
+    refresh: str
+
+
+class PageContext(ThreadContext, RequestContext, start_page.StartContext):
+    """The context of `chat/page.html`: the messages, the sidebar, the message box and the controls."""
+
+    listing: Listing
+    deleted: Conversation | None
+    removed: Message | None
+    current_model: str
+    model_groups: list[model_groups.ModelGroup]
+    controls: dict[str, Any]
+    form_key: uuid.UUID
+    temporary: bool
+    gateway: bool
+    sharing: bool
+    pictures: bool  # can be added to a message
+
+
+def thread_context(
+    request: HttpRequest,
+    catalog: Catalog,
+    page: Thread,
+    conversation: Conversation | None,
+    state: ConversationState | None,
+    wanted_model: str,
+) -> ThreadContext:
+    zone, model = timezone_of(request), catalog.resolve_or_default(wanted_model)
+    start = _context_start(conversation, state, model) if conversation and state else None
+    _complete_items(page, catalog, model, conversation, start, zone)
+    retired = catalog.retired(wanted_model)
+    return {
+        "conversation": conversation,
+        "thread": page.items,
+        "older": page.older,
+        "time_zone": "" if str(zone) == "UTC" else zone,
+        "state": state,
+        "models": list(catalog),
+        "retired": retired if conversation and "before" not in request.GET else None,
+        "successor": catalog.successor(retired).name if retired else "",
+        "context_ends": start == NEXT and "before" not in request.GET,
+    }
+
+
+def page_context(
+    request: HttpRequest,
+    catalog: Catalog,
+    page: Thread,
+    thread: ThreadContext,
+    listing: Listing,
+    wanted_model: str,
+    added: RequestContext,
+) -> PageContext:
+    user, conversation = access.get_user(request), thread["conversation"]
+    model = catalog.resolve_or_default(wanted_model)
+    start: start_page.StartContext = {}
+    if conversation is None:
+        start = start_page.context(request, user, catalog, listing.models)
+    return {
+        **thread,
+        **start,
+        "refresh": _refresh(request, conversation, page) if conversation and page.live_run else "",
+        "listing": listing,
+        "deleted": None if conversation else _just_deleted(request, user),
+        "removed": _just_removed(request, conversation) if conversation else None,
+        "current_model": model.id,
+        "model_groups": model_groups.by_maker(catalog),
+        "controls": parameter_form.controls(model, conversation.parameters if conversation else {}),
+        "form_key": uuid.uuid4(),
+        "temporary": (
+            conversation.temporary if conversation else "temporary" in (request.GET or request.POST)
+        ),
+        "gateway": bool(settings.AI_GATEWAY_ID),
+        "sharing": links.is_on(),
+        "pictures": settings.ATTACHMENTS and any(each.vision for each in catalog),
+        **added,
+    }
+
+
+def first_model(user: User, listing: Listing | None) -> str:
+    """Return the model that a new conversation begins with: the person's choice, else the latest one's."""
+    preferences = Preferences.of(user)
+    return (preferences.model if preferences else "") or (
+        listing.models[0] if listing and listing.models else ""
+    )
+
+
+def _complete_items(
+    page: Thread,
+    catalog: Catalog,
+    model: LlmModel,
+    conversation: Conversation | None,
+    start: str | None,
+    zone: tzinfo,
+) -> None:
+    """Add to each message's context the keys that depend on the models. `model` would answer next."""
+    message_times.add_times(page.items, zone, timezone.now())
+    for item in page.items:
+        item["model_name"] = catalog.name_of(item["model"])
+        item["starts_context"] = not item["is_first"] and str(item["id"]) == start
+        outcome.add_suggestions(item, catalog, model, conversation.parameters if conversation else {}, zone)
+
+
+def _context_start(conversation: Conversation, state: ConversationState, model: LlmModel) -> str | None:
+    """Return where the context of `model` starts, as `context_start` does.
+
+    Take it from the last run, unless another model would answer now.
+    """
+    if state.model in ("", model.id):
+        return str(state.context_start) if state.context_start else None
+    return context_start(conversation, model)
+
+
+def _refresh(request: HttpRequest, conversation: Conversation, page: Thread) -> str:
+    """Return the URL that a page without scripts reloads itself from.
+
+    The first time it has the reply's fragment, to scroll there; later none, to keep the scroll position.
+    `?live` is needed, because a URL that differs from the page's own only in its fragment loads nothing.
+    """
+    address = f"{reverse('chat:conversation', args=[conversation.pk])}?live"
+    return address if "live" in request.GET else f"{address}#m-{page.items[-1]['id']}"
+
+
+def _just_deleted(request: HttpRequest, user: User) -> Conversation | None:
+    """Return the conversation whose deletion can be undone: a delete form redirects to `?deleted=<id>`."""
+    try:
+        key = uuid.UUID(request.GET.get("deleted", ""))
+    except ValueError:
+        return None
+    return Conversation.objects.filter(user=user, pk=key).recoverable().first()
+
+
+def _just_removed(request: HttpRequest, conversation: Conversation) -> Message | None:
+    """Return the message whose deletion can be undone: its form redirects to `?removed=<id>`."""
+    try:
+        key = uuid.UUID(request.GET.get("removed", ""))
+    except ValueError:
+        return None
+    return deletion.recoverable(conversation, key)

@@ -1,0 +1,31 @@
+"""Positions in a run's stream: the `id` of its frames."""
+
+import re
+from typing import NamedTuple
+
+MAX_POSITION_CHARS = 40
+_POSITION = re.compile(r"(\d{1,12})(?:\.(\d{1,12}))?(!?)", re.ASCII)
+
+
+class Position(NamedTuple):
+    """A position in a run's stream: the number of code points of text and of reasoning that a viewer has.
+
+    Written as `<text>` or `<text>.<reasoning>`, with `!` appended after `done`. Opaque to clients.
+    """
+
+    text: int = 0
+    reasoning: int = 0
+    done: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> "Position":
+        """Parse the id of a frame. Raises ValueError if it is not written like one."""
+        match = _POSITION.fullmatch(text) if len(text) <= MAX_POSITION_CHARS else None
+        if match is None:
+            raise ValueError("not a position")
+        text, reasoning, done = match.groups()
+        return cls(int(text), int(reasoning or 0), bool(done))
+
+    def __str__(self) -> str:
+        place = f"{self.text}.{self.reasoning}" if self.reasoning else str(self.text)
+        return f"{place}!" if self.done else place

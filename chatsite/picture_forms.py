@@ -1,0 +1,62 @@
+"""Forms that bring a question with its pictures, from a page without scripts."""
+
+import asyncio
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from chat.attachments.receiving import UNREADABLE, PictureUploadHandler, is_question_form
+from chat.backends import client_address
+from chat.fair_executor import RENDER_POOL
+from chat.views import attachments
+from chat.views.errors import refuse
+from chatsite.async_middleware import SyncAndAsyncMiddleware
+
+
+class PictureFormMiddleware(SyncAndAsyncMiddleware):
+    """Read such a form in a thread, and keep its pictures for the view.
+
+    The middleware for CSRF would read it on the event loop, and refuse its files.
+    """
+
+    def __call__(self, request: HttpRequest) -> Any:
+        if asyncio.iscoroutinefunction(self):
+            return self._acall(request)
+        if (handler := _handler_of(request)) is None:
+            return self.get_response(request)
+        try:
+            return _read(request) or self.get_response(request)
+        finally:
+            handler.close()
+
+    async def _acall(self, request: HttpRequest) -> HttpResponseBase:
+        if (handler := _handler_of(request)) is None:
+            return await self.get_response(request)
+        try:
+            refused = await asyncio.wrap_future(RENDER_POOL.submit(client_address(request), _read, request))
+            return refused or await self.get_response(request)
+        finally:
+            handler.close()
+
+
+def _handler_of(request: HttpRequest) -> PictureUploadHandler | None:
+    """Return the handler that collects the form's pictures, if it is such a form."""
+    if not is_question_form(request.method or "", request.path, request.content_type or ""):
+        return None
+    handler = PictureUploadHandler(attachments.FIELD)
+    request.upload_handlers = [handler]
+    request.picture_form = handler  # type: ignore[attr-defined]
+    return handler
+
+
+def _read(request: HttpRequest) -> HttpResponse | None:
+    """Let Django read the form. Return the refusal of one that cannot be read."""
+    try:
+        request.POST.dict()
+    except RequestDataTooBig:
+        return refuse(request, 413, attachments.too_large(), code="attachment_too_large")
+    except UNREADABLE:
+        return refuse(request, 400)
+    return None

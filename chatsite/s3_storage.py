@@ -1,0 +1,29 @@
+"""The storage of attachments in a bucket, for sites on several hosts. Needs requirements-s3.txt."""
+
+from typing import Any
+
+from botocore.config import Config
+from storages.backends.s3 import S3Storage
+
+CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 5, 20, 3
+
+
+class S3AttachmentStorage(S3Storage):
+    """A private bucket. A file is named by the hash of its content, so to write it again changes nothing."""
+
+    def __init__(self, **options: Any) -> None:
+        config = Config(
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            retries={"total_max_attempts": ATTEMPTS, "mode": "standard"},
+            # Other services than Amazon's know no checksums of its own.
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+        )
+        fixed = {
+            "client_config": config,
+            "location": "attachments",
+            "file_overwrite": True,
+            "default_acl": None,
+        }
+        super().__init__(**options, **fixed)

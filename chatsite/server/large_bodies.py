@@ -1,0 +1,110 @@
+"""The requests whose bodies may be larger than 1 MiB: uploads, which arrive in a file."""
+
+import re
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+from chat.api.auth import secret_of
+from chat.attachments import receiving
+from chat.db import run_in_db
+from chat.models import ApiKey
+from chat.transfer import uploads
+from chat.upstream.pictures import MAX_PICTURE_BYTES
+from chatsite.server.early_errors import error_body
+
+JSON = {b"Content-Type": b"application/json"}
+IMPORT_PAGE = "/settings/data/?problem="
+MAX_TEXT_BYTES = 1_048_576  # of an API call without pictures, which needs no file
+MAX_CALL_BYTES = MAX_TEXT_BYTES + MAX_PICTURE_BYTES * 4 // 3  # as base64
+CALLS_AT_ONCE = 4  # of one API key
+API_PATHS = re.compile(rb"/v1/chat/completions(\?|$)|/client/v4/accounts/[^/?]+/ai/run[/?]?")
+PICTURES_AT_ONCE = 8  # of one session
+
+
+class Refusal(NamedTuple):
+    """A response that is sent before the body has arrived."""
+
+    status: int
+    body: bytes
+    headers: dict[bytes, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class LargeBody:
+    """What is allowed of an upload: `limit` in bytes, and `at_once` from the same `sender`.
+
+    `check` returns a refusal for a sender who turns out to be nobody, while the body arrives.
+    """
+
+    sender: Hashable
+    limit: int
+    at_once: int
+    folder: Path
+    too_large: Refusal
+    busy: Refusal
+    check: Callable[[], Awaitable[Refusal | None]] | None = None
+
+
+def allowed(method: bytes, uri: bytes, headers: Any, length: int) -> LargeBody | None:
+    """Return what is allowed of a request that may upload a file, otherwise None.
+
+    `headers` are Twisted's, `length` is 0 if it is not known. No database query: this runs on the event loop
+    before the body is read.
+    """
+    if upload := uploads.body_limit(method, uri):
+        return _import(*upload)
+    if length > MAX_TEXT_BYTES and settings.ATTACHMENTS and method == b"POST" and API_PATHS.match(uri):
+        return _call(headers.getRawHeaders(b"authorization", [b""])[0].decode("latin-1"))
+    if 0 < length <= MAX_TEXT_BYTES and uri.partition(b"?")[0] != receiving.UPLOAD_PATH:
+        return None
+    session = receiving.session_of(headers.getRawHeaders(b"cookie", []))
+    limit = receiving.body_limit(method, uri, headers.getRawHeaders(b"content-type", [b""])[0])
+    return _pictures(session, limit) if limit and session else None
+
+
+def _import(person: int, limit: int) -> LargeBody:
+    """Lead back to the page of the form, which says what is wrong."""
+    large, busy = (
+        Refusal(303, b"", {b"Location": (IMPORT_PAGE + problem).encode()}) for problem in ("large", "busy")
+    )
+    return LargeBody(person, limit, 1, uploads.folder(), large, busy)
+
+
+def _pictures(session: str, limit: int) -> LargeBody:
+    megabytes = f"{settings.ATTACHMENT_MAX_BYTES / 1_000_000:g}"
+    sentence = f"This picture is larger than {megabytes} MB. Make it smaller, then add it again."
+    large = Refusal(413, error_body("attachment_too_large", 3006, sentence), JSON)
+    sentence = "Too many pictures are arriving at once. Wait a moment, then add this one again."
+    busy = Refusal(429, error_body("throttled", 3040, sentence), JSON | {b"Retry-After": b"5"})
+    check = partial(_check, session)
+    return LargeBody(session, limit, PICTURES_AT_ONCE, receiving.folder(), large, busy, check)
+
+
+def _call(authorization: str) -> LargeBody | None:
+    """Allow an API call with pictures, if it names a key."""
+    secret = secret_of(authorization)
+    if not secret:
+        return None
+    large = Refusal(413, error_body("too_long", 3006, "The request is too large. Send fewer pictures."), JSON)
+    sentence = "Too many large requests are arriving at once. Wait a moment, then try again."
+    busy = Refusal(429, error_body("rate_limit_exceeded", 971, sentence), JSON | {b"Retry-After": b"5"})
+    check = partial(_check_key, secret)
+    return LargeBody(secret, MAX_CALL_BYTES, CALLS_AT_ONCE, receiving.folder(), large, busy, check)
+
+
+async def _check_key(secret: str) -> Refusal | None:
+    if await run_in_db(ApiKey.objects.by_secret, secret):
+        return None
+    return Refusal(401, error_body("invalid_api_key", 10000, "This API key isn't valid."), JSON)
+
+
+async def _check(session: str) -> Refusal | None:
+    if await run_in_db(receiving.is_signed_in, session):
+        return None
+    body = error_body("signed_out", 10000, "You are signed out. Sign in to continue.")
+    return Refusal(401, body, JSON)

@@ -1,0 +1,32 @@
+"""The span of an HTTP request, if traces are on."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from chat import tracing
+
+if TYPE_CHECKING:
+    from chat.tracing.spans import RequestSpan
+
+UNTRACED = (b"/healthz", b"/readyz", b"/metrics", b"/static/")  # many, and of interest to nobody
+
+
+def begin_span(request: Any) -> "RequestSpan | None":
+    """Begin the span of a request of Twisted's whose headers have arrived.
+
+    The caller's `traceparent` counts only behind a proxy of the site's own: anybody else could put requests
+    into a trace of others, or have every request sampled.
+    """
+    method, target = request.request_line
+    if tracing.tracer is None or target.startswith(UNTRACED):
+        return None
+    traceparent = b""
+    if settings.TRUSTED_PROXY:
+        traceparent = request.requestHeaders.getRawHeaders(b"traceparent", [b""])[0]
+    return tracing.tracer.begin_request(
+        method.decode("ascii", "replace"),
+        settings.SITE.scheme,
+        request.request_id,
+        traceparent.decode("latin-1"),
+    )

@@ -1,0 +1,19 @@
+import { MessageQueue } from './message_queue.js';
+import { watchHelpKey, watchPageKeys } from './page_keys.js';
+import { watchPastedFiles } from './paste_files.js';
+import { Sync } from './sync.js';
+
+/**
+ * Start the parts that the page does not need for its first view.
+ * @param {object} chat  chat.js's controller
+ * @param {import('./composer.js').DraftStore} drafts
+ * @returns {{sync: Sync, queue: MessageQueue}}
+ */
+export function startBackground(chat, drafts) {
+  watchPageKeys(document.getElementById('content'), chat.follower);
+  watchHelpKey(document.querySelector('[data-opens=shortcuts]'));
+  watchPastedFiles(chat);
+  document.querySelector('.account-button').ariaHasPopup = 'menu'; // without scripts, and in the settings, it shows links
+  const sync = new Sync(chat);
+  return { sync, queue: new MessageQueue(chat, sync, drafts) };
+}

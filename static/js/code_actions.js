@@ -1,0 +1,68 @@
+import { copyText, showCopied } from './clipboard.js';
+import { fileNameOf } from './code_file_names.js';
+import { holdInPlace } from './older_messages.js';
+import { announce } from './page.js';
+
+const DOWNLOAD_STARTED_MS = 60_000; // time after which the browser has read the file
+const YEAR_SECONDS = 31_536_000;
+const BELOW_HEADER_PX = 10; // from the header of a block into its first visible line
+
+/** Copy a code block. A failure is shown where it is in view, because the end of the reply may be far away. */
+export async function copyCode(chat, button) {
+  if (!(await copyText(textOf(button)))) return chat.page.showNotice('not-copied');
+  announce(chat.page.text('copied'));
+  showCopied(button);
+}
+
+/** Save a code block as a file: in a live reply, the part that has arrived. */
+export function downloadCode(chat, button) {
+  const link = document.createElement('a');
+  link.download = fileNameOf(button.closest('figure').querySelector('figcaption').textContent);
+  link.href = URL.createObjectURL(new Blob([textOf(button)], { type: 'text/plain;charset=utf-8' }));
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), DOWNLOAD_STARTED_MS);
+}
+
+/** Toggle the wrapping of long lines in all code. The cookie tells the server to render later pages likewise. */
+export function toggleWrap(chat, button) {
+  const wraps = button.ariaPressed !== 'true';
+  const template = document.getElementById('code-actions-template').content;
+  const change = () => {
+    document.body.classList.toggle('wrap-code', wraps);
+    for (const root of [template, document]) {
+      for (const each of root.querySelectorAll('[data-action=wrap-code]')) each.ariaPressed = String(wraps);
+    }
+  };
+  document.cookie = `wrap=${wraps ? 'on' : ''};path=/;max-age=${wraps ? YEAR_SECONDS : 0};samesite=lax`;
+  changeInPlace(chat, lineInView(button), change);
+}
+
+/** Change a block without moving this element on the screen; a reader at the end of a live reply stays there. */
+export function changeInPlace(chat, element, change) {
+  if (chat.busy && chat.follower.following) {
+    change();
+    chat.followEnd();
+  } else {
+    chat.follower.release(); // the place is kept, even if the end of the page moves away from it
+    holdInPlace(element, change);
+  }
+}
+
+function textOf(button) {
+  return button.closest('figure').querySelector('code').textContent;
+}
+
+/** Return the first line that is visible below the header of a block; the whole code if its beginning is. */
+function lineInView(button) {
+  const code = button.closest('figure').querySelector('pre');
+  const { bottom } = button.parentElement.getBoundingClientRect();
+  const { top, left } = code.getBoundingClientRect();
+  if (top >= bottom - 1) return code;
+  const caret = document.caretPositionFromPoint?.(left + BELOW_HEADER_PX, bottom + BELOW_HEADER_PX);
+  const text = caret?.offsetNode;
+  if (!code.contains(text ?? null) || !(caret.offset < text.length)) return code;
+  const range = document.createRange();
+  range.setStart(text, caret.offset);
+  range.setEnd(text, caret.offset + 1);
+  return range;
+}

@@ -1,0 +1,79 @@
+import { cloneTemplate } from './page.js';
+
+// A conversation in the sidebar's list: <li data-state><a>title<span class="hidden">text of the
+// mark</span></a><button>
+
+/** Return the title alone, without the text of a mark. */
+export function itemTitle(item) {
+  const text = item.querySelector('a').firstChild;
+  return text?.nodeType === Node.TEXT_NODE ? text.data : '';
+}
+
+export function setTitle(page, item, title) {
+  const link = item.querySelector('a');
+  link.replaceChildren(title, ...link.querySelectorAll('.hidden'));
+  addMenuButton(page, item);
+}
+
+/** Give a title that is cut off a tooltip. Its width is measured only when the pointer reaches it. */
+export function showWholeTitle(link) {
+  if (!link.matches('li > a')) return;
+  if (link.scrollWidth > link.clientWidth) link.title = itemTitle(link.parentElement);
+  else link.removeAttribute('title');
+}
+
+/** @param {''|'replying'|'unseen'} state  shown as a dot, and as a text for screen readers */
+export function setState(page, item, state) {
+  if ((item.dataset.state ?? '') === state) return;
+  const link = item.querySelector('a');
+  link.querySelector('.hidden')?.remove();
+  if (state) link.append(hiddenText(page.text(`mark-${state}`)));
+  if (state) item.dataset.state = state;
+  else delete item.dataset.state;
+}
+
+function hiddenText(sentence) {
+  const hidden = document.createElement('span');
+  hidden.className = 'hidden';
+  hidden.textContent = ` – ${sentence}`;
+  return hidden;
+}
+
+/** Add what the server's list lacks: the button that opens the options of a conversation. */
+export function addMenuButton(page, item) {
+  if (!item.querySelector('.options-button')) item.append(cloneTemplate('options-template'));
+  item.querySelector('.options-button').ariaLabel = page.text('options', { title: itemTitle(item) });
+}
+
+export function isPinned(item) {
+  return item !== null && item.closest('[data-group=pinned]') !== null;
+}
+
+/** Whether the open conversation is in the archive, where the list does not show it. */
+export function isArchived() {
+  return document.getElementById('chat').dataset.archived !== undefined;
+}
+
+export function setArchived(archived) {
+  document.getElementById('chat').toggleAttribute('data-archived', archived);
+}
+
+/** Let the buttons of a menu say what they do next: the opposite of what was done last. */
+export function labelArrangement(menu, { pinned, archived }) {
+  for (const [done, name] of [[pinned, 'pin'], [archived, 'archive']]) {
+    const button = menu.querySelector(`[data-opens=${name}]`);
+    button.value = done ? `un${name}` : name;
+    button.textContent = button.dataset[button.value];
+  }
+}
+
+export function hrefOf(item) {
+  return item.querySelector('a').getAttribute('href');
+}
+
+/** Update an item from the server's list. The open conversation shows no mark. */
+export function updateItem(page, item, fresh) {
+  const current = item.querySelector('[aria-current]') !== null;
+  if (itemTitle(item) !== itemTitle(fresh)) setTitle(page, item, itemTitle(fresh));
+  setState(page, item, current ? '' : (fresh.dataset.state ?? ''));
+}

@@ -1,0 +1,191 @@
+import { fetchHtml, saveChange } from './api.js';
+import { DraftStore } from './composer.js';
+import { showContext } from './context_gauge.js';
+import { parseTrustedHtml } from './page.js';
+import { addControls, showNumber } from './parameter_controls.js';
+
+const SWITCH_VALUES = { on: true, off: false };
+const dialog = document.getElementById('settings');
+const box = document.getElementById('system');
+const composer = document.getElementById('composer');
+const form = document.getElementById('instruct');
+const [count, error] = ['count', 'error'].map((name) => dialog.querySelector(`[data-part=${name}]`));
+const MAX_LENGTH = box.maxLength;
+const LEVELS = ['low', 'medium', 'high', 'xhigh', 'max'];
+let page;
+let stored = box.value;
+let resetsAll = false; // also reset the parameters that only other models know
+
+dialog.addEventListener('click', onClick);
+dialog.addEventListener('keydown', onKeydown);
+dialog.addEventListener('cancel', restore);
+box.addEventListener('input', showCount);
+form.addEventListener('submit', onSubmit);
+form.noValidate = true; // a browser cannot focus an invalid field in a closed <details>
+
+/** Open the settings of this conversation. Those of a new one are sent with its first question. */
+export async function openSettings(itsPage) {
+  page = itsPage;
+  stored = box.value;
+  error.textContent = '';
+  showCount();
+  dialog.showModal();
+  box.focus();
+  resetsAll = false;
+  showContext(page);
+  await showParameters();
+}
+
+function showCount() {
+  count.textContent = page.text('characters', { n: page.number(box.value.length, 0, true), most: page.number(MAX_LENGTH, 0, true) });
+}
+
+function restore() {
+  box.value = stored;
+}
+
+// The parameters
+
+/**
+ * Return the chosen parameters of all models. For a new chat they are
+ * kept in the form until the first question.
+ */
+function chosen() {
+  return JSON.parse(composer.dataset.parameters);
+}
+
+function group() {
+  return document.getElementById('parameters');
+}
+
+function controls() {
+  return Array.from(group().querySelectorAll('input[name]'));
+}
+
+/** Show the parameters that the current model knows, with the chosen values. */
+async function showParameters() {
+  const model = document.getElementById('model')?.value;
+  if (model && model !== group().dataset.model) {
+    const query = new URLSearchParams({ model, ...(!page.conversation && { new: '' }) });
+    const html = await fetchHtml(`${page.url('parameters')}?${query}`).catch(() => '');
+    if (!html) return (error.textContent = page.text('not-loaded'));
+    group().replaceWith(parseTrustedHtml(html));
+  }
+  addControls(group());
+  const values = chosen();
+  for (const control of controls()) {
+    const value = valueFor(control, values[control.name]);
+    if (control.type === 'radio') control.checked = control.defaultChecked = control.value === value;
+    else showNumber(control, (control.defaultValue = value));
+  }
+  const details = group().querySelector('details');
+  details.open ||= controls().some((control) => control.type === 'number' && control.value && details.contains(control));
+}
+
+/**
+ * Return a value as the current model gets it: clamped to its range, or the nearest
+ * of its levels; '' is the model's default.
+ */
+function valueFor({ name, dataset }, value) {
+  if (value === undefined) return '';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'number') {
+    const [least, most] = JSON.parse(dataset.accepts);
+    return String(Math.min(Math.max(value, least), most));
+  }
+  const distance = (level) => Math.abs(LEVELS.indexOf(level) - LEVELS.indexOf(value));
+  const levels = controls().filter((control) => control.name === name && control.value);
+  return levels.map((control) => control.value).sort((one, other) => distance(one) - distance(other))[0];
+}
+
+function valueOf({ type, value }) {
+  if (value === '') return null;
+  return type === 'number' ? Number(value) : (SWITCH_VALUES[value] ?? value);
+}
+
+/**
+ * Return the changes of this form: null removes a choice. Parameters that only other
+ * models know are removed by a reset alone.
+ */
+function changes() {
+  const wanted = resetsAll ? Object.fromEntries(Object.keys(chosen()).map((name) => [name, null])) : {};
+  for (const control of controls()) {
+    const radio = control.type === 'radio';
+    if (radio && !control.checked) continue;
+    const touched = radio ? !control.defaultChecked : control.value !== control.defaultValue;
+    if (touched || (resetsAll && control.value)) wanted[control.name] = valueOf(control);
+  }
+  return wanted;
+}
+
+function reset() {
+  for (const control of controls()) {
+    if (control.type === 'radio') control.checked = control.value === '';
+    else showNumber(control, '');
+  }
+  resetsAll = true;
+}
+
+/** Report a number outside its range at its field, which may be inside a closed <details>. */
+function reportInvalid() {
+  const invalid = controls().find((control) => !control.validity.valid);
+  if (!invalid) return true;
+  const details = invalid.closest('details');
+  if (details) details.open = true;
+  return invalid.reportValidity();
+}
+
+// Actions
+
+function onClick(event) {
+  const { value, type } = event.target.closest('button') ?? {};
+  if (value === 'cancel') restore();
+  if (value === 'cancel') dialog.close();
+  if (value === 'reset') event.preventDefault();
+  if (value === 'reset') reset();
+  if (value === 'save' && type === 'button') {
+    event.preventDefault(); // it would close the dialog even if a value is invalid
+    save();
+  }
+}
+
+function onKeydown(event) {
+  if (event.key !== 'Enter') return;
+  // The fields of a new chat belong to the form of its first question, which Enter must not send from here.
+  const sendsForm = event.target.matches('input') && !page.conversation;
+  if (!event.ctrlKey && !event.metaKey && !sendsForm) return;
+  event.preventDefault();
+  save();
+}
+
+function onSubmit(event) {
+  event.preventDefault();
+  save();
+}
+
+async function save() {
+  if (!reportInvalid()) return;
+  const system = box.value;
+  const parameters = changes();
+  const merged = Object.entries({ ...chosen(), ...parameters });
+  const remaining = Object.fromEntries(merged.filter(([, value]) => value !== null));
+  if (page.conversation) {
+    const wanted = { ...(system !== stored && { system }), ...(Object.keys(parameters).length && { parameters }) };
+    if (Object.keys(wanted).length) {
+      error.textContent = await saveChange(page, page.url('settings', page.conversation), wanted);
+      if (error.textContent) return;
+    }
+  } else storeForNewChat(system, remaining);
+  const isSet = system || Object.keys(remaining).length;
+  document.getElementById('instructions').ariaDescription = isSet ? page.text('instructed') : null;
+  stored = system;
+  composer.dataset.parameters = JSON.stringify(remaining);
+  dialog.close();
+}
+
+/** Keep the settings of a new chat over a reload, like the question they wait for: see composer.js. */
+function storeForNewChat(system, parameters) {
+  const drafts = DraftStore.open(page.user);
+  drafts.save('system', system);
+  drafts.save('parameters', Object.keys(parameters).length ? JSON.stringify(parameters) : '');
+}

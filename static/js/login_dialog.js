@@ -1,0 +1,91 @@
+import { cloneTemplate } from './page.js';
+
+const JSON_OPTIONS = { headers: { Accept: 'application/json' }, credentials: 'same-origin' };
+let open = null; // the result of the open dialog, shared by all callers
+
+/**
+ * Let the person whose session ended log in again, without leaving the page.
+ * @param {import('./page.js').Page} page
+ * @returns {Promise<boolean>} true if they did; then every form of the page has a valid CSRF token again
+ */
+export function login(page) {
+  open ??= showDialog(page).finally(() => (open = null));
+  return open;
+}
+
+async function showDialog(page) {
+  const back = document.activeElement;
+  if (await checkSession(page)) return true;
+  const dialog = cloneTemplate('sign-in-template');
+  document.body.append(dialog);
+  dialog.showModal();
+  const loggedIn = await waitForLogin(page, dialog);
+  dialog.remove();
+  const box = document.getElementById('content');
+  (back?.isConnected && back !== document.body ? back : box).focus({ preventScroll: true });
+  return loggedIn;
+}
+
+function waitForLogin(page, dialog) {
+  const check = async () => {
+    // The person may have logged in in another tab meanwhile.
+    if (!document.hidden && (await checkSession(page))) dialog.close('in');
+  };
+  document.addEventListener('visibilitychange', check);
+  dialog.querySelector('[value=cancel]').addEventListener('click', () => dialog.close());
+  dialog.querySelector('form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    attempt(page, dialog);
+  });
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      document.removeEventListener('visibilitychange', check);
+      resolve(dialog.returnValue === 'in');
+    });
+  });
+}
+
+async function attempt(page, dialog) {
+  const [form, button, error] = ['form', '.strong', '.error'].map((part) => dialog.querySelector(part));
+  if (button.ariaDisabled) return;
+  button.ariaDisabled = 'true';
+  error.textContent = '';
+  const message = await submitLogin(page, new URLSearchParams(new FormData(form)));
+  button.ariaDisabled = null;
+  if (!message) return dialog.close('in');
+  error.textContent = message;
+  form.elements.password.select();
+  form.elements.password.focus();
+}
+
+/** @returns {Promise<string>} '' or the error message for the person */
+async function submitLogin(page, fields) {
+  try {
+    // Get the current token first: a login or logout in another tab has made this page's invalid.
+    if (await checkSession(page)) return '';
+    fields.set('csrfmiddlewaretoken', page.token);
+    const response = await fetch(page.url('login'), { method: 'POST', body: fields, ...JSON_OPTIONS });
+    const result = await response.json();
+    if (!response.ok) return result.error.message;
+    return (await adoptSession(page, result)) ? '' : page.text('no-answer');
+  } catch {
+    return page.text('no-answer');
+  }
+}
+
+async function checkSession(page) {
+  const response = await fetch(page.url('login'), JSON_OPTIONS).catch(() => null);
+  return response?.ok ? adoptSession(page, await response.json()) : false;
+}
+
+/**
+ * Take over the session's token. The page belongs to one person: if another one is logged in
+ * now, it is reloaded and does nothing more.
+ */
+async function adoptSession(page, { user, csrf }) {
+  page.token = csrf;
+  if (user === null) return false;
+  if (String(user) === page.user) return true;
+  location.reload();
+  return new Promise(() => {});
+}

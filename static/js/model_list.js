@@ -1,0 +1,178 @@
+import { saveChange } from './api.js';
+import { nextIndex } from './menu_keys.js';
+
+/** The rows of the model picker: favourites and recent models first, the others by maker. */
+export class ModelList {
+  #page;
+  #dialog;
+  #places = new Map(); // each row's group of its maker
+  #favourites;
+  #only = null; // the models of this opening, null for all
+
+  /** @param {HTMLDialogElement} dialog  with the server's HTML in it */
+  constructor(page, dialog) {
+    this.#page = page;
+    this.#dialog = dialog;
+    this.#favourites = new Set(this.#dataset.favourites.split(' '));
+    for (const row of dialog.querySelectorAll('.model-row')) this.#places.set(row, row.parentElement);
+    dialog.addEventListener('pointerover', ({ target }) => target.matches('.label, .model-purpose') && explainCut(target));
+    dialog.addEventListener('focusin', ({ target }) => target.type === 'radio' && this.#admitStar(target));
+  }
+
+  /**
+   * Show the list in its first state: nothing searched for, the current model marked and in view.
+   * @param {{current?: string, only?: string[], sees?: boolean}} opening  `sees`: only models that see pictures can
+   *   be chosen
+   */
+  show({ current, only = null, sees = false }) {
+    this.#only = only;
+    for (const row of this.#rows()) this.#setDisabled(row, sees && row.dataset.sees === undefined);
+    this.#place();
+    const search = this.#dialog.querySelector('[type=search]');
+    if (search) search.value = '';
+    this.filter('');
+    for (const row of this.#rows()) mark(row, radioOf(row).value === current);
+    const radio = this.first;
+    radio?.closest('.model-row').scrollIntoView({ block: 'center' });
+    if (search && !matchMedia('(pointer: coarse)').matches) search.focus();
+    else radio?.focus({ preventScroll: true });
+  }
+
+  /** The chosen radio button among those that the search shows, else the first of these. */
+  get first() {
+    const shown = this.#shown();
+    return shown.find(({ checked }) => checked) ?? shown[0];
+  }
+
+  /** Show only the rows with these words in their name, maker, purpose, features or id. */
+  filter(words) {
+    for (const row of this.#rows()) {
+      const { value } = radioOf(row);
+      const text = `${row.textContent} ${row.dataset.maker} ${value}`.toLowerCase();
+      row.hidden = (this.#only && !this.#only.includes(value)) || !matches(text, words.toLowerCase());
+    }
+    this.#report(this.#shown().length, words !== '');
+  }
+
+  /** Move the focus from the search field into the list. */
+  enter() {
+    if (this.first) focusOn(this.first);
+  }
+
+  /** Move by a keydown, as in a menu. */
+  move(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const radios = this.#shown();
+    const names = radios.map((radio) => radio.closest('.model-row').querySelector('.label').textContent);
+    const next = radios[nextIndex(event.key, names, radios.indexOf(event.target))];
+    if (!next) return;
+    event.preventDefault();
+    focusOn(next);
+  }
+
+  /** The row moves to the favourites, or back, when the picker opens again. */
+  async toggleFavourite(star) {
+    const model = radioOf(star.closest('.model-row')).value;
+    const favourite = star.ariaPressed !== 'true';
+    this.#setFavourite(star, model, favourite);
+    const error = await saveChange(this.#page, this.#dataset.url, { model, favourite });
+    if (!error) return;
+    this.#setFavourite(star, model, !favourite);
+    this.#show(error, true);
+  }
+
+  #setFavourite(star, model, favourite) {
+    if (favourite) this.#favourites.add(model);
+    else this.#favourites.delete(model);
+    star.ariaPressed = String(favourite);
+  }
+
+  get #dataset() {
+    return this.#dialog.querySelector('.model-list').dataset;
+  }
+
+  #rows() {
+    return Array.from(this.#dialog.querySelectorAll('.model-row'));
+  }
+
+  /** The radio buttons that the search shows, in the order of the page. */
+  #shown() {
+    return this.#rows().filter((row) => !row.hidden).map(radioOf).filter(({ disabled }) => !disabled);
+  }
+
+  /** Grey a model out that cannot see, with the reason in the place of its purpose. */
+  #setDisabled(row, disabled) {
+    radioOf(row).disabled = disabled;
+    row.querySelector('.model-blind').hidden = !disabled;
+    row.querySelector('.model-purpose').hidden = disabled;
+  }
+
+  #place() {
+    const rows = Array.from(this.#places.keys());
+    for (const row of rows) {
+      this.#places.get(row).append(row);
+      const star = row.querySelector('.star');
+      if (star) star.ariaPressed = String(this.#favourites.has(radioOf(row).value));
+    }
+    const [favourites, recent] = ['favourites', 'recent'].map((part) => this.#dialog.querySelector(`[data-part=${part}]`));
+    if (!favourites) return;
+    const byId = new Map(rows.map((row) => [radioOf(row).value, row]));
+    for (const id of this.#dataset.recent.split(' ')) {
+      if (byId.has(id)) recent.append(byId.get(id));
+    }
+    favourites.append(...rows.filter((row) => this.#favourites.has(radioOf(row).value)));
+  }
+
+  /** Tab leads from a radio button to the star of its row, not through all stars. */
+  #admitStar(radio) {
+    for (const row of this.#rows()) {
+      const star = row.querySelector('.star');
+      if (star) star.tabIndex = row.contains(radio) ? 0 : -1;
+    }
+  }
+
+  /** Say how many models a search finds: visibly if it finds none, otherwise to screen readers. */
+  #report(count, searched) {
+    const { none, one, other } = this.#dialog.querySelector('.no-results').dataset;
+    const text = { 0: none, 1: one }[count] ?? other;
+    this.#show(searched || !count ? text.replace('{n}', count) : '', count === 0);
+    this.#dialog.querySelector('.model-list').hidden = count === 0;
+  }
+
+  #show(text, visibly) {
+    const status = this.#dialog.querySelector('.no-results');
+    status.textContent = text;
+    status.classList.toggle('hidden', !visibly);
+  }
+}
+
+/** Return whether the text has all words. A word that begins with a digit must begin a number: 20b is not in 120b. */
+export function matches(text, words) {
+  return words.split(/\s+/).every((word) => contains(text, word));
+}
+
+function contains(text, word) {
+  if (!/^\d/.test(word)) return text.includes(word);
+  let at = text.indexOf(word);
+  while (at > 0 && /[\d.]/.test(text[at - 1])) at = text.indexOf(word, at + 1);
+  return at >= 0;
+}
+
+function radioOf(row) {
+  return row.querySelector('[type=radio]');
+}
+
+function mark(row, current) {
+  row.ariaCurrent = current ? 'true' : null;
+  radioOf(row).checked = current;
+}
+
+/** Give a text that is cut off a tooltip. */
+function explainCut(element) {
+  element.title = element.scrollWidth > element.clientWidth ? element.textContent : '';
+}
+
+function focusOn(radio) {
+  radio.checked = true;
+  radio.focus();
+}

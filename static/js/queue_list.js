@@ -1,0 +1,122 @@
+import { isSendKey } from './composer.js';
+import { cloneTemplate } from './page.js';
+
+const PICTURE = '🖼';
+
+/** The list of the queued messages above the message box. */
+export class QueueList {
+  #root = null;
+  #on;
+
+  /**
+   * @param {{release: () => void, edit: (key: string) => void, takeBack: (key: string) => void,
+   *   draft: (key: string, text: string) => void, save: (key: string, text: string) => void,
+   *   cancel: (key: string) => void, focusLost: () => void, resized: () => void}} on
+   */
+  constructor(on) {
+    this.#on = on;
+  }
+
+  /** The sentence about the queue that is shown above its messages. */
+  get stateText() {
+    return this.#root.querySelector('#queue-state').textContent;
+  }
+
+  render(items, held) {
+    const hadFocus = this.#root?.contains(document.activeElement);
+    if (items.length) this.#root ??= this.#createRoot();
+    if (!this.#root) return;
+    this.#root.hidden = !items.length;
+    this.#renderState(held);
+    this.#renderRows(items);
+    if (hadFocus && !this.#root.contains(document.activeElement)) this.#on.focusLost();
+    this.#on.resized();
+  }
+
+  focusEditor(key) {
+    this.#rowOf(key).querySelector('textarea').focus();
+  }
+
+  focusEditButton(key) {
+    this.#rowOf(key)?.querySelector('[data-do=edit]').focus();
+  }
+
+  #createRoot() {
+    const root = cloneTemplate('queue-template');
+    root.addEventListener('click', ({ target }) => this.#onClick(target.closest('[data-do]')));
+    document.getElementById('notice').before(root);
+    return root;
+  }
+
+  #renderState(held) {
+    const state = this.#root.querySelector('#queue-state');
+    const text = state.dataset[held ? 'held' : 'waiting'];
+    if (state.textContent !== text) state.textContent = text;
+    this.#root.querySelector('[data-do=send]').hidden = !held;
+  }
+
+  /** Keep the rows that stay the same, and with them the focus. */
+  #renderRows(items) {
+    const list = this.#root.querySelector('ol');
+    const known = new Map(Array.from(list.children, (row) => [row.dataset.key, row]));
+    const rows = items.map((item) => (isShown(known.get(item.key), item) ? known.get(item.key) : this.#createRow(item)));
+    for (const row of list.querySelectorAll('li')) if (!rows.includes(row)) row.remove();
+    rows.forEach((row, n) => list.children[n] === row || list.insertBefore(row, list.children[n] ?? null));
+  }
+
+  #createRow(item) {
+    const isEdited = item.draft !== undefined;
+    const row = cloneTemplate(isEdited ? 'queue-edit-template' : 'queue-row-template');
+    row.dataset.key = item.key;
+    if (item.pictures) row.dataset.pictures = item.pictures.length;
+    if (isEdited) this.#setUpEditor(row.querySelector('textarea'), item);
+    else row.querySelector('[data-part=text]').textContent = textOf(item);
+    return row;
+  }
+
+  #setUpEditor(box, { key, draft }) {
+    box.value = draft;
+    box.addEventListener('input', () => this.#on.draft(key, box.value));
+    box.addEventListener('keydown', (event) => this.#onKeydown(event, box));
+  }
+
+  #onKeydown(event, box) {
+    const isCancel = event.key === 'Escape' && !event.isComposing;
+    if (!isCancel && !isSendKey(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!event.repeat) this.#onClick(box.closest('li').querySelector(isCancel ? '[data-do=cancel]' : '[data-do=save]'));
+  }
+
+  #rowOf(key) {
+    return this.#root.querySelector(`[data-key="${key}"]`);
+  }
+
+  #onClick(button) {
+    const row = button?.closest('li');
+    const key = row?.dataset.key;
+    const action = button?.dataset.do;
+    if (action === 'send') this.#on.release();
+    else if (action === 'edit') this.#on.edit(key);
+    else if (action === 'take-back') this.#on.takeBack(key);
+    else if (action === 'cancel') this.#on.cancel(key);
+    else if (action === 'save') this.#save(key, row.querySelector('textarea'));
+  }
+
+  #save(key, box) {
+    if (box.value.trim() || this.#rowOf(key).dataset.pictures) this.#on.save(key, box.value);
+    else box.focus();
+  }
+}
+
+/** @returns {string} what a row shows: the text, and an icon for each picture */
+function textOf({ text, pictures = [] }) {
+  return [text, PICTURE.repeat(pictures.length)].filter(Boolean).join(' ');
+}
+
+/** Return whether a row shows this message in its present state. */
+function isShown(row, item) {
+  if (!row) return false;
+  const box = row.querySelector('textarea');
+  return item.draft === undefined ? !box && row.querySelector('[data-part=text]').textContent === textOf(item) : Boolean(box);
+}

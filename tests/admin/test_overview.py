@@ -1,0 +1,190 @@
+"""The overview: today's figures, each with its list, the state of the set-up, and the lists in groups."""
+
+import re
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from chat.admin.model_usage import total_cost, usage_since
+from chat.admin.overview import overview
+from chat.models import Call, CatalogState, Conversation, Run, TitleRequest, User, Worker
+from tests.admin import seed
+from tests.admin.people import as_
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+OVERVIEW = "/admin/"
+FIGURE = re.compile(r'<a href="([^"]*)"><strong>(.*?)</strong> (.*?)</a>')
+GRANITE = "@cf/ibm-granite/granite-4.0-h-micro"
+
+
+def ran(ago: timedelta = timedelta(), **fields: Any) -> Conversation:
+    talk = seed.talk("alice")
+    Run.objects.filter(conversation=talk).update(created=timezone.now() - ago, **fields)
+    return talk
+
+
+def called(**fields: Any) -> None:
+    whole = {"user": seed.person("alice"), "model": seed.MODEL, "dialect": "openai", "streamed": False,
+        "status": "complete", "prompt_tokens": 1_000, "completion_tokens": 20,
+        "finished": timezone.now()}  # fmt: skip
+    Call.objects.create(**(whole | fields))
+
+
+def shown(client: Client) -> str:
+    return unescape(client.get(OVERVIEW).content.decode())
+
+
+def linked(client: Client) -> dict[str, tuple[str, str]]:
+    """The value and the URL of each figure."""
+    return {name: (value, url) for url, value, name in FIGURE.findall(shown(client))}
+
+
+def figures(client: Client) -> dict[str, str]:
+    return {name: value for name, (value, _url) in linked(client).items()}
+
+
+def groups(client: Client) -> dict[str, list[str]]:
+    """The names of the lists, by group."""
+    sections = re.findall(r'<h2 id="group-\d">(.*?)</h2>(.*?)</section>', shown(client), re.DOTALL)
+    return {title: re.findall(r'id="item-[\d-]+">(.*?)</a>', lists) for title, lists in sections}
+
+
+def test_todays_figures_are_on_top(administrator: Client) -> None:
+    ran()
+    ran(status="failed", error_code="busy")
+    ran(timedelta(days=2), status="failed")
+    called()
+    found = figures(administrator)
+    assert found.pop("Cost").startswith("$0.00")
+    assert found == {"Replies": "2", "Failed replies": "1", "API calls": "1"}
+
+
+def test_each_figure_leads_to_the_list_it_counts(administrator: Client) -> None:
+    ran()
+    ran(status="failed")
+    ran(timedelta(days=2))
+    called()
+    for name, (value, url) in linked(administrator).items():
+        page = administrator.get(url)
+        assert page.status_code == 200
+        if name == "Cost":
+            assert page.context["cost"] == value
+            continue
+        assert str(page.context["cl"].result_count) == value, name
+        day = next(spec for spec in page.context["cl"].filter_specs if spec.title == "created")
+        chosen = [choice["display"] for choice in day.choices(page.context["cl"]) if choice["selected"]]
+        assert chosen == ["Today"]
+
+
+def test_today_begins_at_midnight_of_the_person(administrator: Client) -> None:
+    administrator.cookies["tz"] = "Pacific/Kiritimati"  # UTC+14
+    with timezone.override("Pacific/Kiritimati"):
+        midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    age = timezone.now() - midnight
+    ran(age - timedelta(seconds=1))
+    ran(age + timedelta(minutes=1))
+    assert figures(administrator)["Replies"] == "1"
+
+
+def test_the_cost_counts_replies_calls_and_titles_once() -> None:
+    talk = ran()
+    ran(answered_by=GRANITE)
+    called()
+    called(run=Run.objects.get(conversation=talk))
+    TitleRequest.objects.create(
+        user=talk.user, conversation=talk, model=GRANITE, status="complete", prompt_tokens=500,
+        completion_tokens=7,
+    )  # fmt: skip
+    used = usage_since(timezone.now() - timedelta(hours=1))
+    counted = [(each.model, each.requests, each.prompt_tokens, each.completion_tokens) for each in used]
+    assert counted == [(seed.MODEL, 2, 2_000, 40), (GRANITE, 2, 1_500, 27)]
+
+
+def test_a_cost_with_an_unknown_price_is_a_lower_bound() -> None:
+    ran(prompt_tokens=10_000_000)
+    assert total_cost(usage_since(timezone.now() - timedelta(hours=1))).startswith("$")
+    ran(model="@cf/of/nobody")
+    assert total_cost(usage_since(timezone.now() - timedelta(hours=1))).startswith("at least $")
+
+
+def test_the_state_of_the_setup_is_a_line(administrator: Client, settings: Any) -> None:
+    Worker.objects.create(host="here", pid=1)
+    Worker.objects.create(host="dead", pid=2, heartbeat_at=timezone.now() - timedelta(minutes=1))
+    page = administrator.get(OVERVIEW).content.decode()
+    assert "No Cloudflare account is connected." in page
+    assert "1 server process is running." in page
+    assert 'data-state="good"' in page
+    settings.CLOUDFLARE_ACCOUNT_ID = "acc"
+    CatalogState.objects.update_or_create(pk=CatalogState.ONLY, defaults={"error": "ConnectTimeout"})
+    page = administrator.get(OVERVIEW).content.decode()
+    assert "A Cloudflare account is connected." in page
+    assert "Cloudflare’s list of models could not be fetched (ConnectTimeout)." in page
+    assert 'data-state="bad"' in page
+
+
+def test_the_lists_are_in_groups(administrator: Client) -> None:
+    found = groups(administrator)
+    assert list(found) == ["People", "Conversations", "Models", "Usage", "System"]
+    assert found["People"] == ["Users", "Invitations", "Groups"]
+    assert "Setup check" in found["System"]
+
+
+def test_a_list_that_no_group_names_is_under_system(administrator: Client) -> None:
+    request = administrator.get(OVERVIEW).wsgi_request
+    apps = [{"models": [{"object_name": "New", "name": "News", "admin_url": "/new/", "add_url": None}]}]
+    *_others, last = overview(request, apps)["groups"]
+    assert [item.name for item in last.items] == ["News", "Setup check"]
+
+
+def test_a_reviewer_sees_conversations_and_no_figures(reviewer: Client) -> None:
+    assert groups(reviewer) == {"Conversations": ["Conversations", "Shared links"]}
+    assert figures(reviewer) == {}
+    assert "data-state" not in shown(reviewer)
+
+
+def test_a_figure_needs_the_right_to_its_list(reviewer: Client) -> None:
+    erin = seed.person("erin")
+    for right, names in (("view_run", ["Replies", "Failed replies"]), ("view_call", ["API calls"])):
+        erin.user_permissions.set(Permission.objects.filter(codename=right))
+        assert list(figures(reviewer)) == names
+
+
+def test_staff_without_rights_are_told_whom_to_ask() -> None:
+    page = as_(User.objects.create_user("carol", is_staff=True)).get(OVERVIEW).content.decode()
+    assert "Ask an administrator" in page
+
+
+def test_its_queries_do_not_grow(administrator: Client) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as counted:
+            assert administrator.get(OVERVIEW).status_code == 200
+        return len(counted)
+
+    ran()
+    few = queries()
+    for n in range(30):
+        ran(model=f"@cf/model/{n}")
+    assert queries() == few <= 14
+
+
+def test_figures_read_only_the_rows_of_their_time(administrator: Client) -> None:
+    """Check SQLite's plans, because PostgreSQL reads tables as small as these from end to end."""
+    if connection.vendor != "sqlite":
+        pytest.skip("plans of SQLite")
+    with CaptureQueriesContext(connection) as captured:
+        administrator.get(OVERVIEW)
+    plans = []
+    for query in captured.captured_queries:
+        if '"created" >=' in query["sql"] and "COUNT(" in query["sql"]:
+            with connection.cursor() as cursor:
+                cursor.execute("EXPLAIN QUERY PLAN " + query["sql"])
+                plans.append(cursor.fetchall()[0][3])
+    assert len(plans) == 5
+    assert [plan for plan in plans if "(created>?)" not in plan] == []

@@ -1,0 +1,52 @@
+"""The list of shared links in the administration: read by reviewers, revoked by administrators."""
+
+import pytest
+from django.test import Client
+
+from chat.models import Conversation, ConversationAccess, Message, SharedLink, User
+from chat.sharing import links
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/chat/sharedlink/"
+
+
+@pytest.fixture
+def link(alice: User) -> SharedLink:
+    talk = Conversation.objects.create(user=alice, title="A secret title", model="m")
+    message = Message.objects.create(conversation=talk, role="user", text="hello")
+    return links.create(alice, message.pk, "7", shows_name=False)[0]
+
+
+def revoke(client: Client, link: SharedLink) -> int:
+    return client.post(LIST, {"action": "revoke", "_selected_action": [str(link.pk)]}).status_code
+
+
+def test_a_reviewer_sees_who_shares_but_no_title(reviewer: Client, link: SharedLink) -> None:
+    page = reviewer.get(LIST).content.decode()
+    assert "<bdi>alice</bdi>" in page
+    assert f"/admin/chat/conversation/{link.leaf.conversation_id}/change/?leaf={link.leaf_id}" in page
+    assert "A secret title" not in page
+    assert not ConversationAccess.objects.exists()
+
+
+def test_a_reviewer_does_not_revoke_a_link(reviewer: Client, link: SharedLink) -> None:
+    revoke(reviewer, link)
+    assert SharedLink.objects.exists()
+
+
+def test_an_administrator_revokes_a_link(administrator: Client, link: SharedLink) -> None:
+    assert revoke(administrator, link) == 302
+    assert not SharedLink.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "lookup", ["title__startswith=A+secret", "leaf__text__contains=hello", "digest__gt=0", "leaf_length=5"]
+)
+def test_no_lookup_tells_what_a_title_holds(reviewer: Client, link: SharedLink, lookup: str) -> None:
+    """The answer is the same whether the words are there: none of these searches leaves a record."""
+    assert reviewer.get(f"{LIST}?{lookup}").status_code == 400
+
+
+def test_the_filters_of_the_list_work(reviewer: Client, link: SharedLink) -> None:
+    for lookup in ("shows_name__exact=0", "created__gte=2020-01-01+00:00:00Z", "q=alice"):
+        assert "<bdi>alice</bdi>" in reviewer.get(f"{LIST}?{lookup}").content.decode()

@@ -1,0 +1,123 @@
+"""Pictures in API calls: data URLs for models that see, in both dialects, and each refusal."""
+
+import base64
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.client import CHAT, RUN, Program
+from tests.attachments import pictures
+from tests.fake_cloudflare.server import Fake
+from tests.support.server import Server
+
+SEEING = "@cf/google/gemma-4-26b-a4b-it"
+BLIND = "@cf/zai-org/glm-4.7-flash"
+JPEG = "data:image/jpeg;base64," + base64.b64encode(pictures.jpeg()).decode()
+
+
+def shown(url: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def body(*parts: Any, role: str = "user", model: str = SEEING, **more: Any) -> dict[str, Any]:
+    return {"model": model, "messages": [{"role": role, "content": list(parts)}], **more}
+
+
+def text(words: str) -> dict[str, str]:
+    return {"type": "text", "text": words}
+
+
+def code(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+def padded(size: int) -> str:
+    """A data URL of so many bytes that begins as a JPEG does."""
+    return "data:image/jpeg;base64," + base64.b64encode(pictures.jpeg().ljust(size, b"\0")).decode()
+
+
+def test_both_dialects_pass_pictures_on_in_their_order(alices: Program, fake: Fake) -> None:
+    content = [text("This "), shown(JPEG), text("or this?"), shown(JPEG)]
+    answer = alices.client.post(CHAT, json=body(*content))
+    assert answer.json()["choices"][0]["message"]["content"] == "You said: This or this? I see 2 picture(s)."
+    assert fake.calls[-1]["body"]["messages"][0]["content"] == content
+    native = {"messages": [{"role": "user", "content": [shown(JPEG)]}]}
+    answer = alices.client.post(f"{RUN}/{SEEING}", json=native)
+    assert "I see 1 picture" in answer.json()["result"]["response"]
+    assert fake.calls[-1]["body"]["messages"][0]["content"] == [shown(JPEG)]
+
+
+def test_shape_of_the_responses_api_is_understood(alices: Program, fake: Fake) -> None:
+    answer = alices.client.post(CHAT, json=body({"type": "input_image", "image_url": JPEG}))
+    assert answer.status_code == 200
+    assert fake.calls[-1]["body"]["messages"][0]["content"] == [shown(JPEG)]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        shown("https://example.org/cat.jpg"),
+        shown("data:image/svg+xml;base64,PHN2Zz4="),
+        shown("data:image/jpeg;base64,!!!!"),
+        shown("data:image/png;base64," + base64.b64encode(pictures.jpeg()).decode()),
+        {"type": "image_url"},
+        {"type": "image_url", "image_url": {"url": 7}},
+        {"type": "audio", "audio": "x"},
+    ],
+    ids=["address", "svg", "no base64", "another type", "no url", "number", "audio"],
+)
+def test_what_is_no_picture_is_refused(alices: Program, fake: Fake, part: dict[str, Any]) -> None:
+    before = len(fake.calls)
+    assert alices.client.post(CHAT, json=body(text("Well?"), part)).status_code == 400
+    assert len(fake.calls) == before
+
+
+def test_model_that_cannot_see_is_refused(alices: Program, fake: Fake) -> None:
+    before = len(fake.calls)
+    answer = alices.client.post(CHAT, json=body(text("Well?"), shown(JPEG), model=BLIND))
+    assert code(answer) == (400, "model_cannot_see")
+    assert len(fake.calls) == before
+
+
+@pytest.mark.parametrize("role", ["assistant", "system", "tool"])
+def test_only_users_show_pictures(alices: Program, role: str) -> None:
+    asked = body(text("Well?"), shown(JPEG), role=role)
+    asked["messages"].append({"role": "user", "content": "?"})
+    assert alices.client.post(CHAT, json=asked).status_code == 400
+
+
+def test_number_and_size_have_limits(alices: Program) -> None:
+    assert alices.client.post(CHAT, json=body(*[shown(JPEG)] * 9)).status_code == 400
+    answer = alices.client.post(CHAT, json=body(shown(padded(7_100_000))))
+    assert code(answer) == (413, "too_long")
+    answer = alices.client.post(CHAT, json=body(*[shown(padded(4_000_000))] * 2))
+    assert answer.status_code == 413
+
+
+def test_large_pictures_arrive_whole(alices: Program, fake: Fake) -> None:
+    answer = alices.client.post(CHAT, json=body(text("Well?"), shown(padded(6_900_000))))
+    assert "I see 1 picture" in answer.json()["choices"][0]["message"]["content"]
+    assert len(fake.calls[-1]["body"]["messages"][0]["content"][1]["image_url"]["url"]) > 9_000_000
+
+
+def test_long_text_is_refused_as_before(alices: Program) -> None:
+    answer = alices.client.post(CHAT, json=body(text("word " * 300_000)))
+    assert code(answer) == (413, "too_long")
+
+
+def test_stranger_cannot_send_a_large_body(server: Server) -> None:
+    stranger = Program(server.url, "no such key")
+    answer = stranger.client.post(CHAT, json=body(shown(padded(2_000_000))))
+    assert code(answer) == (401, "invalid_api_key")
+    without = httpx.post(server.url + CHAT, json=body(shown(padded(2_000_000))))
+    assert without.status_code == 413
+
+
+def test_recorded_call_has_a_line_for_the_picture(alices: Program, server: Server) -> None:
+    server.database.rows("UPDATE chat_apikey SET keeps_conversations = true")
+    alices.client.post(CHAT, json=body(text("Remember this?"), shown(JPEG)))
+    found = server.database.value(
+        "SELECT text FROM chat_message WHERE text LIKE 'Remember this%' ORDER BY created DESC LIMIT 1"
+    )
+    assert found == "Remember this?\n\n[picture]"

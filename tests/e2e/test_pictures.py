@@ -1,0 +1,356 @@
+"""Pictures in a question: added, described, removed, sent, edited and opened."""
+
+import base64
+from collections.abc import Iterable
+
+import pytest
+from playwright.sync_api import Locator, Page, Request, Route, expect
+
+from tests.attachments import pictures
+from tests.e2e.axe import WINDOW, findings
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way
+from tests.support.people import PASSWORD
+from tests.support.server import Server
+
+SEEING, BLIND = "Gemma 4 26B A4B", "GLM 4.7 Flash"
+PHOTO = {"name": "cat.jpg", "mimeType": "image/jpeg", "buffer": pictures.jpeg(640, 480)}
+DRAWING = {"name": "plan.png", "mimeType": "image/png", "buffer": pictures.png(300, 900, (20, 120, 200))}
+UPLOAD = "**/attachments/"
+# Playwright cannot drop a file of the desk: the page gets the events that a browser would send it.
+SEND = """([type, target, content, texts]) => {
+  const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([bytes], 'cat.jpg', { type: 'image/jpeg' }));
+  for (const text of texts) transfer.setData('text/plain', text);
+  const name = type === 'paste' ? 'clipboardData' : 'dataTransfer';
+  const event = new (type === 'paste' ? ClipboardEvent : DragEvent)(type, {
+    bubbles: true, cancelable: true, [name]: transfer,
+  });
+  return !document.querySelector(target).dispatchEvent(event);
+}"""
+
+
+class Pictures(ChatPage):
+    """A chat page with the pictures of its message box."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self.input = page.locator("#pictures")
+        self.tray = page.locator("#composer .tray")
+        self.added = self.tray.locator("img[src]")
+        self.sent = page.locator("article.question .pictures img")
+        self.dialog = page.get_by_role("dialog").filter(has=page.locator("img"))
+
+    def choose(self, model: str) -> None:
+        self.page.evaluate(
+            """(name) => {
+              const select = document.getElementById('model');
+              select.value = [...select.options].find(({ text }) => text === name).value;
+              select.dispatchEvent(new Event('change', { bubbles: true }));
+            }""",
+            model,
+        )
+
+    def add(self, *files: object) -> None:
+        before = self.added.count()
+        self.input.set_input_files(list(files))  # type: ignore[arg-type]
+        expect(self.added).to_have_count(before + len(files))
+
+    def fire(self, kind: str, content: bytes = PHOTO["buffer"], *texts: str, at: str = "#content") -> bool:
+        """Return whether the page has taken the event from the browser."""
+        return bool(self.page.evaluate(SEND, [kind, at, base64.b64encode(content).decode(), list(texts)]))
+
+
+@pytest.fixture
+def chat(window: Window, server: Server) -> Pictures:
+    opened = Pictures.open(window, server)
+    assert isinstance(opened, Pictures)
+    opened.choose(SEEING)
+    return opened
+
+
+def in_view(images: Locator) -> Iterable[bool]:
+    return images.evaluate_all("(all) => all.map((image) => image.complete && image.naturalWidth > 0)")
+
+
+@pytest.mark.parametrize("way", [MOUSE, KEYBOARD, FINGER], ids=str)
+def test_pictures_are_added_described_sent_and_opened(window: Window, server: Server, way: Way) -> None:
+    chat = Pictures.open(window, server, **way.window)
+    assert isinstance(chat, Pictures)
+    chat.choose(SEEING)
+    loaded: list[str] = []
+    chat.page.on("request", lambda request: loaded.append(request.url))
+    with chat.page.expect_file_chooser() as chooser:
+        way.press(chat.page.locator(".attach") if way is not KEYBOARD else chat.input)
+    assert not [url for url in loaded if "attachment" in url]
+    chooser.value.set_files([PHOTO, DRAWING])
+    expect(chat.added).to_have_count(2)
+    way.press(chat.tray.get_by_role("button", name="Describe cat.jpg"))
+    expect(chat.dialog.get_by_label("Description")).to_be_focused()
+    chat.dialog.get_by_label("Description").fill("A cat on a mat")
+    way.press(chat.dialog.get_by_role("button", name="Save"))
+    expect(chat.tray).to_contain_text("A cat on a mat")
+    chat.ask("What is this?")
+    chat.ended()
+    assert chat.text == "You said: What is this? I see 2 picture(s)."
+    expect(chat.tray).to_be_hidden()
+    for _again in range(2):
+        expect(chat.sent).to_have_count(2)
+        expect(chat.sent.first).to_have_attribute("alt", "A cat on a mat")
+        chat.page.wait_for_function(
+            "[...document.querySelectorAll('.pictures img')].every((i) => i.naturalWidth > 0)"
+        )
+        way.press(chat.page.get_by_role("link", name="A cat on a mat"))
+        expect(chat.dialog.locator("img")).to_be_visible()
+        assert all(in_view(chat.dialog.locator("img")))
+        expect(chat.dialog.get_by_label("Description")).to_be_hidden()
+        if way is KEYBOARD:
+            chat.page.keyboard.press("Escape")
+        else:
+            way.press(chat.dialog.get_by_role("button", name="Close"))
+        expect(chat.dialog).to_be_hidden()
+        chat.page.reload()
+
+
+@pytest.mark.parametrize("kind", ["drop", "paste"])
+def test_a_file_is_added_and_never_replaces_the_page(chat: Pictures, kind: str) -> None:
+    chat.page.wait_for_function(
+        "() => performance.getEntriesByType('resource').some(({ name }) => name.includes('paste_files'))"
+    )
+    chat.page.wait_for_timeout(300)
+    assert kind == "paste" or chat.fire("dragover")
+    assert chat.fire(kind)
+    expect(chat.added).to_have_count(1)
+    assert not chat.fire("paste", PHOTO["buffer"], "A table of which an office program also copies a picture")
+    assert chat.fire(kind, b"<svg>no picture</svg>")
+    expect(chat.notice).not_to_be_empty()
+    expect(chat.added).to_have_count(1)
+
+
+def test_a_site_without_a_seeing_model_refuses_files_in_words(window: Window, server: Server) -> None:
+    chat = Pictures.open(window, server)
+    assert isinstance(chat, Pictures)
+    chat.page.evaluate("document.querySelector('.attach').remove()")
+    assert chat.fire("dragover")
+    assert chat.fire("drop")
+    expect(chat.notice).to_have_text("Files and images can’t be attached yet.")
+
+
+def test_at_most_eight_are_taken(chat: Pictures) -> None:
+    chat.input.set_input_files([{**DRAWING, "name": f"{n}.png"} for n in range(9)])  # type: ignore[list-item]
+    expect(chat.added).to_have_count(8)
+    expect(chat.notice).to_have_text("A message can have up to 8 pictures.")
+
+
+def test_an_upload_shows_its_progress_and_can_be_cancelled(chat: Pictures) -> None:
+    held: list[Route] = []
+    chat.page.route(UPLOAD, lambda route: held.append(route))
+    chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
+    expect(chat.tray.get_by_role("progressbar", name="Adding cat.jpg")).to_be_visible()
+    chat.ask("Well?")
+    expect(chat.notice).to_have_text("Wait until the pictures are added.")
+    expect(chat.box).to_have_value("Well?")
+    chat.tray.get_by_role("button", name="Remove cat.jpg").click()
+    expect(chat.tray).to_be_hidden()
+    expect(chat.box).to_be_focused()
+    chat.page.unroute(UPLOAD)
+    chat.box.press("Enter")
+    chat.ended()
+    assert chat.text == "You said: Well?"
+
+
+def test_a_failed_upload_is_explained(chat: Pictures) -> None:
+    chat.page.route(UPLOAD, lambda route: route.abort())
+    chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
+    expect(chat.notice).to_have_text("cat.jpg couldn’t be added. Check your connection and try again.")
+    expect(chat.tray).to_be_hidden()
+
+
+def test_a_removed_picture_is_not_sent_and_not_kept(chat: Pictures) -> None:
+    chat.add(PHOTO, DRAWING)
+    address = str(chat.added.first.get_attribute("src"))
+    with chat.page.expect_request(lambda request: request.method == "DELETE"):
+        chat.tray.get_by_role("button", name="Remove cat.jpg").click()
+    expect(chat.tray.get_by_role("button", name="Remove plan.png")).to_be_focused()
+    chat.ask("Well?")
+    chat.ended()
+    assert "I see 1 picture" in chat.text
+    assert chat.page.request.get(address).status == 404
+
+
+def test_pictures_in_the_box_survive_a_reload(chat: Pictures) -> None:
+    chat.add(PHOTO)
+    chat.box.fill("Well?")
+    chat.page.wait_for_timeout(400)
+    chat.page.reload()
+    expect(chat.added).to_have_count(1)
+    chat.choose(SEEING)
+    chat.box.press("Enter")
+    chat.ended()
+    assert "I see 1 picture" in chat.text
+    chat.page.goto("/")
+    expect(chat.box).to_have_value("")
+    expect(chat.tray).to_have_count(0)
+
+
+def test_a_model_that_cannot_see_is_named_and_cannot_be_chosen(chat: Pictures) -> None:
+    chat.choose(BLIND)
+    chat.add(PHOTO)
+    expect(chat.tray).to_contain_text(f"{BLIND} can’t see pictures.")
+    chat.ask("Well?")
+    expect(chat.notice).to_contain_text(f"{BLIND} can’t see pictures.")
+    expect(chat.box).to_have_value("Well?")
+    expect(chat.added).to_have_count(1)
+    expect(chat.questions).to_have_count(0)
+    chat.tray.get_by_role("button", name="Choose another model").click()
+    picker = chat.page.locator("#models")
+    row = picker.locator(".model-row").filter(has_text=BLIND)
+    expect(row.get_by_role("radio")).to_be_disabled()
+    expect(row.get_by_text("Can’t see pictures")).to_be_visible()
+    picker.get_by_role("radio", name=SEEING).click()
+    expect(chat.tray.get_by_text(f"{BLIND} can’t see pictures.")).to_be_hidden()
+    chat.box.press("Enter")
+    chat.ended()
+    assert "I see 1 picture" in chat.text
+    chat.page.locator("#pick").click()
+    expect(row.get_by_role("radio")).to_be_enabled()
+    expect(row.get_by_text("Can’t see pictures")).to_be_hidden()
+
+
+def test_a_question_may_be_pictures_alone(chat: Pictures) -> None:
+    chat.add(PHOTO)
+    chat.send.click()
+    chat.ended()
+    assert "I see 1 picture" in chat.text
+    expect(chat.sent).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_edit_keeps_adds_and_removes(window: Window, server: Server, width: int) -> None:
+    chat = Pictures.open(window, server, width=width)
+    assert isinstance(chat, Pictures)
+    chat.choose(SEEING)
+    chat.add(PHOTO)
+    chat.ask("One")
+    chat.ended()
+    chat.questions.get_by_role("button", name="Edit", exact=True).click()
+    edit = chat.page.locator(".edit")
+    expect(edit.locator(".tray img[src]")).to_have_count(1)
+    edit.locator("input[type=file]").set_input_files([DRAWING])  # type: ignore[list-item]
+    expect(edit.locator(".tray img[src]")).to_have_count(2)
+    chat.page.wait_for_timeout(300)
+    chat.page.reload()
+    expect(edit.locator(".tray img[src]")).to_have_count(2)
+    edit.get_by_role("button", name="Remove cat.jpg").click()
+    edit.get_by_role("button", name="Save and send").click()
+    expect(chat.reply).to_contain_text("I see 1 picture")
+    expect(chat.sent).to_have_count(1)
+    expect(chat.sent).to_have_attribute("alt", "plan.png")
+    chat.page.reload()
+    expect(chat.sent).to_have_attribute("alt", "plan.png")
+
+
+def test_a_picture_waits_in_the_queue_with_its_text(chat: Pictures) -> None:
+    chat.ask(question("words tokens=60 delay=0.05"))
+    chat.grown_to(5)
+    chat.add(PHOTO)
+    chat.ask("Well?")
+    expect(chat.page.locator("#queue")).to_contain_text("Well?")
+    expect(chat.tray).to_be_hidden()
+    expect(chat.replies).to_have_count(2)
+    chat.ended()
+    assert "I see 1 picture" in chat.text
+
+
+def test_a_queued_picture_comes_back_into_the_box(chat: Pictures) -> None:
+    chat.ask(question("words tokens=4000 delay=0.05"))
+    chat.grown_to(5)
+    chat.add(PHOTO)
+    chat.ask("Well?")
+    chat.page.get_by_role("button", name="Put back into the box").click()
+    expect(chat.added).to_have_count(1)
+    expect(chat.box).to_have_value("Well?")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing(window: Window, server: Server, width: int, scheme: str) -> None:
+    chat = Pictures.open(window, server, width=width, color_scheme=scheme, **WINDOW)
+    assert isinstance(chat, Pictures)
+    chat.choose(BLIND)
+    chat.add(PHOTO, DRAWING)
+    assert findings(chat.page) == []
+    chat.tray.get_by_role("button", name="Describe cat.jpg").click()
+    assert findings(chat.page) == []
+    chat.page.keyboard.press("Escape")
+    chat.tray.get_by_role("button", name="Choose another model").click()
+    chat.page.locator(".model-row").first.wait_for()
+    assert findings(chat.page) == []
+    chat.page.locator("#models").get_by_role("radio", name=SEEING).click()
+    chat.ask("Well?")
+    chat.ended()
+    assert findings(chat.page) == []
+    chat.page.get_by_role("link", name="cat.jpg").click()
+    assert findings(chat.page) == []
+
+
+def test_without_scripts_a_picture_is_a_link(window: Window, server: Server, chat: Pictures) -> None:
+    chat.add(PHOTO)
+    chat.ask("Well?")
+    chat.ended()
+    chat.has_address()
+    plain = window(server, "alice", java_script_enabled=False)
+    plain.goto(chat.page.url)
+    expect(plain.locator(".attach")).to_be_hidden()
+    address = plain.get_by_role("link", name="cat.jpg").get_attribute("href")
+    answer = plain.request.get(str(address))
+    assert (answer.status, answer.headers["content-type"]) == (200, "image/jpeg")
+
+
+def test_nothing_of_it_is_loaded_before_it_is_used(window: Window, server: Server) -> None:
+    seen: list[Request] = []
+    page = window(server, "alice")
+    page.on("request", lambda request: seen.append(request))
+    page.goto("/")
+    page.wait_for_timeout(2_500)
+    assert len(seen) > 5
+    assert not [request.url for request in seen if "attachment" in request.url]
+
+
+# Not alice: a sign-in renews the password's hash, which ends the person's other sessions.
+@pytest.mark.parametrize(("name", "loaded"), [("bob", True), ("carol", False)])
+def test_somebody_whose_session_has_ended_signs_in_and_keeps_the_picture(
+    window: Window, server: Server, name: str, loaded: bool
+) -> None:
+    page = window(server, name)
+    page.goto("/")
+    chat = Pictures(page)
+    if loaded:
+        chat.add(DRAWING)
+    chat.page.context.clear_cookies(name="sessionid")
+    chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
+    chat.page.get_by_label("Password").fill(PASSWORD)
+    chat.page.keyboard.press("Enter")
+    expect(chat.added).to_have_count(1 + loaded)
+    expect(chat.notice).to_be_empty()
+
+
+EDGES = """() => {
+  const edges = (selector) => document.querySelector(selector).getBoundingClientRect();
+  const image = document.querySelector('.pictures img');
+  return [edges('.pictures').right - edges('.pictures img').right, getComputedStyle(image).borderRadius];
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_picture_alone_ends_where_the_text_does(window: Window, server: Server, width: int) -> None:
+    chat = Pictures.open(window, server, width=width)
+    assert isinstance(chat, Pictures)
+    chat.choose(SEEING)
+    chat.add(PHOTO)  # its width and its height are both beyond what is shown in a thread
+    chat.ask("Well?")
+    chat.ended()
+    gap, corners = chat.page.evaluate(EDGES)
+    assert abs(gap) < 1
+    assert corners != "0px"

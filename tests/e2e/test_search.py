@@ -1,0 +1,131 @@
+"""The search as somebody uses it: by keyboard, by finger, and to the message wherever it is."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.e2e.axe import findings
+from tests.e2e.chat_page import ChatPage, Window
+from tests.e2e.input_methods import MOUSE, named, walks
+from tests.support.server import Server
+
+
+def test_keys_find_a_message_on_another_branch_and_open_it(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server)
+    chat.ask("A quokka smiles")
+    chat.ended()
+    MOUSE.press(named(chat.questions.first, "Edit"))
+    edit = chat.questions.first.get_by_role("textbox")
+    edit.fill("Something else")
+    edit.press("Control+Enter")
+    walks(chat.questions.first, 2, 2)
+    chat.ended()
+    page = chat.page
+    page.reload()
+    page.wait_for_function(
+        "() => performance.getEntriesByType('resource').some(({ name }) => name.includes('page_keys'))"
+    )
+    page.wait_for_timeout(300)
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Search your conversations")
+    expect(field).to_be_focused()
+    page.keyboard.type("quokk")
+    options = page.get_by_role("option")
+    expect(options).to_have_count(3)  # the title, the question, and the reply that repeats it
+    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("3 results")
+    expect(options.nth(1).locator("mark")).to_have_text("quokka")
+    assert findings(page) == []
+    asked = page.get_by_role("option").filter(has_not_text="You said").nth(1)
+    while asked.get_attribute("aria-selected") != "true":
+        page.keyboard.press("ArrowDown")
+    expect(field).to_have_attribute("aria-activedescendant", asked.get_attribute("id") or "")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"\?at=.*#m-"))
+    walks(chat.questions.first, 1, 2)
+    expect(chat.questions.first).to_contain_text("A quokka smiles")
+    expect(chat.questions.first).to_be_in_viewport()
+
+
+def test_the_dialog_says_when_nothing_is_found_and_closes(window: Window, server: Server) -> None:
+    page = ChatPage.open(window, server, width=320, has_touch=True).page
+    page.get_by_role("button", name="Conversations", exact=True).tap()
+    page.get_by_role("link", name="Search").tap()
+    dialog = page.get_by_role("dialog", name="Search your conversations")
+    dialog.get_by_role("combobox").fill("xyzzyx")
+    expect(dialog.get_by_role("status")).to_have_text("Nothing found.")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    dialog.get_by_role("button", name="Close").tap()
+    expect(dialog).to_be_hidden()
+
+
+def test_a_dialog_that_was_closed_opens_again(window: Window, server: Server) -> None:
+    page = ChatPage.open(window, server).page
+    field = page.get_by_role("combobox", name="Search your conversations")
+    for _ in range(2):
+        page.get_by_role("link", name="Search").click()
+        expect(field).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(field).to_be_hidden()
+
+
+def test_escape_closes_the_dialog_and_keeps_the_query(window: Window, server: Server) -> None:
+    person = server.person("root")
+    with person.ask("A pangolin rolls") as stream:
+        conversation = stream.to_end().conversation
+    page = ChatPage.open(window, server, "root").page
+    page.get_by_role("link", name="Search").click()
+    field = page.get_by_role("combobox", name="Search your conversations")
+    expect(field).to_be_focused()
+    page.keyboard.type("pangolin")
+    expect(page.get_by_role("option").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(field).to_be_hidden()
+    person.post(f"/c/{conversation}/delete/")
+    page.keyboard.press("Control+k")
+    expect(field).to_have_value("pangolin")
+    assert field.evaluate("box => box.selectionEnd - box.selectionStart") == len("pangolin")
+    expect(page.get_by_role("option")).to_have_count(0)  # not what was found before the deletion
+    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("Nothing found.")
+
+
+def test_enter_opens_what_is_typed_and_not_an_earlier_result(window: Window, server: Server) -> None:
+    person = server.person("bob")
+    wanted = {}
+    for word in ("numbat", "wombat"):
+        with person.ask(f"A {word} sleeps") as stream:
+            wanted[word] = stream.to_end().conversation
+    page = ChatPage.open(window, server, "bob").page
+    page.get_by_role("link", name="Search").click()
+    dialog = page.get_by_role("dialog", name="Search your conversations")
+    expect(dialog.get_by_role("combobox")).to_be_focused()
+    page.keyboard.type("numbat")
+    expect(dialog.get_by_role("status")).to_have_text("3 results")
+    dialog.get_by_role("combobox").fill("wombat")
+    page.keyboard.press("Enter")  # while the results of the earlier query are shown
+    page.wait_for_url("**/c/**")
+    assert wanted["wombat"] in page.url
+
+
+def test_a_result_on_another_branch_is_in_view_in_a_long_conversation(window: Window, server: Server) -> None:
+    person = server.person("bob")
+    with person.ask("Where it begins") as stream:
+        path = f"/c/{stream.to_end().conversation}/messages/"
+    for number in range(8):
+        with person.ask(f"A numbered echidna {number} " + "walks on " * 150, path) as stream:
+            stream.to_end()
+    found = person.get("/search/", params={"q": "begins"}, headers={"Accept": "application/json"}).json()
+    first = next(each["message"] for each in found["results"] if each["message"])
+    with person.start(f"/messages/{first}/edit/", content="Elsewhere") as stream:
+        stream.to_end()
+    page = ChatPage.open(window, server, "bob").page
+    page.get_by_role("link", name="Search").click()
+    expect(page.get_by_role("combobox", name="Search your conversations")).to_be_focused()
+    page.keyboard.type('"echidna 3"')
+    wanted = page.get_by_role("option").first
+    expect(wanted).to_contain_text("echidna 3")
+    wanted.click()
+    question = page.locator("article.question", has_text="echidna 3")
+    expect(question).to_be_in_viewport()
+    assert "?at=" in page.url
+    page.go_back()
+    expect(page).to_have_url(f"{server.url}/")

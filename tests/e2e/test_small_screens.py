@@ -1,0 +1,107 @@
+"""What small screens show whole, in German, whose words are long."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.chat_page import Window
+from tests.e2e.sidebar_page import conversations, drop
+from tests.support.server import Server
+
+TITLE = "A recipe for twelve people, without milk, eggs and nuts, ready in one hour"
+SAME_ROW = (
+    "(buttons) => new Set(buttons.map((button) => Math.round(button.getBoundingClientRect().top))).size === 1"
+)
+CUT = "(elements) => elements.filter((it) => it.scrollWidth > it.clientWidth).map((it) => it.textContent)"
+TOO_LONG = """(fields) => fields.filter((field) => {
+  const probe = document.createElement('span');
+  probe.style = 'position: absolute; white-space: nowrap; font-size: .8125rem';
+  probe.textContent = field.placeholder;
+  field.parentElement.append(probe);
+  const { width } = probe.getBoundingClientRect();
+  probe.remove();
+  const { paddingLeft, paddingRight } = getComputedStyle(field);
+  const buttons = 16; // Chromium's, which step the number
+  return width > field.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - buttons;
+}).map((field) => field.placeholder)"""
+MIDDLE = "(it) => { const { top, height } = it.getBoundingClientRect(); return top + height / 2; }"
+
+RESULT = {"url": "/c/x/", "title": TITLE, "message": None, "at": "2026-11-20T10:00:00Z"}
+FOUND = {"results": [RESULT | {"snippet": TITLE, "marks": [[2, 8]]}], "next": None, "building": False}
+
+
+@pytest.fixture
+def page(window: Window, server: Server) -> Page:
+    """A conversation on the narrowest phone."""
+    drop(server.database, "alice")
+    (address,) = conversations(server.database, "alice", [TITLE])
+    opened = window(server, "alice", width=320, locale="de-DE", reduced_motion="reduce", has_touch=True)
+    opened.goto(f"/c/{address}/")
+    return opened
+
+
+def test_save_and_cancel_stand_side_by_side(page: Page) -> None:
+    page.locator("#instructions").click()
+    buttons = page.locator("#settings .foot .button")
+    expect(buttons).to_have_count(2)
+    expect(buttons.first).to_be_visible()
+    assert buttons.evaluate_all(SAME_ROW)
+
+
+def test_placeholders_are_shown_whole(page: Page) -> None:
+    page.locator("#instructions").click()
+    page.locator("#settings summary").click()
+    fields = page.locator("#settings input[type=number]")
+    expect(fields.last).to_be_visible()
+    assert fields.evaluate_all(TOO_LONG) == []
+
+
+def test_the_shortcuts_open_at_their_beginning(page: Page) -> None:
+    page.locator(".sidebar-toggle").click()
+    page.locator(".account-button").click()
+    page.locator("#account [data-opens=shortcuts]").click()
+    dialog = page.get_by_role("dialog", name="Tastenkürzel")
+    expect(dialog.get_by_role("button")).to_be_focused()
+    assert dialog.evaluate("dialog => dialog.scrollTop") == 0
+    expect(dialog.get_by_role("button")).to_be_in_viewport()
+
+
+def test_titles_of_results_are_not_cut(page: Page) -> None:
+    page.locator(".sidebar-toggle").click()
+    page.locator("#sidebar a.search-field").click()
+    page.route("**/search/?q=*", lambda route: route.fulfill(json=FOUND))
+    page.locator("#search input").fill("recipe")
+    expect(page.locator(".search-title")).to_have_text(TITLE)
+    assert page.locator(".search-title").evaluate_all(CUT) == []
+
+
+def test_the_cross_of_a_tag_is_in_line_with_its_name(page: Page) -> None:
+    page.locator("#menu-button").click()
+    page.locator("#menu [data-opens=tags]").click()
+    dialog = page.get_by_role("dialog", name="Schlagwörter")
+    dialog.locator("#new-tag").fill("Küche")
+    dialog.locator("#new-tag").press("Enter")
+    name = dialog.locator(".tag-list span")
+    expect(name).to_have_text("Küche")
+    cross = dialog.locator(".tag-list button")
+    assert abs(name.evaluate(MIDDLE) - cross.evaluate(MIDDLE)) <= 1
+
+
+def test_a_title_that_is_edited_has_the_row_for_itself(page: Page) -> None:
+    page.locator("#title").click()
+    box = page.locator(".topbar .rename")
+    expect(box).to_be_focused()
+    assert box.evaluate("box => box.clientWidth") > 220
+    page.keyboard.press("Escape")
+    expect(page.locator("#menu-button")).to_be_visible()
+
+
+def test_undo_of_a_change_of_several_is_a_toast(page: Page) -> None:
+    page.goto("/conversations/")
+    page.locator("[name=conversations]").check()
+    page.locator("button[name=action][value=archive]").click()
+    toast = page.locator("#toast")
+    expect(toast).to_contain_text("1 Chat archiviert.")
+    expect(toast).to_have_css("position", "fixed")
+    assert toast.locator("p").evaluate_all(CUT) == []
+    toast.get_by_role("button", name="Rückgängig").click()
+    expect(page.locator(".select-title")).to_have_text(TITLE)

@@ -1,0 +1,70 @@
+"""Export from the menu of a conversation, and an import from the file to the list."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.axe import WINDOW, findings
+from tests.e2e.chat_page import ChatPage, Window
+from tests.support.server import Server
+from tests.transfer import samples
+
+LONG_NAME = "x" * 90
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_file_is_imported_from_its_preview(
+    window: Window, server: Server, tmp_path: Path, scripts: bool
+) -> None:
+    file = tmp_path / f"{LONG_NAME}.json"
+    file.write_text(json.dumps([samples.chatgpt(), samples.claude(), {"mapping": {}}]))
+    options = WINDOW if scripts else {"java_script_enabled": False}
+    page = window(server, "alice" if scripts else "bob", width=320, **options)
+    page.goto("/settings/data/")
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_role("button", name="Upload and check").click()
+    start = page.get_by_role("button", name="Start import")
+    expect(start).to_be_visible()
+    expect(page.get_by_text("2 conversations are new.")).to_be_visible()
+    page.get_by_text("Show their names").click()
+    expect(page.get_by_text("cat.png")).to_be_visible()
+    if scripts:
+        assert findings(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    start.click()
+    expect(page.get_by_text("2 conversations were imported.")).to_be_visible()
+    if scripts:
+        assert findings(page) == []
+    page.goto("/")
+    page.get_by_role("button", name="Conversations").click()
+    page.get_by_role("link", name="A poem").click()
+    expect(page.get_by_text("are red")).to_be_visible()
+
+
+def test_each_step_is_in_view_on_a_phone_held_sideways(
+    window: Window, server: Server, tmp_path: Path
+) -> None:
+    file = tmp_path / "export.json"
+    file.write_text(json.dumps([samples.librechat()]))
+    page = window(server, "erin", width=844)
+    page.set_viewport_size({"width": 844, "height": 390})
+    page.goto("/settings/data/")
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_role("button", name="Upload and check").click()
+    expect(page.get_by_role("button", name="Start import")).to_be_in_viewport()
+    page.get_by_role("button", name="Start import").click()
+    expect(page.get_by_text("1 conversation was imported.")).to_be_in_viewport()
+
+
+def test_a_conversation_that_just_began_is_exported(window: Window, server: Server) -> None:
+    chat = ChatPage(window(server, "carol"))
+    chat.page.goto("/")
+    chat.ask("fake: words tokens=5")
+    expect(chat.reply).to_have_attribute("data-status", "complete")
+    chat.page.get_by_role("button", name="This conversation", exact=True).click()
+    chat.page.get_by_text("Export", exact=True).click()
+    with chat.page.expect_download() as downloaded:
+        chat.page.get_by_role("button", name="Markdown").click()
+    assert "fake: words tokens=5" in downloaded.value.path().read_text("utf-8")

@@ -1,0 +1,71 @@
+"""Connections of the channel layer that the network loses without a word."""
+
+import asyncio
+import errno
+import os
+from collections.abc import AsyncIterator
+
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from chatsite.channel_layer import ChannelLayer, LayerConnection, SecureLayerConnection, _connection_options
+from tests.conftest import missing
+
+URL = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
+WAIT_SECONDS = 0.1
+PATIENCE_SECONDS = 20.0
+LOST = TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))  # as asyncio gets it from the socket
+
+
+@pytest.fixture
+async def layer() -> AsyncIterator[ChannelLayer]:
+    made = ChannelLayer(hosts=[URL], prefix=f"test-{os.getpid()}")
+    yield made
+    await made.flush()
+
+
+@pytest.fixture
+async def connection() -> AsyncIterator[LayerConnection]:
+    options = _connection_options(URL)
+    made = options.pop("connection_class")(**options)
+    try:
+        await made.connect()
+    except RedisConnectionError:
+        missing("Redis", "start a server, or name one in TEST_REDIS")
+    yield made
+    await made.disconnect(nowait=True)
+
+
+async def test_a_lost_connection_is_an_error_and_not_the_end_of_a_wait(connection: LayerConnection) -> None:
+    assert await connection.read_response(timeout=WAIT_SECONDS) is None
+    connection._reader.set_exception(LOST)
+    with pytest.raises(RedisConnectionError, match="timed out"):
+        await connection.read_response(timeout=WAIT_SECONDS)
+
+
+async def test_messages_come_again_after_the_connection_was_lost(
+    connection: LayerConnection, layer: ChannelLayer
+) -> None:
+    channel = await layer.new_channel()
+    (shard,) = layer._get_layer()._shards
+    shard._pubsub.connection._reader.set_exception(LOST)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        received = asyncio.ensure_future(layer.receive(channel))
+        while not received.done():
+            await layer.send(channel, {"type": "delta"})
+            await asyncio.sleep(WAIT_SECONDS)
+    assert (await received)["type"] == "delta"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("redis://10.0.0.5:6380/3", {"host": "10.0.0.5", "port": 6380, "db": 3}),
+        ("rediss://bot:p%40ss@redis.example.org", {"host": "redis.example.org", "password": "p@ss"}),
+    ],
+)
+def test_the_address_is_read(url: str, expected: dict[str, object]) -> None:
+    options = _connection_options(url)
+    secure = url.startswith("rediss")
+    assert options["connection_class"] is (SecureLayerConnection if secure else LayerConnection)
+    assert expected.items() <= options.items()

@@ -1,0 +1,101 @@
+"""Ended runs in memory: as long as they are watched, and no longer."""
+
+import asyncio
+import gc
+import uuid
+import weakref
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+import pytest_asyncio
+
+from chat.db import run_in_db
+from chat.engine.engine import Engine
+from chat.engine.streaming.html_feed import HtmlFeed
+from chat.engine.streaming.run_state import RunState
+from chat.engine.streaming.viewer import Viewer
+from chat.models import Run, User
+from chat.turns.commands import SendMessage
+from chat.wire.position import Position
+from tests.engine.in_process import running_engine
+from tests.fake_cloudflare.server import Fake
+from tests.support.waiting import PATIENCE, becomes
+
+pytestmark = pytest.mark.django_db(transaction=True)
+RUNS = 12
+SOON_SECONDS = 10  # much less than a minute, and enough for a busy machine
+
+
+@pytest_asyncio.fixture
+async def here(fake: Fake) -> AsyncIterator[Engine]:
+    async with running_engine(fake) as made:
+        yield made
+
+
+@pytest_asyncio.fixture
+async def alice() -> User:
+    return await run_in_db(User.objects.create_user, "alice")
+
+
+async def ask(here: Engine, user: User, content: str = "fake: words tokens=20") -> tuple[Run, RunState]:
+    question = SendMessage(content=content, client_key=uuid.uuid4())
+    opened = await run_in_db(here.turn_store.store, user, question, queued=False)
+    return opened.run, await here.launch(opened)
+
+
+def viewer(here: Engine, live: RunState) -> Viewer:
+    return Viewer(here.viewers, HtmlFeed.of(live), Position(), session="", user=0, password="")
+
+
+async def frames(here: Engine, live: RunState) -> str:
+    """Return all frames of a run, as a viewer gets them."""
+    async with asyncio.timeout(PATIENCE):
+        return b"".join([frame async for frame in viewer(here, live).frames()]).decode()
+
+
+async def soon(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(SOON_SECONDS):
+        await becomes(condition)
+
+
+async def test_ended_runs_that_nobody_watches_are_let_go(here: Engine, alice: User) -> None:
+    lives = [(await ask(here, alice))[1] for _ in range(RUNS)]
+    told = await asyncio.gather(*(frames(here, live) for live in lives))
+    assert all('"status":"complete"' in text for text in told)
+    await soon(lambda: not here.supervisor.states)
+
+
+async def test_an_ended_run_is_freed_without_the_collector(here: Engine, alice: User) -> None:
+    """The collector comes late, and what it frees late keeps the memory of the process from shrinking."""
+    run, live = await ask(here, alice)
+    await frames(here, live)
+    kept = [weakref.ref(live), weakref.ref(run.conversation)]
+    gc.disable()
+    try:
+        del run, live
+        await soon(lambda: not any(ref() for ref in kept))
+    finally:
+        gc.enable()
+
+
+async def test_an_ended_run_stays_while_it_is_watched(here: Engine, alice: User) -> None:
+    run, live = await ask(here, alice)
+    slow = viewer(here, live).frames()
+    await anext(slow)
+    await soon(lambda: live.outcome is not None)
+    await asyncio.sleep(1)
+    assert await here.follow(run) is live
+    await slow.aclose()
+    await soon(lambda: not here.supervisor.states)
+
+
+async def test_who_comes_after_the_end_is_shown_the_same(here: Engine, alice: User) -> None:
+    run, live = await ask(here, alice)
+    before = await frames(here, live)
+    await soon(lambda: not here.supervisor.states)
+    stored = await run_in_db(Run.objects.select_related("message", "worker").get, pk=run.pk)
+    again = await here.follow(stored)
+    assert (again.text, again.info) == (live.text, live.info)
+    after = await frames(here, again)
+    assert before[before.index("event: done") :] == after[after.index("event: done") :]
+    await soon(lambda: not here.remote_runs.open)

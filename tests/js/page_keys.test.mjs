@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { isHelpKey, scrollsPage } from '../../static/js/page_keys.js';
+
+const EMPTY = { isEmpty: true, isScrollable: false };
+const WITH_TEXT = { isEmpty: false, isScrollable: false };
+const press = (key, more = {}) => ({ key, ...more });
+
+test('page keys scroll the page unless the box itself scrolls', () => {
+  for (const key of ['PageUp', 'PageDown']) {
+    assert.equal(scrollsPage(press(key), EMPTY), true);
+    assert.equal(scrollsPage(press(key), WITH_TEXT), true);
+    assert.equal(scrollsPage(press(key), { isEmpty: false, isScrollable: true }), false);
+    assert.equal(scrollsPage(press(key, { ctrlKey: true }), EMPTY), false); // the browser's next tab
+  }
+});
+
+test('Home and End scroll the page only from an empty box', () => {
+  for (const key of ['Home', 'End']) {
+    assert.equal(scrollsPage(press(key), EMPTY), true);
+    assert.equal(scrollsPage(press(key, { ctrlKey: true }), EMPTY), true);
+    assert.equal(scrollsPage(press(key), WITH_TEXT), false);
+  }
+});
+
+test('other keys, and those that select or compose, do not scroll the page', () => {
+  for (const key of ['a', 'ArrowUp', 'Pause', 'toString']) assert.equal(scrollsPage(press(key), EMPTY), false, key);
+  for (const name of ['shiftKey', 'altKey', 'metaKey', 'isComposing']) {
+    assert.equal(scrollsPage(press('PageUp', { [name]: true }), EMPTY), false, name);
+  }
+});
+
+test('a question mark asks for help outside of fields', () => {
+  assert.equal(isHelpKey(press('?'), false), true);
+  assert.equal(isHelpKey(press('?'), true), false);
+  for (const name of ['ctrlKey', 'metaKey', 'isComposing']) assert.equal(isHelpKey(press('?', { [name]: true }), false), false, name);
+  assert.equal(isHelpKey(press('/'), false), false);
+});

@@ -1,0 +1,115 @@
+"""Code in eight colours."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from chat.rendering import code_blocks
+from chat.rendering.code_blocks import CLASSES, Budget, language_of
+from chat.rendering.markdown import render
+
+STYLES = (Path(__file__).parents[2] / "static/css/chat.css").read_text()
+
+
+def highlighted(code: str, language: str) -> str:
+    return code_blocks.highlighted(code, language, Budget())
+
+
+def plain(html: str) -> str:
+    return re.sub("<[^>]+>", "", html)
+
+
+def test_code_of_a_known_language_is_marked():
+    assert highlighted("x = 1  # one\n", "python") == (
+        'x = <span class="n">1  </span><span class="c"># one\n</span>'
+    )
+
+
+@pytest.mark.parametrize("language", ["", "nonsense", "text", "html+django", "../../etc", "x" * 100])
+def test_code_of_any_other_stays_plain(language):
+    assert highlighted("if x < 1: '&'\n", language) == "if x &lt; 1: '&amp;'\n"
+
+
+def test_the_text_stays_what_it_is():
+    code = "\n\n  <?php\n\techo 'a & b';  \n\ufeff\u2028 x\n\n"
+    for language in (
+        "php",
+        "python",
+        "js",
+        "html",
+        "diff",
+        "console",
+        "yaml",
+        "c",
+        "rust",
+        "sql",
+        "json",
+        "bash",
+    ):
+        assert (
+            plain(highlighted(code, language)).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+            == code
+        )
+
+
+def test_php_is_known_without_its_mark():
+    assert '<span class="k">echo' in highlighted("echo 1;", "php")
+    assert '<span class="k">echo' in highlighted("<p><?php echo 1;", "php")
+
+
+def test_long_code_and_endless_lines_stay_plain():
+    assert "<span" in highlighted("x = 1\n" * 5_000, "python")
+    assert "<span" not in highlighted("x = 1\n" * 10_000, "python")
+    assert "<span" not in highlighted("x = 1 " * 200, "python")
+    assert "<span" not in highlighted("x = 1" + "\n" * 300, "python")
+
+
+def test_what_takes_too_long_goes_on_plain(monkeypatch):
+    monkeypatch.setattr(code_blocks, "NOISE_SECONDS", -1)
+    code = "x = 1\n" * 50
+
+    html = code_blocks._coloured.__wrapped__(code, "python")
+    assert plain(html) == code
+    assert html.count("<span") < 50
+
+
+def test_a_fence_names_its_language():
+    assert "<figcaption>python</figcaption>" in render("```Python title=x\n```")[0]
+    assert "<figcaption>c++</figcaption>" in render("~~~ c++\n~~~")[0]
+    assert language_of("<b>") == ""
+    assert language_of("a" * 50) == "a" * 30
+
+
+def luminance(colour: str) -> float:
+    digits = colour.lstrip("#")
+    digits = digits if len(digits) == 6 else "".join(2 * digit for digit in digits)
+    channels = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def pairs(name: str) -> tuple[str, str]:
+    found = re.search(rf"{name}: light-dark\((#\w+), (#\w+)\)", STYLES)
+    assert found
+    return found[1], found[2]
+
+
+def test_code_colours_have_contrast_in_both_schemes():
+    section = STYLES[STYLES.index("/* code:") :]
+    colours = re.findall(r"--code: light-dark\((#\w+), (#\w+)\)", section)
+    assert len(colours) == 8
+    for ground in ("--ground", "--aside", "--raised", "--soft"):
+        for scheme, back in enumerate(pairs(ground)):
+            assert all(contrast(colour[scheme], back) >= 4.5 for colour in colours), ground
+
+
+def test_every_class_has_a_colour():
+    section = STYLES[STYLES.index("/* code:") :]
+    for name in set(CLASSES.values()) - {""}:
+        assert re.search(rf"\.{name}\b", section), name

@@ -1,0 +1,153 @@
+"""Search results, on both databases."""
+
+from collections.abc import Callable
+from datetime import UTC
+
+import pytest
+from django.utils import timezone
+
+from chat.models import Conversation, Message, User
+from chat.search import results
+from chat.search.query import parse
+from chat.search.results import PAGE, Cursor
+from tests.search.conftest import Say
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+Found = Callable[..., list[str]]
+TEXTS = (
+    "The quick brown fox",
+    "A fox is not quick to brown bread",
+    "Crème brûlée à la Straße",
+    "React: useEffect(foo.bar, 0x1f) in snake_case",
+    "日本語のテストです",
+    "한국어 검색",
+    "Привет, мир",
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "texts"),
+    [
+        ("fox quick ", {0, 1}),
+        ("FOX -bread", {0}),
+        ('"quick brown"', {0}),
+        ("bro", {0, 1}),
+        ("bro ", set()),
+        ("bro* fox ", {0, 1}),
+        ("creme brulee", {2}),
+        ("CRÈME", {2}),
+        ("strasse ", {2}),
+        ("useeffect", {3}),
+        ("useEff", {3}),
+        ("effect ", {3}),
+        ("foo.bar", {3}),
+        ("bar.foo", set()),
+        ("0x1f", {3}),
+        ("snake_case", {3}),
+        ("snake_cas", {3}),
+        ("本語", {4}),
+        ("語本", set()),
+        ("テスト", {4}),
+        ("국어", {5}),
+        ("привет", {6}),
+        ("-fox", {2, 3, 4, 5, 6}),
+        ("nothing ", set()),
+        ('fox" OR NEAR(', set()),
+        ("' & | ! <-> :*", set()),
+    ],
+)
+def test_words_phrases_beginnings_and_scripts_are_found(
+    say: Say, found: Found, typed: str, texts: set[int]
+) -> None:
+    for text in TEXTS:
+        say(text, title="…")
+    assert {TEXTS.index(text) for text in found(typed) if text != "…"} == texts
+
+
+def test_a_stranger_finds_nothing_and_a_word_is_no_tag(say: Say, found: Found, alice: User) -> None:
+    say("secret")
+    bob = User.objects.create_user("bob")
+    assert found("secret") == ["secret"]
+    assert found("secret", bob) == []
+    say(f"_m{bob.pk} m{bob.pk}")
+    assert found(f"_m{alice.pk} secret", bob) == found(f"m{bob.pk}", bob) == []
+
+
+def test_a_title_is_found_first_and_alone(say: Say, alice: User) -> None:
+    say("about boats")
+    say("something", title="Boats and more")
+    titled, said = results.search(alice.pk, parse("boats", UTC)).results
+    assert (titled.message, titled.title, titled.snippet.marks) == (None, "Boats and more", [(0, 5)])
+    assert (said.title, said.snippet.marks) == ("A talk", [(6, 11)])
+    assert [each.message for each in results.search(alice.pk, parse("in:title boats", UTC)).results] == [None]
+
+
+def test_filters_are_about_the_conversation_and_the_time(say: Say, found: Found) -> None:
+    now = timezone.now()
+    say("plain fox")
+    say("pinned fox", pinned_at=now)
+    say("archived fox", archived_at=now)
+    say("other fox", model="@cf/maker/Other_1")
+    assert found("fox is:pinned") == ["pinned fox"]
+    assert found("fox is:archived") == ["archived fox"]
+    assert found("fox model:other_") == ["other fox"]
+    assert found("fox model:othe__") == []
+    assert found(f"fox before:{now.year - 1}") == found(f"fox after:{now.year + 1}") == []
+    assert len(found(f"fox after:{now.year - 1}")) == 4
+
+
+def test_what_is_deleted_or_temporary_is_not_found(say: Say, found: Found) -> None:
+    say("deleted fox", deleted=timezone.now())
+    say("temporary fox", temporary=True)
+    gone = say("gone fox")
+    assert found("fox") == ["gone fox"]
+    Message.objects.filter(pk=gone).update(deleted=timezone.now())
+    assert found("fox") == []
+    Conversation.objects.all().update(deleted=None)
+    assert found("fox") == ["deleted fox"]
+
+
+def test_the_better_match_comes_first(say: Say, found: Found) -> None:
+    say("A fox. " + "A long text about many other things. " * 10)
+    say("fox fox fox")
+    assert found("fox")[0] == "fox fox fox"
+
+
+def test_pages_give_every_match_once(say: Say, alice: User) -> None:
+    for n in range(PAGE * 2 + 5):
+        say(f"fox {n}", title=f"Title {n}")
+    seen, cursor, pages = [], None, 0
+    while pages == 0 or cursor:
+        page = results.search(alice.pk, parse("fox", UTC), cursor)
+        seen += [each.message for each in page.results]
+        cursor, pages = page.next, pages + 1
+        if pages == 1:
+            say("fox, written meanwhile")
+    assert len(seen) == len(set(seen)) == PAGE * 2 + 5
+    assert pages == 3
+
+
+def test_windows_follow_one_another_to_the_oldest(say: Say, alice: User, monkeypatch) -> None:
+    monkeypatch.setattr("chat.search.matches.WINDOW", 7)
+    monkeypatch.setattr("chat.search.matches.ENOUGH_RECENT", 3)
+    for n in range(30):
+        say(f"fox {n}", title="…")
+    seen, cursor = [], None
+    while not seen or cursor:
+        page = results.search(alice.pk, parse("fox", UTC), cursor)
+        seen += [each.snippet.text for each in page.results]
+        cursor = page.next
+    assert sorted(seen) == sorted(f"fox {n}" for n in range(30))
+
+
+@pytest.mark.parametrize(
+    "written", ["", "x", "1", "1.", "-1.0", "1.-1", "1.0tt", "01.0", "1.99999", "f" * 16 + ".0"]
+)
+def test_a_made_up_cursor_is_refused(written: str) -> None:
+    with pytest.raises(ValueError):
+        Cursor.parse(written)
+
+
+def test_a_cursor_is_read_as_it_was_written() -> None:
+    for cursor in (Cursor(5), Cursor(1_000_000_001, 40, with_titles=False)):
+        assert Cursor.parse(str(cursor)) == cursor

@@ -1,0 +1,56 @@
+"""The words of a text, as they are indexed and looked for."""
+
+import pytest
+
+from chat.search import words
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Hello, World!", ["hello", "world"]),
+        ("Über Straße naïve", ["uber", "strasse", "naive"]),
+        ("ΣΊΣΥΦΟΣ Ёлка İstanbul", ["σισυφοσ", "елка", "istanbul"]),
+        ("ﬁne ①②", ["fine", "12"]),
+        ("日本語 テスト", ["日", "本", "語", "テ", "ス", "ト"]),
+        ("がっこう 한국어", ["が", "っ", "こ", "う", "한", "국", "어"]),
+        ("Python3日本", ["python3", "日", "本"]),
+        ("foo.bar snake_case 0x1f", ["foo", "bar", "snake", "case", "0x1f"]),
+        ("مُحَمَّد", ["محمد"]),
+        ("", []),
+        ("…—!?", []),
+    ],
+)
+def test_case_and_accents_are_folded_and_scripts_split(text: str, found: list[str]) -> None:
+    assert words.split(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("useEffect", ["use", "effect"]),
+        ("call useMemo(getUserName)", ["use", "memo", "get", "user", "name"]),
+        ("plain words", []),
+        ("GLM and API", []),
+        ("x2Y", ["x2", "y"]),
+    ],
+)
+def test_parts_of_an_identifier_are_indexed_beside_the_whole(text: str, parts: list[str]) -> None:
+    assert words.indexed(text) == [*words.split(text), *parts]
+
+
+@pytest.mark.parametrize("text", ["aB" * 200_000, "a" * 400_000, "\u0301" * 400_000, "aB日é" * 100_000])
+def test_a_hostile_text_takes_bounded_room(text: str) -> None:
+    found = words.indexed(text)  # in quadratic time this would take hours
+    assert len(" ".join(found).encode()) <= words.MAX_BYTES
+    assert all(len(word) <= words.MAX_WORD_CHARS for word in found)
+
+
+@pytest.mark.parametrize(
+    "text", ["Über foo.bar", "nai\u0308ve 日本", "ﬁne Straße", "한국어 ①x", "a_b", "\u0301x"]
+)
+def test_places_name_the_words_and_where_they_stand(text: str) -> None:
+    found = list(words.places(text))
+    assert [place.word for place in found] == words.split(text)
+    for place in found:
+        assert words.fold(text[place.start : place.end]).startswith(place.word[:1])

@@ -1,0 +1,23 @@
+"""The database threads of the test's own process."""
+
+import asyncio
+import threading
+
+from django.db import connections
+
+from chat.db import THREADS, run_in_db
+from chat.requester import requester
+
+PATIENCE = 60.0  # seconds
+
+
+async def close_connections() -> None:
+    """PostgreSQL deletes no database that somebody is connected to; each thread has a connection."""
+    requester.set(None)  # an earlier request of this context would leave half of the threads out
+    all_there = threading.Barrier(THREADS)
+
+    def close() -> None:
+        all_there.wait(PATIENCE)
+        connections.close_all()
+
+    await asyncio.gather(*(run_in_db(close) for _ in range(THREADS)))

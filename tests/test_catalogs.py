@@ -1,0 +1,56 @@
+"""German and French have every sentence, with the same placeholders, and are compiled as they are written."""
+
+import re
+
+import pytest
+from django.conf import settings
+
+from tests.support.catalogs import LANGUAGES, compiled, source
+from tests.support.pseudo_locale import messages
+
+pytestmark = pytest.mark.parametrize("language", LANGUAGES)
+# Of gettext and of str.format, tags and entities: a translation has each exactly as often.
+HELD = re.compile(r"%\(\w+\)[sd]|\{\w*\}|</?\w+[^>]*>|&\w+;")
+# A singular may say "one" without the number.
+NUMBERS = {"%(n)s", "%(number)s", "%(number)d", "%(days)s", "%(count)s", "{n}"}
+
+
+def test_every_sentence_of_the_code_is_translated(language: str) -> None:
+    entries = {entry.message: entry for entry in source(language)}
+    assert sorted(messages().keys() - entries.keys()) == []
+    assert {message: entries[message].plural for message in messages()} == messages()
+    assert [
+        entry.message for entry in entries.values() if entry.is_fuzzy or not all(entry.forms.values())
+    ] == []
+
+
+def test_no_catalog_has_a_sentence_that_the_code_lost(language: str) -> None:
+    assert sorted({entry.message for entry in source(language)} - messages().keys()) == []
+
+
+def test_a_translation_has_the_placeholders(language: str) -> None:
+    for entry in source(language):
+        for number, text in entry.forms.items():
+            wanted = sorted(HELD.findall(entry.plural if number else entry.message))
+            found = sorted(HELD.findall(text))
+            if entry.plural and number == 0:
+                wanted, found = (sorted(set(held) - NUMBERS) for held in (wanted, found))
+            assert found == wanted, text
+
+
+def test_a_translation_begins_and_ends_alike(language: str) -> None:
+    for entry in source(language):
+        for text in entry.forms.values():
+            assert re.findall(r"^\s*|\s*$", text) == re.findall(r"^\s*|\s*$", entry.message), text
+
+
+def test_the_compiled_catalog_is_the_written_one(language: str) -> None:
+    written: dict[tuple[str, int] | str, str] = {}
+    for entry in source(language):
+        for number, text in entry.forms.items():
+            written[(entry.message, number) if entry.plural else entry.message] = text
+    assert compiled(language) == written
+
+
+def test_the_site_offers_the_language(language: str) -> None:
+    assert language in dict(settings.LANGUAGES)

@@ -1,0 +1,70 @@
+"""`manage.py doctor` prints the set-up check, and its exit code says whether a check failed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import ROOT, Database, Template, clean_environment
+
+
+def doctor(
+    template: Template, database: Database, folder: Path, *arguments: str, **env: str
+) -> tuple[int, str]:
+    """Return the exit code and the output."""
+    settings = {
+        "DATA_DIR": str(folder),
+        "DATABASE_URL": database.url,
+        "SECRET_KEY": template.secret_key,
+        **env,
+    }
+    command = [sys.executable, "manage.py", "doctor", *arguments]
+    ended = subprocess.run(
+        command, cwd=ROOT, env=clean_environment(**settings), capture_output=True, text=True, timeout=120
+    )
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+def cloudflare(fake: Fake, token: str) -> dict[str, str]:
+    return {
+        "CLOUDFLARE_ACCOUNT_ID": "acc",
+        "CLOUDFLARE_API_TOKEN": token,
+        "CLOUDFLARE_API_BASE_URL": f"{fake.url}/client/v4",
+    }
+
+
+def test_a_site_that_works(template: Template, database: Database, fake: Fake, tmp_path: Path) -> None:
+    code, output = doctor(template, database, tmp_path, **cloudflare(fake, "fake-token"))
+    assert code == 0, output
+    assert "ok    Database: SQLite is responding." in output
+    assert "ok    Cloudflare token: Cloudflare accepts it." in output
+    assert "note  Redis: Not set up." in output
+    assert list((tmp_path / "workers").iterdir()) == []
+
+
+def test_a_token_that_is_rejected(template: Template, database: Database, fake: Fake, tmp_path: Path) -> None:
+    code, output = doctor(template, database, tmp_path, **cloudflare(fake, "wrong"))
+    assert code == 1
+    assert "FAIL  Cloudflare token: Cloudflare rejected it. Create a token with" in output
+    assert "of the checks failed." in output
+    assert "wrong" not in output.replace("rejected", "")
+
+
+def test_each_model_when_asked(template: Template, database: Database, fake: Fake, tmp_path: Path) -> None:
+    quiet = doctor(template, database, tmp_path, **cloudflare(fake, "fake-token"))[1]
+    asked = doctor(template, database, tmp_path, "--models", **cloudflare(fake, "fake-token"))[1]
+    assert asked.count("First token after") > quiet.count("First token after")
+
+
+def test_a_database_that_is_away(template: Template, tmp_path: Path) -> None:
+    away = Database("postgresql://nobody@127.0.0.1:1/none")
+    code, output = doctor(template, away, tmp_path)
+    assert code == 1
+    assert "FAIL  Database: PostgreSQL isn’t responding." in output
+    assert "Traceback" not in output
+
+
+def test_a_database_without_tables(template: Template, tmp_path: Path) -> None:
+    code, output = doctor(template, Database(f"sqlite:///{tmp_path}/new.sqlite3"), tmp_path)
+    assert code == 1
+    assert "CommandError: The database lacks tables. Run `manage.py migrate` first." in output

@@ -1,0 +1,181 @@
+"""`manage.py serve --workers N`: several processes on one port, started again when they die, and replaced."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+from django.core.management.base import CommandError
+
+from chat.management.commands.serve import Command
+from tests.support.databases import ROOT
+from tests.support.processes import pools, workers
+from tests.support.server import Server
+from tests.support.waiting import until
+
+TWO = ("--workers", "2")
+
+
+@pytest.fixture
+def pair(servers: Callable[..., Server]) -> Server:
+    """Two workers that both serve."""
+    server = servers(arguments=TWO)
+    until(lambda: server.database.value("SELECT COUNT(*) FROM chat_worker") == 2)
+    return server
+
+
+def gone(process: int) -> bool:
+    return not Path(f"/proc/{process}").exists()
+
+
+def test_both_workers_answer_on_one_port_and_share_memory(pair: Server) -> None:
+    with ExitStack() as streams:
+        for _ in range(16):
+            streams.enter_context(pair.person("alice").ask("fake: words tokens=200 delay=0.1")).until(1)
+        assert pair.database.value("SELECT COUNT(DISTINCT worker_id) FROM chat_run") == 2
+    for worker in workers(pair):
+        rollup = Path(f"/proc/{worker}/smaps_rollup").read_text("utf-8")
+        kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in rollup.splitlines()[1:]}
+        assert kilobytes["Private_Dirty"] < 0.7 * kilobytes["Rss"]
+
+
+def test_a_dead_worker_is_replaced_while_the_other_one_serves(pair: Server) -> None:
+    dead, other = workers(pair)
+    os.kill(dead, signal.SIGKILL)
+    until(lambda: len(workers(pair)) == 2 and dead not in workers(pair))
+    assert other in workers(pair)
+    assert f"worker {dead} ended by signal 9" in pair.log.read_text("utf-8")
+
+
+def test_sighup_replaces_each_worker_and_nobody_notices(pair: Server) -> None:
+    """A reply goes on, sends on new and on kept connections are accepted, and no connection is refused."""
+    old = workers(pair)
+    reader, statuses, enough = pair.person("alice"), [], threading.Event()
+
+    def send() -> None:
+        kept = pair.person("bob")
+        while not enough.is_set():
+            for person in (kept, pair.person("bob")):
+                with person.ask("fake: words tokens=2 delay=0") as stream:
+                    statuses.append(stream.status)
+                    stream.to_end()
+                statuses.append(person.get("/").status_code)
+
+    sender = threading.Thread(target=send)
+    with reader.ask("fake: words tokens=100 delay=0.05") as stream:
+        stream.until(20)
+        sender.start()
+        pair.signal(signal.SIGHUP)
+        until(lambda: len(set(workers(pair)) - set(old)) == 2)
+        stream.to_end()
+        enough.set()
+        sender.join()
+    assert stream.done
+    assert stream.done["status"] == "complete"
+    assert set(statuses) == {200}
+    for person in pair._people:
+        person.client.close()
+    until(lambda: all(gone(worker) for worker in old))
+    until(lambda: len(pools(pair)) == 1)
+    assert len(workers(pair)) == 2
+
+
+def test_a_release_that_cannot_start_leaves_the_old_workers(pair: Server) -> None:
+    old = workers(pair)
+    pair.database.rows(
+        "DELETE FROM django_migrations WHERE id = (SELECT MAX(id) FROM django_migrations WHERE app = 'chat')"
+    )
+    pair.signal(signal.SIGHUP)
+    until(lambda: "The old ones go on." in pair.log.read_text("utf-8"))
+    assert "The database lacks tables." in pair.log.read_text("utf-8")
+    assert workers(pair) == old
+    assert pair.person("alice").get("/").status_code == 200
+
+
+def test_sigterm_lets_replies_end_and_stops_everything(pair: Server) -> None:
+    processes = [*pools(pair), *workers(pair)]
+    with pair.person("alice").ask("fake: words tokens=60 delay=0.05") as stream:
+        stream.until(20)
+        pair.signal(signal.SIGTERM)
+        stream.to_end()
+    assert stream.done
+    assert stream.done["status"] == "complete"
+    assert pair.wait() == 0
+    assert all(gone(process) for process in processes)
+
+
+def test_nothing_outlives_its_supervisor(pair: Server) -> None:
+    processes = [*pools(pair), *workers(pair)]
+    pair.kill()
+    until(lambda: all(gone(process) for process in processes))
+
+
+def test_the_log_of_all_processes_is_json(servers: Callable[..., Server]) -> None:
+    server = servers(arguments=TWO, LOG_FORMAT="json", LOG_LEVEL="info")
+    until(lambda: len(workers(server)) == 2)
+    dead, _ = workers(server)
+    os.kill(dead, signal.SIGKILL)
+    server.signal(signal.SIGHUP)
+    until(lambda: f"worker {dead} ended by signal 9" in server.log.read_text("utf-8"))
+    until(lambda: "replaced one by one" in server.log.read_text("utf-8"))
+    logged = [line for line in server.log.read_text("utf-8").splitlines() if line.startswith("{")]
+    loggers = {json.loads(line)["logger"] for line in logged}
+    assert loggers >= {"chatsite.server.supervisor", "chatsite.server.worker_pool"}
+
+
+def test_a_dead_pool_is_replaced(pair: Server) -> None:
+    pool, *_ = pools(pair)
+    old = workers(pair)
+    os.kill(pool, signal.SIGKILL)
+    until(lambda: len(workers(pair)) == 2 and not set(old) & set(workers(pair)))
+    until(lambda: all(gone(process) for process in old))
+    assert pair.person("alice").get("/").status_code == 200
+
+
+@pytest.mark.parametrize("count", ["0", "257", "-1", "many", "1.5", "²"])
+def test_other_numbers_of_workers_are_refused(count: str) -> None:
+    with pytest.raises(CommandError, match="write auto, or a whole number from 1 to 256"):
+        Command().create_parser("manage.py", "serve").parse_args([f"--workers={count}"])
+
+
+@pytest.mark.parametrize(("cores", "workers"), [(1, 1), (4, 4), (16, 4)])
+def test_auto_is_one_worker_for_each_core_with_sqlite_at_most_four(
+    monkeypatch: pytest.MonkeyPatch, cores: int, workers: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
+    options = Command().create_parser("manage.py", "serve").parse_args(["--workers", "auto"])
+    assert options.workers == workers
+
+
+def test_more_workers_than_sqlite_carries_are_started_with_a_warning(servers: Callable[..., Server]) -> None:
+    assert "use PostgreSQL" not in servers(arguments=TWO).log.read_text()
+    assert servers(arguments=("--workers", "5")).log.read_text().count("use PostgreSQL (DATABASE_URL)") == 1
+
+
+@pytest.mark.parametrize("arguments", ["", "--workers 1"])
+def test_a_socket_of_systemd_is_served(
+    servers: Callable[..., Server], arguments: str, tmp_path: Path
+) -> None:
+    """systemd passes it as descriptor 3, to the process whose id it names."""
+    server = servers()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        script = f"exec 3<&{listening.fileno()}; export LISTEN_FDS=1 LISTEN_PID=$$; exec "
+        script += f"{sys.executable} manage.py serve {arguments}"
+        started = subprocess.Popen(
+            ["bash", "-c", script], cwd=ROOT, env=server.env, pass_fds=(listening.fileno(),)
+        )
+    try:
+        answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60, trust_env=False)
+        assert answer.json() == {"status": "alive"}
+    finally:
+        started.terminate()
+        assert started.wait(60) == 0

@@ -1,0 +1,80 @@
+"""A title is one short line of plain text, whatever the model answered."""
+
+import pytest
+
+from chat.titles.cleaning import MAX_TITLE_CHARS, clean_title
+
+
+@pytest.mark.parametrize(
+    ("answer", "title"),
+    [
+        ("Red Boats", "Red Boats"),
+        ("  Red   Boats \n\nThis title fits.", "Red Boats"),
+        ('"Red Boats"', "Red Boats"),
+        ("“Red Boats.”", "Red Boats"),
+        ("„Rote Boote“", "Rote Boote"),
+        ("« Bateaux rouges »", "Bateaux rouges"),
+        ("「赤い船」", "赤い船"),
+        ("**Title:** Red Boats", "Red Boats"),
+        ("Title: “Red Boats”", "Red Boats"),
+        ("Titel: Rote Boote!", "Rote Boote"),
+        ("标题：红船", "红船"),
+        ("# Red Boats", "Red Boats"),
+        ("**Red Boats**", "Red Boats"),
+        ("<title>Red Boats</title>", "Red Boats"),
+        ("<think>A title, about boats?</think>\n\nRed Boats", "Red Boats"),
+        ("Red Boats<|im_end|>", "Red Boats"),
+        ("Red Boats…", "Red Boats"),
+        ("Which Boats Are Red?", "Which Boats Are Red?"),
+        ("Learning C#", "Learning C#"),
+        ("Why C++ and `auto`", "Why C++ and `auto`"),
+        ('"Red" and "Blue"', '"Red" and "Blue"'),
+        ("Rock 'n' Roll", "Rock 'n' Roll"),
+        ("Centring a <div>", "Centring a <div>"),
+        ("Family 👩‍👩‍👧 Trip", "Family 👩‍👩‍👧 Trip"),
+        ("می‌خواهم", "می‌خواهم"),
+        ("قوارب حمراء", "قوارب حمراء"),
+    ],
+)
+def test_what_surrounds_a_title_is_removed(answer: str, title: str) -> None:
+    assert clean_title(answer) == title
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        " \n\t ",
+        "\u202e\u200b",
+        "🎉🎉",
+        "\u3164\u3164 \u2800",
+        "...",
+        "x" * (MAX_TITLE_CHARS + 1),
+        "x" * 10_000,
+        "a b c d e f g h i j k",
+        "I'm sorry, but I can't help with that.",
+        "I cannot write a title",
+        "Sorry",
+        "As an AI I have no title",
+        "Here is a title for it",
+        "Es tut mir leid",
+        '{"title": "Red Boats"}',
+        "<think>and it never ended",
+    ],
+)
+def test_what_is_no_title_gives_none(answer: str) -> None:
+    assert clean_title(answer) == ""
+
+
+def test_hidden_characters_are_removed() -> None:
+    assert clean_title("Red\u202e \u2066Boats\u2069\x00\x1b[2J\u200b\ufeff\ud800") == "Red Boats[2J\ufffd"
+
+
+def test_a_title_has_no_stacks_of_accents() -> None:
+    assert clean_title("Tie\u0302\u0301ng Vie\u0323\u0302t") == "Tie\u0302\u0301ng Vie\u0323\u0302t"
+    assert clean_title("Re" + "\u0301" * 40 + "d Boats") == "Re" + "\u0301" * 4 + "d Boats"
+
+
+def test_a_line_separator_ends_a_title() -> None:
+    for separator in "\n\r\x0b\x0c\x85\u2028\u2029":
+        assert clean_title(f"Red{separator}Boats") == "Red"

@@ -1,0 +1,1 @@
+"""An upgrade under load: workers replaced while replies run and messages come."""

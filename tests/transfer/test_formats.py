@@ -1,0 +1,282 @@
+"""Reading of the files of other chats."""
+
+import json
+import time
+import tracemalloc
+from datetime import UTC, datetime
+
+import pytest
+
+from chat.transfer.formats import conversation_of
+from chat.transfer.formats.open_webui import split_reasoning
+from chat.transfer.imported import MAX_MESSAGES, NO_TEXT, ImportedConversation
+from chat.transfer.problems import ConversationProblem
+from tests.transfer import samples
+from tests.transfer.samples import BEGUN, ChatFile
+
+
+def lines(found: ImportedConversation) -> list[tuple[str | None, str, str, str]]:
+    """Each message as (the text that it follows, role, text, model)."""
+    texts = {message.key: message.text for message in found.messages}
+    return [(texts.get(each.parent or ""), each.role, each.text, each.model) for each in found.messages]
+
+
+def test_of_chatgpt_the_shown_tree_is_read() -> None:
+    found = conversation_of(samples.chatgpt())
+    question = "What is this?"
+    assert lines(found) == [
+        (None, "user", question, ""),
+        (question, "assistant", "A dog.", "gpt-4o"),
+        (question, "assistant", "A cat.", "gpt-5"),
+    ]
+    assert (found.title, found.model, found.system) == ("A picture", "gpt-5", "I am Ann.\n\nBe brief.")
+    assert (found.leaf, found.attachments) == ("a2", ["cat.png"])
+    assert found.messages[2].reasoning == "It looks like a cat."
+    assert found.created == datetime.fromtimestamp(BEGUN, UTC)
+    assert found.messages[2].created == datetime.fromtimestamp(BEGUN + 6, UTC)
+
+
+def test_of_claude_texts_and_thinking_are_read() -> None:
+    found = conversation_of(samples.claude())
+    poem = "Write a poem"
+    assert lines(found) == [(None, "user", poem, ""), (poem, "assistant", "Roses\n\nare red", "")]
+    assert found.messages[1].reasoning == "Rhyme?"
+    assert (found.leaf, found.attachments) == ("m2", ["notes.txt"])
+
+
+def test_of_claude_branches_are_read_where_they_are_named() -> None:
+    sent = samples.claude()
+    first, second = sent["chat_messages"]
+    first["parent_message_uuid"] = "00000000-0000-4000-8000-000000000000"
+    second["parent_message_uuid"] = "m1"
+    sent["chat_messages"].append(second | {"uuid": "m3", "content": [{"type": "text", "text": "Violets"}]})
+    assert [line[0] for line in lines(conversation_of(sent))] == [None, "Write a poem", "Write a poem"]
+
+
+@pytest.mark.parametrize("bare", [False, True])
+def test_of_open_webui_the_tree_is_read(bare: bool) -> None:
+    sent = samples.open_webui()
+    found = conversation_of(sent["chat"] if bare else sent)
+    assert lines(found) == [
+        (None, "user", "15 * 17?", ""),
+        ("15 * 17?", "assistant", "254", "llama3"),
+        ("15 * 17?", "assistant", "255", "deepseek-r1"),
+    ]
+    assert (found.title, found.system, found.leaf) == ("Sums", "You can count.", "a2")
+    assert found.messages[1].feedback == (False, "")
+    assert found.messages[2].reasoning == "Let me see <this>."
+    assert found.attachments == ["sum.pdf"]
+    assert (found.pinned_at is None) is bare
+    first, second = (message.created for message in found.messages[1:])
+    assert first
+    assert second
+    assert first < second, "of the same second, the order of the file counts"
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_of_librechat_trees_and_lists_are_read(flat: bool) -> None:
+    sent = samples.librechat()
+    if flat:
+        question = sent["messages"][0]
+        sent["messages"] = [question | {"children": []}, *question["children"]]
+    found = conversation_of(sent)
+    assert lines(found) == [(None, "user", "Hi", ""), ("Hi", "assistant", "Hello!", "gpt-4o")]
+    assert (found.system, found.model, found.attachments) == ("Be kind.", "gpt-4o", ["x.png"])
+    assert (found.messages[1].reasoning, found.messages[1].feedback) == ("Hm.", (True, ""))
+
+
+def test_of_chatgpt_sources_are_links_and_the_canvas_is_shown() -> None:
+    """Checked against public readers of its exports: chatgpt-exporter, chatgpt-export-parser."""
+    mark = "\ue200cite\ue202turn0search0\ue202turn0search1\ue201"
+    sent = samples.chatgpt()
+    call, reply = sent["mapping"]["call"]["message"], sent["mapping"]["a2"]["message"]
+    call |= {
+        "recipient": "canmore.create_textdoc",
+        "content": {
+            "content_type": "code",
+            "language": "json",
+            "text": json.dumps({"name": "cats", "type": "code/python", "content": "print('```')"}),
+        },
+    }
+    reply["content"]["parts"] = [f"\ue203A cat.\ue204 {mark} And \ue200image_group\ue202{{}}\ue201more."]
+    reply["metadata"]["content_references"] = [
+        {"matched_text": mark, "alt": "([Cats](https://cats.example))"}
+    ]
+    reply["metadata"]["content_references"] += [{"matched_text": " ", "alt": "no"}, {"matched_text": 1}]
+    assert [line[2] for line in lines(conversation_of(sent))[2:]] == [
+        "````python\nprint('```')\n````",
+        "A cat. ([Cats](https://cats.example)) And more.",
+    ]
+
+
+def test_of_chatgpt_code_and_short_thoughts_are_read() -> None:
+    sent = samples.chatgpt()
+    sent["mapping"]["a1"]["message"]["content"] = {"content_type": "code", "language": "unknown", "text": "1"}
+    thoughts = sent["mapping"]["th"]["message"]["content"]
+    thoughts["thoughts"] = [{"summary": "Thinking about cats", "content": ""}]
+    found = conversation_of(sent)
+    assert (found.messages[1].text, found.messages[2].reasoning) == ("```\n1\n```", "Thinking about cats")
+
+
+def test_of_claude_pasted_text_and_artifacts_are_read() -> None:
+    """A long paste is an attachment without a name, and the message may have no other text."""
+    sent = samples.claude()
+    question, reply = sent["chat_messages"]
+    question |= {"text": "", "content": [], "files": []}
+    question["attachments"] = [{"file_name": "", "extracted_content": "a long paste"}, {"file_name": "n.txt"}]
+    written = {"command": "create", "type": "application/vnd.ant.code", "language": "python", "content": "1"}
+    page = {"command": "create", "type": "text/html", "content": "<p>"}
+    changed = {"command": "update", "old_str": "1", "new_str": "2"}
+    note = {"command": "rewrite", "type": "text/markdown", "content": "# Note"}
+    reply["content"] = [{"type": "text", "text": "Here:"}]
+    reply["content"] += [
+        {"type": "tool_use", "name": "artifacts", "input": each} for each in (written, page, changed, note)
+    ]
+    found = conversation_of(sent)
+    assert found.messages[0].text == "a long paste"
+    assert found.messages[1].text == "Here:\n\n```python\n1\n```\n\n```html\n<p>\n```\n\n# Note"
+    assert found.attachments == ["n.txt"]
+
+
+@pytest.mark.parametrize("error", [{"content": "Model not found"}, "Model not found"])
+def test_of_open_webui_the_error_of_a_reply_is_its_text(error: object) -> None:
+    """Without a text it would be left out, and the next question would be a version of the other reply."""
+    sent = samples.open_webui()
+    sent["chat"]["history"]["messages"]["a1"] |= {"content": "", "error": error}
+    texts = {message.key: message.text for message in conversation_of(sent).messages}
+    assert texts["a1"] == "Model not found"
+
+
+def test_of_open_webui_a_reply_with_a_text_keeps_it() -> None:
+    sent = samples.open_webui()
+    sent["chat"]["history"]["messages"]["a1"] |= {"error": {"content": "cut"}}
+    texts = {message.key: message.text for message in conversation_of(sent).messages}
+    assert texts["a1"] == "254"
+
+
+def test_of_open_webui_tools_are_left_out_and_newer_reasoning_and_tags_are_read() -> None:
+    sent = samples.open_webui(meta={"tags": ["math", "x" * 41, "a\nb", 1]})
+    first, second = (sent["chat"]["history"]["messages"][key] for key in ("a1", "a2"))
+    call = (
+        '<details type="tool_calls" done="true" name="sum" arguments="&quot;1&quot;">\n<summary>Tool Executed'
+    )
+    first["content"] = f"Wait.\n{call}</summary>\n</details>\n254"
+    second |= {
+        "content": "255",
+        "output": [{"type": "reasoning", "summary": [{"text": "Count."}]}, {"type": "x"}],
+    }
+    found = conversation_of(sent)
+    assert (found.messages[1].text, found.messages[1].reasoning) == ("Wait.\n254", "")
+    assert (found.messages[2].text, found.messages[2].reasoning) == ("255", "Count.")
+    assert found.tags == ["math", "a b"]
+
+
+def test_of_librechat_pictures_and_errors_are_read() -> None:
+    sent = samples.librechat()
+    reply = sent["messages"][0]["children"][0]
+    reply["content"] = [{"type": "error", "error": "Out of quota."}, {"type": "image_file", "image_file": {}}]
+    found = conversation_of(sent)
+    assert (found.messages[1].text, found.attachments) == ("Out of quota.", ["x.png", "image_file"])
+
+
+def test_a_reply_to_nothing_gets_a_question() -> None:
+    sent = samples.claude()
+    del sent["chat_messages"][0]
+    assert lines(conversation_of(sent)) == [
+        (None, "user", NO_TEXT, ""),
+        (NO_TEXT, "assistant", "Roses\n\nare red", ""),
+    ]
+
+
+def test_reasoning_that_is_not_closed_is_text() -> None:
+    open_ones = '<details type="reasoning">' * 10_000
+    assert split_reasoning(open_ones) == (open_ones, "")
+
+
+def test_damaged_characters_are_replaced() -> None:
+    sent = samples.claude(name="a\0b")
+    sent["chat_messages"][1]["content"] = [{"type": "text", "text": "half \ud83d a\0b"}]
+    found = conversation_of(sent)
+    assert (found.title, found.messages[1].text) == ("ab", "half � ab")
+
+
+def test_times_that_cannot_be_are_left_out() -> None:
+    for odd in (10**300, -1, "yesterday", "0001-01-01T00:00:00+14:00", True, {}, 9e99, 253402300799):
+        sent = samples.chatgpt(create_time=odd, update_time=odd)
+        sent["mapping"]["q"]["message"]["create_time"] = odd
+        found = conversation_of(sent)
+        assert found.created
+        assert found.updated
+        assert datetime(2000, 1, 1, tzinfo=UTC) <= found.created <= datetime.now(UTC)
+
+
+def circle() -> ChatFile:
+    sent = samples.chatgpt()
+    sent["mapping"]["root"]["parent"] = "a2"
+    return sent
+
+
+def with_messages(number: int) -> ChatFile:
+    message = samples.claude()["chat_messages"][0]
+    return samples.claude(chat_messages=[message | {"uuid": str(key)} for key in range(number)])
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        ({}, "invalid"),
+        ({"mapping": []}, "invalid"),
+        ({"mapping": {}}, "empty"),
+        ({"mapping": {"a": 1, "b": None}}, "empty"),
+        ({"chat_messages": [1, None]}, "empty"),
+        ({"history": {"messages": {"a": []}}}, "empty"),
+        ({"conversationId": 1, "messages": [[]]}, "empty"),
+        (circle(), "loop"),
+        (samples.claude(chat_messages=samples.claude()["chat_messages"][:1] * 2), "duplicate"),
+        (with_messages(MAX_MESSAGES + 1), "many"),
+        (samples.claude(chat_messages=[{"sender": "human", "text": "x" * 400_001}]), "long"),
+    ],
+)
+def test_what_cannot_be_a_conversation_is_refused(sent: ChatFile, code: str) -> None:
+    with pytest.raises(ConversationProblem) as refused:
+        conversation_of(sent)
+    assert refused.value.code == code
+
+
+def test_quoted_reasoning_takes_linear_time() -> None:
+    """A file of 16 MB took minutes."""
+    many = '<details type="reasoning">x</details>' * 100_000
+    began = time.thread_time()
+    assert split_reasoning(many)[0] == ""
+    assert time.thread_time() - began < 2
+
+
+def test_thoughts_above_many_replies_count_for_each() -> None:
+    """Expect a limit: stored with each reply, the thoughts of a small file would fill the disk."""
+    sent = samples.chatgpt()
+    thoughts, reply = sent["mapping"]["th"], sent["mapping"]["a2"]
+    thoughts["message"]["content"]["thoughts"] = [{"content": "x" * 400_000}]
+    sent["mapping"] |= {f"more{number}": reply for number in range(50)}
+    with pytest.raises(ConversationProblem) as refused:
+        conversation_of(sent)
+    assert refused.value.code == "large"
+
+
+def thinking(nodes: int) -> ChatFile:
+    return {"content": {"content_type": "thoughts", "thoughts": [{"content": "x" * nodes}]}}
+
+
+def test_thoughts_above_many_thoughts_fill_no_memory() -> None:
+    """A file of a megabyte took gigabytes before it was refused."""
+    reply = samples.chatgpt()["mapping"]["a2"]["message"]
+    mapping = {"first": {"message": thinking(399_990)}}
+    for number in range(1_000):
+        mapping[f"t{number}"] = {"parent": "first", "message": thinking(1)}
+        mapping[f"a{number}"] = {"parent": f"t{number}", "message": reply}
+    tracemalloc.start()
+    with pytest.raises(ConversationProblem) as refused:
+        conversation_of({"mapping": mapping})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert refused.value.code == "large"
+    assert peak < 64_000_000

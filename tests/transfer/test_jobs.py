@@ -1,0 +1,241 @@
+"""The steps of an import: the preview, the storing, its stop, its restart, and what is refused."""
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as site
+from django.utils import timezone
+
+from chat.models import Conversation, ImportJob, Message, User
+from chat.models.import_job import ABANDONED_AFTER
+from chat.search.verify import verify
+from chat.timezones import UTC
+from chat.transfer import jobs, storing, uploads
+from chat.transfer.archive import archive_pieces
+from tests.transfer import samples
+from tests.transfer.importing import imported, never, start, uploaded
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+State = ImportJob.State
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "DATA_DIR", tmp_path)
+    monkeypatch.setattr(jobs, "MAX_PAUSE_SECONDS", 0)
+
+
+@pytest.fixture
+def ann() -> User:
+    return User.objects.create_user("ann")
+
+
+def after(calls: int) -> Callable[[], bool]:
+    """A stop that comes after so many questions for it."""
+    left = [calls]
+
+    def stop() -> bool:
+        left[0] -= 1
+        return left[0] < 0
+
+    return stop
+
+
+def four() -> list[Any]:
+    return [samples.chatgpt(), samples.claude(), samples.open_webui(), samples.librechat()]
+
+
+def test_the_preview_counts_and_stores_nothing(ann: User) -> None:
+    job = uploaded(ann, [*four(), samples.claude(), {"mapping": {}}, {"x": 1}, {}])
+    assert jobs.work(never)
+    job.refresh_from_db()
+    assert job.state == State.READY
+    assert job.preview == {
+        "sources": ["chatgpt", "claude", "open_webui", "librechat"],
+        "conversations": 4,
+        "messages": 10,
+        "grown": 0,
+        "added": 0,
+        "known": 1,
+        "trashed": 0,
+        "skipped": {"empty": 1, "invalid": 2},
+        "attachments": 4,
+        "names": ["cat.png", "notes.txt", "sum.pdf", "x.png"],
+    }
+    assert not Conversation.objects.exists()
+    assert not jobs.work(never), "it waits for its owner"
+
+
+def test_an_import_stores_each_conversation_once(ann: User) -> None:
+    job = imported(ann, four())
+    assert (job.state, job.stored, job.processed) == (State.DONE, 4, 4)
+    assert not uploads.path_of(job.pk).exists()
+    before = list(Message.objects.order_by("pk").values())
+    again = uploaded(ann, four())
+    jobs.work(never)
+    again.refresh_from_db()
+    assert (again.state, again.problem, again.preview["known"]) == (State.REFUSED, "known", 4)
+    assert list(Message.objects.order_by("pk").values()) == before
+    imported(User.objects.create_user("ben"), four())
+    assert Conversation.objects.count() == 8
+
+
+def test_an_import_goes_on_where_it_was_interrupted(ann: User) -> None:
+    job = uploaded(ann, four())
+    jobs.work(after(2))
+    job.refresh_from_db()
+    assert (job.state, job.beat) == (State.CHECKING, None)
+    jobs.work(never)
+    start(job)
+    jobs.work(after(2))
+    assert Conversation.objects.count() == 2
+    jobs.work(never)
+    job.refresh_from_db()
+    assert (job.state, job.stored, Conversation.objects.count()) == (State.DONE, 4, 4)
+
+
+def test_a_dead_processs_import_is_taken_over_once_its_heart_stands_still(ann: User) -> None:
+    job = uploaded(ann, four())
+    assert jobs.claim()
+    assert jobs.claim() is None
+    late = timezone.now() - ABANDONED_AFTER - timedelta(seconds=1)
+    ImportJob.objects.filter(pk=job.pk).update(beat=late)
+    assert jobs.claim()
+
+
+def test_a_stopped_import_stores_nothing_more(ann: User) -> None:
+    job = uploaded(ann, four())
+    jobs.work(never)
+    start(job)
+
+    def stopped_by_its_owner() -> bool:
+        if Conversation.objects.count() == 1:
+            ImportJob.objects.filter(pk=job.pk).update(state=State.STOPPED)
+        return False
+
+    jobs.work(stopped_by_its_owner)
+    assert Conversation.objects.count() == 1
+    job.refresh_from_db()
+    assert job.state == State.STOPPED
+
+
+def test_a_long_conversation_is_stored_in_steps_and_shown_when_it_is_complete(
+    ann: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storing, "BATCH_MESSAGES", 1)
+    job = uploaded(ann, [samples.chatgpt()])
+    jobs.work(never)
+    start(job)
+    steps = []
+
+    def given_up(step: Any, is_last: bool) -> None:
+        steps.append((is_last, Message.objects.count(), Conversation.objects.listed(ann).count()))
+        if len(steps) == 2:
+            raise jobs._Ended
+        confirm(step, is_last)
+
+    confirm = jobs._Step._confirm
+    monkeypatch.setattr(jobs._Step, "_confirm", given_up)
+    jobs.work(never)
+    assert steps == [(False, 1, 0), (False, 2, 0)]
+    assert not Conversation.objects.listed(ann).exists()
+    ImportJob.objects.filter(pk=job.pk).update(state=State.STOPPED)
+    monkeypatch.setattr(jobs._Step, "_confirm", confirm)
+    again = imported(ann, [samples.chatgpt()])
+    assert (again.state, again.stored) == (State.DONE, 1)
+    assert (Conversation.objects.listed(ann).count(), Message.objects.count()) == (1, 3)
+    assert verify().total == 0
+
+
+def test_an_archive_of_this_chat_is_imported_whole(ann: User) -> None:
+    imported(ann, four())
+    archive = b"".join(archive_pieces(ann, UTC, str))
+    ben = User.objects.create_user("ben")
+    job = imported(ben, archive)
+    assert (job.preview["sources"], job.stored, job.preview["skipped"]) == (["chat"], 4, {})
+    mine, his = (
+        sorted(Conversation.objects.filter(user=user).values_list("title", "updated", "messages__text"))
+        for user in (ann, ben)
+    )
+    assert mine == his
+
+
+def test_the_import_of_a_disabled_person_stores_nothing(ann: User) -> None:
+    job = uploaded(ann, four())
+    jobs.work(never)
+    start(job)
+    User.objects.filter(pk=ann.pk).update(is_active=False)
+    assert not jobs.work(never)
+    assert not Conversation.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"hello", "not_json"),
+        (b'[{"a": 1', "damaged"),
+        (b"[]", "no_conversations"),
+        (b"[{}]", "nothing"),
+        (b'[{"mapping": NaN}]', "nothing"),
+        (b'[{"mapping": {"a": ' + b"9" * 400 + b"}}]", "nothing"),
+        (b'[{"mapping": ' + b"[" * 600 + b"]" * 600 + b"}]", "nothing"),
+        (b"[{\xff: 1}]", "nothing"),
+        (b"[{]}]", "no_conversations"),
+        (b"PK\x03\x04", "damaged"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused(ann: User, data: bytes, problem: str) -> None:
+    job = uploaded(ann, data)
+    jobs.work(never)
+    job.refresh_from_db()
+    assert (job.state, job.problem) == (State.REFUSED, problem)
+    assert not Conversation.objects.exists()
+    assert not uploads.path_of(job.pk).exists()
+
+
+def test_too_many_conversations_are_refused(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MAX_CONVERSATIONS", 3)
+    job = uploaded(ann, four())
+    jobs.work(never)
+    job.refresh_from_db()
+    assert (job.state, job.problem) == (State.REFUSED, "too_many")
+
+
+def test_an_error_of_ours_ends_the_import(ann: User, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    job = uploaded(ann, four())
+    monkeypatch.setattr(jobs, "objects_in", lambda file, most: 1 / 0)
+    assert jobs.work(never)
+    job.refresh_from_db()
+    assert (job.state, job.problem) == (State.REFUSED, "failed")
+    assert "an import failed" in caplog.text
+
+
+def test_an_import_without_its_file_is_left_to_the_machine_that_has_it(ann: User) -> None:
+    job = uploaded(ann, four())
+    uploads.path_of(job.pk).unlink()
+    assert not jobs.work(never)
+    job.refresh_from_db()
+    assert job.state == State.CHECKING
+
+
+def test_files_that_nobody_waits_for_are_deleted(ann: User) -> None:
+    job = uploaded(ann, four())
+    stray = uploads.folder() / "stray"
+    stray.touch()
+    jobs.work(never)
+    jobs.tidy()
+    assert stray.exists(), "it may be arriving"
+    old = timezone.now() - timedelta(days=2)
+    for path in (stray, uploads.path_of(job.pk)):
+        os.utime(path, (old.timestamp(), old.timestamp()))
+    jobs.tidy()
+    assert [path.name for path in uploads.folder().iterdir()] == [str(job.pk)]
+    ImportJob.objects.filter(pk=job.pk).update(created=old)
+    jobs.tidy()
+    assert list(uploads.folder().iterdir()) == []
+    job.refresh_from_db()
+    assert job.state == State.STOPPED

@@ -1,0 +1,200 @@
+"""Pictures in exports of each format, and in the import of our own archives."""
+
+import base64
+import io
+import json
+import re
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+
+from chat.attachments import files, uploads
+from chat.attachments.decoding import Picture, decode
+from chat.models import Attachment, Conversation, ImportJob, Message, User
+from chat.timezones import UTC
+from chat.transfer import jobs
+from chat.transfer.archive import archive_pieces
+from chat.transfer.html_export import html_pieces
+from tests.attachments import pictures
+from tests.transfer.exported import as_json, as_markdown
+from tests.transfer.importing import imported, never, uploaded
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(autouse=True)
+def folder(attachments: Path, settings: Any, tmp_path: Path) -> Path:
+    settings.DATA_DIR = tmp_path
+    return attachments
+
+
+@pytest.fixture
+def ann() -> User:
+    return User.objects.create_user("ann")
+
+
+def decoded(content: bytes) -> Picture:
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        return decode(file)
+
+
+@pytest.fixture
+def talk(ann: User) -> Conversation:
+    """A question that is a picture alone, and a reply; then two pictures with words."""
+    made = Conversation.objects.create(user=ann, title="Cats", model="m")
+    parent = None
+    for text, contents in (
+        ("", [pictures.jpeg(40, 30)]),
+        ("And these?", [pictures.png(9, 8), pictures.jpeg(40, 30)]),
+    ):
+        question = Message.objects.create(conversation=made, role="user", text=text, parent=parent)
+        for position, content in enumerate(contents):
+            picture = uploads.store(ann, f"cat [{position}].jpg", decoded(content))
+            picture.message, picture.position, picture.alt = question, position, "a cat" if position else ""
+            picture.save()
+        parent = Message.objects.create(conversation=made, role="assistant", text="A cat.", parent=question)
+    made.active_leaf = parent
+    made.save()
+    return made
+
+
+def archive(user: User) -> bytes:
+    return b"".join(archive_pieces(user, UTC, str))
+
+
+def opened(data: bytes) -> zipfile.ZipFile:
+    return zipfile.ZipFile(io.BytesIO(data))
+
+
+def changed(data: bytes, change: Any) -> bytes:
+    """The archive with each entry's bytes replaced by `change(name, bytes)`; None leaves it out."""
+    target = io.BytesIO()
+    with opened(data) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            content = change(name, old.read(name))
+            if content is not None:
+                new.writestr(name, content)
+    return target.getvalue()
+
+
+def test_an_archive_has_each_file_once_and_names_it_with_its_message(ann: User, talk: Conversation) -> None:
+    with opened(archive(ann)) as found:
+        names = [name for name in found.namelist() if name.startswith("attachments/")]
+        assert len(names) == 2
+        told = json.loads(found.read(f"conversations/{talk.pk}.json"))
+        first, second = (each["attachments"] for each in told["messages"] if each["role"] == "user")
+        assert (len(first), len(second)) == (1, 2)
+        assert {each["file"] for each in first + second} == set(names)
+        assert found.read(first[0]["file"]) == files.read(Attachment.objects.get(pk=first[0]["id"]).sha256)
+        assert all("attachments" not in each for each in told["messages"] if each["role"] == "assistant")
+        [readable] = [name for name in found.namelist() if name.startswith("markdown/")]
+        assert f"![cat \\[0\\].jpg](../{first[0]['file']})" in found.read(readable).decode()
+
+
+def test_a_single_markdown_file_names_its_pictures(talk: Conversation) -> None:
+    assert "*Picture: cat \\[0\\].jpg*" in as_markdown(talk)
+    assert "*Picture: a cat*" in as_markdown(talk)
+
+
+def test_an_html_file_holds_its_pictures(talk: Conversation) -> None:
+    async def whole() -> str:
+        return "".join([piece async for piece in html_pieces(talk, UTC, str)])
+
+    page = async_to_sync(whole)()
+    found = re.findall(r'<img src="data:(image/\w+);base64,([^"]+)" alt="([^"]*)"', page)
+    assert [(kind, alt) for kind, _data, alt in found] == [
+        ("image/jpeg", "cat [0].jpg"),
+        ("image/png", "cat [0].png"),
+        ("image/jpeg", "a cat"),
+    ]
+    assert pictures.opened(base64.b64decode(found[0][1])).size == (40, 30)
+    assert "img-src data:" in page
+
+
+def test_an_export_is_imported_with_its_pictures(ann: User, talk: Conversation) -> None:
+    ben = User.objects.create_user("ben")
+    job = imported(ben, archive(ann))
+    assert (job.state, job.stored, job.preview["attachments"]) == (ImportJob.State.DONE, 1, 0)
+    taken = Conversation.objects.get(user=ben)
+    assert as_markdown(taken) == as_markdown(talk)
+    old, new = ([each.get("attachments") for each in as_json(which)["messages"]] for which in (talk, taken))
+    assert [each and [(one["name"], one["alt"]) for one in each] for each in new] == [
+        each and [(one["name"], one["alt"]) for one in each] for each in old
+    ]
+    for each in Attachment.objects.filter(owner=ben):
+        assert pictures.opened(files.read(each.sha256)).size == (each.width, each.height)
+    imported(ben, archive(ann))
+    assert Attachment.objects.filter(owner=ben).count() == 3
+
+
+def test_json_alone_leaves_the_pictures_out(ann: User, talk: Conversation) -> None:
+    ben = User.objects.create_user("ben")
+    job = imported(ben, as_json(talk))
+    assert (job.stored, job.preview["attachments"]) == (1, 3)
+    assert job.preview["names"] == ["cat [0].jpg", "cat [0].png", "cat [1].jpg"]
+    assert not Attachment.objects.filter(owner=ben).exists()
+    questions = Message.objects.filter(conversation__user=ben, role="user")
+    assert set(questions.values_list("text", flat=True)) == {"…", "And these?"}
+
+
+def test_files_of_an_archive_are_not_trusted(ann: User, talk: Conversation) -> None:
+    svg = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+    hidden = pictures.jpeg(21, 20) + b"<script>"
+
+    def change(name: str, content: bytes) -> bytes:
+        if not name.startswith("attachments/"):
+            return content
+        return svg if name.endswith(".png") else hidden
+
+    ben = User.objects.create_user("ben")
+    job = imported(ben, changed(archive(ann), change))
+    assert job.state == ImportJob.State.DONE
+    taken = Attachment.objects.filter(owner=ben)
+    assert {(each.width, each.height) for each in taken} == {(21, 20)}
+    assert all(b"<script>" not in files.read(each.sha256) for each in taken)
+    assert taken.count() == 2
+
+
+def test_a_file_that_is_missing_in_the_archive_is_told_before(ann: User, talk: Conversation) -> None:
+    job = uploaded(
+        User.objects.create_user("ben"),
+        changed(archive(ann), lambda name, content: None if name.endswith(".png") else content),
+    )
+    jobs.work(never)
+    job.refresh_from_db()
+    assert (job.state, job.preview["names"]) == (ImportJob.State.READY, ["cat [0].png"])
+
+
+def test_an_import_keeps_to_the_quota(ann: User, talk: Conversation, settings: Any) -> None:
+    ben = User.objects.create_user("ben")
+    uploads.store(ben, "a.jpg", decoded(pictures.noise(700, 600)))
+    settings.ATTACHMENT_QUOTA_MB = 0
+    job = imported(ben, archive(ann))
+    assert (job.state, job.stored) == (ImportJob.State.DONE, 1)
+    assert not Attachment.objects.filter(owner=ben, message__isnull=False).exists()
+
+
+@pytest.mark.parametrize(
+    "attachment",
+    [
+        {"file": "../../secret-key"},
+        {"file": "attachments/x.jpg"},
+        {"file": f"attachments/{'0' * 64}.svg"},
+        {"name": "x" * 101},
+        {"alt": 7},
+    ],
+)
+def test_a_picture_that_this_chat_would_not_export_refuses_the_conversation(
+    talk: Conversation, attachment: dict[str, Any]
+) -> None:
+    told = as_json(talk)
+    told["messages"][0]["attachments"][0] |= attachment
+    job = uploaded(User.objects.create_user("ben"), told)
+    jobs.work(never)
+    job.refresh_from_db()
+    assert (job.state, job.problem) == (ImportJob.State.REFUSED, "nothing")

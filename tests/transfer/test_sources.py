@@ -1,0 +1,121 @@
+"""Archives and files that are no export, or an attack, are refused in words."""
+
+import io
+import json
+import struct
+import zipfile
+from typing import Any
+
+import pytest
+
+from chat.transfer import sources
+from chat.transfer.json_items import Unreadable
+from chat.transfer.problems import FILE, FileProblem
+from chat.transfer.sources import objects_in
+
+MB = 1_048_576
+OBJECT = {"mapping": {}}
+ID = "00000000-0000-4000-8000-000000000001"
+
+
+def zipped(files: dict[str, Any], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", method) as archive:
+        for name, value in files.items():
+            archive.writestr(name, value if isinstance(value, str | bytes) else json.dumps(value))
+    return made.getvalue()
+
+
+def read(data: bytes, most: int = MB) -> list[Any]:
+    return [
+        each.code if isinstance(each, Unreadable) else json.loads(each)
+        for each in objects_in(io.BytesIO(data), most)
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["conversations.json"],
+        ["conversations-000.json", "conversations-001.json"],
+        ["export/conversations.json"],
+        ["account.json", f"conversations/{ID}.json", "markdown/x.md"],
+        ["chat.json"],
+        ["conversations.json", "__MACOSX/conversations.json", "user.json", "images/", "images/a.png"],
+    ],
+)
+def test_the_conversations_of_an_archive_are_found(names: list[str]) -> None:
+    wanted = [name for name in names if "conversations" in name or name == "chat.json"]
+    wanted = [name for name in wanted if "MACOSX" not in name]
+    files = {name: [OBJECT] if name in wanted else "other {" for name in names}
+    assert read(zipped(files)) == [OBJECT] * len(wanted)
+
+
+def test_a_json_file_is_read_as_well() -> None:
+    assert read(json.dumps([OBJECT]).encode()) == [OBJECT]
+
+
+def claiming(data: bytes, size: int) -> bytes:
+    """The archive with another uncompressed size of its only file, in both of its headers."""
+    local, central = data.index(b"PK\x03\x04"), data.index(b"PK\x01\x02")
+    made = bytearray(data)
+    struct.pack_into("<L", made, local + 22, size)
+    struct.pack_into("<L", made, central + 24, size)
+    return bytes(made)
+
+
+def flagged(data: bytes, flag: int) -> bytes:
+    made = bytearray(data)
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        struct.pack_into("<H", made, data.index(mark) + at, flag)
+    return bytes(made)
+
+
+def changed(data: bytes) -> bytes:
+    """The archive with one byte of its compressed data changed."""
+    made = bytearray(data)
+    made[60] ^= 0xFF
+    return bytes(made)
+
+
+BOMB = zipped({"conversations.json": b"[" + b" " * (30 * MB) + b"]"})
+EXPORT = zipped({"conversations.json": [OBJECT] * 50})
+HOSTILE = {
+    "a bomb": (BOMB, "too_big"),
+    "a bomb that claims to be small": (claiming(BOMB, 10), "damaged"),
+    "a claim of 4 GB": (claiming(EXPORT, 0xFFFFFFF0), "too_big"),
+    "a path upwards": (zipped({"../conversations.json": [OBJECT]}), "names"),
+    "a path upwards beside an export": (zipped({"conversations.json": [OBJECT], "a/../../b": ""}), "names"),
+    "an absolute path": (zipped({"/etc/conversations.json": [OBJECT]}), "names"),
+    "a path of Windows": (zipped({"C:/conversations.json": [OBJECT]}), "names"),
+    "a backslash": (zipped({"a\\..\\conversations.json": [OBJECT]}), "names"),
+    "an encrypted file": (flagged(EXPORT, 1), "encrypted"),
+    "another method": (zipped({"conversations.json": [OBJECT]}, zipfile.ZIP_BZIP2), "compression"),
+    "no conversations": (zipped({"readme.txt": "x"}), "no_conversations"),
+    "half an archive": (EXPORT[: len(EXPORT) // 2], "damaged"),
+    "no directory": (EXPORT[:-30], "damaged"),
+    "only its magic": (b"PK\x03\x04", "damaged"),
+    "a changed byte": (changed(EXPORT), "damaged"),
+    "a picture": (b"\x89PNG\r\n", "not_json"),
+    "nothing": (b"", "not_json"),
+    "a page": (b"<!DOCTYPE html>", "not_json"),
+    "a number": (b"1", "not_json"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_what_is_no_export_is_refused(what: str) -> None:
+    data, code = HOSTILE[what]
+    with pytest.raises(FileProblem) as refused:
+        read(data)
+    assert refused.value.code == code
+    assert FILE[code]
+
+
+def test_a_directory_that_would_fill_the_memory_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = zipped({f"{number}.json": {} for number in range(50)})
+    assert len(read(data)) == 50
+    monkeypatch.setattr(sources, "MAX_DIRECTORY_BYTES", 1_000)
+    with pytest.raises(FileProblem) as refused:
+        read(data)
+    assert refused.value.code == "too_many_files"

@@ -1,0 +1,210 @@
+"""Uploads of pictures to the real server: their sizes, how many at the same time, and who may send them."""
+
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.attachments import pictures
+from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database, Template
+from tests.support.people import CSRF
+from tests.support.server import Person, Server, Servers
+from tests.support.waiting import until
+
+MB = 1_000_000
+HTML = {"Accept": "text/html"}
+SEEING = "@cf/google/gemma-4-26b-a4b-it"
+BLIND = "@cf/zai-org/glm-4.7-flash"
+
+
+@pytest.fixture(scope="module")
+def server(
+    template: Template, database: Database, fake: Fake, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    made = Servers(template, database, fake, tmp_path_factory.mktemp("server"))
+    yield made.start(ATTACHMENT_MAX_BYTES="3000000")
+    made.end()
+
+
+def upload(person: Person, content: bytes, name: str = "photo.jpg") -> httpx.Response:
+    headers = {"Accept": "application/json"}
+    return person.client.post("/attachments/", files={"file": (name, content)}, headers=headers)
+
+
+def left(server: Server) -> list[Path]:
+    return list((server.folder / "uploads").iterdir())
+
+
+def count(database: Database) -> int:
+    return int(database.value("SELECT COUNT(*) FROM chat_attachment"))
+
+
+def test_a_picture_larger_than_a_mebibyte_arrives(server: Server) -> None:
+    alice = server.person("alice")
+    content = pictures.noise(1_300, 1_100)
+    assert 1_048_576 < len(content) < 3 * MB
+    told = upload(alice, content).json()
+    assert (told["width"], told["height"]) == (1_300, 1_100)
+    assert alice.get(told["url"]).headers["Content-Type"] == "image/jpeg"
+    assert left(server) == []
+
+
+@pytest.mark.parametrize("length", ["told", "not told"])
+def test_a_body_beyond_the_limit_is_refused(server: Server, database: Database, length: str) -> None:
+    alice, before = server.person("alice"), count(database)
+    if length == "told":
+        answer = upload(alice, b"x" * (4 * MB))
+    else:
+        kind = {"Content-Type": "multipart/form-data; boundary=b"}
+        answer = alice.client.post("/attachments/", content=(b"x" * MB for _ in range(5)), headers=kind)
+    assert answer.status_code == 413
+    assert answer.json()["error"]["code"] == "attachment_too_large"
+    assert "larger than 3 MB" in answer.json()["error"]["message"]
+    assert (count(database), left(server)) == (before, [])
+
+
+def test_a_file_just_beyond_the_limit_is_refused_by_the_view(server: Server, database: Database) -> None:
+    before = count(database)
+    answer = upload(server.person("alice"), b"x" * (3 * MB + 1))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "attachment_too_large")
+    assert (count(database), left(server)) == (before, [])
+
+
+def test_an_endless_body_is_cut_off(server: Server) -> None:
+    session, sent = server.person("alice").client.cookies["sessionid"], 0
+    with socket.create_connection(("127.0.0.1", server.port)) as wire, suppress(OSError):
+        wire.sendall(head(session) + b"Transfer-Encoding: chunked\r\n\r\n")
+        while sent < 200 * MB:
+            wire.sendall(b"10000\r\n" + b"x" * 0x10000 + b"\r\n")
+            sent += 0x10000
+    assert 3 * MB < sent < 60 * MB
+    assert left(server) == []
+
+
+def head(session: str) -> bytes:
+    return (
+        "POST /attachments/ HTTP/1.1\r\nHost: localhost\r\n"
+        f"Cookie: sessionid={session}\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+    ).encode()
+
+
+def test_a_body_of_somebody_who_is_signed_out_is_refused_while_it_arrives(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as wire:
+        wire.settimeout(20)
+        wire.sendall(head("nobody" * 5) + b"Content-Length: 2500000\r\n\r\nx")
+        answer = wire.recv(4096)  # though most of the body has not been sent
+    assert answer.startswith(b"HTTP/1.1 401")
+    assert b'"signed_out"' in answer
+    assert upload(server.person(""), b"x" * (2 * MB)).status_code == 413  # no session at all: as any body
+    assert upload(server.person("dave"), pictures.jpeg()).status_code == 401
+
+
+def test_a_session_sends_eight_pictures_at_once(server: Server) -> None:
+    bob = server.person("bob")
+    session = bob.client.cookies["sessionid"]
+    begun = []
+    try:
+        for _ in range(8):
+            begun.append(wire := socket.create_connection(("127.0.0.1", server.port)))
+            wire.sendall(head(session) + b"Content-Length: 99\r\n\r\nx")
+        time.sleep(0.5)  # they are known to the server
+        refused = upload(bob, pictures.jpeg())
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "throttled")
+        assert refused.headers["Retry-After"] == "5"
+    finally:
+        for wire in begun:
+            wire.close()
+    until(lambda: upload(bob, pictures.jpeg()).status_code == 201)
+
+
+def test_ten_at_once_are_stored_or_told_to_wait(server: Server, database: Database) -> None:
+    erin, before = server.person("erin"), count(database)
+    with ThreadPoolExecutor(10) as pool:
+        answers = list(pool.map(lambda size: upload(erin, pictures.jpeg(size, 100)), range(100, 110)))
+    statuses = [answer.status_code for answer in answers]
+    assert set(statuses) <= {201, 429}
+    assert statuses.count(201) >= 8
+    assert count(database) - before == statuses.count(201)
+    assert left(server) == []
+
+
+def send_form(
+    person: Person, *contents: bytes, path: str = "/c/", token: str = CSRF, **fields: str | list[str]
+) -> httpx.Response:
+    """Send a question as a page without scripts does."""
+    sent = {"content": "What?", "model": SEEING, "csrfmiddlewaretoken": token, **fields}
+    files = [("file", (f"{number}.jpg", content)) for number, content in enumerate(contents)]
+    headers = {**HTML, "X-CSRFToken": ""}
+    return person.client.post(path, data=sent, files=files, headers=headers)
+
+
+def send_without_a_file(person: Person, path: str) -> httpx.Response:
+    """Send the form with no file chosen, as a browser does: a part with an empty name of a file."""
+    fields = {"content": "And?", "model": BLIND, "csrfmiddlewaretoken": CSRF}
+    parts = [
+        f'--b\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in fields.items()
+    ]
+    parts.append('--b\r\nContent-Disposition: form-data; name="file"; filename=""\r\n')
+    parts.append("Content-Type: application/octet-stream\r\n\r\n\r\n--b--\r\n")
+    headers = {**HTML, "X-CSRFToken": "", "Content-Type": "multipart/form-data; boundary=b"}
+    return person.client.post(path, content="".join(parts), headers=headers)
+
+
+def questions(database: Database) -> int:
+    return int(database.value("SELECT COUNT(*) FROM chat_message WHERE role = 'user'"))
+
+
+def test_a_page_without_scripts_sends_its_pictures_with_the_form(server: Server, database: Database) -> None:
+    carol = server.person("carol")
+    answer = send_form(carol, pictures.noise(1_300, 1_100), pictures.jpeg(41))
+    assert answer.status_code == 303
+    page = carol.get(answer.headers["Location"]).text
+    assert page.count('class="pictures"') == 1
+    assert page.index('width="1300"') < page.index('width="41"')
+    assert send_without_a_file(carol, f"{answer.headers['Location']}messages/").status_code in (303, 409)
+    assert left(server) == []
+
+
+@pytest.mark.parametrize(
+    ("contents", "model", "status", "words"),
+    [
+        ([b"<svg/>"], SEEING, 415, "isn’t a picture"),
+        ([pictures.jpeg()] * 9, SEEING, 400, ""),
+        ([b"x" * (3 * MB + 1)], SEEING, 413, "larger than 3 MB"),
+        ([pictures.jpeg()], BLIND, 400, "can’t see pictures"),
+    ],
+)
+def test_a_form_with_a_picture_that_is_refused_sends_nothing(
+    server: Server, database: Database, contents: list[bytes], model: str, status: int, words: str
+) -> None:
+    before = questions(database), count(database)
+    answer = send_form(server.person("carol"), *contents, model=model)
+    assert (answer.status_code, words in answer.text) == (status, True)
+    assert (questions(database), count(database), left(server)) == (*before, [])
+
+
+def test_a_form_cannot_add_pictures_to_eight_others(server: Server, database: Database) -> None:
+    carol = server.person("carol")
+    ids = [upload(carol, pictures.jpeg(50 + number)).json()["id"] for number in range(8)]
+    before = questions(database), count(database)
+    answer = send_form(carol, pictures.jpeg(70), attachments=ids)
+    assert (answer.status_code, "8 pictures" in answer.text) == (400, True)
+    assert (questions(database), count(database)) == before
+
+
+def test_a_form_with_pictures_needs_its_token(server: Server, database: Database) -> None:
+    before = questions(database)
+    assert send_form(server.person("carol"), pictures.jpeg(), token="x" * 32).status_code == 403
+    assert questions(database) == before
+
+
+def test_other_forms_take_no_files(server: Server) -> None:
+    carol = server.person("carol")
+    assert send_form(carol, pictures.jpeg(), path="/settings/").status_code == 400

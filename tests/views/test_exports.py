@@ -1,0 +1,66 @@
+"""Downloads of one's own conversations, over HTTP."""
+
+import io
+import json
+import re
+import zipfile
+
+import pytest
+
+from tests.support.server import Person, Server
+
+REPLY = "fake: markdown"
+
+
+@pytest.fixture(scope="module")
+def hers(server: Server) -> str:
+    """A conversation of alice's."""
+    with server.person("alice").ask("# Why? <b>\nfake: length tokens=3 delay=0") as stream:
+        stream.to_end()
+    return stream.conversation
+
+
+@pytest.mark.parametrize(
+    ("kind", "content_type", "ending"),
+    [
+        ("markdown", "text/markdown; charset=utf-8", "md"),
+        ("json", "application/json", "json"),
+        ("html", "text/html; charset=utf-8", "html"),
+    ],
+)
+def test_a_conversation_is_downloaded_as(
+    alice: Person, hers: str, kind: str, content_type: str, ending: str
+) -> None:
+    answer = alice.get(f"/c/{hers}/export/?format={kind}")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, content_type)
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="Why b.{ending}"'
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert "Why?" in answer.text
+    head = alice.client.head(f"/c/{hers}/export/?format={kind}")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["Content-Disposition"] == answer.headers["Content-Disposition"]
+
+
+def test_the_page_loads_nothing_and_runs_nothing(alice: Person, hers: str) -> None:
+    page = alice.get(f"/c/{hers}/export/?format=html").text
+    assert "# Why? &lt;b&gt;" in page
+    assert "default-src 'none'" in page
+    assert not re.search(r"<script|<link|<img|url\(|@import| on\w+=", page)
+    assert page.count("<article") == 2
+    assert page.endswith("</html>\n")
+
+
+@pytest.mark.parametrize("query", ["", "?format=", "?format=pdf", "?format=JSON"])
+def test_an_unknown_format_is_refused(alice: Person, hers: str, query: str) -> None:
+    answer = alice.get(f"/c/{hers}/export/{query}", headers={"Accept": "application/json"})
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"] == "“format” must be one of: markdown, json, html."
+
+
+def test_the_archive_is_downloaded_from_the_settings(alice: Person, hers: str) -> None:
+    assert 'href="/settings/data/export/"' in alice.get("/settings/data/").text
+    answer = alice.get("/settings/data/export/")
+    assert re.fullmatch(r'attachment; filename="chat-[\d-]{10}\.zip"', answer.headers["Content-Disposition"])
+    archive = zipfile.ZipFile(io.BytesIO(answer.content))
+    stored = json.loads(archive.read(f"conversations/{hers}.json"))
+    assert stored == alice.get(f"/c/{hers}/export/?format=json").json()

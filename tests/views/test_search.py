@@ -1,0 +1,154 @@
+"""The search of one's own conversations: as JSON, as a page, and the page of a conversation at a message."""
+
+import re
+import uuid
+
+import pytest
+
+from tests.e2e import seed
+from tests.support.databases import Database
+from tests.support.people import CSRF
+from tests.support.server import Person, Server
+from tests.views.refusals import refused
+
+JSON = {"Accept": "application/json"}
+HTML = {"Accept": "text/html"}
+
+
+def find(person: Person, typed: str, **more: str) -> dict:
+    answer = person.client.get("/search/", params={"q": typed, **more}, headers=JSON)
+    assert answer.status_code == 200
+    return answer.json()
+
+
+def ask(person: Person, text: str, url: str = "/c/") -> dict:
+    with person.ask(text, url) as stream:
+        stream.to_end()
+    return stream.meta
+
+
+def word() -> str:
+    """A word that no other test has written."""
+    return f"w{uuid.uuid4().hex[:12]}"
+
+
+@pytest.mark.database
+def test_question_reply_and_title_are_found_at_once(alice: Person) -> None:
+    asked = word()
+    meta = ask(alice, f"{asked} please\nfake: words tokens=3 delay=0")
+    title, question = find(alice, asked)["results"]
+    assert title == title | {
+        "conversation": meta["conversation"],
+        "message": None,
+        "snippet": f"{asked} please",
+    }
+    assert title["url"] == f"/c/{meta['conversation']}/"
+    assert question["message"] == meta["user_message"]
+    assert question["snippet"].startswith(f"{asked} please")
+    assert question["marks"] == [[0, len(asked)]]
+    assert question["url"] == f"/c/{meta['conversation']}/?at={question['message']}#m-{question['message']}"
+    reply = alice.client.get(f"/messages/{meta['message']}/source/").text
+    assert meta["message"] in {each["message"] for each in find(alice, f'"{reply}"')["results"]}
+
+
+@pytest.mark.database
+def test_a_new_title_replaces_the_former_one(alice: Person) -> None:
+    former, new = word(), word()
+    talk = ask(alice, former)["conversation"]
+    alice.post(f"/c/{talk}/rename/", {"title": new})
+    assert [each["message"] for each in find(alice, f"in:title {new}")["results"]] == [None]
+    assert find(alice, f"in:title {former}")["results"] == []
+
+
+def test_nobody_finds_what_another_person_wrote(alice: Person, server: Server) -> None:
+    asked = word()
+    ask(alice, asked)
+    assert find(alice, asked)["results"]
+    for other in ("bob", "erin", "root"):
+        assert find(server.person(other), asked) == {"results": [], "next": None, "building": False}
+
+
+def test_a_deleted_conversation_is_found_again_once_restored(alice: Person) -> None:
+    asked = word()
+    talk = ask(alice, asked)["conversation"]
+    alice.post(f"/c/{talk}/delete/")
+    assert find(alice, asked)["results"] == []
+    alice.post(f"/c/{talk}/undelete/")
+    assert len(find(alice, asked)["results"]) == 3  # also the reply, which repeats it
+
+
+@pytest.mark.parametrize(
+    "typed", ["", '"', "NEAR(", "a\0b", "-" * 400, "x" * 5_000, "' OR 1=1 --", "*", "\ud7ff😀"]
+)
+def test_no_query_is_an_error(alice: Person, typed: str) -> None:
+    assert find(alice, typed)["next"] is None
+
+
+@pytest.mark.parametrize("written", ["x", "1.x", "-1.0", "f" * 40])
+def test_a_cursor_that_is_none_is_refused(alice: Person, written: str) -> None:
+    refused(
+        alice.client.get("/search/", params={"q": "x", "cursor": written}, headers=JSON), 400, "malformed"
+    )
+
+
+def test_without_scripts_it_is_a_page_with_marks_and_pages(alice: Person) -> None:
+    asked = word()
+    ask(alice, f"<b>{asked}</b>")
+    page = alice.client.get("/search/", params={"q": asked}, headers=HTML).text
+    assert f"&lt;b&gt;<mark>{asked}</mark>&lt;/b&gt;" in page
+    assert f"<b>{asked}" not in page
+    assert f'value="{asked}"' in page
+    assert "Nothing found." in alice.client.get("/search/", params={"q": word()}, headers=HTML).text
+
+
+def test_the_next_page_goes_on_where_the_last_ended(alice: Person, database: Database) -> None:
+    asked = word()
+    for n in range(12):
+        ask(alice, f"{asked} {n}")
+    page = alice.client.get("/search/", params={"q": asked}, headers=HTML).text
+    (further,) = re.findall(r'href="(\?q=[^"]+)">More results', page)
+    rest = alice.client.get(f"/search/{further.replace('&amp;', '&')}", headers=HTML).text
+    found = re.findall(r'class="search-result" href="([^"]+)"', page + rest)
+    assert len(found) == len(set(found)) == 36
+
+
+def test_a_page_reaches_to_a_message_far_up(alice: Person) -> None:
+    first = ask(alice, "the first of many")
+    talk = first["conversation"]
+    for n in range(26):
+        ask(alice, f"number {n}", f"/c/{talk}/messages/")
+    anchor = f'id="m-{first["user_message"]}"'
+    assert anchor not in alice.client.get(f"/c/{talk}/").text
+    assert anchor in alice.client.get(f"/c/{talk}/", params={"at": first["user_message"]}).text
+
+
+def test_far_from_the_end_a_page_leads_to_the_latest_messages(alice: Person, server: Server) -> None:
+    talk = seed.talk(server, "alice", [f"message {n}" for n in range(300)])
+    found = server.database.value("SELECT id FROM chat_message WHERE text = 'message 50'")
+    at = str(uuid.UUID(str(found)))
+    page = alice.client.get(talk, params={"at": at}).text
+    assert f'id="m-{at}"' in page
+    assert f'href="{talk}">Latest messages' in page
+    assert "message 299" not in page
+    assert "Latest messages" not in alice.client.get(talk).text
+
+
+def test_a_message_on_another_branch_is_offered_and_a_get_changes_nothing(alice: Person) -> None:
+    first = ask(alice, "one")
+    talk, question = first["conversation"], first["user_message"]
+    ask(alice, "two", f"/messages/{question}/edit/")
+    for _ in range(2):
+        page = alice.client.get(f"/c/{talk}/", params={"at": question}).text
+        assert f'action="/messages/{question}/select/?at=1"' in page
+    form = {"csrfmiddlewaretoken": CSRF}
+    shown = alice.client.post(f"/messages/{question}/select/?at=1", data=form, headers=HTML)
+    assert (shown.status_code, shown.headers["Location"]) == (303, f"/c/{talk}/?at={question}#m-{question}")
+    page = alice.client.get(f"/c/{talk}/", params={"at": question}).text
+    assert f'id="m-{question}"' in page
+    assert 'id="other-branch"' not in page
+
+
+def test_a_page_opens_only_at_its_own_messages(alice: Person, hers: str) -> None:
+    other = ask(alice, "another talk")["user_message"]
+    assert alice.client.get(f"/c/{hers}/", params={"at": other}).status_code == 404
+    assert alice.client.get(f"/c/{hers}/", params={"at": "x"}).status_code == 400

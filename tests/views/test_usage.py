@@ -1,0 +1,170 @@
+"""A person's own usage: by day in their time zone and by model, from an index alone."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from chat.models import Call, Conversation, Message, Run, TitleRequest, User
+from chat.models.usage import Usage, usage_of
+from tests.support.server import Person, Server
+
+pytestmark = pytest.mark.database
+MODEL = "@cf/zai-org/glm-4.7-flash"
+PAGE = "/settings/usage/"
+TOKYO = ZoneInfo("Asia/Tokyo")
+MANY = 100_000
+
+
+def make_run(user: AbstractBaseUser, created: datetime, **columns: Any) -> Run:
+    conversation = Conversation.objects.create(user=user, title="x", model=MODEL)
+    question = Message.objects.create(conversation=conversation, role="user", text="x")
+    reply = Message.objects.create(conversation=conversation, parent=question, role="assistant")
+    given = {"model": MODEL, "status": "complete", "prompt_tokens": 10, "completion_tokens": 5}
+    return Run.objects.create(
+        user=user,
+        conversation=conversation,
+        message=reply,
+        max_tokens=9,
+        fingerprint="x",
+        created=created,
+        finished=created,
+        **given | columns,
+    )
+
+
+def make_call(user: AbstractBaseUser, created: datetime, **columns: Any) -> Call:
+    return Call.objects.create(
+        user=user, model=MODEL, dialect="openai", streamed=False, status="complete", created=created,
+        finished=created, prompt_tokens=100, completion_tokens=50, **columns,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    return User.objects.create_user("ann")
+
+
+def days(zone: Any, number: int = 30) -> list[datetime]:
+    first = datetime(2026, 11, 1)
+    return [(first + timedelta(days=day)).replace(tzinfo=zone) for day in range(number + 1)]
+
+
+def test_a_day_is_that_of_the_persons_time_zone(ann: User) -> None:
+    make_run(ann, datetime(2026, 11, 4, 15, 30, tzinfo=UTC))  # the 5th in Tokyo
+    assert usage_of(ann, days(UTC)) == [Usage(4, MODEL, 1, 10, 5)]
+    assert usage_of(ann, days(TOKYO)) == [Usage(5, MODEL, 1, 10, 5)]
+
+
+def test_runs_calls_and_titles_are_summed_by_model(ann: User) -> None:
+    noon = datetime(2026, 11, 4, 12, tzinfo=UTC)
+    run = make_run(ann, noon)
+    make_run(ann, noon, model="@cf/other/one", answered_by=MODEL)
+    make_run(ann, noon, model="local/x", prompt_tokens=None, completion_tokens=None)  # it failed
+    make_call(ann, noon)
+    make_call(ann, noon, run=run)  # the same tokens as those of the run
+    TitleRequest.objects.create(
+        user=ann, conversation=run.conversation, model="@cf/small", created=noon,
+        prompt_tokens=7, completion_tokens=3,
+    )  # fmt: skip
+    assert usage_of(ann, days(UTC)) == [
+        Usage(4, "@cf/small", 1, 7, 3),
+        Usage(4, MODEL, 3, 120, 60),
+    ]
+
+
+def test_nobody_elses_usage_and_no_other_month_counts(ann: User) -> None:
+    noon = datetime(2026, 11, 4, 12, tzinfo=UTC)
+    make_run(User.objects.create_user("ben"), noon)
+    make_run(ann, datetime(2026, 10, 31, 23, 59, 59, tzinfo=UTC))
+    make_run(ann, datetime(2026, 12, 1, tzinfo=UTC))
+    assert usage_of(ann, days(UTC)) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_hundred_thousand_runs_are_read_from_the_index(request: pytest.FixtureRequest) -> None:
+    ann = User.objects.create_user("ann")
+    run = make_run(ann, datetime(2026, 11, 4, 12, tzinfo=UTC))
+    multiply(run)
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("CHECKPOINT")  # VACUUM skips rows whose commits are not on the disk
+        cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
+    request.addfinalizer(forget_statistics)
+    with CaptureQueriesContext(connection) as asked:
+        used = usage_of(ann, days(UTC))
+    assert used == [Usage(4, MODEL, MANY + 1, (MANY + 1) * 10, (MANY + 1) * 5)]
+    assert len(asked) == 4  # runs, calls, titles, and what was purged
+    explain = "EXPLAIN " if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN "
+    with connection.cursor() as cursor:
+        cursor.execute(explain + asked[0]["sql"].strip().replace("%", "%%"))
+        plan = str(cursor.fetchall())
+    index = "Index Only Scan using " if connection.vendor == "postgresql" else "USING COVERING INDEX "
+    assert f"{index}run_usage" in plan, plan
+
+
+def forget_statistics() -> None:
+    """SQLite would plan the queries of later tests for tables of this size."""
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM sqlite_stat1")
+            cursor.execute("ANALYZE sqlite_master")
+
+
+def multiply(run: Run) -> None:
+    """Store the run MANY times more."""
+    fields = Run._meta.concrete_fields
+    columns = [f'"{field.column}"' for field in fields]
+    made = "gen_random_uuid()" if connection.vendor == "postgresql" else "lower(hex(randomblob(16)))"
+    own = {'"id"': made, '"client_key"': made}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO chat_run ({', '.join(columns)}) "
+            f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) "
+            f"SELECT {', '.join(own.get(column, f'chat_run.{column}') for column in columns)} "
+            "FROM chat_run CROSS JOIN n"
+        )
+
+
+def ask(person: Person) -> None:
+    with person.ask("hello") as stream:
+        stream.to_end()
+
+
+def test_the_page_shows_figures_and_a_chart(server: Server) -> None:
+    bob = server.person("bob")
+    assert "No usage in" in bob.get(PAGE).text
+    ask(bob)
+    page = bob.get(PAGE).text
+    assert '<svg role="img" aria-label="Bar chart of the tokens' in page
+    assert page.count('<rect class="shade-1"') == 2  # a bar, and the legend of its model
+    assert re.search(r'scope="row"><svg class="swatch".*<bdi>GLM 4\.7 Flash</bdi></th><td>1</td>', page)
+    assert "style=" not in page
+    assert "No usage in" in server.person("carol").get(PAGE).text
+
+
+@pytest.mark.parametrize("month", ["", "2026", "2026-13", "1999-12", "9999-12", "2026-1", "²026-11", "x"])
+def test_what_is_no_month_is_refused(server: Server, month: str) -> None:
+    assert server.person("alice").get(PAGE, params={"month": month}).status_code == 400
+
+
+def test_the_months_since_the_account_was_made_are_linked(server: Server) -> None:
+    erin = server.person("erin")
+    this = f"{timezone.now():%Y-%m}"
+    assert 'rel="prev"' not in erin.get(PAGE).text
+    server.database.rows(
+        "UPDATE chat_user SET date_joined = '2020-01-15 00:00:00+00:00' WHERE username = 'erin'"
+    )
+    page = erin.get(PAGE).text
+    assert 'rel="prev"' in page
+    assert 'rel="next"' not in page
+    first = erin.get(PAGE, params={"month": "2020-01"}).text
+    assert 'rel="prev"' not in first
+    assert 'href="?month=2020-02" rel="next"' in first
+    assert erin.get(PAGE, params={"month": this}).status_code == 200

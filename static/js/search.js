@@ -90,14 +90,20 @@ class SearchDialog {
   }
 
   #show({ results, next }, status) {
-    this.#list.replaceChildren(...results.map((result, index) => this.#option(result, index)));
+    const selected = this.#selected?.getAttribute('href');
+    const options = results.map((result, index) => this.#option(result, index));
+    this.#list.replaceChildren(...options);
     this.#list.scrollTop = 0;
     this.#field.ariaExpanded = String(results.length > 0);
     this.#element.querySelector('[role=status]').textContent = status;
     const all = this.#element.querySelector('.search-all');
     all.hidden = !next;
     all.firstElementChild.href = `${this.#url}?${new URLSearchParams({ q: this.#asked })}`;
-    this.#select(null);
+    this.#select(options.find((option) => option.getAttribute('href') === selected) ?? null);
+  }
+
+  get #selected() {
+    return this.#list.querySelector('[aria-selected=true]');
   }
 
   #option(result, index) {
@@ -142,11 +148,11 @@ class SearchDialog {
     const { value } = this.#field;
     await this.#search();
     if (!this.isOpen || this.#field.value !== value) return;
-    (this.#list.querySelector('[aria-selected=true]') ?? this.#list.firstElementChild)?.click();
+    (this.#selected ?? this.#list.firstElementChild)?.click();
   }
 
   #select(option) {
-    this.#list.querySelector('[aria-selected=true]')?.setAttribute('aria-selected', 'false');
+    this.#selected?.setAttribute('aria-selected', 'false');
     if (!option) return this.#field.removeAttribute('aria-activedescendant');
     option.ariaSelected = 'true';
     option.scrollIntoView({ block: 'nearest' });

@@ -51,7 +51,10 @@ def test_the_first_load_stays_within_its_budget(window: Window, server: Server, 
     assert page.evaluate("document.querySelectorAll('*').length") <= MAX_ELEMENTS
     again = visit(page, conversation)
     assert len(again.requests) > 1
-    assert [request.kind for request in again.fetched] == ["Document"]
+    # The browser may ask for the icon after all else, and so after the first visit.
+    late = [request for request in again.fetched if "/img/icon." in request.path]
+    assert [request.kind for request in again.fetched if request not in late] == ["Document"]
+    assert not late or late[0].path not in {path for _, path in asked}
     assert again.bytes <= 20 * KB
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.axe import findings
 from tests.e2e.chat_page import ChatPage, Window
@@ -104,6 +104,36 @@ def test_enter_opens_what_is_typed_and_not_an_earlier_result(window: Window, ser
     page.keyboard.press("Enter")  # while the results of the earlier query are shown
     page.wait_for_url("**/c/**")
     assert wanted["wombat"] in page.url
+
+
+def test_newer_results_keep_the_one_that_is_selected(window: Window, server: Server) -> None:
+    person = server.person("carol")
+    with person.ask("A bilby digs") as stream:
+        stream.to_end()
+    page = ChatPage.open(window, server, "carol").page
+    page.get_by_role("link", name="Search").click()
+    field = page.get_by_role("combobox", name="Search your conversations")
+    expect(field).to_be_focused()
+    page.keyboard.type("bilb")
+    options = page.get_by_role("option")
+    expect(options).to_have_count(3)  # the title, the question, and the reply that repeats it
+    held: list[Route] = []
+    page.route("**/search/?q=bilby", lambda route: held.append(route))
+    with page.expect_request("**/search/?q=bilby"):
+        page.keyboard.type("y")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    selected = page.locator("#search [aria-selected=true]")
+    wanted = selected.get_attribute("href")
+    assert wanted
+    assert "?at=" in wanted
+    before = selected.element_handle()
+    held[0].continue_()
+    page.wait_for_function("option => !option.isConnected", arg=before)
+    expect(selected).to_have_attribute("href", wanted)
+    expect(field).to_have_attribute("aria-activedescendant", selected.get_attribute("id") or "")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{wanted}")
 
 
 def test_a_result_on_another_branch_is_in_view_in_a_long_conversation(window: Window, server: Server) -> None:

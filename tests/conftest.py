@@ -19,6 +19,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import POSTGRES, Database, Template
 from tests.support.file_order import LongestFirst
+from tests.support.second_run import SecondRun
 from tests.support.server import Server, Servers
 
 SERVED = {"chromium", "on_postgres", "server", "servers", "template"}  # with processes beside the test's own
@@ -48,6 +49,8 @@ def missing(what: str, why: Exception | str) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--dist", "no") != "no" or hasattr(config, "workerinput"):
         config.pluginmanager.register(LongestFirst(config))
+    if os.environ.get("CI"):
+        config.pluginmanager.register(SecondRun())
     if not hasattr(
         config, "workerinput"
     ):  # a worker of pytest-xdist inherits the environment of the first process

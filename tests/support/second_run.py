@@ -1,7 +1,7 @@
 """A second run for tests that wait for other processes, in CI only, with a report of what failed at first.
 
-A browser, a server or a database that stands still for some seconds on a busy machine says nothing about the code.
-A test that fails twice does. Tests within the test process get no second run.
+A browser, a server or a database that stands still for some seconds on a busy machine says nothing about the
+code. A test that fails twice does. Tests within the test process get no second run.
 """
 
 from typing import Any

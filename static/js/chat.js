@@ -222,7 +222,7 @@ class Chat {
    * @param {object} wanted.body  the request body, without the client key (and, in the next turn, without the
    *   model)
    * @param {string} [wanted.question]  shown at once
-   * @param {object[]} [wanted.pictures]  of the question: see attachments.js
+   * @param {object[]} [wanted.pictures]  of the question: see pictures.js
    * @param {HTMLElement} [wanted.reply]  the article that is continued; none: a new one at the end
    * @param {Element[]} [wanted.replaced]  articles that are removed once the server has accepted the request
    * @returns {Promise<boolean>} whether the server accepted it
@@ -235,7 +235,7 @@ class Chat {
       const attachments = pictures?.map(({ id }) => id);
       const request = this.#buildRequest(url, { ...body, attachments });
       const shownQuestion = question === undefined ? null : this.#appendArticle('question', question);
-      if (pictures?.length) import('./attachments.js').then((module) => module.showPictures(this, shownQuestion, pictures), () => {});
+      if (pictures?.length) import('./pictures.js').then((module) => module.showPictures(this, shownQuestion, pictures), () => {});
       const shownReply = reply ? this.#replyIn(reply) : this.#appendReply(request.body.model);
       const continues = Boolean(reply);
       this.#turn = new Turn({ reply: shownReply, continues, question: shownQuestion, replaced, typed, request, onDecided });

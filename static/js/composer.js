@@ -124,7 +124,7 @@ export class DraftStore {
 
 /** The form at the foot of the page. The same button sends and stops, so that it keeps the focus. */
 export class Composer {
-  pictures = null; // attachments.js's tray, once a picture was added
+  pictures = null; // attachment_tray.js's tray, once a picture was added
   #form;
   #box;
   #button;

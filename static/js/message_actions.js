@@ -28,7 +28,7 @@ const ACTIONS = {
   'preview-code': (...args) => import('./code_preview.js').then(({ togglePreview }) => togglePreview(...args)),
   'wrap-code': (...args) => import('./code_actions.js').then(({ toggleWrap }) => toggleWrap(...args)),
   more: (...args) => import('./message_menu.js').then(({ openMessageMenu }) => openMessageMenu(...args)),
-  picture: (...args) => import('./attachments.js').then(({ openPicture }) => openPicture(...args)),
+  picture: (...args) => import('./picture_dialog.js').then(({ openPicture }) => openPicture(...args)),
   models: (...args) => import('./model_picker.js').then(({ openRegeneratePicker }) => openRegeneratePicker(...args)),
 };
 

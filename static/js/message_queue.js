@@ -66,7 +66,7 @@ export class MessageQueue {
     return this.#items.length > 0 && !this.#store.held;
   }
 
-  /** @param {object[]} [pictures]  see attachments.js */
+  /** @param {object[]} [pictures]  see pictures.js */
   add(text, pictures) {
     this.#store.add(text, this.#chat.composer.model, pictures?.length ? pictures : undefined);
     this.#render();

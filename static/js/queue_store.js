@@ -48,7 +48,7 @@ export class QueueStore {
     return this.items.find((item) => item.key === key);
   }
 
-  /** @param {object[]} [pictures]  see attachments.js */
+  /** @param {object[]} [pictures]  see pictures.js */
   add(text, model, pictures, at = Date.now()) {
     this.#change((state) => state.items.push({ key: newUuid(), text, model, ...(pictures && { pictures }), at }));
   }

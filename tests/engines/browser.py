@@ -47,6 +47,10 @@ class Browser(ABC):
         """Real input, in the form that both protocols share: https://www.w3.org/TR/webdriver2/#actions."""
 
     @abstractmethod
+    def choose_files(self, selector: str, *paths: Path) -> None:
+        """Choose files in a file input, as its dialog would."""
+
+    @abstractmethod
     def resize(self, width: int, height: int) -> None:
         """Give the page this size in CSS pixels."""
 

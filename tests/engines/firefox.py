@@ -96,6 +96,11 @@ class FirefoxWindow(Browser):
     def perform(self, sources: list[dict[str, Any]]) -> None:
         self._command("input.performActions", actions=sources)
 
+    def choose_files(self, selector: str, *paths: Path) -> None:
+        found = self._command("browsingContext.locateNodes", locator={"type": "css", "value": selector})
+        element = {"sharedId": found["nodes"][0]["sharedId"]}
+        self._command("input.setFiles", element=element, files=[str(path) for path in paths])
+
     def resize(self, width: int, height: int) -> None:
         self._command("browsingContext.setViewport", viewport={"width": width, "height": height})
 

@@ -94,6 +94,10 @@ class WebKitWindow(Browser):
     def perform(self, sources: list[dict[str, Any]]) -> None:
         self._command("POST", "/actions", actions=sources)
 
+    def choose_files(self, selector: str, *paths: Path) -> None:
+        (element,) = self._command("POST", "/element", using="css selector", value=selector).values()
+        self._command("POST", f"/element/{element}/value", text="\n".join(str(path) for path in paths))
+
     def resize(self, width: int, height: int) -> None:
         """The window has a toolbar, however flat."""
         self._command("POST", "/window/rect", width=width, height=height)

@@ -1,0 +1,33 @@
+import { fetchHtml } from './api.js';
+import { parseTrustedHtml } from './page.js';
+import { loadStyles } from './styles.js';
+
+export const SESSION_ENDED = [401, 403]; // 403: a sign-in in another tab has made this page's CSRF token invalid
+
+let parts; // a promise of the templates, the sentences and the dialog, which the server has rendered
+
+/** Load what the page does not have before a picture is used. @returns {Promise<HTMLElement>} with the sentences */
+export function loadParts(page) {
+  parts ??= fetchParts(page);
+  parts.catch(() => (parts = undefined)); // the next use tries again
+  return parts;
+}
+
+async function fetchParts(page) {
+  const fragment = parseTrustedHtml(await fetchSignedIn(page, page.url('pictures')));
+  await loadStyles(fragment.querySelector('link'));
+  document.body.append(fragment);
+  return document.getElementById('picture-words');
+}
+
+/** Fetch a part of a page; a person whose session has ended logs in first. */
+async function fetchSignedIn(page, url) {
+  try {
+    return await fetchHtml(url);
+  } catch (error) {
+    if (!SESSION_ENDED.includes(error.status)) throw error;
+    const { login } = await import('./login_dialog.js');
+    if (!(await login(page))) throw error;
+    return fetchHtml(url);
+  }
+}

@@ -1,0 +1,33 @@
+import { loadParts } from './attachment_parts.js';
+import { pictureOf, showImage } from './pictures.js';
+
+/** Open a picture of the thread in its full size. */
+export async function openPicture(chat, link) {
+  try {
+    await loadParts(chat.page);
+  } catch {
+    location.assign(link.href);
+    return;
+  }
+  openDialog(pictureOf(link));
+}
+
+/**
+ * Open a picture in its full size.
+ * @param {import('./pictures.js').Picture} picture
+ * @param {(alt: string) => void} [describe]  gets the alternative text; none: it cannot be changed
+ */
+export function openDialog({ url, name, alt, width, height }, describe) {
+  const dialog = document.getElementById('picture');
+  const form = dialog.querySelector('form');
+  dialog.onclick = ({ target }) => void (target === dialog && dialog.close()); // false would cancel the click
+  showImage(dialog.querySelector('img'), { url, name, alt, width, height });
+  dialog.querySelector('h2').textContent = name;
+  dialog.querySelector('p').textContent = describe || alt === name ? '' : alt;
+  dialog.querySelector('.picture-alt').hidden = !describe;
+  form.elements.alt.value = alt;
+  form.querySelector('[value=save]').hidden = !describe;
+  form.onsubmit = ({ submitter }) => submitter.value && describe(form.elements.alt.value.trim());
+  dialog.showModal();
+  if (describe) form.elements.alt.focus();
+}

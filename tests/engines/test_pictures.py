@@ -13,7 +13,8 @@ PASTE = """((content) => {
   const clipboardData = new DataTransfer();
   clipboardData.items.add(new File([bytes], 'plan.png', { type: 'image/png' }));
   const paste = new ClipboardEvent('paste', { bubbles: true, cancelable: true });
-  Object.defineProperty(paste, 'clipboardData', { value: clipboardData }); // Firefox ignores it in the constructor
+  // Firefox ignores it in the constructor.
+  Object.defineProperty(paste, 'clipboardData', { value: clipboardData });
   return !document.getElementById('content').dispatchEvent(paste);
 })(args[0])"""
 LISTENS = "performance.getEntriesByType('resource').some(({ name }) => name.includes('paste_files'))"

@@ -6,7 +6,7 @@ An empty value counts as not set, because that is what `NAME=` means in a compos
 
 The library environs was tried instead. It reads `yes` as true and `1_000` as a number, takes an empty value
 for a value, lets NAME_FILE override NAME silently, ends with a traceback at a file that is not text, and its
-errors do not say what to write; it would need dj-database-url as well, and 2 MB of memory more.
+errors do not say what to write; it takes 2 MB of memory more.
 """
 
 import os
@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from dotenv import dotenv_values
+from chatsite import env_file
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -39,8 +39,15 @@ class EnvError(Exception):
 
 
 @cache
-def _file_values(path: Path) -> dict[str, str | None]:
-    return dotenv_values(path)
+def _file_values(path: Path) -> dict[str, str]:
+    try:
+        return env_file.read(path)
+    except OSError as error:
+        raise EnvError(
+            f"{path.name} cannot be read ({error.strerror}): write a file this user can read."
+        ) from None
+    except ValueError as error:
+        raise EnvError(f"{path.name} cannot be read ({error}): write one NAME=value a line.") from None
 
 
 def _read(name: str, default: str = "") -> str:

@@ -30,6 +30,44 @@ def test_the_file_is_read_where_the_environment_is_silent(dotenv: Any) -> None:
     assert env.text("COLOUR", "red") == "dark green"
 
 
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("COLOUR=dark green # comment", "dark green"),
+        ("export COLOUR = green", "green"),
+        ("COLOUR=a#b", "a#b"),
+        ("COLOUR= # comment", ""),
+        ("COLOUR=", ""),
+        ("COLOUR='a # b' # comment", "a # b"),
+        ('COLOUR="a \'b\' \\"c\\" \\\\d ${HOME}"', "a 'b' \"c\" \\d ${HOME}"),
+        ("\ufeffCOLOUR=green\r", "green"),
+        ("COLOUR=red\nCOLOUR=green", "green"),
+    ],
+)
+def test_a_line_of_the_file(dotenv: Any, line: str, value: str) -> None:
+    dotenv(f"{line}\n\n")
+    assert env.text("COLOUR") == value
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("A=1\nCOLOUR\n", "line 2 is not NAME=value"), ("COLOUR='green", "quotation marks in line 1")],
+)
+def test_a_line_that_cannot_be_read_stops_the_start(dotenv: Any, content: str, said: str) -> None:
+    dotenv(content)
+    with pytest.raises(env.EnvError, match=f".env cannot be read .*{said}"):
+        env.text("COLOUR")
+
+
+def test_a_file_that_is_no_text_stops_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for content in (b"A=\xff", None):
+        file = tmp_path / ("file" if content else "folder")
+        file.write_bytes(content) if content else file.mkdir()
+        monkeypatch.setattr(env, "FILE", file)
+        with pytest.raises(env.EnvError, match="cannot be read"):
+            env.text("COLOUR")
+
+
 def test_the_environment_wins_over_the_file(dotenv: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     dotenv("COLOUR=green")
     monkeypatch.setenv("COLOUR", "blue")

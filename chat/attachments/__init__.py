@@ -1,1 +1,1 @@
-"""Pictures: received, decoded and encoded again in a child process, stored by the hash of their content."""
+"""Pictures and documents: received, read in a child process, stored by the hash of their content."""

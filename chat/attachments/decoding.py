@@ -1,14 +1,6 @@
-"""Decoding of uploaded pictures, each in a child process of its own (`picture_process.py`).
-
-A child is a new interpreter with an empty environment and not a fork of the server, so it holds none of the
-server's secrets, connections or files.
-"""
+"""Decoding of uploaded pictures, each in a child process of its own (`picture_process.py`)."""
 
 import json
-import logging
-import subprocess
-import sys
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -16,19 +8,18 @@ from typing import IO
 from django.utils.translation import gettext as _
 
 from chat.exceptions import RequestError
-from chat.fair_executor import FairExecutor
 
+from .confinement import READERS, Expired, Limits, run_confined
 from .picture_process import LONGEST_SIDE
 from .problems import BrokenPicture, NotAPicture, TookTooLong, TooManyPixels
 
 PROGRAM = Path(__file__).with_name("picture_process.py")
 WALL_SECONDS = 15
 MAX_OUTPUT_BYTES = 20_000_000  # of the child, whatever it wants to send
+ADDRESS_SPACE_BYTES = 1_342_177_280  # 50 megapixels of WebP with transparency take a gibibyte
+CPU_SECONDS = 10
 SIGNATURES = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n\x1a\n"}
-CHILDREN = 2  # per process of the server; the executor gives each person one of them at a time
-DECODING = FairExecutor("decoding", CHILDREN)
-
-logger = logging.getLogger(__name__)
+DECODING = READERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,38 +38,11 @@ def decode(file: IO[bytes]) -> Picture:
     `file` must be a real file, which the child reads. Raises NotAPicture, BrokenPicture, TooManyPixels and
     TookTooLong.
     """
-    file.seek(0)
-    expired = threading.Event()
-    with subprocess.Popen(  # noqa: S603 - no input is part of the command
-        [sys.executable, "-I", str(PROGRAM)],
-        stdin=file,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        env={},
-        start_new_session=True,
-    ) as child:
-        timer = threading.Timer(WALL_SECONDS, _end, (child, expired))
-        timer.start()
-        try:
-            assert child.stdout
-            output = child.stdout.read(MAX_OUTPUT_BYTES + 1)
-            if len(output) > MAX_OUTPUT_BYTES:
-                child.kill()
-            child.wait()
-        finally:
-            timer.cancel()
-            child.kill()
-    if expired.is_set():
-        raise _problem("time")
-    if child.returncode:
-        logger.warning("the decoder of a picture ended with %s", child.returncode)
-    return _read(output)
-
-
-def _end(child: "subprocess.Popen[bytes]", expired: threading.Event) -> None:
-    expired.set()
-    child.kill()
+    limits = Limits(ADDRESS_SPACE_BYTES, CPU_SECONDS, WALL_SECONDS, MAX_OUTPUT_BYTES)
+    try:
+        return _read(run_confined(PROGRAM, file, limits))
+    except Expired:
+        raise _problem("time") from None
 
 
 def _read(output: bytes) -> Picture:
@@ -91,7 +55,6 @@ def _read(output: bytes) -> Picture:
             case {"media_type": str(media_type), "width": int(width), "height": int(height)} if (
                 media_type in SIGNATURES
                 and content.startswith(SIGNATURES[media_type])
-                and len(output) <= MAX_OUTPUT_BYTES
                 and 0 < width <= LONGEST_SIDE
                 and 0 < height <= LONGEST_SIDE
             ):

@@ -1,21 +1,16 @@
-"""The child process that decodes one picture of unknown origin and encodes it again. Run as a script.
+"""The child process that decodes one picture of unknown origin and encodes it again.
 
-It reads the file that is its standard input and writes one line of JSON to its standard output: `media_type`,
-`width` and `height`, followed by the bytes of the new picture; or `problem`: "type", "heic", "pixels" or
-"broken". It knows nothing of the site: no settings, no environment, no network. A decoder that is exploited
-or runs wild meets the limits below, which are set before any byte of the picture is read.
+It runs in `confined_process.py`, reads the file that is its standard input, and writes one line of JSON to
+its standard output: `media_type`, `width` and `height`, followed by the bytes of the new picture; or
+`problem`: "type", "heic", "pixels" or "broken".
 """
 
 import contextlib
 import io
 import json
-import os
-import resource
 import sys
 from typing import Any, BinaryIO
 
-ADDRESS_SPACE_BYTES = 1_342_177_280  # 50 megapixels of WebP with transparency take a gibibyte
-CPU_SECONDS = 10
 MAX_PIXELS = 50_000_000
 LONGEST_SIDE = 2_048
 MAX_STORED_BYTES = 4_000_000  # a PNG beyond it becomes a JPEG
@@ -24,24 +19,6 @@ QUALITY = 88
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 HEIF_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1", b"avif", b"avis")
 ORIENTATION = 0x0112  # the tag in Exif
-
-
-def limit_resources() -> None:
-    """Bound memory and CPU time; forbid files and further processes.
-
-    Where memory is scarce, the kernel ends this process rather than the server.
-    """
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
-        score.write("1000")
-    for name, most in (
-        (resource.RLIMIT_AS, ADDRESS_SPACE_BYTES),
-        (resource.RLIMIT_CPU, CPU_SECONDS),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NPROC, 0),
-    ):
-        resource.setrlimit(name, (most, most))
-    os.nice(5)
 
 
 class Problem(Exception):
@@ -174,7 +151,6 @@ def written(picture: Any, form: str, **options: Any) -> bytes:
 
 
 def main() -> None:
-    limit_resources()
     try:
         described, content = convert(sys.stdin.buffer)
     except Problem as problem:

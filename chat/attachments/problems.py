@@ -47,3 +47,43 @@ class AlreadySent(RequestError):
     """The attachment belongs to a message, with which it is deleted."""
 
     status, code = 409, "attachment_sent"
+
+
+class NotADocument(RequestError):
+    """The content is of no type whose text this site reads, whatever its name says."""
+
+    status, code = 415, "not_a_document"
+
+
+class BrokenDocument(RequestError):
+    status, code = 422, "broken_document"
+
+
+class EncryptedDocument(RequestError):
+    status, code = 422, "encrypted_document"
+
+
+class TooManyPages(RequestError):
+    status, code = 422, "too_many_pages"
+
+
+class DocumentTooLong(RequestError):
+    """The text has more than `extraction.MAX_CHARACTERS`."""
+
+    status, code = 422, "document_too_long"
+
+
+class NoText(RequestError):
+    """A scan, or a blank document."""
+
+    status, code = 422, "no_text"
+
+
+class DocumentTookTooLong(RequestError):
+    status, code = 422, "document_took_too_long"
+
+
+class ConversionUnavailable(RequestError):
+    """Only Cloudflare reads this type, and it does not answer, or no account is set."""
+
+    status, code = 503, "conversion_unavailable"

@@ -1,0 +1,107 @@
+"""The types of documents whose text is read: by which reader, and how their content tells them."""
+
+import codecs
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Reader = Literal["pdf", "office", "html", "text", "cloudflare"]
+HEAD_BYTES = 4_096  # what `guess` needs to see of a file
+MAX_PDF_OFFSET = 1_024  # of its signature, as other readers allow
+SPACE = codecs.BOM_UTF8 + b" \t\r\n"
+
+PDF, ZIP, OLE = b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# What looks like text and is not: RTF, PostScript.
+MARKED_TEXT = (b"{\\rtf", b"%!PS")
+HTML = re.compile(
+    rb"\s*+(?>(?>(?><!--.*?-->)|<\?xml[^>]*+>)\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+)
+MIN_UTF16_ZEROS = 4
+# Texts hold other control characters: white space, and the escape and backspace of recorded terminals.
+BINARY = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentType:
+    """`extensions`: without dots, the usual one first. `reader`: what takes the text."""
+
+    media_type: str
+    extensions: tuple[str, ...]
+    reader: Reader
+
+    @property
+    def is_converted(self) -> bool:
+        """Return True if Cloudflare takes the text, see `chat.upstream.markdown_conversion`."""
+        return self.reader == "cloudflare"
+
+
+OFFICE = "application/vnd.openxmlformats-officedocument"
+DOCX, XLSX, PPTX = (
+    f"{OFFICE}.{name}"
+    for name in ("wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation")
+)
+DOC, XLS, PPT = "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"
+PDF_TYPE, PLAIN = "application/pdf", "text/plain"
+
+TYPES = (
+    DocumentType(PDF_TYPE, ("pdf",), "pdf"),
+    DocumentType(DOCX, ("docx", "docm", "dotx", "dotm"), "office"),
+    DocumentType(XLSX, ("xlsx", "xlsm", "xltx", "xltm"), "office"),
+    DocumentType(PPTX, ("pptx", "pptm", "ppsx", "ppsm", "potx"), "office"),
+    DocumentType(DOC, ("doc", "dot"), "office"),
+    DocumentType(XLS, ("xls", "xlt"), "office"),
+    DocumentType(PPT, ("ppt", "pps"), "office"),
+    DocumentType("text/html", ("html", "htm", "xhtml"), "html"),
+    DocumentType("text/markdown", ("md", "markdown"), "text"),
+    DocumentType("text/csv", ("csv",), "text"),
+    DocumentType("text/tab-separated-values", ("tsv",), "text"),
+    DocumentType("application/json", ("json", "jsonl", "ndjson", "ipynb"), "text"),
+    DocumentType("application/yaml", ("yaml", "yml"), "text"),
+    DocumentType("application/xml", ("xml",), "text"),
+    DocumentType("application/toml", ("toml",), "text"),
+    DocumentType(PLAIN, ("txt", "text", "log"), "text"),
+    # Cloudflare's list, https://developers.cloudflare.com/workers-ai/features/markdown-conversion/supported-formats/
+    DocumentType("application/vnd.oasis.opendocument.text", ("odt",), "cloudflare"),
+    DocumentType("application/vnd.oasis.opendocument.spreadsheet", ("ods",), "cloudflare"),
+    DocumentType("application/vnd.ms-excel.sheet.binary.macroenabled.12", ("xlsb",), "cloudflare"),
+    DocumentType("application/vnd.apple.numbers", ("numbers",), "cloudflare"),
+)
+DOCUMENT_TYPES = {each.media_type: each for each in TYPES}
+BY_EXTENSION = {extension: each for each in TYPES for extension in each.extensions}
+IN_ZIP = {each.media_type for each in TYPES if each.reader == "cloudflare"} | {DOCX, XLSX, PPTX}
+IN_OLE = {DOC, XLS, PPT, DOCX, XLSX, PPTX}  # the latter three when they are encrypted
+
+
+def guess(name: str, head: bytes) -> str | None:
+    """Return the media type of a document by its first `HEAD_BYTES` bytes and its extension.
+
+    None if no reader takes its text. What a client says of the type is not asked, and the extension decides
+    only between types that the content allows. Any other text is plain text, such as source code.
+    """
+    kind = BY_EXTENSION.get(name.rpartition(".")[2].lower())
+    named = kind.media_type if kind else ""
+    if head.startswith(ZIP):
+        return named if named in IN_ZIP else None
+    if head.startswith(OLE):
+        return named if named in IN_OLE else None
+    if head.lstrip(SPACE).startswith(PDF) or (named == PDF_TYPE and PDF in head[: MAX_PDF_OFFSET + len(PDF)]):
+        return PDF_TYPE
+    if not head or head.startswith(MARKED_TEXT) or not is_text(head):
+        return None
+    if kind and kind.reader in ("text", "html"):
+        return named
+    return "text/html" if HTML.match(head) else PLAIN
+
+
+def is_text(head: bytes) -> bool:
+    """Return True unless the bytes are those of a binary file."""
+    if head.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return True
+    return not BINARY.search(head) or is_utf16(head)
+
+
+def is_utf16(head: bytes) -> bool:
+    """Return True for UTF-16 without a byte order mark: in Latin text, every other byte is null."""
+    zeros = head.count(0)
+    in_one_half = zeros in (head[::2].count(0), head[1::2].count(0))
+    return in_one_half and zeros >= MIN_UTF16_ZEROS and zeros >= len(head) // 5

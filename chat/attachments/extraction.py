@@ -1,0 +1,118 @@
+"""The text of uploaded documents, taken by a child process (`document_process.py`), page by page."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from django.utils.translation import gettext as _
+
+from chat.exceptions import RequestError
+
+from . import document_types, problems
+from .confinement import Expired, Limits, run_confined
+from .document_types import BY_EXTENSION, DOCUMENT_TYPES, HEAD_BYTES
+
+PROGRAM = Path(__file__).with_name("document_process.py")
+MAX_PAGES = 2_000
+MAX_CHARACTERS = 4_000_000  # of all pages together
+WALL_SECONDS = 40
+LIMITS = {"address_space_bytes": 1_073_741_824, "cpu_seconds": 25}
+# As UTF-8, a character takes four bytes; a line feed and a quotation mark two, in JSON.
+MAX_OUTPUT_BYTES = 4 * MAX_CHARACTERS + 100_000
+NOT_CLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The text of a document by pages, sheets or slides; one page for types without them.
+
+    Clean Unicode: of the control characters, only line feeds and tabs.
+    """
+
+    media_type: str
+    pages: tuple[str, ...]
+
+
+class NeedsConversion(Exception):
+    """Only Cloudflare takes the text of this type, see `chat.upstream.markdown_conversion`."""
+
+    def __init__(self, media_type: str) -> None:
+        super().__init__(media_type)
+        self.media_type = media_type
+
+
+def extract(file: IO[bytes], name: str) -> Extracted:
+    """Return the text of the document in `file`. `name` is the client's. Blocks for up to `WALL_SECONDS`.
+
+    `file` must be a real file, which the child reads. Raises NeedsConversion, and NotADocument,
+    BrokenDocument, EncryptedDocument, TooManyPages, DocumentTooLong, NoText and DocumentTookTooLong.
+    """
+    file.seek(0)
+    media_type = document_types.guess(name, file.read(HEAD_BYTES))
+    if media_type is None:
+        raise _problem("type")
+    found = DOCUMENT_TYPES[media_type]
+    if found.is_converted:
+        raise NeedsConversion(media_type)
+    limits = Limits(wall_seconds=WALL_SECONDS, output_bytes=MAX_OUTPUT_BYTES, **LIMITS)
+    try:
+        output = run_confined(PROGRAM, file, limits, found.reader, str(MAX_PAGES), str(MAX_CHARACTERS))
+    except Expired:
+        raise _problem("time") from None
+    return _read(output, media_type)
+
+
+def converted(media_type: str, markdown: str) -> Extracted:
+    """Return the text that Cloudflare has taken. Raises DocumentTooLong and NoText, as `extract` does."""
+    text = NOT_CLEAN.sub("", markdown.replace("\r\n", "\n")).strip()
+    if len(text) > MAX_CHARACTERS:
+        raise _problem("long")
+    if not text:
+        raise _problem("empty")
+    return Extracted(media_type, (text,))
+
+
+def _read(output: bytes, media_type: str) -> Extracted:
+    """Return what the child has written. It is not trusted: the document may have taken control of it."""
+    try:
+        match json.loads(output):
+            case {"problem": str(name)}:
+                raise _problem(name)
+            case {"form": str(form), "pages": [*pages]} if _are_pages(pages):
+                if DOCUMENT_TYPES[media_type].reader == "office" and form in BY_EXTENSION:
+                    media_type = BY_EXTENSION[form].media_type  # its content is of another type than its name
+                return Extracted(media_type, tuple(pages))
+    except (ValueError, RecursionError):  # killed by a limit
+        pass
+    raise _problem("broken")
+
+
+def _are_pages(pages: list[Any]) -> bool:
+    return (
+        0 < len(pages) <= MAX_PAGES
+        and all(isinstance(page, str) and not NOT_CLEAN.search(page) for page in pages)
+        and 0 < sum(map(len, pages)) <= MAX_CHARACTERS
+    )
+
+
+def _problem(name: str) -> RequestError:
+    if name == "type":
+        return problems.NotADocument(
+            _("The text of this file can’t be read here. Save it as PDF or DOCX, then add that.")
+        )
+    if name == "encrypted":
+        return problems.EncryptedDocument(
+            _("This document has a password. Save it without one, then add it again.")
+        )
+    if name == "pages":
+        words = _("This document has more than %(most)s pages. Add a part of it.")
+        return problems.TooManyPages(words % {"most": MAX_PAGES})
+    if name == "long":
+        return problems.DocumentTooLong(_("This document is too long. Add a part of it."))
+    if name == "empty":
+        return problems.NoText(_("This document holds no text, at most pictures. Add its pages as pictures."))
+    if name == "time":
+        return problems.DocumentTookTooLong(_("This document took too long to read. Add a part of it."))
+    return problems.BrokenDocument(_("This document is damaged and can’t be read."))

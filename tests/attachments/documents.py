@@ -1,0 +1,164 @@
+"""Documents made by hand for the tests: PDF, Office, and archives that say less than they hold."""
+
+import io
+import struct
+import zipfile
+from collections.abc import Iterable
+
+TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
+RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+MAIN = "application/vnd.openxmlformats-officedocument"
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+SLIDE = "http://schemas.openxmlformats.org/presentationml/2006/main"
+DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def pdf_of(objects: Iterable[bytes], trailer: bytes = b"") -> bytes:
+    """A PDF of these objects, numbered from 1; the first is the catalog."""
+    body, offsets = b"%PDF-1.7\n", []
+    for number, each in enumerate(objects, 1):
+        offsets.append(len(body))
+        body += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    size = len(offsets) + 1
+    head = b"xref\n0 %d\n0000000000 65535 f \n" % size
+    end = b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF\n" % (size, trailer, len(body))
+    return body + head + table + end
+
+
+def stream(content: bytes, entries: bytes = b"") -> bytes:
+    return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(content), entries, content)
+
+
+def pdf(*texts: str, catalog: bytes = b"") -> bytes:
+    """A PDF with one page for each text, of Latin-1."""
+    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
+    kids = b" ".join(b"%d 0 R" % (4 + 2 * number) for number in range(len(texts)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R %s >>" % catalog,
+        b"<< /Type /Pages /Kids [%s] /Count %d /MediaBox [0 0 595 842] >>" % (kids, len(texts)),
+        font,
+    ]
+    for number, text in enumerate(texts):
+        drawn = b"BT /F 12 Tf 50 700 Td (%s) Tj ET" % text.encode("latin-1") if text else b""
+        page = b"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F 3 0 R >> >> /Contents %d 0 R >>"
+        objects += [page % (5 + 2 * number), stream(drawn)]
+    return pdf_of(objects)
+
+
+def package(parts: dict[str, bytes | str]) -> bytes:
+    """A ZIP archive of these parts."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+def relations(*targets: tuple[str, str]) -> str:
+    each = "".join(
+        f'<Relationship Id="r{number}" Type="{OFFICE}/{kind}" Target="{target}"/>'
+        for number, (kind, target) in enumerate(targets, 1)
+    )
+    return f'<?xml version="1.0"?><Relationships xmlns="{RELATIONS}">{each}</Relationships>'
+
+
+def content_types(**parts: str) -> str:
+    each = "".join(
+        f'<Override PartName="/{name.replace("__", "/")}.xml" ContentType="{MAIN}.{kind}+xml"/>'
+        for name, kind in parts.items()
+    )
+    rels = (
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    )
+    return f'<?xml version="1.0"?><Types xmlns="{TYPES}">{rels}{each}</Types>'
+
+
+def paragraph(text: str) -> str:
+    return f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def docx(*paragraphs: str, doctype: str = "", body: str = "", **more: bytes | str) -> bytes:
+    """A text document. `body` is raw XML, `doctype` stands before the root, `more` holds further parts."""
+    inside = body or "".join(map(paragraph, paragraphs))
+    document = f'<w:document xmlns:w="{WORD}"><w:body>{inside}</w:body></w:document>'
+    parts: dict[str, bytes | str] = {
+        "[Content_Types].xml": content_types(word__document="wordprocessingml.document.main"),
+        "_rels/.rels": relations(("officeDocument", "word/document.xml")),
+        "word/document.xml": f'<?xml version="1.0"?>{doctype}{document}',
+    }
+    return package({**parts, **{name.replace("__", "/"): part for name, part in more.items()}})
+
+
+def xlsx(**sheets: list[list[str]]) -> bytes:
+    """A workbook, its sheets by name, of rows of texts."""
+    names = "".join(
+        f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>' for number, name in enumerate(sheets, 1)
+    )
+    book = f'<workbook xmlns="{SHEET}" xmlns:r="{OFFICE}"><sheets>{names}</sheets></workbook>'
+    kinds = {f"xl__sheet{number}": "spreadsheetml.worksheet" for number in range(1, len(sheets) + 1)}
+    parts: dict[str, bytes | str] = {
+        "[Content_Types].xml": content_types(xl__workbook="spreadsheetml.sheet.main", **kinds),
+        "_rels/.rels": relations(("officeDocument", "xl/workbook.xml")),
+        "xl/workbook.xml": book,
+        "xl/_rels/workbook.xml.rels": relations(
+            *(("worksheet", f"sheet{number}.xml") for number in range(1, len(sheets) + 1))
+        ),
+    }
+    for number, rows in enumerate(sheets.values(), 1):
+        cells = "".join(
+            f'<row r="{row}">'
+            + "".join(
+                f'<c r="{chr(65 + column)}{row}" t="inlineStr"><is><t>{text}</t></is></c>'
+                for column, text in enumerate(texts)
+            )
+            + "</row>"
+            for row, texts in enumerate(rows, 1)
+        )
+        parts[f"xl/sheet{number}.xml"] = (
+            f'<worksheet xmlns="{SHEET}"><sheetData>{cells}</sheetData></worksheet>'
+        )
+    return package(parts)
+
+
+def pptx(*slides: str) -> bytes:
+    """A presentation with one text box on each slide."""
+    ids = "".join(f'<p:sldId id="{255 + number}" r:id="r{number}"/>' for number in range(1, len(slides) + 1))
+    spaces = f'xmlns:p="{SLIDE}" xmlns:a="{DRAWING}" xmlns:r="{OFFICE}"'
+    kinds = {f"ppt__slide{number}": "presentationml.slide" for number in range(1, len(slides) + 1)}
+    parts: dict[str, bytes | str] = {
+        "[Content_Types].xml": content_types(ppt__presentation="presentationml.presentation.main", **kinds),
+        "_rels/.rels": relations(("officeDocument", "ppt/presentation.xml")),
+        "ppt/presentation.xml": f"<p:presentation {spaces}><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>",
+        "ppt/_rels/presentation.xml.rels": relations(
+            *(("slide", f"slide{number}.xml") for number in range(1, len(slides) + 1))
+        ),
+    }
+    for number, text in enumerate(slides, 1):
+        shape = (
+            '<p:sp><p:nvSpPr><p:cNvPr id="2" name="Box"/><p:cNvSpPr txBox="1"/><p:nvPr/></p:nvSpPr><p:spPr/>'
+            f"<p:txBody><a:bodyPr/><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
+        )
+        tree = f"<p:cSld><p:spTree>{shape if text else ''}</p:spTree></p:cSld>"
+        parts[f"ppt/slide{number}.xml"] = f"<p:sld {spaces}>{tree}</p:sld>"
+    return package(parts)
+
+
+def encrypted_office() -> bytes:
+    """The start of an OLE container with the stream that Office writes for a document with a password."""
+    return OLE + bytes(504) + "EncryptedPackage".encode("utf-16-le") + bytes(512)
+
+
+def understated(content: bytes, part: str, size: int) -> bytes:
+    """The archive with a false uncompressed size of `part`, in both of its headers."""
+    changed, name = bytearray(content), part.encode()
+    for signature, sizes, names in ((b"PK\x03\x04", 22, 30), (b"PK\x01\x02", 24, 46)):
+        at = changed.find(signature)
+        while at >= 0:
+            if changed[at + names : at + names + len(name)] == name:
+                changed[at + sizes : at + sizes + 4] = struct.pack("<I", size)
+            at = changed.find(signature, at + 4)
+    return bytes(changed)

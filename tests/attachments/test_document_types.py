@@ -1,0 +1,69 @@
+"""The type of a document: its content tells it, and its name only where the content leaves a choice."""
+
+import time
+
+import pytest
+
+from chat.attachments.document_types import DOCUMENT_TYPES, DOCX, XLSX, guess
+from tests.attachments import documents, pictures
+
+ODT = "application/vnd.oasis.opendocument.text"
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "wanted"),
+    [
+        ("report.pdf", documents.pdf("x"), "application/pdf"),
+        ("report.docx", documents.pdf("x"), "application/pdf"),
+        ("report", documents.pdf("x"), "application/pdf"),
+        ("old.pdf", b"\x00junk" + documents.pdf("x"), "application/pdf"),
+        ("a.DOCX", documents.docx("x"), DOCX),
+        ("macros.docm", documents.docx("x"), DOCX),
+        ("a.xlsx", documents.xlsx(One=[["x"]]), XLSX),
+        ("a.xls", documents.OLE, "application/vnd.ms-excel"),
+        ("with-password.docx", documents.OLE, DOCX),
+        ("a.odt", documents.package({"mimetype": ODT}), ODT),
+        ("a.html", b"<p>x", "text/html"),
+        ("page", b"<!-- saved -->\n<!DOCTYPE html><p>x", "text/html"),
+        ("a.md", b"# x", "text/markdown"),
+        ("a.csv", b"a,b", "text/csv"),
+        ("a.json", b"{}", "application/json"),
+        ("a.py", b'PDF = "%PDF-"', "text/plain"),
+        ("Makefile", b"all:\n\techo", "text/plain"),
+        ("a.pdf", b"not a PDF", "text/plain"),
+        ("a.txt", "Grüße".encode("latin-1"), "text/plain"),
+        ("a.txt", "Grüße".encode("utf-16"), "text/plain"),
+        ("a.txt", "Greetings".encode("utf-16-le"), "text/plain"),
+        ("session.log", b"\x1b[31mred\x1b[0m", "text/plain"),
+    ],
+)
+def test_the_content_tells_the_type(name: str, head: bytes, wanted: str) -> None:
+    assert guess(name, head[:4_096]) == wanted
+    assert wanted in DOCUMENT_TYPES
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("empty.txt", b""),
+        ("a.zip", documents.package({"a": "x"})),
+        ("a.txt", documents.package({"a": "x"})),
+        ("a.epub", documents.package({"mimetype": "application/epub+zip"})),
+        ("a.exe", b"MZ\x90\x00\x03"),
+        ("a.txt", b"\x7fELF\x02\x01"),
+        ("a.msg", documents.OLE),
+        ("a.rtf", b"{\\rtf1 x}"),
+        ("a.pdf", pictures.jpeg()),
+        ("a.txt", pictures.png()),
+        ("a.txt", bytes(100)),
+        ("a.heic", b"\0\0\0\x18ftypheic"),
+    ],
+)
+def test_other_content_is_no_document(name: str, head: bytes) -> None:
+    assert guess(name, head[:4_096]) is None
+
+
+def test_a_head_of_comments_takes_no_time() -> None:
+    before = time.process_time()
+    assert guess("page", b"<!---->" * 585) == "text/plain"
+    assert time.process_time() - before < 1

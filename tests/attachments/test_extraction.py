@@ -1,0 +1,153 @@
+"""The text of documents: page by page, clean, and in words where there is none."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chat.attachments import document_process, extraction
+from chat.attachments.document_types import DOCX, PPTX, XLSX
+from chat.attachments.extraction import Extracted, NeedsConversion, converted
+from chat.exceptions import RequestError
+from tests.attachments import documents
+from tests.attachments.extracting import extracted, refused
+
+LEGACY = Path(__file__).with_name("legacy.xls")
+
+
+def text(content: bytes) -> str:
+    """What `extracted` makes of a plain text, without the child process."""
+    return document_process.cleaned(document_process.decoded(content))
+
+
+def test_a_pdf_by_pages() -> None:
+    found = extracted(
+        documents.pdf("The first page", "", "Überschuß (no 3)".replace("(", r"\(").replace(")", r"\)"))
+    )
+    assert found == Extracted("application/pdf", ("The first page", "", "Überschuß (no 3)"))
+
+
+def test_a_text_document() -> None:
+    table = (
+        "<w:tbl>"
+        + "<w:tr>"
+        + "".join(f"<w:tc>{documents.paragraph(cell)}</w:tc>" for cell in "ab")
+        + "</w:tr></w:tbl>"
+    )
+    body = documents.paragraph("Grüße &amp; more") + table
+    found = extracted(documents.docx(body=body), "a.docx")
+    assert found.media_type == DOCX
+    assert found.pages[0].startswith("Grüße & more\n\n| a | b |")
+
+
+def test_a_workbook_by_sheets() -> None:
+    found = extracted(documents.xlsx(Costs=[["name", "## price"], ["x", "1.5"]], Second=[["far"]]), "a.xlsx")
+    assert found.media_type == XLSX
+    assert [page.splitlines()[0] for page in found.pages] == ["## Costs", "## Second"]
+    assert "| x | 1.5 |" in found.pages[0]
+    assert "far" in found.pages[1]
+
+
+def test_slides_by_number() -> None:
+    found = extracted(documents.pptx("## Slide 2", "", "the end"), "a.pptx")
+    assert found.media_type == PPTX
+    assert len(found.pages) == 3
+    assert "the end" in found.pages[2]
+
+
+def test_an_old_workbook() -> None:
+    found = extracted(LEGACY.read_bytes(), "old.xls")
+    assert (found.media_type, "| legacy |" in found.pages[0]) == ("application/vnd.ms-excel", True)
+
+
+def test_the_content_overrules_the_name_of_an_office_file() -> None:
+    assert extracted(documents.xlsx(One=[["x"]]), "a.docx").media_type == XLSX
+
+
+def test_a_web_page_without_its_scripts() -> None:
+    page = """<!doctype html><html><head><title>T</title><style>p{}</style><body onload="x()"><h1>Head</h1>
+    <p>One <b>bold</b>&nbsp;word<br>and &lt;more&gt;</p><script>alert(1)</script><ul><li>first<li>second</ul>
+    <table><tr><td>a<td>b</tr></table><noscript>off</noscript>end"""
+    (found,) = extracted(page.encode(), "a.html").pages
+    assert found == "Head\n\nOne bold\xa0word\nand <more>\n\n- first\n- second\n\n\n\ta\tb\n\nend".replace(
+        "\n\n\n", "\n\n"
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
+def test_a_text_in_any_encoding(encoding: str) -> None:
+    assert text("Grüße, “Welt”\r\n\tx".encode(encoding)) == "Grüße, “Welt”\n\tx"
+
+
+def test_a_page_names_its_encoding() -> None:
+    assert "日本" in text('<meta charset="Shift_JIS">日本'.encode("shift_jis"))
+    assert text(b'<meta charset="unicode_escape">\\u0041\xff').endswith("\\u0041ÿ")
+
+
+def test_a_text_is_clean() -> None:
+    assert text("a\x1b[31mb\x1b[0m  \r\n\n\n\n\nc\ufeff\x0bd\u2028e\xadf\x08\n".encode()) == "ab\n\nc\nd\nef"
+    assert document_process.cleaned("exam\x02\r\nple\ufffes\ud800\x00\x85") == "examples"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.exe", b"MZ\x90\0", "415 not_a_document"),
+        ("a.txt", b"text" * 2_000 + b"\0binary", "415 not_a_document"),
+        ("a.docx", documents.package({"a": "x"}), "415 not_a_document"),
+        ("a.doc", documents.OLE + bytes(600), "415 not_a_document"),
+        ("a.docx", documents.docx("x")[:300], "422 broken_document"),
+        ("a.docx", documents.package({"word/document.xml": "<"}), "422 broken_document"),
+        ("a.pdf", b"%PDF-1.7\nnothing", "422 broken_document"),
+        ("a.docx", documents.encrypted_office(), "422 encrypted_document"),
+        ("scan.pdf", documents.pdf("", ""), "422 no_text"),
+        ("a.txt", b" \n\t", "422 no_text"),
+        ("a.docx", documents.docx(""), "422 no_text"),
+        ("long.pdf", documents.pdf(*["x"] * 2_001), "422 too_many_pages"),
+        ("long.txt", b"x" * 4_000_001, "422 document_too_long"),
+    ],
+    ids=range(13),
+)
+def test_what_cannot_be_read_is_refused(name: str, content: bytes, said: str) -> None:
+    assert refused(content, name) == said
+
+
+def test_a_type_that_cloudflare_reads() -> None:
+    odt = documents.package({"mimetype": "application/vnd.oasis.opendocument.text"})
+    with pytest.raises(NeedsConversion) as error:
+        extracted(odt, "a.odt")
+    assert error.value.media_type == "application/vnd.oasis.opendocument.text"
+
+
+def test_what_cloudflare_reads_has_the_same_limits() -> None:
+    assert converted("text/x", "\r\na\0b\r\n").pages == ("ab",)
+    for markdown, said in (("x" * 4_000_001, "document_too_long"), (" \0", "no_text")):
+        with pytest.raises(RequestError) as error:
+            converted("text/x", markdown)
+        assert error.value.code == said
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b'{"form": "pdf", "pages": []}',
+        b'{"form": "pdf", "pages": [""]}',
+        b'{"form": "pdf", "pages": [1]}',
+        b'{"form": "pdf", "pages": "x"}',
+        b'{"form": 1, "pages": ["x"]}',
+        b'{"form": "pdf", "pages": ["a\\u0000"]}',
+        b'{"form": "pdf", "pages": ["\\ud800"]}',
+        b'{"form": "pdf", "pages": [' + b'"x",' * 2_000 + b'"x"]}',
+        b"[" * 100_000,
+        b"",
+        b"\xff",
+    ],
+    ids=range(11),
+)
+def test_what_a_child_says_is_not_believed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, written: bytes
+) -> None:
+    program = tmp_path / "taken.py"
+    program.write_text(f"import sys; sys.stdout.buffer.write({written!r})")
+    monkeypatch.setattr(extraction, "PROGRAM", program)
+    assert refused(b"x") == "422 broken_document"

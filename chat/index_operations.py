@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from django.contrib.postgres import operations
 from django.db.migrations import AddIndex
 
 
-class AddIndexConcurrently(operations.AddIndexConcurrently):
+class AddIndexConcurrently(AddIndex):
     """Add an index while other processes write. The migration needs `atomic = False`, and holds nothing else:
     for most other changes SQLite copies the table, and without a transaction rows written meanwhile are lost.
 
@@ -17,23 +16,32 @@ class AddIndexConcurrently(operations.AddIndexConcurrently):
     the index is built like any other.
     """
 
+    atomic = False
+
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         """Raises NotSupportedError: on PostgreSQL, in a migration with a transaction of its own."""
         name = schema_editor.quote_name(self.index.name)
         if _builds_concurrently(schema_editor):
-            self._ensure_not_in_transaction(schema_editor)
+            operation = self._of_postgres()
+            operation._ensure_not_in_transaction(schema_editor)
             schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
-            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            operation.database_forwards(app_label, schema_editor, from_state, to_state)
         else:
             schema_editor.execute(f"DROP INDEX IF EXISTS {name}")
-            AddIndex.database_forwards(self, app_label, schema_editor, from_state, to_state)
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
 
     def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         """Raises NotSupportedError: on PostgreSQL, in a migration with a transaction of its own."""
         if _builds_concurrently(schema_editor):
-            super().database_backwards(app_label, schema_editor, from_state, to_state)
+            self._of_postgres().database_backwards(app_label, schema_editor, from_state, to_state)
         else:
-            AddIndex.database_backwards(self, app_label, schema_editor, from_state, to_state)
+            super().database_backwards(app_label, schema_editor, from_state, to_state)
+
+    def _of_postgres(self) -> Any:
+        """Return Django's operation. Its module loads psycopg, 9 MB that a server on SQLite does not need."""
+        from django.contrib.postgres import operations
+
+        return operations.AddIndexConcurrently(self.model_name, self.index)
 
 
 def _builds_concurrently(schema_editor: Any) -> bool:

@@ -197,7 +197,7 @@ async def _unsent(message: dict[str, Any]) -> None:
 
 
 def test_a_server_on_sqlite_does_not_load_psycopg() -> None:
-    """Nor by its migrations, which it reads at the start. In a process of its own, for this one has loaded it."""
+    """Nor by its migrations, which it reads at the start. In another process, for this one has loaded it."""
     code = "import sys, chatsite.asgi, chatsite.urls; from chat.management import migrations;"
     code += "migrations.MigrationExecutor(None); print('psycopg' in sys.modules)"
     assert run_manage("shell", "-v0", "-c", code).stdout == "False\n"

@@ -31,7 +31,7 @@ class DocumentType:
 
     @property
     def is_converted(self) -> bool:
-        """Return True if Cloudflare takes the text, see `chat.upstream.markdown_conversion`."""
+        """Return True if Cloudflare takes the text, see `conversion.py`."""
         return self.reader == "cloudflare"
 
 

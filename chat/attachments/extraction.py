@@ -35,11 +35,13 @@ class Extracted:
     pages: tuple[str, ...]
 
 
-class NeedsConversion(Exception):
-    """Only Cloudflare takes the text of this type, see `chat.upstream.markdown_conversion`."""
+class NeedsConversion(problems.NotADocument):
+    """Only Cloudflare takes the text of this type, see `conversion.py`. Without an account, a refusal."""
 
     def __init__(self, media_type: str) -> None:
-        super().__init__(media_type)
+        super().__init__(
+            _("This site can’t read this type of document. Save it as PDF or DOCX, then add that.")
+        )
         self.media_type = media_type
 
 

@@ -30,7 +30,7 @@ from .errors import UpstreamError
 from .gateway_log import GatewayLogRef
 from .http_transport import HEADERS, TIMEOUT, Transport
 from .provider import Provider
-from .providers import model_search
+from .providers import markdown_conversion, model_search
 from .timeouts import Timeouts
 
 if TYPE_CHECKING:
@@ -128,6 +128,11 @@ class Client:
         """Fetch the account's own finetunes of these models. Raises UpstreamError."""
         assert self._account is not None
         return await model_search.finetunes(self._http, self._account, bases)
+
+    async def convert_to_markdown(self, extension: str, media_type: str, content: bytes) -> str:
+        """Return a document as Markdown, by Cloudflare. Raises UpstreamError."""
+        assert self._account is not None
+        return await markdown_conversion.convert(self._http, self._account, extension, media_type, content)
 
     async def _request(self, request: ChatRequest, stream: bool, span: "ModelSpan | None" = None) -> Request:
         """Build the request for the model's provider, with the credentials of that provider only.

@@ -26,6 +26,7 @@ from urllib.parse import unquote
 
 import tests.fake_cloudflare.scenarios
 import tests.fake_cloudflare.text_scenarios  # noqa: F401 - both fill the register that `play` looks into
+from tests.fake_cloudflare.conversion import SUPPORTED, conversion
 from tests.fake_cloudflare.errors import error
 from tests.fake_cloudflare.http_server import Connection, Request
 from tests.fake_cloudflare.models import Lists, envelope
@@ -53,6 +54,7 @@ _CHAT = re.compile(r"/client/v4/accounts/[^/]+/ai/v1/chat/completions")
 _COMPAT = re.compile(r"/v1/[^/]+/([^/]+)/compat/chat/completions")  # on the gateway's own host
 _VERIFY = re.compile(r"/client/v4/(user|accounts/[^/]+)/tokens/verify")
 _LISTS = re.compile(r"/client/v4/accounts/[^/]+/ai/(models/search|models/schema|finetunes)")
+_CONVERSION = re.compile(r"/client/v4/accounts/[^/]+/ai/tomarkdown(/supported)?")
 _GATEWAY = re.compile(r"/client/v4/accounts/[^/]+/ai-gateway/gateways/([^/]+)(?:/logs/([^/]+))?")
 Play = Callable[[Run], Awaitable[None]]
 PATIENCE = 60.0  # seconds; these machines are busy
@@ -187,8 +189,17 @@ class WorkersAI:
             connection.answer(*error(7003))
         elif verify:
             connection.answer(200, envelope({"id": "ed17574386854bf78a67040be0a770b0", "status": "active"}))
-        elif asked := _LISTS.fullmatch(path):
+        else:
+            await self._account_call(connection, request, path, call)
+
+    async def _account_call(
+        self, connection: Connection, request: Request, path: str, call: dict[str, Any]
+    ) -> None:
+        """A call of an account's API with a token that is valid."""
+        if asked := _LISTS.fullmatch(path):
             await self.lists.answer(connection, asked[1], request.target)
+        elif (found := _CONVERSION.fullmatch(path)) and request.method == ("GET" if found[1] else "POST"):
+            connection.answer(*((200, envelope(SUPPORTED)) if found[1] else conversion(request)))
         elif found := _GATEWAY.fullmatch(path):
             self._gateway(connection, request.method, *found.groups())
         elif request.method == "POST" and any(each.fullmatch(path) for each in (_RUN, _CHAT, _NAMED)):

@@ -4,20 +4,33 @@ Each process of a run imports every file of tests to know which tests there are,
 So a library that takes seconds to import does not belong at the top of a file.
 """
 
+import importlib
 import importlib.util
-import sys
 from typing import Any
 
 
+class Later:
+    """Stands for a module that is imported when its first public name is read.
+
+    Private names do not import it: pytest looks for some of its own in whatever a file of tests holds, which
+    makes the modules of `importlib.util.LazyLoader` load.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        return getattr(importlib.import_module(self._name), attribute)
+
+
 def later(name: str) -> Any:
-    """The module `name`, not imported yet."""
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.find_spec(name)
-    if spec is None or spec.loader is None:
+    """The module `name`, not imported yet.
+
+    Raises:
+        ModuleNotFoundError: there is none, which is found out without an import.
+    """
+    if importlib.util.find_spec(name) is None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-    spec.loader = importlib.util.LazyLoader(spec.loader)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return Later(name)

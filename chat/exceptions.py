@@ -25,7 +25,7 @@ class BadRequest(RequestError):
 
 
 class AttachmentNotFound(BadRequest):
-    """A picture is unknown, another user's, or already sent."""
+    """An attachment is unknown, another user's, or already sent."""
 
     code = "attachment_not_found"
 

@@ -15,6 +15,7 @@ from .views import (
     conversation_tags,
     conversations,
     data,
+    document_text,
     exports,
     feedback,
     health,
@@ -48,6 +49,7 @@ class NameConverter(PathConverter):
 register_converter(NameConverter, "name")
 app_name = "chat"
 ACCOUNT = "client/v4/accounts/<str:account>/ai/"  # any account id: the API key identifies the user
+SHARED = "s/<str:token>/attachments/"
 urlpatterns = [
     path("runs/<uuid:run>/stream/", runs.stream, name="stream"),
     path("runs/<uuid:run>/stop/", runs.stop, name="stop"),
@@ -79,11 +81,17 @@ urlpatterns = [
     path("messages/<uuid:message>/undelete/", branches.undelete, name="undelete_message"),
     path("messages/<uuid:message>/share/", shared_links.share, name="share"),
     path("s/<str:token>/", shared_pages.shared, name="shared"),
-    path("s/<str:token>/attachments/<uuid:attachment>/", shared_pages.shared_picture, name="shared_picture"),
+    path(f"{SHARED}<uuid:attachment>/", shared_pages.shared_picture, name="shared_picture"),
+    path(
+        "s/<str:token>/attachments/<uuid:document>/text/",
+        shared_pages.shared_document,
+        name="shared_document",
+    ),
     path("s/<str:token>/continue/", shared_pages.continue_shared, name="continue_shared"),
     path("attachments/parts/", picture_parts.parts, name="picture_parts"),
     path("attachments/", attachments.upload, name="attachments"),
     path("attachments/<uuid:attachment>/", attachments.one, name="attachment"),
+    path("attachments/<uuid:document>/text/", document_text.document_text, name="document_text"),
     path("conversations/", conversation_pages.conversations, name="list"),
     path("conversations/archive/", conversation_pages.archive, name="archive"),
     path("conversations/export/", exports.several, name="export_several"),

@@ -294,7 +294,7 @@ def check_traces() -> Iterable[tuple[str, str]]:
 
 @system_check(18, Tags.files)
 def check_bucket() -> Iterable[tuple[str, str]]:
-    """Refuse a bucket that cannot be used: every picture would fail, and only then."""
+    """Refuse a bucket that cannot be used: every upload would fail, and only then."""
     names = ("ENDPOINT", "KEY_ID", "KEY")
     others = [f"ATTACHMENTS_S3_{name}" for name in names if getattr(settings, f"ATTACHMENTS_S3_{name}")]
     if others and not settings.ATTACHMENTS_S3_BUCKET:

@@ -100,7 +100,7 @@ MIDDLEWARE = [
     "chatsite.middleware.ZoneMiddleware",
     "chatsite.middleware.SessionMiddleware",
     "chatsite.middleware.CommonMiddleware",
-    "chatsite.picture_forms.PictureFormMiddleware",
+    "chatsite.attachment_forms.AttachmentFormMiddleware",
     "chatsite.middleware.CsrfViewMiddleware",
     "chatsite.middleware.AuthenticationMiddleware",
     "chatsite.middleware.PreferenceMiddleware",
@@ -159,7 +159,7 @@ KEEP_READINGS_DAYS = env.days("KEEP_READINGS_DAYS", 0, 90)
 # Imports of conversations: the largest file.
 IMPORT_MAX_MB = env.integer("IMPORT_MAX_MB", 200, 0, 4_000)
 
-# Pictures in questions: the largest upload, and what all pictures of a person may take, in megabytes.
+# Files in questions: the largest upload, and what all files of a person may take, in megabytes.
 ATTACHMENTS = env.choice("ATTACHMENTS", "on", "off") == "on"
 ATTACHMENT_MAX_BYTES = env.integer("ATTACHMENT_MAX_BYTES", 20_000_000, 100_000, 100_000_000)
 ATTACHMENT_QUOTA_MB = env.integer("ATTACHMENT_QUOTA_MB", 500, 1, 1_000_000)
@@ -219,7 +219,7 @@ CSRF_FAILURE_VIEW = "chat.views.errors.csrf_failure"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 DATA_UPLOAD_MAX_NUMBER_FILES = 8
-FILE_UPLOAD_HANDLERS = ["chatsite.uploads.NoFiles"]  # but for imports and pictures
+FILE_UPLOAD_HANDLERS = ["chatsite.uploads.NoFiles"]  # but for imports and attachments
 
 SILENCED_SYSTEM_CHECKS = [
     "axes.W002",  # the login view answers a lockout itself, so axes' middleware is not needed
@@ -246,7 +246,7 @@ STORAGES: dict[str, dict[str, Any]] = {
         "OPTIONS": {"location": DATA_DIR / "attachments"},
     },
 }
-# Pictures in a bucket, so that several hosts share them.
+# Attachments in a bucket, so that several hosts share them.
 ATTACHMENTS_S3_BUCKET = env.text("ATTACHMENTS_S3_BUCKET")
 ATTACHMENTS_S3_ENDPOINT = env.url("ATTACHMENTS_S3_ENDPOINT", "", ("http", "https"))
 ATTACHMENTS_S3_REGION = env.text("ATTACHMENTS_S3_REGION", "auto")

@@ -156,7 +156,7 @@ def test_a_sweep_takes_closed_temporary_chats_and_what_is_due(alice: User, setti
     conversation(alice, temporary=True, updated=ago(0.99))
     due = conversation(alice, deleted=ago(30))
     settings.PRUNE_DAILY = False
-    files = {"files of deleted pictures": 0}
+    files = {"files of deleted attachments": 0}
     assert kinds.sweep(batches.never) == {"temporary conversations": 2} | files
     settings.PRUNE_DAILY = True
     assert Conversation.objects.filter(pk=due.pk).exists()
@@ -218,9 +218,9 @@ def test_what_a_setting_keeps_for_ever_stays(alice: User, settings: Any) -> None
     assert set(prune()) == {
         "expired sessions",
         "expired shared links",
-        "files of deleted pictures",
-        "picture files without a row",
-        "pictures that were never sent",
+        "files of deleted attachments",
+        "uploaded files without a row",
+        "files that were never sent",
         "leftover pieces of finished replies",
         "temporary conversations",
     }

@@ -32,6 +32,7 @@ class TranscriptEntry:
     versions: list[uuid.UUID]
     feedback: Feedback | None
     pictures: list[Attachment]
+    documents: list[Attachment]
     html: MessageHtml | None = None  # of a rendered reply
 
     @property
@@ -82,8 +83,8 @@ class Transcript:
     bill: CostSummary = field(repr=False)
 
     @property
-    def has_pictures(self) -> bool:
-        return any(entry.pictures for entry in self.entries)
+    def has_attachments(self) -> bool:
+        return any(entry.pictures or entry.documents for entry in self.entries)
 
     def rendered_for(self, person: int) -> "Transcript":
         """Return the transcript with the replies' HTML. Slow, so call it outside of a transaction."""
@@ -161,18 +162,20 @@ def _entries(tree: Tree, branch: list[Key]) -> list[TranscriptEntry]:
     runs = defaultdict(list)
     for run in Run.objects.filter(message__in=keys).order_by("created"):
         runs[run.message_id].append(run)
-    pictures = Attachment.objects.of_messages(keys)
-    return [_entry(tree, found[key], runs[key], pictures.get(key, [])) for key in keys if key in found]
+    attachments = Attachment.objects.of_messages(keys)
+    return [_entry(tree, found[key], runs[key], attachments.get(key, [])) for key in keys if key in found]
 
 
-def _entry(tree: Tree, message: Message, runs: list[Run], pictures: list[Attachment]) -> TranscriptEntry:
+def _entry(tree: Tree, message: Message, runs: list[Run], attachments: list[Attachment]) -> TranscriptEntry:
     text, reasoning = message.text, message.reasoning
     if runs and runs[-1].is_live:
         more, thoughts = runs[-1].texts()
         text, reasoning = text + more, reasoning + thoughts
     judged = getattr(message, "feedback", None)
     versions = [_to_python(key) for key in tree.versions(_to_db(message.pk))]
-    return TranscriptEntry(message, text, reasoning, runs, versions, judged, pictures)
+    pictures = [each for each in attachments if each.is_picture]
+    documents = [each for each in attachments if not each.is_picture]
+    return TranscriptEntry(message, text, reasoning, runs, versions, judged, pictures, documents)
 
 
 def _bill(conversation: Conversation) -> CostSummary:

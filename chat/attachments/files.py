@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import IO
 
-from django.core.files.base import ContentFile
+from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage, storages
 from django.utils.translation import gettext as _
 
@@ -31,13 +32,14 @@ def read(sha256: str) -> bytes:
     return content
 
 
-def write(sha256: str, content: bytes) -> None:
+def write(sha256: str, content: bytes | IO[bytes]) -> None:
     """Store a file. Its row must be committed before, see `AttachmentFile`. Blocks.
 
     Raises StorageUnavailable.
     """
+    file: File[bytes] = ContentFile(content) if isinstance(content, bytes) else File(content)
     with _available():
-        storage().save(name_of(sha256), ContentFile(content))
+        storage().save(name_of(sha256), file)
 
 
 def exists(sha256: str) -> bool:
@@ -59,6 +61,6 @@ def _available() -> Iterator[None]:
     except FileNotFoundError:
         raise
     except Exception as error:  # each kind of storage has errors of its own
-        logger.exception("the storage of pictures failed")
-        words = _("Pictures can’t be stored or read right now. Try again in a moment.")
+        logger.exception("the storage of attachments failed")
+        words = _("Files can’t be stored or read right now. Try again in a moment.")
         raise StorageUnavailable(words, retry_after=RETRY_SECONDS) from error

@@ -1,4 +1,4 @@
-"""The forms that bring pictures, and the upload handler that writes these into files without names."""
+"""Forms that bring pictures and documents, and the handler that writes these into files without names."""
 
 import re
 import tempfile
@@ -22,11 +22,11 @@ from django.http import UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 
 FORM_BYTES = 65_536  # allowance for the multipart form around a file
-MAX_QUESTION_BYTES = 1_048_576  # of a question's form without its pictures
+MAX_QUESTION_BYTES = 1_048_576  # of a question's form without its files
 MAX_PER_MESSAGE = 8
 LONGEST_RAW_NAME = 1_000
 FORM_TYPE = b"multipart/form-data"
-# The upload, and the form of a page without scripts that sends a question with its pictures.
+# The upload, and the form of a page without scripts that sends a question with its files.
 UPLOAD_PATH = b"/attachments/"
 QUESTION_PATHS = re.compile(rb"/c/|/c/[0-9a-f-]{36}/messages/")
 UNREADABLE = (
@@ -39,7 +39,7 @@ UNREADABLE = (
 
 
 def body_limit(method: bytes, uri: bytes, content_type: bytes) -> int:
-    """Return the size limit in bytes of a request that may bring pictures, otherwise 0."""
+    """Return the size limit in bytes of a request that may bring files, otherwise 0."""
     if not settings.ATTACHMENTS or method != b"POST" or not content_type.lower().startswith(FORM_TYPE):
         return 0
     path = uri.partition(b"?")[0]
@@ -51,7 +51,7 @@ def body_limit(method: bytes, uri: bytes, content_type: bytes) -> int:
 
 
 def is_question_form(method: str, path: str, content_type: str) -> bool:
-    """Return True if the request is a form that may bring a question with its pictures."""
+    """Return True if the request is a form that may bring a question with its files."""
     is_upload = path.encode() == UPLOAD_PATH
     return not is_upload and body_limit(method.encode(), path.encode(), content_type.encode()) > 0
 
@@ -80,7 +80,7 @@ def folder() -> Path:
 
 
 @dataclass(slots=True)
-class ReceivedPicture:
+class ReceivedFile:
     """An uploaded file of unknown content. `name` is what the client wrote."""
 
     name: str
@@ -88,8 +88,8 @@ class ReceivedPicture:
     size: int
 
 
-class PictureUploadHandler(FileUploadHandler):
-    """Collect the files of `field` in `pictures`; the caller closes them. Refuse other fields' files.
+class AttachmentUploadHandler(FileUploadHandler):
+    """Collect the files of `field` in `files`; the caller closes them. Refuse other fields' files.
 
     Raises RequestDataTooBig when a file exceeds ATTACHMENT_MAX_BYTES.
     """
@@ -97,27 +97,27 @@ class PictureUploadHandler(FileUploadHandler):
     def __init__(self, field: str, most: int = MAX_PER_MESSAGE) -> None:
         super().__init__()
         self.field, self.most = field, most
-        self.pictures: list[ReceivedPicture] = []
+        self.files: list[ReceivedFile] = []
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
         super().new_file(field_name, file_name, *args, **kwargs)
         if field_name != self.field:
             raise TooManyFilesSent(f"no file is expected in {field_name!r}")
-        if len(self.pictures) >= self.most:
+        if len(self.files) >= self.most:
             raise TooManyFilesSent("there are too many files")
         file = tempfile.TemporaryFile(dir=folder())  # noqa: SIM115 - closed by `close`
-        self.pictures.append(ReceivedPicture(file_name[:LONGEST_RAW_NAME], file, 0))
+        self.files.append(ReceivedFile(file_name[:LONGEST_RAW_NAME], file, 0))
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        picture = self.pictures[-1]
-        picture.size += len(raw_data)
-        if picture.size > settings.ATTACHMENT_MAX_BYTES:
+        received = self.files[-1]
+        received.size += len(raw_data)
+        if received.size > settings.ATTACHMENT_MAX_BYTES:
             raise RequestDataTooBig("the file is larger than ATTACHMENT_MAX_BYTES")
-        picture.file.write(raw_data)
+        received.file.write(raw_data)
 
     def file_complete(self, file_size: int) -> None:
-        self.pictures[-1].file.flush()
+        self.files[-1].file.flush()
 
     def close(self) -> None:
-        for picture in self.pictures:
-            picture.file.close()
+        for received in self.files:
+            received.file.close()

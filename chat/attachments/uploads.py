@@ -1,6 +1,8 @@
-"""Storage of an uploaded picture, within the limits of its owner."""
+"""Storage of an uploaded picture or document, within the limits of its owner."""
 
 import hashlib
+import os
+from typing import IO, Any
 
 from django.conf import settings
 from django.db import transaction
@@ -8,10 +10,12 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _
 
 from chat.db import write_lock
-from chat.models import Attachment, AttachmentFile, User
+from chat.models import Attachment, AttachmentFile, DocumentPage, User
+from chat.upstream.token_budget import estimate_text_tokens
 
 from . import files, names
 from .decoding import Picture
+from .extraction import Extracted
 from .problems import QuotaExceeded, TooManyUnsent
 
 MAX_UNSENT = 40
@@ -22,7 +26,7 @@ def check_room(user: User, more: int = 0) -> None:
     """Raise TooManyUnsent or QuotaExceeded if the user may not store `more` bytes."""
     own = Attachment.objects.filter(owner=user)
     if own.unsent().count() >= MAX_UNSENT:
-        words = _("You have added %(most)s pictures without sending them. Remove some, or send them.")
+        words = _("You have added %(most)s files without sending them. Remove some, or send them.")
         raise TooManyUnsent(words % {"most": MAX_UNSENT})
     check_quota(user, more)
 
@@ -31,7 +35,7 @@ def check_quota(user: User, more: int = 0) -> None:
     """Raise QuotaExceeded if the user may not store `more` bytes."""
     used = Attachment.objects.filter(owner=user).aggregate(used=Sum("size"))["used"] or 0
     if used + more > settings.ATTACHMENT_QUOTA_MB * MEGABYTE:
-        words = _("Your pictures take up all of your %(quota)s MB. Delete conversations with pictures.")
+        words = _("Your files take up all of your %(quota)s MB. Delete conversations with files.")
         raise QuotaExceeded(words % {"quota": settings.ATTACHMENT_QUOTA_MB})
 
 
@@ -40,24 +44,69 @@ def store(user: User, name: str, picture: Picture) -> Attachment:
     sha256 = digest_of(picture.content)
     keep_file(sha256, picture.content)
     with write_lock(), transaction.atomic():
-        user.lock()  # of two uploads at the same time, the second counts the first
-        check_room(user, len(picture.content))
-        return Attachment.objects.create(
-            owner=user,
-            file_id=sha256,
-            media_type=picture.media_type,
-            name=names.clean(name, picture.media_type),
-            width=picture.width,
-            height=picture.height,
-            size=len(picture.content),
-        )
+        return _create(user, name, {"file_id": sha256, **picture_fields(picture)})
+
+
+def store_document(user: User, name: str, file: IO[bytes], document: Extracted) -> Attachment:
+    """Store the document in `file`, with its text, as an unsent attachment of the user.
+
+    Raises TooManyUnsent and QuotaExceeded.
+    """
+    sha256, fields = digest_of_file(file), document_fields(file, document)
+    keep_file(sha256, file)
+    with write_lock(), transaction.atomic():
+        stored = _create(user, name, {"file_id": sha256, **fields})
+        keep_pages(sha256, document)
+        return stored
+
+
+def _create(user: User, name: str, fields: dict[str, Any]) -> Attachment:
+    user.lock()  # of two uploads at the same time, the second counts the first
+    check_room(user, fields["size"])
+    return Attachment.objects.create(owner=user, name=names.clean(name, fields["media_type"]), **fields)
+
+
+def picture_fields(picture: Picture) -> dict[str, Any]:
+    """Return the columns of an attachment that describe a picture's file."""
+    return {
+        "media_type": picture.media_type,
+        "width": picture.width,
+        "height": picture.height,
+        "size": len(picture.content),
+    }
+
+
+def document_fields(file: IO[bytes], document: Extracted) -> dict[str, Any]:
+    """Return the columns of an attachment that describe a document's file."""
+    return {
+        "media_type": document.media_type,
+        "width": 0,
+        "height": 0,
+        "size": file.seek(0, os.SEEK_END),
+        "pages": len(document.pages),
+        "tokens": sum(map(estimate_text_tokens, document.pages)),
+    }
+
+
+def keep_pages(sha256: str, document: Extracted) -> None:
+    """Store the text of a document's pages, unless another upload of this file has stored it."""
+    rows = [
+        DocumentPage(file_id=sha256, media_type=document.media_type, number=number, text=text)
+        for number, text in enumerate(document.pages, 1)
+    ]
+    DocumentPage.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def keep_file(sha256: str, content: bytes) -> None:
+def digest_of_file(file: IO[bytes]) -> str:
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def keep_file(sha256: str, content: bytes | IO[bytes]) -> None:
     """Store the file unless it is stored. It stays for `deletion.UNUSED_FOR` without an attachment, too."""
     row = AttachmentFile(sha256=sha256)
     with write_lock():

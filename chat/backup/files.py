@@ -1,6 +1,6 @@
-"""Backup of a site's files outside the database: the secret key and the pictures.
+"""Backup of a site's files outside the database: the secret key and the attachments.
 
-Pictures in a bucket are not in a backup: `ATTACHMENTS_S3_BUCKET` says where they stay.
+Attachments in a bucket are not in a backup: `ATTACHMENTS_S3_BUCKET` says where they stay.
 """
 
 import os
@@ -15,7 +15,7 @@ FOLDERS = (MEDIA, ATTACHMENTS)
 
 
 def dump(folder: Path, archive: ArchiveWriter, progress: Progress) -> None:
-    """Pack the secret key and the pictures of DATA_DIR. What is deleted meanwhile is left out."""
+    """Pack the secret key and the attachments of DATA_DIR. What is deleted meanwhile is left out."""
     key = folder / SECRET_KEY
     if key.is_file():
         archive.add(SECRET_KEY, pieces_of(key))
@@ -31,7 +31,7 @@ def _is_whole(path: Path) -> bool:
 
 
 def unpack(archive: Archive, folder: Path) -> None:
-    """Extract the secret key and the pictures into a new folder, for `replace`."""
+    """Extract the secret key and the attachments into a new folder, for `replace`."""
     for name in archive.manifest.members:
         if name == SECRET_KEY or name.startswith(FOLDERS):
             archive.extract(name, folder / name)
@@ -41,7 +41,7 @@ def replace(folder: Path, new: Path, suffix: str) -> list[Path]:
     """Move the files that `unpack` extracted to `new` into DATA_DIR.
 
     Return the paths, with `suffix`, under which the replaced files are kept. An identical file stays. The
-    pictures that were there are moved away even if none come, because the restored database has no rows of
+    attachments that were there are moved away even if none come, because the restored database has no rows of
     them, and pruning would delete them.
     """
     kept = []

@@ -4,7 +4,7 @@ One subject per file.
 """
 
 from .api_key import ApiKey
-from .attachment import Attachment, AttachmentFile
+from .attachment import Attachment, AttachmentFile, DocumentPage
 from .call import Call
 from .catalog_state import CatalogState
 from .conversation import Conversation
@@ -40,6 +40,7 @@ __all__ = [
     "ConversationAccess",
     "ConversationAccessOwner",
     "ConversationAccessPrune",
+    "DocumentPage",
     "Feedback",
     "Identifier",
     "ImportJob",

@@ -1,4 +1,4 @@
-"""Attachments: the pictures of questions, and the stored files that they share."""
+"""Attachments: the pictures and documents of questions, and the stored files that they share."""
 
 import uuid
 from collections.abc import Iterable
@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 LONGEST_NAME = 100
 LONGEST_ALT = 500
-EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}
+LONGEST_MEDIA_TYPE = 100
+EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}  # of pictures, which this site encodes
 
 
 class AttachmentFile(models.Model):
@@ -55,11 +56,15 @@ class AttachmentQuerySet(models.QuerySet["Attachment"]):
 
 
 class Attachment(models.Model):
-    """A picture, uploaded by `owner` and sent with `message`, which is None until then.
+    """A picture or a document, uploaded by `owner` and sent with `message`, which is None until then.
 
-    `position` orders the pictures of a message, from 0. Several attachments may have the same file: a copy of
-    a message has attachments of its own. `name` is the client's, without its path; `media_type`, `width`,
-    `height` (pixels) and `size` (bytes) are those of the stored file, which this site has encoded.
+    `position` orders the attachments of a message, from 0. Several attachments may have the same file: a copy
+    of a message has attachments of its own. `name` is the client's, without its path; `media_type`, `width`,
+    `height` (pixels) and `size` (bytes) are those of the stored file: of a picture what this site has
+    encoded, of a document what was uploaded.
+
+    A document has no width and height, and its text is in `DocumentPage`. `pages` is the number of its pages,
+    `tokens` an upper estimate of its whole text; both are 0 for a picture.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -71,18 +76,20 @@ class Attachment(models.Model):
         AttachmentFile, models.PROTECT, related_name="attachments", db_column="sha256", editable=False
     )
     position = models.PositiveSmallIntegerField(default=0)
-    media_type = models.CharField(max_length=20, choices=[(name, name) for name in EXTENSIONS])
+    media_type = models.CharField(max_length=LONGEST_MEDIA_TYPE)
     name = models.CharField(max_length=LONGEST_NAME)
     alt = models.CharField(max_length=LONGEST_ALT, default="", blank=True)
     width = models.PositiveIntegerField()
     height = models.PositiveIntegerField()
     size = models.PositiveIntegerField()
+    pages = models.PositiveIntegerField(default=0, db_default=0)
+    tokens = models.PositiveIntegerField(default=0, db_default=0)
     created = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = AttachmentQuerySet.as_manager()
 
     class Meta:
-        verbose_name, verbose_name_plural = _("picture"), _("pictures")
+        verbose_name, verbose_name_plural = _("attachment"), _("attachments")
         default_permissions = ()
         indexes = [
             models.Index(fields=["created"], condition=Q(message=None), name="attachment_unsent"),
@@ -90,6 +97,10 @@ class Attachment(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_picture(self) -> bool:
+        return self.media_type in EXTENSIONS
 
     @property
     def label(self) -> str:
@@ -114,4 +125,34 @@ class Attachment(models.Model):
             width=self.width,
             height=self.height,
             size=self.size,
+            pages=self.pages,
+            tokens=self.tokens,
         )
+
+
+class DocumentPage(models.Model):
+    """The text of a page of a document, numbered from 1. Attachments with the same file and type share it.
+
+    The type is a part of the key, because the same bytes can be read in several ways, as their names say.
+    """
+
+    file = models.ForeignKey(
+        AttachmentFile,
+        models.CASCADE,
+        related_name="pages",
+        db_column="sha256",
+        db_index=False,  # the constraint below begins with it
+        editable=False,
+    )
+    media_type = models.CharField(max_length=LONGEST_MEDIA_TYPE)
+    number = models.PositiveIntegerField()
+    text = models.TextField()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["file", "media_type", "number"], name="document_page_number"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_id} {self.number}"

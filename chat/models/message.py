@@ -23,7 +23,7 @@ class PathNode(NamedTuple):
 class BranchNode:
     """A message of a branch with its position among its versions: `index` (from 1) of `count`.
 
-    `has_pictures`: attachments belong to it.
+    `has_attachments`: attachments belong to it.
     """
 
     id: uuid.UUID
@@ -31,7 +31,7 @@ class BranchNode:
     count: int
     previous: uuid.UUID | None
     next: uuid.UUID | None
-    has_pictures: bool = False
+    has_attachments: bool = False
 
 
 # One indexed look-up per step: the cost is proportional to the path's length, not to the tree's size.
@@ -130,7 +130,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
                 yield PathNode(key.to_python(id_), role, length)
 
     def recent(self, leaf: uuid.UUID, limit: int, room: int) -> list[tuple[Any, str, str, bool]]:
-        """Return (id in the database's own form, role, text, has pictures) from `leaf` up, newest first.
+        """Return (id in the database's own form, role, text, has attachments) from `leaf` up, newest first.
 
         At most `limit` messages, ending with the one that makes the texts exceed `room` code points. One
         query and no model instances, because every send reads its branch, which may be long.
@@ -152,9 +152,9 @@ class MessageQuerySet(models.QuerySet["Message"]):
                     count,
                     key.to_python(previous),
                     key.to_python(next_),
-                    bool(has_pictures),
+                    bool(has_attachments),
                 )
-                for id_, index, count, previous, next_, has_pictures in cursor.fetchall()
+                for id_, index, count, previous, next_, has_attachments in cursor.fetchall()
             ]
 
     def active_leaf_below(self, message: uuid.UUID) -> uuid.UUID:

@@ -33,7 +33,7 @@ from .conversations import delete_conversations, delete_messages
 from .journals import damaged, delete_damaged
 
 JOURNALS = "damaged journals"
-STRAY = "picture files without a row"
+STRAY = "uploaded files without a row"
 TEMPORARY_LIFETIME = timedelta(hours=23)  # since the last turn; the next sweep still deletes it within a day
 LEFTOVER_CHUNK_AGE = timedelta(days=1)  # since the end of its run; no process needs the chunk any more
 
@@ -138,15 +138,15 @@ KINDS = (
     Kind("temporary conversations", _temporary, delete_conversations),
     Kind("leftover pieces of finished replies", _chunks),
     Kind("readings", _readings, _delete_readings),
-    Kind("pictures that were never sent", attachments.unsent),
-    Kind("files of deleted pictures", attachments.unused, attachments.delete_unused),
+    Kind("files that were never sent", attachments.unsent),
+    Kind("files of deleted attachments", attachments.unused, attachments.delete_unused),
 )
 
 
 def sweep(stop: Stop) -> dict[str, int]:
     """Delete what must not wait for the daily pruning, until `stop()`. Return the number of rows by kind.
 
-    Temporary conversations and files of pictures that are gone are always deleted, deleted conversations that
+    Temporary conversations and files of attachments that are gone are always deleted, deleted conversations that
     are due only with PRUNE_DAILY. Feedback that an older version stored during an upgrade gets its
     conversation.
     """
@@ -156,7 +156,7 @@ def sweep(stop: Stop) -> dict[str, int]:
     if settings.PRUNE_DAILY and (rows := _conversations()) is not None and not stop():
         found["deleted conversations"] = delete_conversations(rows, stop)
     if not stop():
-        found["files of deleted pictures"] = attachments.delete_unused(attachments.unused(), stop)
+        found["files of deleted attachments"] = attachments.delete_unused(attachments.unused(), stop)
     return found
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from chat.message_rendering import Text, render_page
 from chat.models import Attachment, Message, SharedLink
 from chat.models.message import MAX_DEPTH
+from chat.transfer.document import is_picture
 from chat.transfer.reading import branch_batches, read
 
 
@@ -21,15 +22,15 @@ class Snapshot:
     count: int
 
     @property
-    def has_pictures(self) -> bool:
-        return any(message["pictures"] for message in self.messages)
+    def has_attachments(self) -> bool:
+        return any(message["pictures"] or message["documents"] for message in self.messages)
 
 
 def read_page(link: SharedLink, number: int) -> Snapshot | None:
     """Return a page of the shared messages; None if there is no such page.
 
-    Of a message only the role, the text, the model and the pictures are shared, and never its reasoning. The
-    names of the pictures' files are not shown.
+    Of a message only the role, the text, the model, the pictures and the text of the documents are shared,
+    and never its reasoning. The names of the pictures' files are not shown.
     """
     batches = branch_batches(link.leaf_id)
     if not 0 < number <= len(batches):
@@ -40,7 +41,8 @@ def read_page(link: SharedLink, number: int) -> Snapshot | None:
             "role": each["role"],
             "text": shared_text(link, each["id"], each["text"]),
             "model": each["model"],
-            "pictures": each.get("attachments", []),
+            "pictures": [one for one in each.get("attachments", ()) if is_picture(one)],
+            "documents": [one for one in each.get("attachments", ()) if not is_picture(one)],
         }
         for each in read(batches[number - 1])
     ]
@@ -55,8 +57,8 @@ def shared_text(link: SharedLink, message: Any, text: str) -> str:
     return text[: link.leaf_length] if str(message) == str(link.leaf_id) else text
 
 
-def picture(link: SharedLink, attachment: uuid.UUID) -> Attachment | None:
-    """Return the picture if a shared message has it, otherwise None."""
+def shared_attachment(link: SharedLink, attachment: uuid.UUID) -> Attachment | None:
+    """Return the picture or document if a shared message has it, otherwise None."""
     found = Attachment.objects.filter(pk=attachment, message__deleted=None).first()
     if found is None or found.message_id is None:
         return None

@@ -77,28 +77,29 @@ def archive_pieces(
                         file.write(text.encode())
                         if len(pipe) >= PIECE_BYTES:
                             yield pipe.take()
-            for picture in _pictures(conversation):
-                if picture.sha256 not in packed:
-                    packed.add(picture.sha256)
-                    _pack(archive, picture)
+            for attachment in _attachments(conversation):
+                if file_name(attachment) not in packed:
+                    packed.add(file_name(attachment))
+                    _pack(archive, attachment)
                     yield pipe.take()
     yield pipe.take()
 
 
-def _pictures(conversation: Conversation) -> list[Attachment]:
+def _attachments(conversation: Conversation) -> list[Attachment]:
     """Return an attachment for each file of the conversation."""
     sent = Attachment.objects.filter(message__conversation=conversation, message__deleted=None)
-    return list({each.sha256: each for each in sent}.values())
+    return list({file_name(each): each for each in sent}.values())
 
 
-def _pack(archive: zipfile.ZipFile, picture: Attachment) -> None:
-    """Add the picture's file, which is not compressed again; a file that is missing is left out."""
-    entry = _entry(file_name(picture.sha256, picture.media_type), picture.created)
-    entry.compress_type = zipfile.ZIP_STORED
+def _pack(archive: zipfile.ZipFile, attachment: Attachment) -> None:
+    """Add the attachment's file; pictures are not compressed again. A file that is missing is left out."""
+    entry = _entry(file_name(attachment), attachment.created)
+    if attachment.is_picture:
+        entry.compress_type = zipfile.ZIP_STORED
     try:
-        archive.writestr(entry, files.read(picture.sha256))
+        archive.writestr(entry, files.read(attachment.sha256))
     except (FileNotFoundError, StorageUnavailable):
-        logger.warning("the file of picture %s is missing", picture.pk)
+        logger.warning("the file of attachment %s is missing", attachment.pk)
 
 
 def exported(user: User) -> ConversationQuerySet:

@@ -7,6 +7,7 @@ version.
 from datetime import UTC, datetime
 from typing import Any
 
+from chat.attachments.names import LONGEST_EXTENSION
 from chat.models import Attachment, Conversation, Feedback, Message, Run
 from chat.models.attachment import EXTENSIONS
 
@@ -14,7 +15,8 @@ Object = dict[str, Any]
 FORMAT, VERSION = "chat.conversation", 1
 RUN_TEXTS = ("model", "answered_by", "served_by", "status", "finish_reason", "error_code", "error_message")
 RUN_TIMES = ("created", "started", "first_token", "finished")
-PICTURES = "attachments/"  # the folder in an archive
+ATTACHMENTS = "attachments/"  # the folder in an archive
+UNKNOWN_EXTENSION = "bin"
 USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "neurons")
 
 
@@ -47,7 +49,7 @@ def message_object(
 ) -> Object:
     """Return a message. `text` and `reasoning` include what a live run has written so far.
 
-    A message without pictures has no field `attachments`.
+    A message without pictures and documents has no field `attachments`.
     """
     found = {
         "id": str(message.pk),
@@ -69,10 +71,10 @@ def message_object(
 
 
 def attachment_object(attachment: Attachment) -> Object:
-    """Return a picture without its bytes. `file` is its name in an archive."""
-    return {
+    """Return a picture or document without its bytes. `file` is its name in an archive."""
+    found: Object = {
         "id": str(attachment.pk),
-        "file": file_name(attachment.sha256, attachment.media_type),
+        "file": file_name(attachment),
         "name": attachment.name,
         "alt": attachment.alt,
         "media_type": attachment.media_type,
@@ -80,15 +82,24 @@ def attachment_object(attachment: Attachment) -> Object:
         "height": attachment.height,
         "size": attachment.size,
     }
+    return found if attachment.is_picture else found | {"pages": attachment.pages}
 
 
-def file_name(sha256: str, media_type: str) -> str:
-    return f"{PICTURES}{sha256}.{EXTENSIONS[media_type]}"
+def is_picture(attachment: Object) -> bool:
+    """Return True if what `attachment_object` returned is a picture."""
+    return attachment["media_type"] in EXTENSIONS
+
+
+def file_name(attachment: Attachment) -> str:
+    """Return the name of the attachment's file in an archive. The extension of a document is its owner's."""
+    extension = EXTENSIONS.get(attachment.media_type) or attachment.name.rpartition(".")[2].lower()
+    known = extension.isascii() and extension.isalnum() and len(extension) <= LONGEST_EXTENSION
+    return f"{ATTACHMENTS}{attachment.sha256}.{extension if known else UNKNOWN_EXTENSION}"
 
 
 def sha256_in(name: str) -> str:
     """Return the hash in what `file_name` returned."""
-    return name.removeprefix(PICTURES).partition(".")[0]
+    return name.removeprefix(ATTACHMENTS).partition(".")[0]
 
 
 def run_object(run: Run) -> Object:

@@ -18,7 +18,7 @@ from chat.fair_executor import RENDER_POOL
 from chat.message_rendering import Text, render_page
 from chat.models import Conversation, Message
 
-from .document import Object, sha256_in, written
+from .document import Object, is_picture, sha256_in, written
 from .markdown_export import NameOf, author, written_time
 from .reading import read, shown_batches
 from .stylesheet import style_sheet
@@ -63,7 +63,7 @@ def _head(conversation: Conversation, zone: tzinfo) -> str:
 def _pictures(message: Object) -> list[Object]:
     """Return the message's pictures with their bytes as data URLs, without those whose file is missing."""
     found = []
-    for each in message.get("attachments", ()):
+    for each in filter(is_picture, message.get("attachments", ())):
         with suppress(FileNotFoundError, StorageUnavailable):
             content = files.read(sha256_in(each["file"]))
             url = f"data:{each['media_type']};base64,{b64encode(content).decode()}"
@@ -75,6 +75,7 @@ def _message(message: Object, html: str, pictures: list[Object], zone: tzinfo, n
     context = {
         "message": message,
         "pictures": pictures,
+        "documents": [each for each in message.get("attachments", ()) if not is_picture(each)],
         "author": author(message, name_of),
         "time": written_time(message["created"], zone),
         "html": html,

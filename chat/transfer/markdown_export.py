@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from chat.models import Conversation, Message
 
-from .document import Object
+from .document import Object, is_picture
 from .reading import read, shown_batches
 
 NameOf = Callable[[str], str]  # returns the display name of a model, given its id
@@ -20,7 +20,8 @@ def markdown_pieces(
 ) -> Iterator[str]:
     """Yield the file in pieces, reading only what the next piece needs. Times are in `zone`.
 
-    `root`: the relative path to the archive's root, for links to pictures; without it, they are only named.
+    `root`: the relative path to the archive's root, for links to pictures and documents; without it, they are
+    only named.
     """
     yield f"# {conversation.title}\n"
     if conversation.system:
@@ -35,18 +36,18 @@ def _message(message: Object, zone: tzinfo, name_of: NameOf, root: str | None) -
     thoughts = ""
     if message["reasoning"]:
         thoughts = f"\n<details><summary>{_('Thinking')}</summary>\n\n{message['reasoning']}\n\n</details>\n"
-    pictures = "".join(f"\n{_picture(each, root)}\n" for each in message.get("attachments", ()))
-    text = f"\n{message['text']}\n" if message["text"] or not pictures else ""
-    return f"{heading}{thoughts}{pictures}{text}"
+    attachments = "".join(f"\n{_attachment(each, root)}\n" for each in message.get("attachments", ()))
+    text = f"\n{message['text']}\n" if message["text"] or not attachments else ""
+    return f"{heading}{thoughts}{attachments}{text}"
 
 
-def _picture(attachment: Object, root: str | None) -> str:
+def _attachment(attachment: Object, root: str | None) -> str:
     label = " ".join((attachment["alt"] or attachment["name"]).split())
     escaped = re.sub(r"([\\`*_\[\]<>&])", r"\\\1", label)
     if root is None:
-        words = _("Picture: %(name)s")
+        words = _("Picture: %(name)s") if is_picture(attachment) else _("Document: %(name)s")
         return f"*{words % {'name': escaped}}*"
-    return f"![{escaped}]({root}{attachment['file']})"
+    return f"{'!' if is_picture(attachment) else ''}[{escaped}]({root}{attachment['file']})"
 
 
 def author(message: Object, name_of: NameOf) -> str:

@@ -1,9 +1,9 @@
-"""The pictures of a question: which rows a command may name, and how they become the question's own."""
+"""The attachments of a question: which rows a command may name, and how they become the question's own."""
 
 import asyncio
 import logging
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.utils.translation import gettext as _
 
@@ -29,7 +29,7 @@ def unsent(user: User, ids: Sequence[uuid.UUID]) -> list[Attachment]:
 
 
 def for_edit(user: User, message: Message, ids: Sequence[uuid.UUID] | None) -> list[Attachment]:
-    """Return the pictures of an edited question: unsent uploads, and those of `message` that it keeps.
+    """Return the attachments of an edited question: unsent uploads, and those of `message` that it keeps.
 
     None keeps all. Raises AttachmentNotFound.
     """
@@ -44,18 +44,19 @@ def for_edit(user: User, message: Message, ids: Sequence[uuid.UUID] | None) -> l
 def _find(ids: Sequence[uuid.UUID], among: AttachmentQuerySet) -> list[Attachment]:
     found = {each.pk: each for each in among.filter(pk__in=ids)}
     if len(found) < len(ids):
-        raise AttachmentNotFound(_("A picture isn’t there anymore. Add it again."))
+        raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."))
     return [found[id_] for id_ in ids]
 
 
 def check(attachments: Collection[Attachment], model: LlmModel) -> None:
     """Raise ModelCannotSee, or PayloadTooLarge if one request cannot hold these pictures."""
-    if not attachments:
+    pictures = [each for each in attachments if each.is_picture]
+    if not pictures:
         return
     if not model.vision:
         words = _("%(model)s can’t see pictures. Choose another model or remove the pictures.")
         raise ModelCannotSee(words % {"model": model.name})
-    total = sum(each.size for each in attachments)
+    total = sum(each.size for each in pictures)
     if total > MAX_PICTURE_BYTES:
         sizes = {"size": grouped_number(-(-total // MEGABYTE)), "most": MAX_PICTURE_BYTES // MEGABYTE}
         raise PayloadTooLarge(
@@ -64,7 +65,7 @@ def check(attachments: Collection[Attachment], model: LlmModel) -> None:
 
 
 def save(attachments: Sequence[Attachment], question: Message) -> None:
-    """Make uploads the question's own, and copy pictures of another message. The files stay as they are.
+    """Make uploads the question's own, and copy those of another message. The files stay as they are.
 
     Raises AttachmentNotFound if an upload was sent or removed meanwhile.
     """
@@ -78,18 +79,21 @@ def save(attachments: Sequence[Attachment], question: Message) -> None:
         elif not update(
             Attachment, {"message_id": question.pk, "position": position}, id=each.pk, message_id=None
         ):
-            raise AttachmentNotFound(_("A picture isn’t there anymore. Add it again."))
+            raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."))
     if copies:
         insert(*copies)
 
 
-def pictures_of(messages: Collection[uuid.UUID]) -> dict[uuid.UUID, list[Picture]]:
-    """Return the pictures of messages that have any, in their order."""
-    found = Attachment.objects.of_messages(messages)
-    return {message: [picture_of(each) for each in several] for message, several in found.items()}
+def pictures_in(attachments: Iterable[Attachment]) -> list[Picture]:
+    """Return the pictures among the attachments, for a request."""
+    return [_picture_of(each) for each in attachments if each.is_picture]
 
 
-def picture_of(attachment: Attachment) -> Picture:
+def documents_in(attachments: Iterable[Attachment]) -> list[Attachment]:
+    return [each for each in attachments if not each.is_picture]
+
+
+def _picture_of(attachment: Attachment) -> Picture:
     return Picture(
         attachment.media_type,
         attachment.size,

@@ -23,7 +23,7 @@ class SendMessage:
 
     `conversation` None starts a conversation; `parent` None starts another branch at its beginning. `model`,
     `system` and `parameters` None leave the conversation's as they are. `temporary` is for a new one only.
-    `attachments`: ids of uploaded pictures.
+    `attachments`: ids of uploaded pictures and documents.
     """
 
     content: str
@@ -47,7 +47,8 @@ class SendMessage:
 class EditMessage:
     """Another version of the question `message`, with the text `content`. The old version is kept.
 
-    `attachments`: ids of its pictures, uploaded or the old version's; None keeps those of the old version.
+    `attachments`: ids of its pictures and documents, uploaded or the old version's; None keeps those of the
+    old version.
     """
 
     message: uuid.UUID
@@ -61,8 +62,8 @@ class EditMessage:
     @property
     def fingerprint(self) -> str:
         sent = (self.message, self.content, self.model, self.system)
-        pictures = () if self.attachments is None else ("with", *self.attachments)
-        return _fingerprint("edit", *sent, *pictures, parameters=self.parameters)
+        attached = () if self.attachments is None else ("with", *self.attachments)
+        return _fingerprint("edit", *sent, *attached, parameters=self.parameters)
 
 
 @dataclass(frozen=True, slots=True)

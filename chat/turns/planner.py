@@ -24,7 +24,8 @@ CONTINUABLE = (Run.Status.STOPPED, Run.Status.INTERRUPTED, Run.Status.TRUNCATED)
 class Plan:
     """The rows and the request of a turn. The run writes into `reply`, a new message or the one continued.
 
-    `added`: the new messages. `attachments`: the pictures of the new question, uploads or another message's.
+    `added`: the new messages. `attachments`: the pictures and documents of the new question, uploads or
+    another message's.
     """
 
     conversation: Conversation
@@ -43,7 +44,7 @@ class Planner:
     def plan(self, user: User, command: Command) -> Plan:
         """Return the plan for a command; write nothing.
 
-        Raises NotFound, ConversationBusy, Conflict, BadRequest (model or picture) and PayloadTooLarge.
+        Raises NotFound, ConversationBusy, Conflict, BadRequest (model or attachment) and PayloadTooLarge.
         """
         if isinstance(command, SendMessage):
             return self._send(user, command)
@@ -60,20 +61,19 @@ class Planner:
         conversation = self._conversation(user, question)
         if question.conversation:
             check_not_busy(conversation.pk)  # a live reply could change while the branch is read
-        pictures = attached.unsent(user, question.attachments)
+        attachments = attached.unsent(user, question.attachments)
         if not conversation.title:
-            conversation.title = title_from(pictures[0].alt) if pictures else ""
-            conversation.title = conversation.title or _("Picture")
-        return self._ask(conversation, _resolve_parent(conversation, question), question.content, pictures)
+            conversation.title = _title_of(attachments)
+        return self._ask(conversation, _resolve_parent(conversation, question), question.content, attachments)
 
     def _edit(self, conversation: Conversation, message: Message, edit: EditMessage) -> Plan:
         if message.role != Message.Role.USER:
             raise Conflict(_("Only your own messages can be edited."))
         _apply_settings(conversation, edit)
-        pictures = attached.for_edit(conversation.user, message, edit.attachments)
-        if not (edit.content.strip() or pictures):
+        attachments = attached.for_edit(conversation.user, message, edit.attachments)
+        if not (edit.content.strip() or attachments):
             raise BadRequest(_("“%(name)s” can’t be empty.") % {"name": "content"})
-        return self._ask(conversation, message.parent_id, edit.content, pictures)
+        return self._ask(conversation, message.parent_id, edit.content, attachments)
 
     def _ask(
         self,
@@ -90,8 +90,7 @@ class Planner:
             conversation=conversation, parent=question, role=Message.Role.ASSISTANT, model=model.id
         )
         system = prompt.system_prompt(conversation)
-        pictures = [attached.picture_of(each) for each in attachments]
-        request = prompt.build_prompt(system, parent, content, model, conversation.parameters, pictures)
+        request = prompt.build_prompt(system, parent, content, model, conversation.parameters, attachments)
         return Plan(conversation, reply, request, [question, reply], attachments)
 
     def _regenerate(self, conversation: Conversation, message: Message, command: RegenerateReply) -> Plan:
@@ -162,6 +161,13 @@ class Planner:
             raise BadRequest(words % {"name": conversation.model[:100]}) from error
         conversation.model = model.id
         return model
+
+
+def _title_of(attachments: Sequence[Attachment]) -> str:
+    """Return the title of a conversation whose first question has no text."""
+    first = attachments[0] if attachments else None
+    named = title_from(first.alt if first.is_picture else first.name) if first else ""
+    return named or _("Picture")
 
 
 def can_continue(message: Message, run: Run) -> bool:

@@ -1,27 +1,30 @@
 """The prompt of a run: the branch up to the question, or up to a reply that is to be continued."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext
 
+from chat.documents.selection import Selection, select
 from chat.exceptions import PayloadTooLarge
-from chat.models import Conversation, Message, Preferences
+from chat.models import Attachment, Conversation, Message, Preferences
 from chat.upstream import parameters, token_budget
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.errors import UpstreamError
 from chat.upstream.parameters import Value
-from chat.upstream.pictures import Picture, admit, message_of, parts_of
+from chat.upstream.pictures import admit
 
-from . import attached
+from . import branch
+from .branch import BranchMessage
 
 Parameters = Mapping[str, Value]
 NO_PARAMETERS: Parameters = {}
-MAX_MESSAGES = 1_000  # per prompt; reading more would slow down every send in a long conversation
-MAX_CHARS_PER_TOKEN = 4  # a token is rarely longer
+NO_DOCUMENTS = Selection()
+DOCUMENTS_DIVISOR = 2  # documents get at most half of the context window
+REPLY_BESIDE_DOCUMENTS_DIVISOR = 8  # and they leave this share of it to the reply
 CONTINUED_REPLY_DIVISOR = 2  # the end of a continued reply gets at most half of the context window
 # For models that cannot continue an assistant message of their own. With other wordings they started again,
 # summarized what they had written, or announced that they would go on.
@@ -49,22 +52,21 @@ def build_prompt(
     content: str,
     model: LlmModel,
     chosen: Parameters = NO_PARAMETERS,
-    pictures: Sequence[Picture] = (),
+    attachments: Sequence[Attachment] = (),
 ) -> ChatRequest:
     """Return the request for `content` after the branch that ends with `leaf`. Raises PayloadTooLarge.
 
-    `chosen`: the parameters that the user chose. `pictures` belong to `content`.
+    `chosen`: the parameters that the user chose. `attachments` belong to `content`.
     """
-    messages, ids = _history(leaf, model)
-    _append(messages, Message.Role.USER, content, pictures)
-    return _fit(system, messages, ids, model, chosen)
+    messages = [*branch.read(leaf, model), branch.new_question(content, attachments)]
+    return _request(system, messages, model, chosen)
 
 
 def rebuild_prompt(
     system: str, question: uuid.UUID, model: LlmModel, chosen: Parameters = NO_PARAMETERS
 ) -> ChatRequest:
     """Return the request for the stored branch that ends with `question`. Raises PayloadTooLarge."""
-    return _fit(system, *_history(question, model), model, chosen)
+    return _request(system, branch.read(question, model), model, chosen)
 
 
 def build_continuation(
@@ -78,11 +80,10 @@ def build_continuation(
     assert reply.parent_id is not None
     if not reply.text.strip():
         return rebuild_prompt(system, reply.parent_id, model, chosen)
-    messages, ids = _history(reply.parent_id, model)
-    messages.append({"role": "assistant", "content": _end_of(reply.text, model)})
+    behind = [{"role": "assistant", "content": _end_of(reply.text, model)}]
     if not model.local:
-        messages.append({"role": "user", "content": CONTINUE_INSTRUCTION})
-    return _fit(system, messages, ids, model, chosen, needed=2 if model.local else 3)
+        behind.append({"role": "user", "content": CONTINUE_INSTRUCTION})
+    return _request(system, branch.read(reply.parent_id, model), model, chosen, behind)
 
 
 def _end_of(text: str, model: LlmModel) -> str:
@@ -104,10 +105,71 @@ class Context:
 def next_context(
     system: str, leaf: uuid.UUID, model: LlmModel, chosen: Parameters = NO_PARAMETERS
 ) -> Context:
-    """Return what `model` would be sent with a short question after `leaf`. Raises PayloadTooLarge."""
-    request = build_prompt(system, leaf, "?", model, chosen)
-    tokens = sum(token_budget.estimate_tokens(message, model) for message in request.messages)
-    return Context(request.context_start, tokens)
+    """Return what `model` would be sent with a short question after `leaf`. Raises PayloadTooLarge.
+
+    The tokens of documents are those estimated at their upload: their texts are not read.
+    """
+    messages = [*branch.read(leaf, model), branch.new_question("?", ())]
+    texts = sum(document.tokens for each in messages for document in each.documents)
+    documents = min(texts, model.window // DOCUMENTS_DIVISOR)
+    reply = parameters.chosen_max_tokens(chosen) or token_budget.default_max_tokens(model)
+    smaller = replace(model, window=model.window - documents)
+    fit, start = _fit(system, *branch.merged(messages), smaller, reply)
+    tokens = sum(token_budget.estimate_tokens(message, model) for message in fit.messages)
+    return Context(start, documents + tokens)
+
+
+def _request(
+    system: str,
+    messages: Sequence[BranchMessage],
+    model: LlmModel,
+    chosen: Parameters,
+    behind: Sequence[dict[str, Any]] = (),
+) -> ChatRequest:
+    """Return the request for the branch `messages`, which ends with a question. Raises PayloadTooLarge.
+
+    `behind`: what follows the question, without an id. Neither the system prompt nor the question nor what
+    follows it is ever dropped, and no document: those of a dropped message stand before the question.
+    """
+    reply, needed = parameters.chosen_max_tokens(chosen), 1 + len(behind)
+    found = _selection(system, messages, model, behind)
+    merged, ids = branch.merged(_before_question(messages, found.parts), found.texts)
+    fit, start = _fit(system, [*merged, *behind], ids, model, reply, needed=needed)
+    if fit.dropped and not found.parts and not _holds(fit, found.texts.values()):
+        merged, ids = branch.merged(_before_question(messages, "\n\n".join(found.texts.values())))
+        fit, start = _fit(system, [*merged, *behind], ids, model, reply, needed=needed)
+    return ChatRequest(
+        fit.messages,
+        model,
+        fit.max_tokens,
+        user_parameters=chosen,
+        context_start=start,
+        sent_parts=found.sent,
+    )
+
+
+def _selection(
+    system: str, messages: Sequence[BranchMessage], model: LlmModel, behind: Sequence[dict[str, Any]]
+) -> Selection:
+    """Return what the request holds of the branch's documents."""
+    documents = [document for each in messages for document in each.documents]
+    if not documents:
+        return NO_DOCUMENTS
+    questions = [each.text for each in reversed(messages) if each.role == Message.Role.USER and each.text]
+    kept = [{"content": system}, *branch.merged(messages)[0][-1:], *behind]
+    taken = sum(token_budget.estimate_tokens(each, model) for each in kept)
+    reply = model.window // REPLY_BESIDE_DOCUMENTS_DIVISOR
+    room = min(model.window // DOCUMENTS_DIVISOR, model.window - taken - reply)
+    return select(documents, questions, model, max(0, room))
+
+
+def _before_question(messages: Sequence[BranchMessage], text: str) -> list[BranchMessage]:
+    return [*messages[:-1], replace(messages[-1], before=text)] if text else list(messages)
+
+
+def _holds(fit: token_budget.Fit, texts: Collection[str]) -> bool:
+    """Return True if each text is in a message that is sent."""
+    return all(any(text in message["content"] for message in fit.messages) for text in texts)
 
 
 def _fit(
@@ -115,61 +177,20 @@ def _fit(
     messages: list[dict[str, Any]],
     ids: list[Any],
     model: LlmModel,
-    chosen: Parameters,
+    reply: int | None,
     *,
     needed: int = 1,
-) -> ChatRequest:
-    """Return the request with as many of the last messages as fit into the window. Raises PayloadTooLarge.
+) -> tuple[token_budget.Fit, uuid.UUID | None]:
+    """Return as many of the last messages as fit into the window, and the id of the oldest that is stored.
 
-    `ids` are those of the first `messages`; the rest is not stored yet. The last `needed` messages and the
-    system prompt are never dropped.
+    `ids` are those of the first `messages`, None where one is not stored yet. `reply`: tokens that were
+    chosen for the reply. The last `needed` messages and the system prompt are never dropped. Raises
+    PayloadTooLarge.
     """
     first = [{"role": "system", "content": system}] if system else []
-    messages = admit(messages, model)
     try:
-        fit = token_budget.fit(first + messages, model, parameters.chosen_max_tokens(chosen), needed=needed)
+        fit = token_budget.fit(first + admit(messages, model), model, reply, needed=needed)
     except UpstreamError as error:
         raise PayloadTooLarge(gettext(error.message)) from error
-    start = Message._meta.pk.to_python(ids[fit.dropped]) if fit.dropped < len(ids) else None
-    return ChatRequest(fit.messages, model, fit.max_tokens, user_parameters=chosen, context_start=start)
-
-
-def _history(leaf: uuid.UUID | None, model: LlmModel) -> tuple[list[dict[str, Any]], list[Any]]:
-    """Return the messages up to `leaf`, as far back as could possibly fit into the window, and their ids.
-
-    Several messages merged into one have the id of the first.
-    """
-    if leaf is None:
-        return [], []
-    room = model.window * MAX_CHARS_PER_TOKEN
-    messages: list[dict[str, Any]] = []
-    ids: list[Any] = []
-    branch = Message.objects.recent(leaf, MAX_MESSAGES, room)
-    pictures = _pictures([id_ for id_, *_, shows_pictures in branch if shows_pictures])
-    for id_, role, text, _shows_pictures in reversed(branch):
-        _append(messages, role, text, pictures.get(id_, ()))
-        if len(messages) > len(ids):
-            ids.append(id_)
-    return messages, ids
-
-
-def _pictures(ids: list[Any]) -> dict[Any, list[Picture]]:
-    """Return the pictures of messages by their ids, which are in the database's own form."""
-    if not ids:
-        return {}
-    found = attached.pictures_of([Message._meta.pk.to_python(id_) for id_ in ids])
-    return {id_: found.get(Message._meta.pk.to_python(id_), []) for id_ in ids}
-
-
-def _append(messages: list[dict[str, Any]], role: str, text: str, pictures: Sequence[Picture] = ()) -> None:
-    """Append a message, merged with the last one if both have the same role; leave out an empty one.
-
-    So an empty reply is dropped and the questions around it become one, because the templates of many models
-    demand that the roles alternate.
-    """
-    if not text and not pictures:
-        return
-    if messages and messages[-1]["role"] == role:
-        messages[-1] = message_of(role, [*parts_of(messages[-1]), text, *pictures])
-    else:
-        messages.append(message_of(str(role), [text, *pictures]))
+    oldest = ids[fit.dropped] if fit.dropped < len(ids) else None
+    return fit, Message._meta.pk.to_python(oldest)

@@ -49,8 +49,8 @@ class TurnStore:
     def store(self, user: User, command: Command, *, queued: bool) -> StoredTurn:
         """Store the turn of a command, once for each client key. `queued`: its run has to wait.
 
-        Raises NotFound, ConversationBusy, Conflict, BadRequest (model or picture) and PayloadTooLarge; then
-        nothing is stored.
+        Raises NotFound, ConversationBusy, Conflict, BadRequest (model or attachment) and PayloadTooLarge;
+        then nothing is stored.
         """
         planner = Planner(catalog_for_user(self._catalog.get(), user))
         for _ in range(MAX_ATTEMPTS):

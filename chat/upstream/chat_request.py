@@ -10,6 +10,20 @@ from .catalog import LlmModel
 
 
 @dataclass(frozen=True, slots=True)
+class SentPart:
+    """A document in the messages, or one of its parts, for the citations of the reply.
+
+    `attachment` is the document's id, `title` its name. `page` (from 1) and `text` are those of a part; of a
+    whole document they are 0 and "".
+    """
+
+    attachment: uuid.UUID
+    title: str
+    page: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
     """A prompt with its parameters. `token_budget.fit` makes `messages` fit into the model's context window
     together with a reply of `max_tokens`.
@@ -26,6 +40,7 @@ class ChatRequest:
     - `gateway`: headers of this request for an AI Gateway
     - `trace`: the context of the HTTP request's span, if traces are on
     - `context_start`: id of the stored message that comes first after the system prompt
+    - `sent_parts`: the documents in the messages, or their parts
     """
 
     messages: list[dict[str, Any]]
@@ -41,6 +56,7 @@ class ChatRequest:
     gateway: Mapping[str, str] = field(default_factory=dict)
     trace: Any = None
     context_start: uuid.UUID | None = None
+    sent_parts: tuple[SentPart, ...] = ()
 
     @property
     def parameters(self) -> dict[str, Any]:

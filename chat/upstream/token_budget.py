@@ -69,8 +69,13 @@ def default_max_tokens(model: LlmModel) -> int:
 
 def estimate_tokens(message: dict[str, Any], model: LlmModel) -> int:
     """Return an upper estimate of a message's tokens, from its UTF-8 bytes and its pictures."""
-    text = message["content"].encode("utf-8", "surrogatepass")
-    several, share = (WORDS, BYTES_PER_LOCAL_TOKEN) if model.local else (NO_DIGITS, BYTES_PER_TOKEN)
-    alone = len(several.sub(b"", text))
     seen = sum(picture.tokens for picture in pictures_of(message))
-    return TOKENS_PER_MESSAGE + seen + alone - (-(len(text) - alone) // share)
+    return TOKENS_PER_MESSAGE + seen + estimate_text_tokens(message["content"], local=model.local)
+
+
+def estimate_text_tokens(text: str, *, local: bool = False) -> int:
+    """Return an upper estimate of a text's tokens. `local`: for a local model, with its small vocabulary."""
+    content = text.encode("utf-8", "surrogatepass")
+    several, share = (WORDS, BYTES_PER_LOCAL_TOKEN) if local else (NO_DIGITS, BYTES_PER_TOKEN)
+    alone = len(several.sub(b"", content))
+    return alone - (-(len(content) - alone) // share)

@@ -1,11 +1,11 @@
-"""Views of pictures: the upload, the bytes, the alternative text, the removal of what was not sent."""
+"""Views of attachments: the upload, the file, the alternative text, the removal of what was not sent."""
 
 import asyncio
+import os
 import uuid
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from typing import Any
-from urllib.parse import quote
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -13,39 +13,34 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 from django.urls import reverse
-from django.utils.cache import get_conditional_response
-from django.utils.http import quote_etag
 from django.utils.translation import gettext as _
 
 from chat.admin.access_log import record_once
-from chat.attachments import decoding, files, uploads
+from chat.attachments import reading, uploads
+from chat.attachments.decoding import DECODING, Picture
+from chat.attachments.extraction import Extracted
 from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
-from chat.attachments.receiving import UNREADABLE, PictureUploadHandler, ReceivedPicture
+from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, ReceivedFile
 from chat.db import run_in_db, write_lock
 from chat.exceptions import BadRequest, Forbidden, NotFound, RequestError, UnsupportedMediaType
 from chat.fair_executor import RENDER_POOL
 from chat.models import Attachment, User
-from chat.models.attachment import EXTENSIONS, LONGEST_ALT
+from chat.models.attachment import LONGEST_ALT
 
 from . import access, request_fields
+from .attachment_files import respond
 from .errors import NO_CSRF
 
 FIELD = "file"
 MAX_WAITING = 8  # uploads of one person that wait for a decoder
-SECONDS_TO_KEEP = 86_400
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; sandbox",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
 
 
 @access.require_methods("POST")
 async def upload(request: HttpRequest) -> HttpResponseBase:
-    """Receive, decode and store one picture; answer with what `describe` returns."""
+    """Receive, read and store one picture or document; answer with what `describe` returns."""
     user = await run_in_db(_uploader, request)
-    if decoding.DECODING.waiting(user.pk) >= MAX_WAITING:
-        words = _("You add too many pictures at once. Wait until these are added.")
+    if DECODING.waiting(user.pk) >= MAX_WAITING:
+        words = _("You add too many files at once. Wait until these are added.")
         raise TooManyAtOnce(words, retry_after=5)
     # Parsing a large form takes a while, so neither the event loop nor a database thread may do it.
     received = await asyncio.wrap_future(RENDER_POOL.submit(user.pk, _receive, request))
@@ -61,17 +56,17 @@ upload.csrf_exempt = True  # type: ignore[attr-defined]
 
 @asynccontextmanager
 async def from_form(request: HttpRequest) -> AsyncIterator[list[uuid.UUID]]:
-    """Store the pictures of a question's form, from a page without scripts. Yield their ids in their order.
+    """Store the files of a question's form, from a page without scripts. Yield their ids in their order.
 
     If the question is refused, they are deleted: the page that shows the refusal cannot name them. Raises the
-    same refusals as an upload. `chatsite/picture_forms.py` has received the form.
+    same refusals as an upload. `chatsite/attachment_forms.py` has received the form.
     """
-    handler: PictureUploadHandler | None = getattr(request, "picture_form", None)
+    handler: AttachmentUploadHandler | None = getattr(request, "attachment_form", None)
     stored: list[uuid.UUID] = []
     try:
-        if handler and handler.pictures:
+        if handler and handler.files:
             user = await run_in_db(_uploader, request)
-            for received in handler.pictures:
+            for received in handler.files:
                 stored.append((await _store(user, received)).pk)  # noqa: PERF401 - kept if the next is refused
         yield stored
     except RequestError:
@@ -85,18 +80,29 @@ def _discard(stored: list[uuid.UUID]) -> None:
         Attachment.objects.unsent().filter(pk__in=stored).delete()
 
 
-async def _store(user: User, received: ReceivedPicture) -> Attachment:
-    picture = await asyncio.wrap_future(decoding.DECODING.submit(user.pk, decoding.decode, received.file))
+async def _store(user: User, received: ReceivedFile) -> Attachment:
+    file, name = received.file, received.name
+    found = await asyncio.wrap_future(DECODING.submit(user.pk, reading.read, file, name))
     # Not in a database thread, which a slow bucket would hold up. Shielded: what is stored gets its row.
-    storing = RENDER_POOL.submit(user.pk, uploads.store, user, received.name, picture)
+    if isinstance(found, Picture):
+        storing = RENDER_POOL.submit(user.pk, uploads.store, user, name, found)
+    else:
+        # The file is closed when the request ends, also before this has run.
+        kept = os.fdopen(os.dup(file.fileno()), "rb")
+        storing = RENDER_POOL.submit(user.pk, _store_document, user, name, kept, found)
     return await asyncio.shield(asyncio.wrap_future(storing))
+
+
+def _store_document(user: User, name: str, file: IO[bytes], found: Extracted) -> Attachment:
+    with file:
+        return uploads.store_document(user, name, file, found)
 
 
 @access.require_methods("GET", "HEAD", "POST", "PATCH", "DELETE")
 async def one(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
-    """Send the picture; set its alternative text; delete it while it is not sent."""
+    """Send the file; set its alternative text; delete it while it is not sent."""
     if request.method in ("GET", "HEAD"):
-        found = await run_in_db(_readable, request, attachment)
+        found = await run_in_db(readable, request, attachment)
         return await respond(request, found, request.user.pk)
     change = _delete if request.method == "DELETE" else _describe
     return await run_in_db(change, request, attachment)
@@ -104,8 +110,9 @@ async def one(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
 
 def describe(attachment: Attachment) -> dict[str, Any]:
     """Return what the page needs to know of an attachment, for JSON."""
-    return {
+    told: dict[str, Any] = {
         "id": str(attachment.pk),
+        "kind": "picture" if attachment.is_picture else "document",
         "url": reverse("chat:attachment", args=[attachment.pk]),
         "name": attachment.name,
         "alt": attachment.alt,
@@ -114,44 +121,20 @@ def describe(attachment: Attachment) -> dict[str, Any]:
         "height": attachment.height,
         "size": attachment.size,
     }
-
-
-async def respond(request: HttpRequest, attachment: Attachment, reader: Hashable) -> HttpResponseBase:
-    """Return the stored bytes under headers that let a browser do nothing but show them.
-
-    `reader`: the person, or the client, whose share of the threads this uses.
-    """
-    etag = quote_etag(attachment.sha256)
-    response = get_conditional_response(request, etag=etag)
-    if response is None:
-        content = await asyncio.wrap_future(RENDER_POOL.submit(reader, _read, attachment.sha256))
-        response = HttpResponse(content, content_type=attachment.media_type)
-        response["Content-Disposition"] = _disposition(attachment)
-    response["ETag"] = etag
-    response["Cache-Control"] = f"private, max-age={SECONDS_TO_KEEP}, immutable"
-    for name, value in HEADERS.items():
-        response[name] = value
-    return response
-
-
-def _disposition(attachment: Attachment) -> str:
-    extension = EXTENSIONS[attachment.media_type]
-    name = quote(attachment.name or f"picture.{extension}", safe="")
-    return f"inline; filename=\"picture.{extension}\"; filename*=UTF-8''{name}"
-
-
-def _read(sha256: str) -> bytes:
-    try:
-        return files.read(sha256)
-    except FileNotFoundError as error:
-        raise NotFound(_("This picture’s file is missing.")) from error
+    if not attachment.is_picture:
+        told |= {
+            "pages": attachment.pages,
+            "tokens": attachment.tokens,
+            "text_url": reverse("chat:document_text", args=[attachment.pk]),
+        }
+    return told
 
 
 def _uploader(request: HttpRequest) -> User:
-    """Return the person who may upload a picture now. Raises a RequestError otherwise."""
+    """Return the person who may upload a file now. Raises a RequestError otherwise."""
     user = access.get_user(request)
     if not settings.ATTACHMENTS:
-        raise NotFound(_("This site doesn’t take pictures."))
+        raise NotFound(_("This site doesn’t take files."))
     if request.content_type != "multipart/form-data":
         _check_token(request)
         raise UnsupportedMediaType(_("Send the file in a form (multipart/form-data)."))
@@ -165,14 +148,14 @@ def _check_token(request: HttpRequest) -> None:
         raise Forbidden(str(NO_CSRF))
 
 
-def _receive(request: HttpRequest) -> ReceivedPicture:
-    """Return the form's picture; the caller closes its file. Raises a RequestError; then nothing is open."""
-    handler = PictureUploadHandler(FIELD, most=1)
+def _receive(request: HttpRequest) -> ReceivedFile:
+    """Return the form's file; the caller closes its file. Raises a RequestError; then nothing is open."""
+    handler = AttachmentUploadHandler(FIELD, most=1)
     request.upload_handlers = [handler]
     try:
         request.POST.dict()  # Django reads the form now, and calls the handler
         _check_token(request)
-        if not handler.pictures or not handler.pictures[0].size:
+        if not handler.files or not handler.files[0].size:
             raise BadRequest(_("Choose a file that isn’t empty."))
     except RequestDataTooBig as error:
         handler.close()
@@ -183,7 +166,7 @@ def _receive(request: HttpRequest) -> ReceivedPicture:
     except BaseException:
         handler.close()
         raise
-    return handler.pictures[0]
+    return handler.files[0]
 
 
 def _unused(request: HttpRequest) -> HttpResponse:
@@ -192,7 +175,7 @@ def _unused(request: HttpRequest) -> HttpResponse:
 
 
 def too_large() -> str:
-    words = _("This picture is larger than %(size)s MB. Make it smaller, then add it again.")
+    words = _("This file is larger than %(size)s MB. Make it smaller, then add it again.")
     return words % {"size": f"{settings.ATTACHMENT_MAX_BYTES / 1_000_000:g}"}
 
 
@@ -200,11 +183,11 @@ def _get(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
     """Return the user's own attachment. Raises NotAuthenticated and NotFound."""
     found = Attachment.objects.owned_by(access.get_user(request)).filter(pk=attachment).first()
     if found is None:
-        raise NotFound(_("This picture doesn’t exist."))
+        raise NotFound(_("This file doesn’t exist."))
     return found
 
 
-def _readable(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
+def readable(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
     """Return an attachment of the user's own, or of others for who may review their conversations.
 
     A review is recorded before anything is sent. Raises NotAuthenticated and NotFound.
@@ -238,5 +221,5 @@ def _delete(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
     with write_lock():
         deleted, _rows = Attachment.objects.unsent().filter(pk=found.pk).delete()
     if not deleted:
-        raise AlreadySent(_("This picture has been sent. It is deleted with its message."))
+        raise AlreadySent(_("This file has been sent. It is deleted with its message."))
     return HttpResponse(status=204)

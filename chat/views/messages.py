@@ -29,8 +29,8 @@ from .responses import event_stream, to_conversation, to_message
 async def send(request: HttpRequest, conversation: uuid.UUID | None = None) -> HttpResponseBase:
     """Add a turn to a conversation; without one, start a new conversation with it."""
     try:
-        async with attachments.from_form(request) as pictures:
-            parse = partial(request_parsers.question, conversation=conversation, pictures=pictures)
+        async with attachments.from_form(request) as attached:
+            parse = partial(request_parsers.question, conversation=conversation, attached=attached)
             return await _start_run(request, parse)
     except RequestError as refusal:
         if not is_form(request) or wants_json(request):

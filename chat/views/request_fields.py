@@ -140,6 +140,6 @@ def _form(request: HttpRequest) -> dict[str, Any]:
     except (MultiPartParserError, TooManyFieldsSent, TooManyFilesSent, UnreadablePostError) as error:
         raise BadRequest(_("The form data can’t be read.")) from error
     fields.pop("csrfmiddlewaretoken", None)
-    if hasattr(request, "picture_form"):
+    if hasattr(request, "attachment_form"):
         fields.pop("file", None)  # of a form in which no file was chosen, Django makes a field
     return {name: None if value == "" and name in NULLABLE else value for name, value in fields.items()}

@@ -11,13 +11,13 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from chat.attachments.receiving import MAX_PER_MESSAGE
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.formats import grouped_number
 from chat.models.conversation import TITLE_LENGTH
 from chat.models.feedback import LONGEST_REASON
 from chat.turns.commands import LEAF, ContinueReply, EditMessage, RegenerateReply, SendMessage
 from chat.upstream.parameters import CHOICES, LEVEL, NUMBER, SWITCH, Parameter, Value
-from chat.upstream.pictures import MAX_PICTURES
 
 from . import request_fields
 from .errors import is_form
@@ -34,16 +34,16 @@ RESET = "reset"  # value of PARAMETERS in a form: reset all parameters
 
 
 def question(
-    request: HttpRequest, conversation: uuid.UUID | None, pictures: Sequence[uuid.UUID] = ()
+    request: HttpRequest, conversation: uuid.UUID | None, attached: Sequence[uuid.UUID] = ()
 ) -> SendMessage:
     """Parse a new question; `conversation` None starts a conversation.
 
-    `pictures`: ids of those that came with the form.
+    `attached`: ids of the files that came with the form.
     """
     more = ["parent"] if conversation else ["temporary"]
     known = ["content", "client_key", "model", "system", ATTACHMENTS, *_parameter_fields(request)]
     sent = request_fields.parse(request, *known, *more)
-    attachments = _at_most((*(_attachments(sent) or ()), *pictures))
+    attachments = _at_most((*(_attachments(sent) or ()), *attached))
     content = _content(sent, required=not attachments)
     return SendMessage(
         content=content,
@@ -63,7 +63,7 @@ def edit(request: HttpRequest, message: uuid.UUID) -> EditMessage:
     sent = request_fields.parse(
         request, "content", "client_key", "model", "system", ATTACHMENTS, *_parameter_fields(request)
     )
-    content = _content(sent, required=False)  # the question may have pictures: see the planner
+    content = _content(sent, required=False)  # the question may have attachments: see the planner
     attachments = _attachments(sent)
     key = _client_key(request, sent, f"edit {message} {content}")
     system = request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS)
@@ -146,16 +146,16 @@ def _content(sent: dict[str, Any], *, required: bool) -> str:
 
 
 def _attachments(sent: dict[str, Any]) -> tuple[uuid.UUID, ...] | None:
-    """Return the ids of a question's pictures, each once; None if the field was not sent."""
+    """Return the ids of a question's attachments, each once; None if the field was not sent."""
     if sent.get(ATTACHMENTS) is None:
         return None
     return _at_most(request_fields.parse_uuids(sent, ATTACHMENTS))
 
 
 def _at_most(ids: tuple[uuid.UUID, ...]) -> tuple[uuid.UUID, ...]:
-    if len(ids) > MAX_PICTURES:
-        words = _("A message can have %(most)s pictures. Remove some.")
-        raise BadRequest(words % {"most": MAX_PICTURES})
+    if len(ids) > MAX_PER_MESSAGE:
+        words = _("A message can have %(most)s files. Remove some.")
+        raise BadRequest(words % {"most": MAX_PER_MESSAGE})
     return ids
 
 

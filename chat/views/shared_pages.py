@@ -20,7 +20,8 @@ from chat.sharing import snapshot
 from chat.sharing.copies import copy
 from chat.upstream.catalog import UnknownModel
 
-from . import access, attachments, request_parsers
+from . import access, document_text, request_parsers
+from .attachment_files import respond
 from .errors import is_form
 from .page_context import first_model
 from .responses import to_conversation
@@ -48,21 +49,38 @@ async def shared(request: HttpRequest, token: str) -> HttpResponseBase:
 
 @access.require_methods("GET", "HEAD")
 async def shared_picture(request: HttpRequest, token: str, attachment: uuid.UUID) -> HttpResponseBase:
-    """Send a picture of the shared messages. The session is not read."""
+    """Send a picture of the shared messages. The session is not read.
+
+    Of a document only the text is shared: its file can hold more, such as its author's name.
+    """
     visitor: Hashable = ("shared", client_address(request))
-    found = await run_in_db(_shared_picture, token, attachment, visitor)
+    found = await run_in_db(_shared_attachment, token, attachment, visitor)
+    if not found.is_picture:
+        raise _gone()
     found.name = ""  # the name of the file is not shared
-    response = await attachments.respond(request, found, visitor)
+    return _unlisted(await respond(request, found, visitor))
+
+
+@access.require_methods("GET", "HEAD", page=True)
+async def shared_document(request: HttpRequest, token: str, document: uuid.UUID) -> HttpResponseBase:
+    """Show the text of a document of the shared messages. The session is not read."""
+    visitor: Hashable = ("shared", client_address(request))
+    found = await run_in_db(_shared_attachment, token, document, visitor)
+    part = await run_in_db(document_text.read_part, request, found)
+    return _unlisted(await document_text.respond(request, part, "", visitor))
+
+
+def _unlisted(response: HttpResponseBase) -> HttpResponseBase:
     for name in ("Cache-Control", "Referrer-Policy", "X-Robots-Tag"):
         response[name] = HEADERS[name]
     return response
 
 
 @sensitive_variables("token")
-def _shared_picture(token: str, attachment: uuid.UUID, visitor: Hashable) -> Attachment:
+def _shared_attachment(token: str, attachment: uuid.UUID, visitor: Hashable) -> Attachment:
     link = _link(token)
     _require_room(visitor)
-    found = snapshot.picture(link, attachment)
+    found = snapshot.shared_attachment(link, attachment)
     if found is None:
         raise _gone()
     return found

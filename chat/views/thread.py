@@ -45,7 +45,7 @@ def read(
     """Return the newest page of the active branch, or the page that ends just before `before`.
 
     If `since` is on that page, only it and the messages after it. The number of queries is fixed: one more if
-    there are pictures.
+    there are pictures or documents.
     """
     leaf = before.parent_id if before else conversation.active_leaf_id
     places = list(reversed(Message.objects.branch(leaf, most + 1))) if leaf else []
@@ -58,13 +58,15 @@ def read(
     runs: dict[uuid.UUID, Run] = {}
     for run in Run.objects.filter(message_id__in=ids).order_by("created"):
         runs[run.message_id] = run
-    pictures = Attachment.objects.of_messages(place.id for place in page if place.has_pictures)
+    attachments = Attachment.objects.of_messages(place.id for place in page if place.has_attachments)
     items = [
         _item(messages[place.id], place, runs.get(place.id), is_leaf=place is page[-1] and before is None)
         for place in page
     ]
     for item in items:
-        item["pictures"] = pictures.get(item["id"], [])
+        several = attachments.get(item["id"], [])
+        item["pictures"] = [each for each in several if each.is_picture]
+        item["documents"] = [each for each in several if not each.is_picture]
     live = next((run.pk for run in runs.values() if run.is_live), None)
     return Thread(items, ids[0] if len(places) > len(page) else None, live)
 

@@ -23,7 +23,7 @@ MAX_TEXT_BYTES = 1_048_576  # of an API call without pictures, which needs no fi
 MAX_CALL_BYTES = MAX_TEXT_BYTES + MAX_PICTURE_BYTES * 4 // 3  # as base64
 CALLS_AT_ONCE = 4  # of one API key
 API_PATHS = re.compile(rb"/v1/chat/completions(\?|$)|/client/v4/accounts/[^/?]+/ai/run[/?]?")
-PICTURES_AT_ONCE = 8  # of one session
+FILES_AT_ONCE = 8  # of one session
 
 
 class Refusal(NamedTuple):
@@ -64,7 +64,7 @@ def allowed(method: bytes, uri: bytes, headers: Any, length: int) -> LargeBody |
         return None
     session = receiving.session_of(headers.getRawHeaders(b"cookie", []))
     limit = receiving.body_limit(method, uri, headers.getRawHeaders(b"content-type", [b""])[0])
-    return _pictures(session, limit) if limit and session else None
+    return _attachments(session, limit) if limit and session else None
 
 
 def _import(person: int, limit: int) -> LargeBody:
@@ -75,14 +75,14 @@ def _import(person: int, limit: int) -> LargeBody:
     return LargeBody(person, limit, 1, uploads.folder(), large, busy)
 
 
-def _pictures(session: str, limit: int) -> LargeBody:
+def _attachments(session: str, limit: int) -> LargeBody:
     megabytes = f"{settings.ATTACHMENT_MAX_BYTES / 1_000_000:g}"
-    sentence = f"This picture is larger than {megabytes} MB. Make it smaller, then add it again."
+    sentence = f"This file is larger than {megabytes} MB. Make it smaller, then add it again."
     large = Refusal(413, error_body("attachment_too_large", 3006, sentence), JSON)
-    sentence = "Too many pictures are arriving at once. Wait a moment, then add this one again."
+    sentence = "Too many files are arriving at once. Wait a moment, then add this one again."
     busy = Refusal(429, error_body("throttled", 3040, sentence), JSON | {b"Retry-After": b"5"})
     check = partial(_check, session)
-    return LargeBody(session, limit, PICTURES_AT_ONCE, receiving.folder(), large, busy, check)
+    return LargeBody(session, limit, FILES_AT_ONCE, receiving.folder(), large, busy, check)
 
 
 def _call(authorization: str) -> LargeBody | None:

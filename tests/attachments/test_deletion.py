@@ -58,10 +58,10 @@ def test_a_file_goes_with_its_last_attachment(alice: User, talk: Conversation, a
     age()
     path = attachments / files.name_of(first.sha256)
     message.delete()
-    assert sweep(never)["files of deleted pictures"] == 0
+    assert sweep(never)["files of deleted attachments"] == 0
     assert path.exists()
     talk.delete()
-    assert sweep(never)["files of deleted pictures"] == 1
+    assert sweep(never)["files of deleted attachments"] == 1
     assert not path.exists()
     assert not AttachmentFile.objects.exists()
 
@@ -76,7 +76,7 @@ def test_a_purged_conversation_takes_its_pictures_along(
     assert sweep(never) == {
         "temporary conversations": 0,
         "deleted conversations": 1,
-        "files of deleted pictures": 1,
+        "files of deleted attachments": 1,
     }
     assert not Attachment.objects.exists()
     assert [path for path in attachments.rglob("*") if path.is_file()] == []
@@ -88,17 +88,17 @@ def test_a_deleted_account_takes_its_pictures_along(
     question(talk, uploads.store(alice, "a.jpg", picture()))
     age()
     alice.delete()
-    assert sweep(never)["files of deleted pictures"] == 1
+    assert sweep(never)["files of deleted attachments"] == 1
 
 
 def test_a_fresh_file_stays_for_an_hour(alice: User, attachments: Path) -> None:
     uploads.keep_file("ab" * 32, b"x")
-    assert sweep(never)["files of deleted pictures"] == 0
+    assert sweep(never)["files of deleted attachments"] == 0
     age(1.1)
     uploads.keep_file("ab" * 32, b"x")  # the same content again
-    assert sweep(never)["files of deleted pictures"] == 0
+    assert sweep(never)["files of deleted attachments"] == 0
     age(1.1)
-    assert sweep(never)["files of deleted pictures"] == 1
+    assert sweep(never)["files of deleted attachments"] == 1
 
 
 def test_what_was_not_sent_goes_after_a_day(alice: User, talk: Conversation, attachments: Path) -> None:
@@ -108,9 +108,9 @@ def test_what_was_not_sent_goes_after_a_day(alice: User, talk: Conversation, att
     old = Attachment.objects.filter(name__in=["old.jpg", "sent.jpg"])
     old.update(created=timezone.now() - timedelta(hours=25))
     age(25)
-    assert count()["pictures that were never sent"] == 1
+    assert count()["files that were never sent"] == 1
     found = prune(never)
-    assert (found["pictures that were never sent"], found["files of deleted pictures"]) == (1, 1)
+    assert (found["files that were never sent"], found["files of deleted attachments"]) == (1, 1)
     assert set(Attachment.objects.values_list("name", flat=True)) == {"new.jpg", "sent.jpg"}
 
 
@@ -122,8 +122,8 @@ def test_files_without_a_row_go_after_a_day(alice: User, attachments: Path) -> N
         path.touch()
         then = path.stat().st_mtime - hours * 3_600
         os.utime(path, (then, then))
-    assert count()["picture files without a row"] == 1
-    assert prune(never)["picture files without a row"] == 1
+    assert count()["uploaded files without a row"] == 1
+    assert prune(never)["uploaded files without a row"] == 1
     assert not files.exists("aa" * 32)
     assert files.exists("bb" * 32)
     assert files.exists(kept.sha256)

@@ -53,6 +53,7 @@ done = Run.objects.create(user=alice, conversation=conversation, message=reply, 
 RunChunk.objects.create(run=run, kind="t", start=0, text=ODD)
 key = ApiKey.objects.create(user=alice, name="a program", prefix="chat_1234567", digest="d", last_used=AT)
 file = AttachmentFile.objects.create(sha256="0f" * 32, uploaded=LATER)
+DocumentPage.objects.create(file=file, media_type="text/plain", number=2**30, text=ODD)
 Attachment.objects.create(owner=alice, message=question, file=file, media_type="image/png", name=ODD, alt=ODD,
     width=1, height=2**30, size=2**30, created=AT)
 Call.objects.create(user=alice, key=key, dialect="openai", streamed=True, model="m", served_by="b", run=done,

@@ -11,7 +11,7 @@ from chat.models import Run, User, Worker
 from chat.ownership.protocol import Lease
 from chat.turns.commands import Command, ContinueReply, EditMessage, RegenerateReply, SendMessage
 from chat.turns.planner import Plan, Planner
-from chat.turns.prompt import MAX_MESSAGES
+from chat.turns.branch import MAX_MESSAGES
 from chat.turns.store import TurnStore
 from chat.upstream.catalog import Catalog, LlmModel
 from tests.support.message_trees import Tree, conversation, run

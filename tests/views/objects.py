@@ -31,11 +31,14 @@ class Turn:
     token: str
     person: str = "999999999"
     attachment: str = NOBODYS
+    document: str = NOBODYS
 
 
 def ask(person: Person, *, picture: bool = False) -> Turn:
     """A turn whose reply shows HTML and was cut short, so that everything can be done with it; and a key."""
-    sent: dict[str, Any] = {"model": SEEING, "attachments": [upload(person)]} if picture else {}
+    files = [("cat.jpg", pictures.jpeg()), ("notes.txt", b"Notes.")] if picture else []
+    uploaded = [upload(person, *file) for file in files]
+    sent: dict[str, Any] = {"model": SEEING, "attachments": uploaded} if uploaded else {}
     with person.ask(f"{SECRET}\n{says_line(HTML, reason='length')}", **sent) as stream:
         stream.to_end()
     wanted = {"name": "a program", "run": True, "password": PASSWORD}
@@ -44,11 +47,11 @@ def ask(person: Person, *, picture: bool = False) -> Turn:
     shared = person.post(f"/messages/{reply}/share/", {"days": "7"}).json()
     link, token = shared["id"], shared["url"].split("/")[-2]
     turn = Turn(stream.conversation, stream.meta["user_message"], reply, stream.run, key, link, token)
-    return replace(turn, attachment=sent["attachments"][0]) if picture else turn
+    return replace(turn, attachment=uploaded[0], document=uploaded[1]) if uploaded else turn
 
 
-def upload(person: Person) -> str:
-    answer = person.client.post("/attachments/", files={"file": ("cat.jpg", pictures.jpeg())})
+def upload(person: Person, name: str, content: bytes) -> str:
+    answer = person.client.post("/attachments/", files={"file": (name, content)})
     return str(answer.json()["id"])
 
 
@@ -71,6 +74,7 @@ def address(row: Row, turn: Turn) -> str:
         "message": getattr(turn, row.message),
         "run": turn.run,
         "attachment": turn.attachment,
+        "document": turn.document,
         "key": turn.key,
         "link": turn.link,
         "id": turn.person,

@@ -22,7 +22,7 @@ ENVIRONMENT_KEY = (
     "The backup does not contain the secret key, which comes from the SECRET_KEY setting. Keep a copy of it."
 )
 BUCKET = (
-    "The backup does not contain the pictures, which are in the bucket of ATTACHMENTS_S3_BUCKET. "
+    "The backup does not contain the attachments, which are in the bucket of ATTACHMENTS_S3_BUCKET. "
     "Keep a copy of it."
 )
 

@@ -166,6 +166,8 @@ class _Routing:
                 fit = token_budget.fit(self.request.messages, model, self.request.max_tokens)
             except UpstreamError:
                 continue  # the prompt does not fit into its context window
+            if fit.dropped and self.request.sent_parts:
+                continue  # the messages that do not fit may hold a document
             yield replace(self.request, messages=fit.messages, model=model, max_tokens=fit.max_tokens)
 
     async def _open_with_retries(self, stack: AsyncExitStack, request: ChatRequest) -> CompletionStream:

@@ -1,4 +1,4 @@
-"""Forms that bring a question with its pictures, from a page without scripts."""
+"""Forms that bring a question with its files, from a page without scripts."""
 
 import asyncio
 from typing import Any
@@ -7,7 +7,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from chat.attachments.receiving import UNREADABLE, PictureUploadHandler, is_question_form
+from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, is_question_form
 from chat.backends import client_address
 from chat.fair_executor import RENDER_POOL
 from chat.views import attachments
@@ -15,8 +15,8 @@ from chat.views.errors import refuse
 from chatsite.async_middleware import SyncAndAsyncMiddleware
 
 
-class PictureFormMiddleware(SyncAndAsyncMiddleware):
-    """Read such a form in a thread, and keep its pictures for the view.
+class AttachmentFormMiddleware(SyncAndAsyncMiddleware):
+    """Read such a form in a thread, and keep its files for the view.
 
     The middleware for CSRF would read it on the event loop, and refuse its files.
     """
@@ -41,13 +41,13 @@ class PictureFormMiddleware(SyncAndAsyncMiddleware):
             handler.close()
 
 
-def _handler_of(request: HttpRequest) -> PictureUploadHandler | None:
-    """Return the handler that collects the form's pictures, if it is such a form."""
+def _handler_of(request: HttpRequest) -> AttachmentUploadHandler | None:
+    """Return the handler that collects the form's files, if it is such a form."""
     if not is_question_form(request.method or "", request.path, request.content_type or ""):
         return None
-    handler = PictureUploadHandler(attachments.FIELD)
+    handler = AttachmentUploadHandler(attachments.FIELD)
     request.upload_handlers = [handler]
-    request.picture_form = handler  # type: ignore[attr-defined]
+    request.attachment_form = handler  # type: ignore[attr-defined]
     return handler
 
 

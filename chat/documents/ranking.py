@@ -1,0 +1,46 @@
+"""The order of passages by how well they match a question: BM25, with the words of the search."""
+
+import math
+from collections.abc import Sequence
+
+from chat.search import words
+
+MAX_TERMS = 24  # words of a question; the rarest of more count
+SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # BM25's k1 and b, the usual values
+# Of longer words the end is left out, and all words count that begin with the rest: "contracts" finds
+# "contract" and "contractual", in many languages and without knowing which one it is.
+STEM_FROM_CHARS = 6
+CUT_CHARS = 2
+PREFIX_FROM_CHARS = 3
+
+
+def scores(texts: Sequence[str], question: str) -> list[float]:
+    """Return the score of each text; 0 where none of the question's words is in it."""
+    terms = _terms(question)
+    if not terms or not texts:
+        return [0.0] * len(texts)
+    folded = [f" {' '.join(words.split(text))} " for text in texts]
+    lengths = [text.count(" ") for text in folded]
+    usual = sum(lengths) / len(lengths)
+    counted = [[text.count(term) for text in folded] for term in terms]
+    counted.sort(key=lambda counts: sum(map(bool, counts)))
+    found = [0.0] * len(texts)
+    for counts in [counts for counts in counted if any(counts)][:MAX_TERMS]:
+        having = sum(map(bool, counts))
+        rarity = math.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
+        for place, count in enumerate(counts):
+            if count:
+                length = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * lengths[place] / usual
+                found[place] += rarity * count * (SATURATION + 1) / (count + SATURATION * length)
+    return found
+
+
+def _terms(question: str) -> list[str]:
+    """Return what to look for in texts whose words are between single spaces."""
+    return list(dict.fromkeys(_term(word) for word in words.split(question)))
+
+
+def _term(word: str) -> str:
+    if len(word) < PREFIX_FROM_CHARS:
+        return f" {word} "
+    return f" {word[:-CUT_CHARS] if len(word) >= STEM_FROM_CHARS else word}"

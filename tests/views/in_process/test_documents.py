@@ -1,0 +1,188 @@
+"""Documents over HTTP: the upload, the file, the page of their text, sharing and review, and each refusal."""
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from chat.models import Attachment, Conversation, ConversationAccess, DocumentPage, Message, SharedLink, User
+from chat.sharing import links
+from chat.turns.fork import fork
+from tests.attachments import pictures
+from tests.documents.stored import document
+from tests.support.readings import forget_readings
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+JSON = {"HTTP_ACCEPT": "application/json"}
+HTML = "<script>alert(1)</script> & more"
+
+
+@pytest.fixture(autouse=True)
+def folder(attachments: Path, settings: Any) -> Path:
+    settings.SHARING = "permanent"
+    return attachments
+
+
+@pytest.fixture
+def talk(alice: User) -> Conversation:
+    made = Conversation.objects.create(user=alice, title="Reports", model="m")
+    question = Message.objects.create(conversation=made, role="user", text="What is in it?")
+    document(alice, [f"Page {number}. {HTML}" for number in range(1, 121)], message=question)
+    made.active_leaf = Message.objects.create(
+        conversation=made, role="assistant", text="Pages.", parent=question
+    )
+    made.save()
+    return made
+
+
+@pytest.fixture
+def report(talk: Conversation) -> Attachment:
+    return Attachment.objects.get(message__conversation=talk)
+
+
+def upload(page: Client, content: bytes, name: str = "notes.txt") -> Any:
+    return page.post("/attachments/", {"file": SimpleUploadedFile(name, content, "image/png")}, **JSON)
+
+
+def text_url(attachment: Attachment, query: str = "") -> str:
+    return f"/attachments/{attachment.pk}/text/{query}"
+
+
+def test_a_document_is_stored_as_it_was_sent_with_its_text(page: Client, folder: Path) -> None:
+    content = "Grüße, 世界.\n".encode()
+    answer = upload(page, content, "../my\u202enotes.txt")
+    assert answer.status_code == 201, answer.content
+    told = answer.json()
+    row = Attachment.objects.get()
+    assert told == {
+        "id": str(row.pk),
+        "kind": "document",
+        "url": f"/attachments/{row.pk}/",
+        "name": "mynotes.txt",
+        "alt": "",
+        "media_type": "text/plain",
+        "width": 0,
+        "height": 0,
+        "size": len(content),
+        "pages": 1,
+        "tokens": row.tokens,
+        "text_url": f"/attachments/{row.pk}/text/",
+    }
+    assert 3 < row.tokens < len(content)
+    assert (folder / row.sha256[:2] / row.sha256).read_bytes() == content
+    assert DocumentPage.objects.get().text.strip() == content.decode().strip()
+
+
+def test_what_a_file_is_decides_its_content_not_its_name(page: Client) -> None:
+    told = upload(page, pictures.png(), "notes.txt").json()
+    assert (told["kind"], told["media_type"], "tokens" in told) == ("picture", "image/png", False)
+
+
+def test_the_same_document_twice_is_one_file_and_one_text(page: Client) -> None:
+    ids = {upload(page, b"Hello.").json()["id"] for _ in range(2)}
+    assert (len(ids), DocumentPage.objects.count()) == (2, 1)
+
+
+def test_a_document_is_saved_and_never_opened(page: Client) -> None:
+    told = upload(page, b"<script>alert(1)</script>", "évil.txt").json()
+    got = page.get(told["url"])
+    assert got["Content-Type"] == "application/octet-stream"
+    assert got["Content-Disposition"].startswith("attachment; ")
+    assert got["Content-Disposition"].endswith("filename*=UTF-8''%C3%A9vil.txt")
+    assert got["X-Content-Type-Options"] == "nosniff"
+    assert got["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert got["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert page.get(told["url"], headers={"If-None-Match": got["ETag"]}).status_code == 304
+
+
+def test_the_page_of_its_text_shows_what_models_get(page: Client, report: Attachment) -> None:
+    first = page.get(text_url(report))
+    shown = first.content.decode()
+    assert (shown.count("<section"), "script" in first["Content-Security-Policy"]) == (50, False)
+    assert "Page 1. &lt;script&gt;" in shown
+    assert "<script" not in shown
+    assert 'rel="next" href="?page=51"' in shown
+    assert 'rel="prev"' not in shown
+    assert f'href="/attachments/{report.pk}/" download' in shown
+    last = page.get(text_url(report, "?page=101")).content.decode()
+    assert 'id="page-101"' in last
+    assert 'rel="prev" href="?page=51"' in last
+    assert 'rel="next"' not in last
+
+
+@pytest.mark.parametrize("number", ["0", "121", "-1", "x", "1" * 6, "²", ""])
+def test_a_page_that_is_not_there_is_not_found(page: Client, report: Attachment, number: str) -> None:
+    assert page.get(text_url(report, f"?page={number}")).status_code == 404
+
+
+def test_a_picture_has_no_page_of_text(page: Client) -> None:
+    told = upload(page, pictures.png()).json()
+    assert page.get(f"/attachments/{told['id']}/text/").status_code == 404
+
+
+def test_only_its_owner_sees_it_or_its_text(client: Client, report: Attachment) -> None:
+    client.force_login(User.objects.create_user("bob"))
+    assert client.get(text_url(report)).status_code == 404
+    assert client.get(f"/attachments/{report.pk}/").status_code == 404
+    assert client.get(text_url(Attachment(pk=uuid.uuid4()))).status_code == 404
+
+
+def test_a_review_of_its_text_is_recorded(report: Attachment) -> None:
+    erin = User.objects.create_user("erin", is_staff=True)
+    erin.user_permissions.add(Permission.objects.get(codename="view_conversation"))
+    browser = Client()
+    browser.force_login(erin)
+    shown = browser.get(f"/admin/chat/conversation/{report.message.conversation_id}/change/")
+    assert text_url(report) in shown.content.decode()
+    assert "<img" not in shown.content.decode().partition("<main")[2]
+    assert browser.get(text_url(report)).status_code == 200
+    assert set(ConversationAccess.objects.values_list("reader", flat=True)) == {"erin"}
+    forget_readings()
+
+
+def test_a_sent_document_is_shown_as_a_link_to_its_text(page: Client, report: Attachment) -> None:
+    shown = page.get(f"/c/{report.message.conversation_id}/").content.decode()
+    assert f'href="{text_url(report)}"' in shown
+    assert f'data-id="{report.pk}" data-name="report.pdf" data-pages="120"' in shown
+    assert f'src="/attachments/{report.pk}/"' not in shown
+
+
+def test_a_shared_page_shows_its_text_and_never_its_file(
+    client: Client, alice: User, talk: Conversation, report: Attachment
+) -> None:
+    assert talk.active_leaf_id
+    token = links.create(alice, talk.active_leaf_id, "never", shows_name=False)[1]
+    address = f"/s/{token}/attachments/{report.pk}/"
+    assert f"{address}text/" in client.get(f"/s/{token}/").content.decode()
+    text = client.get(f"{address}text/?page=51")
+    assert (text.status_code, text["Cache-Control"]) == (200, "no-store")
+    assert "Page 51." in text.content.decode()
+    assert "download" not in text.content.decode()
+    assert client.get(address).status_code == 404
+    SharedLink.objects.all().delete()
+    assert client.get(f"{address}text/").status_code == 404
+
+
+def test_copies_of_a_conversation_have_its_document(alice: User, talk: Conversation) -> None:
+    made = fork(alice, talk, talk.active_leaf_id)
+    copy = Attachment.objects.get(message__conversation=made)
+    assert (copy.name, copy.pages, copy.tokens > 0, copy.is_picture) == ("report.pdf", 120, True, False)
+    assert DocumentPage.objects.count() == 120
+
+
+def test_a_document_goes_with_its_last_message(page: Client, talk: Conversation, report: Attachment) -> None:
+    talk.delete()
+    report.file.delete()
+    assert not DocumentPage.objects.exists()
+
+
+def test_a_quota_counts_documents_too(page: Client, settings: Any) -> None:
+    settings.ATTACHMENT_QUOTA_MB = 1
+    assert upload(page, b"word " * 120_000).status_code == 201
+    refused = upload(page, b"text " * 120_000)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (507, "quota_exceeded")
+    assert Attachment.objects.count() == 1

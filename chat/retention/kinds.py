@@ -146,8 +146,8 @@ KINDS = (
 def sweep(stop: Stop) -> dict[str, int]:
     """Delete what must not wait for the daily pruning, until `stop()`. Return the number of rows by kind.
 
-    Temporary conversations and files of attachments that are gone are always deleted, deleted conversations that
-    are due only with PRUNE_DAILY. Feedback that an older version stored during an upgrade gets its
+    Temporary conversations and files of attachments that are gone are always deleted, deleted conversations
+    that are due only with PRUNE_DAILY. Feedback that an older version stored during an upgrade gets its
     conversation.
     """
     with short_transaction():

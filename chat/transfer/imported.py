@@ -26,10 +26,10 @@ NO_TEXT = "…"  # the text of a question that has none, such as a lone image
 
 
 @dataclass(slots=True)
-class ImportedPicture:
-    """A picture of a message. `file` is its name in the archive, `name` and `alt` are the owner's.
+class ImportedAttachment:
+    """A picture or document of a message. `file`: its name in the archive; `name`, `alt`: the owner's.
 
-    `stored` is set when the picture is stored: the fields of its attachment.
+    `stored` is set when the file is stored: the fields of its attachment.
     """
 
     file: str
@@ -52,7 +52,7 @@ class ImportedMessage:
     selected_at: datetime | None = None
     feedback: tuple[bool, str] | None = None
     runs: list[dict[str, Any]] = field(default_factory=list)
-    pictures: list[ImportedPicture] = field(default_factory=list)
+    attachments: list[ImportedAttachment] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -22,10 +22,10 @@ from chat.models import ImportJob, User
 from chat.wire import strict_json
 
 from . import formats, json_items, uploads
+from .attachments import Attachments
 from .imported import ImportedConversation, ImportedMessage
 from .json_items import Unreadable
 from .merging import Planned, merge, new_messages
-from .pictures import Pictures
 from .problems import ConversationProblem, FileProblem
 from .sources import objects_in
 from .storing import id_of, ids_of, is_in_trash, is_known, store
@@ -111,7 +111,7 @@ class _Step:
         self._job, self._stop = job, stop
         self._own = ImportJob.objects.filter(pk=job.pk, state=job.state, claim=job.claim)
         self._beat_at = time.monotonic()
-        self._pictures = Pictures(job.user, uploads.path_of(job.pk))
+        self._attachments = Attachments(job.user, uploads.path_of(job.pk))
 
     def run(self) -> None:
         try:
@@ -123,11 +123,11 @@ class _Step:
         except FileNotFoundError as error:
             raise FileProblem("gone") from error
         finally:
-            self._pictures.close()
+            self._attachments.close()
 
     def _check(self, objects: Iterator[bytes | Unreadable]) -> None:
         """Count the file's content, and store the preview."""
-        preview = _Preview(self._pictures)
+        preview = _Preview(self._attachments)
         for item in self._paced(objects):
             preview.add(self._job.user, item)
             self._job.processed += 1
@@ -155,18 +155,18 @@ class _Step:
             conversation = None
         if conversation and not is_known(job.user, conversation):
             offered = catalog.catalog_for_user(catalog.current.get(), job.user)
-            self._take_pictures(conversation.messages)
+            self._take_attachments(conversation.messages)
             store(job.user, conversation, offered, self._confirm)
         elif conversation and (new := new_messages(job.user, conversation)).messages:
-            self._take_pictures(new.messages)
+            self._take_attachments(new.messages)
             merge(job.user, conversation, new, self._confirm)
         else:
             job.processed += 1
 
-    def _take_pictures(self, messages: list[ImportedMessage]) -> None:
-        """Store the files of the messages' pictures, with a heartbeat in between."""
-        for picture in (picture for message in messages for picture in message.pictures):
-            self._pictures.store(picture)
+    def _take_attachments(self, messages: list[ImportedMessage]) -> None:
+        """Store the files of the messages' attachments, with a heartbeat in between."""
+        for each in (each for message in messages for each in message.attachments):
+            self._attachments.store(each)
             if self._stop():
                 raise _Ended
             if time.monotonic() - self._beat_at > BEAT_SECONDS:
@@ -220,8 +220,8 @@ def conversation_in(item: bytes | Unreadable) -> ImportedConversation:
 class _Preview:
     """Counts of what an import would store, shown before it is started."""
 
-    def __init__(self, pictures: Pictures) -> None:
-        self._pictures = pictures
+    def __init__(self, files: Attachments) -> None:
+        self._files = files
         self.conversations = self._messages = self._known = self._trashed = self._attachments = 0
         self._grown = self._added = 0
         self._sources: Counter[str] = Counter()
@@ -255,7 +255,7 @@ class _Preview:
         self._sources[conversation.source] += 1
         self.conversations += 1
         self._messages += len(conversation.messages)
-        left_out = conversation.attachments + self._pictures.left_out(conversation)
+        left_out = conversation.attachments + self._files.left_out(conversation)
         self._attachments += len(left_out)
         room = SHOWN_NAMES - len(self._names)
         self._names += [name[:NAME_CHARS] for name in left_out[:room]]

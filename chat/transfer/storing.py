@@ -166,7 +166,7 @@ def _rows(
             conversation=conversation,
             parent_id=ids[message.parent] if message.parent is not None else None,
             role=message.role,
-            text=message.text or _text_without_pictures(message),
+            text=message.text or _text_without_attachments(message),
             reasoning=message.reasoning,
             model=message.model,
             created=message.created,
@@ -174,9 +174,9 @@ def _rows(
         )
 
 
-def _text_without_pictures(message: ImportedMessage) -> str:
-    """Return the text of a question that has none: "" if a picture of it was stored."""
-    is_bare = message.role == Message.Role.USER and not any(each.stored for each in message.pictures)
+def _text_without_attachments(message: ImportedMessage) -> str:
+    """Return the text of a question that has none: "" if an attachment of it was stored."""
+    is_bare = message.role == Message.Role.USER and not any(each.stored for each in message.attachments)
     return NO_TEXT if is_bare else ""
 
 
@@ -184,15 +184,15 @@ def _attachments(
     user: User, messages: Iterable[ImportedMessage], ids: dict[str, uuid.UUID]
 ) -> Iterator[Attachment]:
     for message in messages:
-        for position, picture in enumerate(message.pictures):
-            if picture.stored:
+        for position, each in enumerate(message.attachments):
+            if each.stored:
                 yield Attachment(
                     id=uuid.uuid5(ids[message.key], f"picture {position}"),
                     owner=user,
                     message_id=ids[message.key],
                     position=position,
-                    alt=picture.alt,
-                    **picture.stored,
+                    alt=each.alt,
+                    **each.stored,
                 )
 
 

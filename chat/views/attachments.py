@@ -17,11 +17,14 @@ from django.utils.translation import gettext as _
 
 from chat.admin.access_log import record_once
 from chat.attachments import reading, uploads
-from chat.attachments.decoding import DECODING, Picture
-from chat.attachments.extraction import Extracted
+from chat.attachments.confinement import READERS
+from chat.attachments.conversion import convert
+from chat.attachments.decoding import Picture
+from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
 from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, ReceivedFile
 from chat.db import run_in_db, write_lock
+from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest, Forbidden, NotFound, RequestError, UnsupportedMediaType
 from chat.fair_executor import RENDER_POOL
 from chat.models import Attachment, User
@@ -32,14 +35,14 @@ from .attachment_files import respond
 from .errors import NO_CSRF
 
 FIELD = "file"
-MAX_WAITING = 8  # uploads of one person that wait for a decoder
+MAX_WAITING = 8  # uploads of one person that wait for a reader
 
 
 @access.require_methods("POST")
 async def upload(request: HttpRequest) -> HttpResponseBase:
     """Receive, read and store one picture or document; answer with what `describe` returns."""
     user = await run_in_db(_uploader, request)
-    if DECODING.waiting(user.pk) >= MAX_WAITING:
+    if READERS.waiting(user.pk) >= MAX_WAITING:
         words = _("You add too many files at once. Wait until these are added.")
         raise TooManyAtOnce(words, retry_after=5)
     # Parsing a large form takes a while, so neither the event loop nor a database thread may do it.
@@ -82,7 +85,7 @@ def _discard(stored: list[uuid.UUID]) -> None:
 
 async def _store(user: User, received: ReceivedFile) -> Attachment:
     file, name = received.file, received.name
-    found = await asyncio.wrap_future(DECODING.submit(user.pk, reading.read, file, name))
+    found = await _read(user, received)
     # Not in a database thread, which a slow bucket would hold up. Shielded: what is stored gets its row.
     if isinstance(found, Picture):
         storing = RENDER_POOL.submit(user.pk, uploads.store, user, name, found)
@@ -91,6 +94,14 @@ async def _store(user: User, received: ReceivedFile) -> Attachment:
         kept = os.fdopen(os.dup(file.fileno()), "rb")
         storing = RENDER_POOL.submit(user.pk, _store_document, user, name, kept, found)
     return await asyncio.shield(asyncio.wrap_future(storing))
+
+
+async def _read(user: User, received: ReceivedFile) -> Picture | Extracted:
+    file = received.file
+    try:
+        return await asyncio.wrap_future(READERS.submit(user.pk, reading.read, file, received.name))
+    except NeedsConversion as needed:
+        return await convert((await get_engine()).client, user.pk, file, needed)
 
 
 def _store_document(user: User, name: str, file: IO[bytes], found: Extracted) -> Attachment:

@@ -48,13 +48,11 @@ async def document_text(request: HttpRequest, document: uuid.UUID) -> HttpRespon
 def read_part(request: HttpRequest, document: Attachment) -> DocumentPart:
     """Return the pages of the document from `?page=` on. Raises NotFound where there is no such page."""
     number = request.GET.get("page", "1")
-    if document.is_picture or not (
-        number.isascii() and number.isdigit() and len(number) <= MAX_NUMBER_DIGITS
-    ):
+    is_number = number.isascii() and number.isdigit() and len(number) <= MAX_NUMBER_DIGITS
+    first = int(number) if is_number else 0
+    if document.is_picture or not 0 < first <= document.pages:
         raise NotFound(_("This page doesn’t exist."))
-    found = some_pages(document, int(number))
-    if not found.pages:
-        raise NotFound(_("This page doesn’t exist."))
+    found = some_pages(document, first)
     return DocumentPart(document, found.pages, found.before, found.after)
 
 

@@ -1,5 +1,7 @@
 """The order of passages, and the passages."""
 
+from itertools import pairwise
+
 import pytest
 
 from chat.documents.pages import PageText
@@ -42,12 +44,14 @@ def test_no_text_has_no_scores() -> None:
     assert scores(["", " "], "rent") == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("text", ["word " * 2_000, "x" * 5_000, "a line\n" * 900, "One. Two. " * 500, "short"])
+@pytest.mark.parametrize(
+    "text", ["word " * 2_000, "x" * 5_000, "a line\n" * 900, "One. Two. " * 500, "short"]
+)
 def test_passages_cover_the_page_and_join_to_it(text: str) -> None:
     found = list(split(PageText(3, text)))
     assert all(len(each.text) <= PASSAGE_CHARS and each.page == 3 for each in found)
     assert all(text[each.start : each.end] == each.text for each in found)
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert before.end - OVERLAP_CHARS == after.start
     [whole] = joined(found)
     assert (whole.start, whole.end, whole.text) == (0, len(text), text)

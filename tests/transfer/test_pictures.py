@@ -154,10 +154,11 @@ def test_files_of_an_archive_are_not_trusted(ann: User, talk: Conversation) -> N
     ben = User.objects.create_user("ben")
     job = imported(ben, changed(archive(ann), change))
     assert job.state == ImportJob.State.DONE
-    taken = Attachment.objects.filter(owner=ben)
+    taken = Attachment.objects.filter(owner=ben, pages=0)
     assert {(each.width, each.height) for each in taken} == {(21, 20)}
     assert all(b"<script>" not in files.read(each.sha256) for each in taken)
     assert taken.count() == 2
+    assert Attachment.objects.get(owner=ben, pages=1).media_type == "text/plain"  # the SVG, as a document
 
 
 def test_a_file_that_is_missing_in_the_archive_is_told_before(ann: User, talk: Conversation) -> None:
@@ -184,7 +185,7 @@ def test_an_import_keeps_to_the_quota(ann: User, talk: Conversation, settings: A
     [
         {"file": "../../secret-key"},
         {"file": "attachments/x.jpg"},
-        {"file": f"attachments/{'0' * 64}.svg"},
+        {"file": f"attachments/{'0' * 64}.S/G"},
         {"name": "x" * 101},
         {"alt": 7},
     ],

@@ -16,15 +16,15 @@ from chat.transfer.document import FORMAT, RUN_TEXTS, RUN_TIMES, USAGE, VERSION,
 from chat.transfer.imported import (
     MAX_MODEL_CHARS,
     MAX_TEXT_CHARS,
+    ImportedAttachment,
     ImportedConversation,
     ImportedMessage,
-    ImportedPicture,
 )
 from chat.transfer.problems import ConversationProblem
 from chat.upstream.parameters import CHOICES
 from chat.wire.text import sanitize
 
-PICTURE_FILE = re.compile(r"attachments/[0-9a-f]{64}\.(?:jpg|png)")
+ATTACHMENT_FILE = re.compile(r"attachments/[0-9a-f]{64}\.[a-z0-9]{1,8}")
 MAX_RUNS = 200  # attempts at one reply
 MAX_TAGS = 50
 MAX_RUN_TEXT_CHARS = 500
@@ -75,22 +75,22 @@ def _message(raw: Object) -> ImportedMessage:
         selected_at=_time(raw.get("selected_at")),
         feedback=_feedback(raw.get("feedback")),
         runs=[_run(_record(run)) for run in _list(raw, "runs", MAX_RUNS)],
-        pictures=[_picture(_record(each)) for each in _list(raw, "attachments", MAX_PER_MESSAGE)],
+        attachments=[_attachment(_record(each)) for each in _list(raw, "attachments", MAX_PER_MESSAGE)],
     )
 
 
-def _picture(raw: Object) -> ImportedPicture:
-    """Return a picture. Only its file says what it is: its type and size in pixels are not believed."""
+def _attachment(raw: Object) -> ImportedAttachment:
+    """Return a picture or document. Only its file says what it is: type, size and pages are not believed."""
     file = _text(raw, "file", MAX_MODEL_CHARS)
-    if not PICTURE_FILE.fullmatch(file):
+    if not ATTACHMENT_FILE.fullmatch(file):
         _invalid()
-    return ImportedPicture(file, _text(raw, "name", LONGEST_NAME), _text(raw, "alt", LONGEST_ALT))
+    return ImportedAttachment(file, _text(raw, "name", LONGEST_NAME), _text(raw, "alt", LONGEST_ALT))
 
 
 def _check_roots(messages: list[ImportedMessage]) -> None:
     """Raise ConversationProblem for what the database refuses: a reply at the root, an empty question."""
     for message in messages:
-        if message.role == Message.Role.USER and not (message.text or message.pictures):
+        if message.role == Message.Role.USER and not (message.text or message.attachments):
             _invalid()
         if message.role == Message.Role.ASSISTANT and message.parent is None:
             raise ConversationProblem("parent")

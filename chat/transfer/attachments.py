@@ -1,4 +1,4 @@
-"""The pictures in an imported archive of this chat, each decoded as an upload is."""
+"""The pictures and documents in an imported archive of this chat, each read as an upload is."""
 
 import logging
 import tempfile
@@ -10,63 +10,76 @@ from typing import IO, Any
 
 from django.conf import settings
 
-from chat.attachments import decoding, names, uploads
+from chat.attachments import names, reading, uploads
+from chat.attachments.confinement import READERS
+from chat.attachments.decoding import Picture
+from chat.attachments.extraction import Extracted
 from chat.attachments.problems import QuotaExceeded
 from chat.attachments.receiving import folder
+from chat.db import short_transaction
 from chat.exceptions import RequestError
 from chat.models import User
 
-from .imported import ImportedConversation, ImportedPicture
+from .imported import ImportedAttachment, ImportedConversation
 from .sources import DAMAGED, ENCRYPTED, METHODS
 
-MAX_PICTURES = 2_000  # files of one import
+MAX_FILES = 2_000  # files of one import
 PIECE_BYTES = 1_048_576
 
 logger = logging.getLogger(__name__)
 
 
-class Pictures:
-    """The pictures in the archive at `path`, for one person. None in a file that is no archive."""
+class Attachments:
+    """The pictures and documents in the archive at `path`, for one person. Another file has none."""
 
     def __init__(self, user: User, path: Path) -> None:
         self._user, self._path = user, path
         self._archive: zipfile.ZipFile | None = None
         self._is_open = False
-        self._stored: dict[str, dict[str, Any] | None] = {}  # by name: each file is decoded once
+        self._stored: dict[str, dict[str, Any] | None] = {}  # by name: each file is read once
 
     def close(self) -> None:
         if self._archive:
             self._archive.close()
 
     def left_out(self, conversation: ImportedConversation) -> list[str]:
-        """Return the names of the conversation's pictures that cannot be imported."""
-        pictures = [picture for message in conversation.messages for picture in message.pictures]
-        return [picture.name for picture in pictures if self._entry(picture.file) is None]
+        """Return the names of the conversation's attachments that cannot be imported."""
+        every = [each for message in conversation.messages for each in message.attachments]
+        return [each.name for each in every if self._entry(each.file) is None]
 
-    def store(self, picture: ImportedPicture) -> None:
-        """Store the file and set `picture.stored`; leave it None if it is missing, broken or too much."""
-        if picture.file not in self._stored and len(self._stored) < MAX_PICTURES:
-            self._stored[picture.file] = self._decoded(picture.file)
-        if fields := self._stored.get(picture.file):
-            picture.stored = fields | {"name": names.clean(picture.name, fields["media_type"])}
+    def store(self, attachment: ImportedAttachment) -> None:
+        """Store the file and set `attachment.stored`; leave it None if it is missing, broken or too much."""
+        file = attachment.file
+        if file not in self._stored and len(self._stored) < MAX_FILES:
+            self._stored[file] = self._read(file)
+        if fields := self._stored.get(file):
+            attachment.stored = fields | {"name": names.clean(attachment.name, fields["media_type"])}
 
-    def _decoded(self, name: str) -> dict[str, Any] | None:
+    def _read(self, name: str) -> dict[str, Any] | None:
         entry = self._entry(name)
         if entry is None:
             return None
         try:
             with self._unpacked(entry) as file:
-                found = decoding.DECODING.submit(self._user.pk, decoding.decode, file).result()
-            uploads.check_quota(self._user, len(found.content))
+                return self._keep(file, READERS.submit(self._user.pk, reading.read, file, name).result())
         except (RequestError, *DAMAGED) as error:
             level = logging.INFO if isinstance(error, QuotaExceeded) else logging.WARNING
-            logger.log(level, "a picture was left out of an import: %s", error)
+            logger.log(level, "an attachment was left out of an import: %s", error)
             return None
-        sha256 = uploads.digest_of(found.content)
-        uploads.keep_file(sha256, found.content)
-        size = len(found.content)
-        described = {"media_type": found.media_type, "width": found.width, "height": found.height}
-        return {"file_id": sha256, "size": size, **described}
+
+    def _keep(self, file: IO[bytes], found: Picture | Extracted) -> dict[str, Any]:
+        """Store what was read from `file`. Return the columns of its attachment. Raises QuotaExceeded."""
+        if isinstance(found, Picture):
+            fields, sha256 = uploads.picture_fields(found), uploads.digest_of(found.content)
+            uploads.check_quota(self._user, fields["size"])
+            uploads.keep_file(sha256, found.content)
+        else:
+            fields, sha256 = uploads.document_fields(file, found), uploads.digest_of_file(file)
+            uploads.check_quota(self._user, fields["size"])
+            uploads.keep_file(sha256, file)
+            with short_transaction():
+                uploads.keep_pages(sha256, found)
+        return {"file_id": sha256, **fields}
 
     def _entry(self, name: str) -> zipfile.ZipInfo | None:
         """Return the archive's entry of this name, if its file can be imported."""

@@ -1,0 +1,102 @@
+"""Documents in exports of each format, and in the import of our own archives."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+
+from chat.attachments import files, uploads
+from chat.attachments.extraction import extract
+from chat.models import Attachment, Conversation, DocumentPage, ImportJob, Message, User
+from chat.timezones import UTC
+from chat.transfer.archive import archive_pieces
+from chat.transfer.html_export import html_pieces
+from tests.transfer.exported import as_json, as_markdown
+from tests.transfer.importing import imported
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+CONTENT = "# Grüße\n\n| a | b |\n".encode()
+
+
+@pytest.fixture(autouse=True)
+def folder(attachments: Path, settings: Any, tmp_path: Path) -> Path:
+    settings.DATA_DIR = tmp_path
+    return attachments
+
+
+@pytest.fixture
+def ann() -> User:
+    return User.objects.create_user("ann")
+
+
+@pytest.fixture
+def talk(ann: User, tmp_path: Path) -> Conversation:
+    made = Conversation.objects.create(user=ann, title="Notes", model="m")
+    question = Message.objects.create(conversation=made, role="user", text="")
+    path = tmp_path / "upload"
+    path.write_bytes(CONTENT)
+    with path.open("rb") as file:
+        stored = uploads.store_document(ann, "my [notes].md", file, extract(file, "notes.md"))
+    stored.message = question
+    stored.save()
+    made.active_leaf = Message.objects.create(
+        conversation=made, role="assistant", text="Notes.", parent=question
+    )
+    made.save()
+    return made
+
+
+def archive(user: User) -> bytes:
+    return b"".join(archive_pieces(user, UTC, str))
+
+
+def test_an_archive_holds_the_original_under_its_extension(ann: User, talk: Conversation) -> None:
+    with zipfile.ZipFile(io.BytesIO(archive(ann))) as found:
+        told = json.loads(found.read(f"conversations/{talk.pk}.json"))["messages"][0]["attachments"]
+        [name] = [each for each in found.namelist() if each.startswith("attachments/")]
+        assert found.read(name) == CONTENT
+        [readable] = [each for each in found.namelist() if each.startswith("markdown/")]
+        assert f"\n[my \\[notes\\].md](../{name})" in found.read(readable).decode()
+    assert (told[0]["file"], told[0]["pages"], told[0]["media_type"]) == (name, 1, "text/markdown")
+    assert name.endswith(".md")
+
+
+def test_single_files_name_the_document(talk: Conversation) -> None:
+    async def whole() -> str:
+        return "".join([piece async for piece in html_pieces(talk, UTC, str)])
+
+    assert "*Document: my \\[notes\\].md*" in as_markdown(talk)
+    page = async_to_sync(whole)()
+    assert "Document: <bdi>my [notes].md</bdi>" in page
+    assert "<img" not in page
+
+
+def test_an_export_is_imported_with_its_documents_and_their_text(ann: User, talk: Conversation) -> None:
+    ben = User.objects.create_user("ben")
+    job = imported(ben, archive(ann))
+    assert (job.state, job.stored, job.preview["attachments"]) == (ImportJob.State.DONE, 1, 0)
+    taken = Attachment.objects.get(owner=ben)
+    assert (taken.name, taken.media_type, taken.pages) == ("my [notes].md", "text/markdown", 1)
+    assert files.read(taken.sha256) == CONTENT
+    assert "Grüße" in DocumentPage.objects.get(file=taken.sha256).text
+    assert as_markdown(Conversation.objects.get(user=ben)) == as_markdown(talk)
+
+
+def test_a_document_that_cannot_be_read_is_left_out(ann: User, talk: Conversation) -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(archive(ann))) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, b"\0\1\2" if name.startswith("attachments/") else old.read(name))
+    ben = User.objects.create_user("ben")
+    assert imported(ben, target.getvalue()).state == ImportJob.State.DONE
+    assert not Attachment.objects.filter(owner=ben).exists()
+    assert Message.objects.get(conversation__user=ben, role="user").text == "…"
+
+
+def test_json_alone_leaves_the_documents_out(talk: Conversation) -> None:
+    job = imported(User.objects.create_user("ben"), as_json(talk))
+    assert (job.stored, job.preview["names"]) == (1, ["my [notes].md"])

@@ -173,10 +173,10 @@ def test_a_form_is_refused_with_a_page(alice: Person, hers: str, unchanged) -> N
 
 
 @pytest.mark.parametrize(("field", "status"), [("file", 415), ("document", 400)])
-def test_a_form_with_a_file_that_is_no_picture_is_refused(
+def test_a_form_with_a_file_that_cannot_be_read_is_refused(
     alice: Person, hers: str, unchanged, field: str, status: int
 ) -> None:
-    answer = alice.client.post("/c/", data={"content": "hi"}, files={field: b"x"})
+    answer = alice.client.post("/c/", data={"content": "hi"}, files={field: b"\0x"})
     assert answer.status_code == status
 
 

@@ -1,0 +1,94 @@
+"""A question with documents: what the model gets, and on which branch."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.attachments import documents
+from tests.fake_cloudflare.server import Fake
+from tests.support.server import Person
+from tests.views.trees import asked, cut_short, started
+
+pytestmark = pytest.mark.database
+ODT = "application/vnd.oasis.opendocument.text"
+
+
+def uploaded(person: Person, name: str, content: bytes) -> dict[str, Any]:
+    answer = person.client.post("/attachments/", files={"file": (name, content)})
+    assert answer.status_code == 201, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def sent(fake: Fake, number: int = -1) -> str:
+    """The content of a message of the last call upstream."""
+    found: str = fake.calls[-1]["body"]["messages"][number]["content"]
+    return found
+
+
+def shown(person: Person, conversation: str) -> list[str]:
+    """The names of the documents on the conversation's page."""
+    return re.findall(r'class="document-name" dir="auto">([^<]+)<', person.get(f"/c/{conversation}/").text)
+
+
+def test_a_model_gets_the_text_of_a_pdf_with_the_question(alice: Person, fake: Fake) -> None:
+    report = uploaded(alice, "report.pdf", documents.pdf("The margin was 7 percent.", "The end."))
+    assert (report["kind"], report["pages"]) == ("document", 2)
+    first = asked(alice, "What was the margin?", attachments=[report["id"]])
+    assert "[report.pdf, page 1]\nThe margin was 7 percent." in sent(fake)
+    assert sent(fake).endswith("\n\nWhat was the margin?")
+    assert shown(alice, first.conversation) == ["report.pdf"]
+    text = alice.get(report["text_url"]).text
+    assert text.index('id="page-1"') < text.index("The margin") < text.index('id="page-2"')
+
+    asked(alice, "And then?", f"/c/{first.conversation}/messages/")
+    assert "The margin was 7 percent." in sent(fake, -3)
+    assert sent(fake) == "And then?"
+    started(alice, f"/messages/{first.meta['message']}/regenerate/")
+    assert "The margin was 7 percent." in sent(fake)
+    state = alice.get(f"/c/{first.conversation}/context/?model=@cf/zai-org/glm-4.7-flash").json()
+    assert state["tokens"] > report["tokens"]
+
+
+def test_an_edit_keeps_and_removes_documents_and_branches_stay_apart(alice: Person, fake: Fake) -> None:
+    notes, more = (uploaded(alice, f"{name}.txt", name.encode()) for name in ("alpha", "beta"))
+    first = asked(alice, "One", attachments=[notes["id"]])
+    edit = f"/messages/{first.meta['user_message']}/edit/"
+    kept = started(alice, edit, content="Two")
+    assert "\nalpha\n" in sent(fake)
+    assert shown(alice, kept.conversation) == ["alpha.txt"]
+    started(alice, edit, content="Three", attachments=[more["id"], notes["id"]])
+    assert sent(fake).index("\nbeta\n") < sent(fake).index("\nalpha\n")
+    started(alice, edit, content="Four", attachments=[])
+    assert sent(fake) == "Four"
+
+
+def test_a_question_may_be_a_document_alone(alice: Person, fake: Fake) -> None:
+    told = uploaded(alice, "shopping list.txt", b"Buy milk.")
+    asked(alice, "", attachments=[told["id"]])
+    assert "Buy milk." in sent(fake)
+    assert "shopping list.txt" in alice.get("/").text  # the title
+
+
+def test_a_continued_reply_has_the_document(alice: Person, fake: Fake) -> None:
+    told = uploaded(alice, "notes.txt", b"Buy milk.")
+    stream = cut_short(alice, "truncated", attachments=[told["id"]])
+    started(alice, f"/messages/{stream.meta['message']}/continue/")
+    assert "Buy milk." in sent(fake, -3)
+
+
+def test_a_document_that_cloudflare_reads_is_converted(alice: Person, fake: Fake) -> None:
+    content = documents.package({"mimetype": ODT, "content.xml": "<text>Grüße</text>"})
+    told = uploaded(alice, "letter.odt", content)
+    assert (told["media_type"], told["pages"]) == (ODT, 1)
+    asked(alice, "What does it say?", attachments=[told["id"]])
+    assert "Grüße" in sent(fake)
+
+
+def test_a_form_without_scripts_brings_a_document(alice: Person, fake: Fake) -> None:
+    answer = alice.client.post(
+        "/c/", data={"content": "What is it?"}, files={"file": ("a.md", b"# Buy milk")}
+    )
+    assert answer.status_code == 303, answer.text
+    assert shown(alice, answer.headers["Location"].split("/")[-2]) == ["a.md"]

@@ -4,6 +4,7 @@ import asyncio
 import re
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from django.db import transaction
@@ -23,6 +24,7 @@ from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 
 from .auth import authenticate
+from .document_parts import Document, check_documents, documents_of, recorded, texts_of, with_texts
 from .errors import PermissionDenied, TooManyRequests
 from .field_checks import Object
 from .gateway_options import gateway_options
@@ -35,6 +37,16 @@ from .request_body import CompletionParams, parse_body, parse_params
 AFFINITY = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 # Returns (name of the model, fields for the model) from a request's body.
 BodyReader = Callable[[Object], tuple[object, Object]]
+
+
+class _CheckedCall(NamedTuple):
+    """A checked call that is not stored yet."""
+
+    params: CompletionParams
+    requested_model: object
+    model: LlmModel
+    key: ApiKey
+    gateway: dict[str, str]
 
 
 class _PreparedCall(NamedTuple):
@@ -60,21 +72,50 @@ async def start_call(
     """
     engine = await get_engine()
     # Shielded from cancellation: a client that disconnects after the insert would leave a Call row open.
-    return await asyncio.shield(_start(engine, request, dialect, read_body))
+    found = await asyncio.shield(_start(engine, request, dialect, read_body))
+    if not isinstance(found, _CheckedCall):
+        return found
+    documents = documents_of(found.params.messages)
+    texts = await texts_of(engine.client, found.key.user_id, documents)
+    return await asyncio.shield(_start_with_texts(engine, request, dialect, found, texts))
 
 
 async def _start(
     engine: Engine, request: HttpRequest, dialect: str, read_body: BodyReader
-) -> tuple[CompletionParams, ActiveCall]:
+) -> tuple[CompletionParams, ActiveCall] | _CheckedCall:
+    """Start the call, unless it has documents, whose texts have to be read first."""
     await engine.heartbeat.confirm()
     prepared = await run_in_db(_prepare, engine, request, dialect, read_body)
+    return prepared if isinstance(prepared, _CheckedCall) else _send(engine, prepared)
+
+
+async def _start_with_texts(
+    engine: Engine, request: HttpRequest, dialect: str, checked: _CheckedCall, texts: dict[Document, str]
+) -> tuple[CompletionParams, ActiveCall]:
+    await engine.heartbeat.confirm()
+    return _send(engine, await run_in_db(_store_checked, engine, request, dialect, checked, texts))
+
+
+def _send(engine: Engine, prepared: _PreparedCall) -> tuple[CompletionParams, ActiveCall]:
     active_call = engine.api_calls.start(prepared.call, prepared.chat_request, prepared.transcript)
     active_call.requested = prepared.requested_model
     return prepared.params, active_call
 
 
-def _prepare(engine: Engine, request: HttpRequest, dialect: str, read_body: BodyReader) -> _PreparedCall:
-    """Do all database work before the request to the model, in one call on one thread."""
+def _prepare(
+    engine: Engine, request: HttpRequest, dialect: str, read_body: BodyReader
+) -> _PreparedCall | _CheckedCall:
+    """Do all database work before the request to the model, in one call on one thread.
+
+    A call with documents is only checked.
+    """
+    checked = _check(engine, request, dialect, read_body)
+    if documents_of(checked.params.messages):
+        return checked
+    return _store_checked(engine, request, dialect, checked, {})
+
+
+def _check(engine: Engine, request: HttpRequest, dialect: str, read_body: BodyReader) -> _CheckedCall:
     key = authenticate(request)
     if not key.may_run:
         raise PermissionDenied(_("This API key isn’t allowed to run models."))
@@ -87,14 +128,27 @@ def _prepare(engine: Engine, request: HttpRequest, dialect: str, read_body: Body
     model = with_adapter(catalog, model, params.lora)
     check_capabilities(params, model)
     check_pictures(params.messages, model)
+    check_documents(params.messages)
     if dialect == Call.Dialect.OPENAI or needs_tool_call_ids(model):
         check_tool_call_ids(params.messages)
     options = gateway_options(request, fields, key, model)
     _check_capacity(engine)
+    return _CheckedCall(params, name, model, key, options)
+
+
+def _store_checked(
+    engine: Engine, request: HttpRequest, dialect: str, checked: _CheckedCall, texts: dict[Document, str]
+) -> _PreparedCall:
+    """Store the call, with a line for each document; the request to the model has their `texts`."""
+    params, name, model, key, options = checked
+    if texts:  # which took a while to read
+        key = authenticate(request)
+        _check_capacity(engine)
+    sent = replace(params, messages=with_texts(params.messages, texts)) if texts else params
     chat_request = ChatRequest(
-        without_unread_reasoning(params.messages, model),
+        without_unread_reasoning(sent.messages, model),
         model,
-        _max_tokens(params, model),
+        _max_tokens(sent, model),
         session_affinity=_affinity(request, key),
         raw_parameters=params.parameters,
         batch_reads=True,
@@ -104,7 +158,8 @@ def _prepare(engine: Engine, request: HttpRequest, dialect: str, read_body: Body
     chat_request = with_labels(chat_request, key.user_id)
     call = _new_call(engine, key, model, dialect, streamed=params.stream)
     requested_model = str(name) if name not in (model.id, model.base) else ""
-    return _PreparedCall(params, requested_model, call, chat_request, _store(call, key, chat_request))
+    kept = replace(chat_request, messages=recorded(params.messages)) if texts else chat_request
+    return _PreparedCall(params, requested_model, call, chat_request, _store(call, key, kept))
 
 
 def _check_capacity(engine: Engine) -> None:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from chat.exceptions import BadRequest
 from chat.upstream.pictures import Picture
 
+from .document_parts import Document, document_of, is_document
 from .field_checks import Object, get_field, get_objects, plain_text, refuse_choice
 from .picture_parts import is_picture, picture_of
 
@@ -42,14 +43,14 @@ def check_tool_call_ids(messages: list[Object]) -> None:
 def _message(sent: Object) -> Object:
     """Normalise a message: `content` becomes text, never null, also beside tool calls.
 
-    A message with pictures also has `parts`: see `chat/upstream/pictures.py`.
+    A message with pictures or documents also has `parts`: see `chat/upstream/pictures.py`.
     """
     role = sent.get("role")
     if role not in ROLES:
         refuse_choice("role", ROLES)
     message: Object = {"role": "system" if role == "developer" else role, **_content(sent)}
     if "parts" in message and role != "user":
-        raise BadRequest(_("Only a user’s message can have pictures."))
+        raise BadRequest(_("Only a user’s message can have pictures and files."))
     if role == "assistant":
         message |= _of_the_model(sent)
     for name in ("tool_call_id", "name"):
@@ -86,14 +87,16 @@ def _content(sent: Object) -> Object:
         return {"content": plain_text("content", content)}
     parts = [_part(part if isinstance(part, dict) else {}) for part in content]
     text = "".join(part for part in parts if isinstance(part, str))
-    has_pictures = any(isinstance(part, Picture) for part in parts)
-    return {"content": plain_text("content", text)} | ({"parts": parts} if has_pictures else {})
+    has_files = any(not isinstance(part, str) for part in parts)
+    return {"content": plain_text("content", text)} | ({"parts": parts} if has_files else {})
 
 
-def _part(sent: Object) -> str | Picture:
+def _part(sent: Object) -> str | Picture | Document:
     if is_picture(sent):
         return picture_of(sent)
+    if is_document(sent):
+        return document_of(sent)
     text = sent.get("text")
     if sent.get("type") not in TEXT or not isinstance(text, str):
-        raise BadRequest(_("“content” must be a string or a list of “text” and “image_url” parts."))
+        raise BadRequest(_("“content” must be a string or a list of “text”, “image_url” and “file” parts."))
     return text

@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from chat.upstream.parameters import API_NUMBERS, MAX_TOKENS, NUMBER, WHOLE
 
 from .conversations import MAX_LIMIT
+from .document_parts import DATA_URL as FILE_DATA_URL
 from .gateway_options import HEADERS
 from .messages import MAX_MESSAGES, MAX_TOOLS, ROLES, TEXT
 from .openai import error_envelope
@@ -209,10 +210,13 @@ def _requests() -> Object:
         type={"const": "image_url"},
         image_url=_object("url", url=data_url) | {"description": "For models that see pictures."},
     )
+    file = {"filename": WORDS, "file_data": {"type": "string", "pattern": f"^{FILE_DATA_URL.pattern}"}}
+    told = {"description": "A document, whose text the model gets. At most 8, and 7 MB together."}
+    document = _object("type file", type={"const": "file"}, file=_object("file_data", **file) | told)
     message = _object(
         "role",
         role={"enum": list(ROLES)},
-        content={"anyOf": [WORDS, _list({"anyOf": [part, picture]}), NOTHING]},
+        content={"anyOf": [WORDS, _list({"anyOf": [part, picture, document]}), NOTHING]},
         tool_calls={"anyOf": [_list({"type": "object"}, MAX_TOOLS), NOTHING]},
         tool_call_id={"anyOf": [WORDS, NOTHING]},
         name={"anyOf": [WORDS, NOTHING], "description": "Of a tool; of other roles it is not passed on."},

@@ -11,13 +11,11 @@ from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, ModelCannotSee, PayloadTooLarge
 from chat.upstream.catalog import LlmModel
-from chat.upstream.pictures import MAX_PICTURE_BYTES, MAX_PICTURES, Picture, has_pictures, pictures_of
+from chat.upstream.pictures import MAX_PICTURE_BYTES, MAX_PICTURES, Picture, pictures_of
 
 from .field_checks import Object
 
 KINDS = ("image_url", "input_image")
-# A slash may be escaped in JSON.
-DATA_URLS = re.compile(rb"data:image\\?/[a-z]+;base64,[A-Za-z0-9+/=\\]+")
 DATA_URL = re.compile(r"data:(image/(?:jpeg|png|webp|gif));base64,")
 MAGIC = {
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -56,11 +54,10 @@ def picture_of(part: Object) -> Picture:
 
 def check_pictures(messages: list[Object], model: LlmModel) -> None:
     """Raise ModelCannotSee, BadRequest or PayloadTooLarge if the model or one request cannot take them."""
-    if not has_pictures(messages):
-        return
-    if not model.vision:
+    pictures = [each for message in messages for each in pictures_of(message)]
+    if pictures and not model.vision:
         raise ModelCannotSee(_("This model can’t see pictures. Choose another model."))
-    _check_limits([each for message in messages for each in pictures_of(message)])
+    _check_limits(pictures)
 
 
 def _check_limits(pictures: Iterable[Picture]) -> None:
@@ -70,8 +67,3 @@ def _check_limits(pictures: Iterable[Picture]) -> None:
     if sum(sizes) > MAX_PICTURE_BYTES:
         words = _("The pictures of a request can have %(most)s MB together.")
         raise PayloadTooLarge(words % {"most": MAX_PICTURE_BYTES // MEGABYTE})
-
-
-def without_pictures(body: bytes) -> int:
-    """Return the length of a request body without the data URLs in it."""
-    return len(body) - sum(len(found[0]) for found in DATA_URLS.finditer(body))

@@ -4,6 +4,7 @@ Unknown fields are ignored, as other servers of this API do. Documented fields a
 name, except those without an effect on the reply, which are ignored.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,11 +19,12 @@ from chat.wire import strict_json
 
 from .field_checks import Object, get_field, get_objects, plain_text, refuse_choice, within
 from .messages import MAX_TOOLS, messages_of
-from .picture_parts import without_pictures
 from .unsupported_fields import refuse_unsupported
 
+# A slash may be escaped in JSON.
+DATA_URLS = re.compile(rb"data:[A-Za-z0-9.+-]{1,100}\\?/[A-Za-z0-9.+-]{1,100};base64,[A-Za-z0-9+/=\\]+")
 UPLOAD = "chat.upload"  # in the scope of a request whose body is in a file: see chatsite/server
-MAX_TEXT_BYTES = 1_048_576  # of a body, without its pictures
+MAX_TEXT_BYTES = 1_048_576  # of a body, without its data URLs
 OBJECTS = ("response_format", "logit_bias", "chat_template_kwargs")
 TYPES = ("text", "json_object", "json_schema")
 CHOICES = ("none", "auto", "required", "any")
@@ -68,10 +70,10 @@ def parse_body(request: HttpRequest) -> Object:
 
 
 def _large_body(request: HttpRequest) -> bytes:
-    """Read a body that may be large because of its pictures. Raises RequestDataTooBig for one without."""
+    """Read a body that may be large because of its files. Raises RequestDataTooBig for one without."""
     body = request.read()
-    if without_pictures(body) > MAX_TEXT_BYTES:
-        raise RequestDataTooBig("the rest is larger than a request without pictures may be")
+    if len(body) - sum(len(found[0]) for found in DATA_URLS.finditer(body)) > MAX_TEXT_BYTES:
+        raise RequestDataTooBig("the rest is larger than a request without files may be")
     return body
 
 

@@ -90,7 +90,9 @@ def _call(authorization: str) -> LargeBody | None:
     secret = secret_of(authorization)
     if not secret:
         return None
-    large = Refusal(413, error_body("too_long", 3006, "The request is too large. Send fewer pictures."), JSON)
+    large = Refusal(
+        413, error_body("too_long", 3006, "The request is too large. Send fewer or smaller files."), JSON
+    )
     sentence = "Too many large requests are arriving at once. Wait a moment, then try again."
     busy = Refusal(429, error_body("rate_limit_exceeded", 971, sentence), JSON | {b"Retry-After": b"5"})
     check = partial(_check_key, secret)

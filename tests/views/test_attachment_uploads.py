@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.attachments import pictures
+from tests.attachments import documents, pictures
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import Database, Template
 from tests.support.people import CSRF
@@ -53,6 +53,23 @@ def test_a_picture_larger_than_a_mebibyte_arrives(server: Server) -> None:
     assert (told["width"], told["height"]) == (1_300, 1_100)
     assert alice.get(told["url"]).headers["Content-Type"] == "image/jpeg"
     assert left(server) == []
+
+
+def test_a_document_that_only_cloudflare_reads(server: Server, database: Database, fake: Fake) -> None:
+    alice, kind = server.person("alice"), "application/vnd.oasis.opendocument.text"
+    odt = documents.package({"mimetype": kind, "content.xml": "<text>Grüße</text>"})
+    told = upload(alice, odt, "notes.odt").json()
+    assert (told["kind"], told["pages"], told["media_type"]) == ("document", 1, kind)
+    assert "Grüße" in alice.get(told["text_url"]).text
+    before = count(database)
+    broken = documents.package({"mimetype": kind})
+    for content, said in (
+        (broken, "422 broken_document"),
+        (odt + b"fake: error 3040", "503 conversion_unavailable"),
+    ):
+        answer = upload(alice, content, "notes.odt")
+        assert f"{answer.status_code} {answer.json()['error']['code']}" == said
+    assert (count(database), left(server)) == (before, [])
 
 
 @pytest.mark.parametrize("length", ["told", "not told"])

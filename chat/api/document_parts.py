@@ -1,0 +1,147 @@
+"""Documents in the messages of a request: checked data URLs, whose text stands before the message's own."""
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import io
+import re
+import tempfile
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from chat.attachments.confinement import READERS
+from chat.attachments.conversion import convert
+from chat.attachments.extraction import MAX_CHARACTERS, Extracted, NeedsConversion, extract
+from chat.attachments.problems import DocumentTooLong, TooManyAtOnce
+from chat.attachments.receiving import folder
+from chat.documents import prompt_text
+from chat.documents.pages import PageText
+from chat.exceptions import BadRequest, PayloadTooLarge
+from chat.models import Attachment
+from chat.models.attachment import LONGEST_NAME
+from chat.upstream.client import Client
+
+from .field_checks import Object, get_field, plain_text
+
+KINDS = ("file", "input_file")
+DATA_URL = re.compile(r"data:[A-Za-z0-9.+-]{1,100}/[A-Za-z0-9.+-]{1,100};base64,")
+MAX_DOCUMENTS = 8  # per request
+MAX_DOCUMENT_BYTES = 7_000_000  # per request
+MAX_WAITING = 8  # documents of one person that wait for a reader
+MEGABYTE = 1_000_000
+UNNAMED = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document of a message, whose text has not been read yet."""
+
+    name: str
+    content: bytes = field(repr=False)
+
+    @property
+    def as_text(self) -> str:
+        """The line that stands for the document where its text is not kept."""
+        return prompt_text.mention(Attachment(name=self.name))
+
+
+def is_document(part: Object) -> bool:
+    """Return True for a part with a document, on a site that takes files."""
+    return settings.ATTACHMENTS and part.get("type") in KINDS
+
+
+def document_of(part: Object) -> Document:
+    """Return the document of a part, in the shape of OpenAI's chat API or of its responses API.
+
+    Raises BadRequest. What the document is will be told by its content, not by the type in the URL.
+    """
+    file: Object = get_field(part, "file", (dict,), part)
+    if file.get("file_id") or file.get("file_url"):
+        raise BadRequest(_("Send files as “file_data”: files aren’t stored or fetched."))
+    url: Any = get_field(file, "file_data", (str,), "")
+    found = DATA_URL.match(url)
+    if not found:
+        raise BadRequest(_("“file_data” must be a data URL (data:application/pdf;base64,…)."))
+    try:
+        content = base64.b64decode(url[found.end() :], validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise BadRequest(_("“%(name)s” isn’t valid base64.") % {"name": "file_data"}) from error
+    name = plain_text("filename", get_field(file, "filename", (str,), ""))
+    return Document(_label(name) or UNNAMED, content)
+
+
+def _label(name: str) -> str:
+    """Return the last part of a path, on one line; its end, with the extension, if it is long."""
+    return " ".join(name.replace("\\", "/").rpartition("/")[2].split())[-LONGEST_NAME:]
+
+
+def documents_of(messages: list[Object]) -> list[Document]:
+    return [part for each in messages for part in each.get("parts", ()) if isinstance(part, Document)]
+
+
+def check_documents(messages: list[Object]) -> None:
+    """Raise BadRequest or PayloadTooLarge if they are too many or too large for one request."""
+    documents = documents_of(messages)
+    if len(documents) > MAX_DOCUMENTS:
+        raise BadRequest(_("A request can have %(most)s files.") % {"most": MAX_DOCUMENTS})
+    if sum(len(each.content) for each in documents) > MAX_DOCUMENT_BYTES:
+        words = _("The files of a request can have %(most)s MB together.")
+        raise PayloadTooLarge(words % {"most": MAX_DOCUMENT_BYTES // MEGABYTE})
+
+
+async def texts_of(client: Client, person: int, documents: list[Document]) -> dict[Document, str]:
+    """Return the fenced text of each document, one after the other, as `extract` reads and refuses them.
+
+    Raises DocumentTooLong also if they are too long together, and TooManyAtOnce.
+    """
+    texts: dict[Document, str] = {}
+    for document in dict.fromkeys(documents):
+        texts[document] = _fenced(document, await _read(client, person, document))
+        if sum(map(len, texts.values())) > MAX_CHARACTERS:
+            raise DocumentTooLong(_("The documents of this request are too long together. Send fewer."))
+    return texts
+
+
+async def _read(client: Client, person: int, document: Document) -> Extracted:
+    if READERS.waiting(person) >= MAX_WAITING:
+        raise TooManyAtOnce(_("Too many files at once. Wait until these are read."), retry_after=5)
+    try:
+        return await asyncio.wrap_future(READERS.submit(person, _extract, document))
+    except NeedsConversion as needed:
+        return await convert(client, person, io.BytesIO(document.content), needed)
+
+
+def _extract(document: Document) -> Extracted:
+    with tempfile.TemporaryFile(dir=folder()) as file:
+        file.write(document.content)
+        file.flush()
+        return extract(file, document.name)
+
+
+def _fenced(document: Document, found: Extracted) -> str:
+    pages = [PageText(number, text) for number, text in enumerate(found.pages, 1)]
+    sha256 = hashlib.sha256(document.content).hexdigest()
+    return prompt_text.whole(Attachment(name=document.name, pages=len(pages), file_id=sha256), pages)
+
+
+def with_texts(messages: list[Object], texts: dict[Document, str]) -> list[Object]:
+    """Return the messages with the text of each document before the message's own text and pictures."""
+    return [_replaced(message, texts) if "parts" in message else message for message in messages]
+
+
+def recorded(messages: list[Object]) -> list[Object]:
+    """Return the messages with a line for each document, as they are kept in the log."""
+    return with_texts(messages, {each: each.as_text for each in documents_of(messages)})
+
+
+def _replaced(message: Object, texts: dict[Document, str]) -> Object:
+    before = [texts[part] for part in message["parts"] if isinstance(part, Document)]
+    rest = [part for part in message["parts"] if not isinstance(part, Document)]
+    content = "\n\n".join(filter(None, [*before, message["content"]]))
+    other = {name: value for name, value in message.items() if name != "parts"} | {"content": content}
+    pictures = any(not isinstance(part, str) for part in rest)
+    return other | ({"parts": [*before, *rest]} if pictures else {})

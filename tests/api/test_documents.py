@@ -1,0 +1,140 @@
+"""Documents in API calls: their text before the question, in both dialects, and each refusal."""
+
+import base64
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.client import CHAT, MODEL, RUN, Program
+from tests.attachments import documents, pictures
+from tests.fake_cloudflare.server import Fake
+from tests.support.lazy_imports import later
+from tests.support.server import Server
+
+openai = later("openai")
+SEEING = "@cf/google/gemma-4-26b-a4b-it"
+JPEG = "data:image/jpeg;base64," + base64.b64encode(pictures.jpeg()).decode()
+
+
+def url_of(content: bytes, kind: str = "application/pdf") -> str:
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def sent(content: bytes, name: str = "report.pdf", **more: Any) -> dict[str, Any]:
+    return {"type": "file", "file": {"filename": name, "file_data": url_of(content), **more}}
+
+
+def text(words: str) -> dict[str, str]:
+    return {"type": "text", "text": words}
+
+
+def body(*parts: Any, model: str = MODEL, role: str = "user") -> dict[str, Any]:
+    return {"model": model, "messages": [{"role": role, "content": list(parts)}]}
+
+
+def code(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+def asked_of(fake: Fake) -> Any:
+    return fake.calls[-1]["body"]["messages"][-1]["content"]
+
+
+def test_both_dialects_put_the_text_before_the_question(alices: Program, fake: Fake) -> None:
+    parts = [text("How high is it?"), sent(documents.pdf("It is 7 m high", "and long")), text(" Say.")]
+    answer = alices.client.post(CHAT, json=body(*parts))
+    assert answer.status_code == 200, answer.text
+    asked = asked_of(fake)
+    assert asked.endswith("\n\nHow high is it? Say.")
+    assert 'document "report.pdf", 2 pages' in asked
+    assert "[report.pdf, page 1]\nIt is 7 m high\n\n[report.pdf, page 2]\nand long" in asked
+    answer = alices.client.post(f"{RUN}/{MODEL}", json={"messages": [{"role": "user", "content": parts}]})
+    assert answer.status_code == 200
+    assert asked_of(fake) == asked
+
+
+def test_the_sdk_of_openai_sends_files(alices: Program, server: Server, fake: Fake) -> None:
+    with openai.OpenAI(base_url=f"{server.url}/v1", api_key=alices.key) as sdk:
+        file = {"filename": "a.docx", "file_data": url_of(documents.docx("the text"))}
+        content: Any = [{"type": "file", "file": file}, {"type": "text", "text": "Well?"}]
+        reply = sdk.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": content}])
+        assert "the text" in str(reply.choices[0].message.content)
+        file["file_data"] = url_of(documents.encrypted_office())
+        with pytest.raises(openai.UnprocessableEntityError, match="password"):
+            sdk.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": content}])
+
+
+def test_a_picture_and_files_in_one_message(alices: Program, fake: Fake) -> None:
+    shown = {"type": "image_url", "image_url": {"url": JPEG}}
+    other = {"type": "input_file", "filename": "../b.txt", "file_data": url_of(b"the note", "text/plain")}
+    parts = [shown, sent(documents.pdf("the pdf")), text("Well?"), other]
+    answer = alices.client.post(CHAT, json=body(*parts, model=SEEING))
+    assert answer.status_code == 200, answer.text
+    first, second, third, fourth = asked_of(fake)
+    assert ("the pdf" in first["text"], 'document "b.txt"' in second["text"]) == (True, True)
+    assert (third, fourth) == (shown, text("Well?"))
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"type": "file"}, "400 malformed"),
+        ({"type": "file", "file": "x"}, "400 malformed"),
+        (sent(b"", file_id="file-1"), "400 malformed"),
+        ({"type": "file", "file": {"file_data": "https://example.org/a.pdf"}}, "400 malformed"),
+        ({"type": "file", "file": {"file_data": "data:text/plain;base64,!!"}}, "400 malformed"),
+        ({"type": "file", "file": {"file_data": 7}}, "400 malformed"),
+        ({"type": "file", "file": {"file_data": url_of(b"x"), "filename": "\0"}}, "400 malformed"),
+        (sent(b""), "415 not_a_document"),
+        (sent(pictures.jpeg(), "a.jpg"), "415 not_a_document"),
+        (sent(b"%PDF-1.7 nothing"), "422 broken_document"),
+        (sent(documents.pdf("")), "422 no_text"),
+        (sent(documents.package({"mimetype": "x", "content.xml": "x"}), "a.odt"), "200"),
+    ],
+    ids=range(12),
+)
+def test_refusals_of_a_file(alices: Program, fake: Fake, part: dict[str, Any], said: str) -> None:
+    before = [each for each in fake.calls if "/ai/run" in each["path"]]
+    answer = alices.client.post(CHAT, json=body(text("Well?"), part))
+    if said == "200":
+        assert "# document.odt" in asked_of(fake)
+        return
+    assert "{} {}".format(*code(answer)) == said
+    native = alices.run({"messages": [{"role": "user", "content": [text("Well?"), part]}]})
+    assert (native.status_code, native.json()["errors"][0]["code"]) == (answer.status_code, 5006)
+    assert [each for each in fake.calls if "/ai/run" in each["path"]] == before
+
+
+def test_only_users_send_files(alices: Program) -> None:
+    for role in ("assistant", "system", "tool"):
+        asked = body(text("Well?"), sent(b"x", "a.txt"), role=role)
+        asked["messages"].append({"role": "user", "content": "?"})
+        assert code(alices.client.post(CHAT, json=asked)) == (400, "malformed")
+
+
+def test_number_and_size_have_limits(alices: Program, fake: Fake) -> None:
+    note = sent(b"x", "a.txt")
+    assert code(alices.client.post(CHAT, json=body(*[note] * 9))) == (400, "malformed")
+    large = sent(documents.pdf("large") + b" " * 4_000_000)
+    assert alices.client.post(CHAT, json=body(large, text("Well?"))).status_code == 200
+    other = sent(documents.pdf("other") + b" " * 4_000_000)
+    assert code(alices.client.post(CHAT, json=body(large, other))) == (413, "too_long")
+    long = [sent(b"x" * 2_100_000 + end, "a.txt") for end in (b"1", b"2")]
+    assert code(alices.client.post(CHAT, json=body(*long))) == (422, "document_too_long")
+
+
+def test_a_recorded_call_has_a_line_for_the_file(program: Any, server: Server) -> None:
+    someone = program()
+    server.database.rows("UPDATE chat_apikey SET keeps_conversations = true")
+    answer = someone.client.post(CHAT, json=body(sent(documents.pdf("secret")), text("Remember the file?")))
+    assert answer.status_code == 200
+    found = server.database.value(
+        "SELECT text FROM chat_message WHERE role = 'user' AND text LIKE '%Remember the file?'"
+    )
+    assert found == "[document: report.pdf]\n\nRemember the file?"
+
+
+def test_a_key_without_a_right_has_no_file_read(program: Any, fake: Fake) -> None:
+    lister = program(run=False)
+    assert lister.client.post(CHAT, json=body(sent(documents.pdf("x")))).status_code == 403

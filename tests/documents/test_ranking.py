@@ -6,7 +6,7 @@ import pytest
 
 from chat.documents.pages import PageText
 from chat.documents.passages import OVERLAP_CHARS, PASSAGE_CHARS, joined, split
-from chat.documents.ranking import scores
+from chat.documents.ranking import COUNTED_WORDS, scores
 
 TEXTS = [
     "The contract ends with a notice of three months. The notice is in writing.",
@@ -65,3 +65,11 @@ def test_passages_apart_or_on_other_pages_stay_apart() -> None:
     first, _second, third, *_ = split(PageText(1, "word " * 2_000))
     [other] = split(PageText(2, "short"))
     assert joined([first, third, other]) == [first, third, other]
+
+
+def test_words_in_the_middle_of_a_long_question_do_not_count() -> None:
+    """Each word is counted in all passages, and a question may have 30,000 words."""
+    some, others = (" ".join(f"{mark}{n:03}" for n in range(COUNTED_WORDS)) for mark in "xy")
+    assert best(f"What is the rent? {some} {others}") == 1
+    assert best(f"{some} {others} What is the rent?") == 1
+    assert best(f"{some} What is the rent? {others}") is None

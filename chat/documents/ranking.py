@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from chat.search import words
 
 MAX_TERMS = 24  # words of a question; the rarest of more count
-# Words at the beginning and words at the end of a question, where it asks: what is between may be pasted text.
+# Words at the beginning and words at the end of a question, where it asks: between them may be pasted text.
 # Counting 200 words in 4,000,000 characters takes half a second, and all words of a long question minutes.
 COUNTED_WORDS = 100
 SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # BM25's k1 and b, the usual values

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.network import Network
@@ -16,6 +16,12 @@ from tests.support.server import Server
 SENT = re.compile(r"/c/\?html=1$")
 # Each try waits as long as it may: the few that a question has are not over before a server has started.
 PATIENT = "Math.random = () => 0.999"
+
+
+@pytest.fixture(scope="module")
+def chromium(whole_chromium: Browser) -> Browser:
+    """With the back-forward cache."""
+    return whole_chromium
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """A reply that was stopped or cut goes on, and nobody can see where."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.input_methods import ALL, MOUSE, Way, delete, markup, named
@@ -10,6 +10,12 @@ from tests.support.server import Server
 
 BEGUN = "# A plan\n\n1. Find **bread\n"
 REST = " and butter**\n2. Eat\n\n```python\nprint('bread')\n```\n\nThat is *all*.\n"
+
+
+@pytest.fixture(scope="module")
+def chromium(whole_chromium: Browser) -> Browser:
+    """In the headless shell, a finger's tap on Stop is lost while the reply grows."""
+    return whole_chromium
 
 
 def going_on(first: str, then: str) -> str:

@@ -1,7 +1,7 @@
 """The scroll position is kept when a reader comes back to a conversation or reloads it."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.chat_page import Window
 from tests.e2e.scrolling import stands
@@ -11,6 +11,12 @@ from tests.support.server import Server
 TOP = "() => document.querySelectorAll('.message')[20].getBoundingClientRect().top"
 TEXT = "document.querySelectorAll('.message')[20].textContent"
 NO_CACHE = "addEventListener('unload', () => {})"  # the page is loaded again when one goes back
+
+
+@pytest.fixture(scope="module")
+def chromium(whole_chromium: Browser) -> Browser:
+    """With the back-forward cache, and the steps of a wheel that a desktop has."""
+    return whole_chromium
 
 
 def at_the_middle(page: Page, address: str) -> float:

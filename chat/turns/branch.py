@@ -69,7 +69,8 @@ def merged(
     ids: list[Any] = []
     for each in branch:
         documents = [texts[one.pk] for one in each.documents if one.pk in texts]
-        parts: list[Part] = [*documents, each.before, each.text, *each.pictures]
+        text = "\n\n".join(filter(None, [*documents, each.before, each.text]))
+        parts: list[Part] = [text, *each.pictures]
         if not any(parts):
             continue
         if messages and messages[-1]["role"] == each.role:

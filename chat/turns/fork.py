@@ -61,7 +61,7 @@ def copy_branch(
 ) -> None:
     """Store the new conversation `made` with a copy of the branch that ends with `leaf`.
 
-    Its pictures are copied, and the names of their files only `with_names`. Raises PayloadTooLarge for too
+    Its attachments are copied, and the names of pictures only `with_names`. Raises PayloadTooLarge for too
     long a branch.
     """
     path = _path(leaf)
@@ -74,7 +74,7 @@ def copy_branch(
         batch = [step.id for step in steps]
         with short_transaction():
             _copy(made, batch, copies, copied_fields)
-            _copy_pictures(made, batch, copies, with_names=with_names)
+            _copy_attachments(made, batch, copies, with_names=with_names)
             if with_feedback:
                 _copy_feedback(made, batch, copies)
     made.active_leaf_id, made.temporary = copies[leaf], False
@@ -111,15 +111,16 @@ def _copy(
     index.add(index.message_of(message, made.user_id) for message in added)
 
 
-def _copy_pictures(
+def _copy_attachments(
     made: Conversation, keys: list[uuid.UUID], copies: dict[uuid.UUID, uuid.UUID], *, with_names: bool
 ) -> None:
-    """Copy the rows of the pictures; the copies have the same files."""
+    """Copy the rows of the attachments; the copies have the same files."""
     added = []
-    for message, pictures in Attachment.objects.of_messages(keys).items():
-        for each in pictures:
+    for message, several in Attachment.objects.of_messages(keys).items():
+        for each in several:
             copy = each.copy(owner_id=made.user_id, message_id=copies[message], position=each.position)
-            copy.name = each.name if with_names else clean("", each.media_type)
+            if each.is_picture and not with_names:
+                copy.name = clean("", each.media_type)
             added.append(copy)
     Attachment.objects.bulk_create(added)
 

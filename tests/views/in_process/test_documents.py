@@ -11,6 +11,7 @@ from django.test import Client
 
 from chat.models import Attachment, Conversation, ConversationAccess, DocumentPage, Message, SharedLink, User
 from chat.sharing import links
+from chat.sharing.copies import copy as copied
 from chat.turns.fork import fork
 from tests.attachments import pictures
 from tests.documents.stored import document
@@ -168,10 +169,19 @@ def test_a_shared_page_shows_its_text_and_never_its_file(
 
 
 def test_copies_of_a_conversation_have_its_document(alice: User, talk: Conversation) -> None:
-    made = fork(alice, talk, talk.active_leaf_id)
+    assert talk.active_leaf_id
+    token = links.create(alice, talk.active_leaf_id, "never", shows_name=False)[1]
+    for made in (
+        fork(alice, talk, talk.active_leaf_id),
+        copied(User.objects.create_user("bob"), token, "m"),
+    ):
+        is_copied(made)
+    assert DocumentPage.objects.count() == 120
+
+
+def is_copied(made: Conversation) -> None:
     copy = Attachment.objects.get(message__conversation=made)
     assert (copy.name, copy.pages, copy.tokens > 0, copy.is_picture) == ("report.pdf", 120, True, False)
-    assert DocumentPage.objects.count() == 120
 
 
 def test_a_document_goes_with_its_last_message(page: Client, talk: Conversation, report: Attachment) -> None:

@@ -7,6 +7,7 @@ from .api import conversations as conversations_api
 from .api import model_search, openai, openapi, tokens, workers_ai
 from .views import (
     access_log,
+    attachment_parts,
     attachments,
     branches,
     code_preview,
@@ -28,7 +29,6 @@ from .views import (
     pages,
     parameter_form,
     passwords,
-    picture_parts,
     preferences,
     runs,
     search,
@@ -88,7 +88,7 @@ urlpatterns = [
         name="shared_document",
     ),
     path("s/<str:token>/continue/", shared_pages.continue_shared, name="continue_shared"),
-    path("attachments/parts/", picture_parts.parts, name="picture_parts"),
+    path("attachments/parts/", attachment_parts.parts, name="attachment_parts"),
     path("attachments/", attachments.upload, name="attachments"),
     path("attachments/<uuid:attachment>/", attachments.one, name="attachment"),
     path("attachments/<uuid:document>/text/", document_text.document_text, name="document_text"),

@@ -16,7 +16,7 @@ from chat.timezones import timezone_of
 from chat.turns import deletion
 from chat.upstream.catalog import Catalog, LlmModel, RetiredModel
 
-from . import access, message_times, model_groups, outcome, parameter_form, start_page
+from . import access, file_types, message_times, model_groups, outcome, parameter_form, start_page
 from .conversation_list import Listing
 from .conversation_state import NEXT, context_start
 from .thread import Thread
@@ -59,7 +59,7 @@ class PageContext(ThreadContext, RequestContext, start_page.StartContext):
     temporary: bool
     gateway: bool
     sharing: bool
-    pictures: bool  # can be added to a message
+    accepted_files: str  # that can be added to a message; "" where none can
 
 
 def thread_context(
@@ -117,9 +117,15 @@ def page_context(
         ),
         "gateway": bool(settings.AI_GATEWAY_ID),
         "sharing": links.is_on(),
-        "pictures": settings.ATTACHMENTS and any(each.vision for each in catalog),
+        "accepted_files": _accepted_files(catalog),
         **added,
     }
+
+
+def _accepted_files(catalog: Catalog) -> str:
+    if not settings.ATTACHMENTS:
+        return ""
+    return file_types.accepted(pictures=any(model.vision for model in catalog))
 
 
 def first_model(user: User, listing: Listing | None) -> str:

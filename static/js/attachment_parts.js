@@ -6,18 +6,23 @@ export const SESSION_ENDED = [401, 403]; // 403: a sign-in in another tab has ma
 
 let parts; // a promise of the templates, the sentences and the dialog, which the server has rendered
 
-/** Load what the page does not have before a picture is used. @returns {Promise<HTMLElement>} with the sentences */
+/** Load what the page does not have before a file is added. @returns {Promise<HTMLElement>} with the sentences */
 export function loadParts(page) {
   parts ??= fetchParts(page);
   parts.catch(() => (parts = undefined)); // the next use tries again
   return parts;
 }
 
+/** @returns {string} one of the sentences, with these values in its places */
+export function sentence(words, name, values = {}) {
+  return words.dataset[name].replace(/\{(\w+)\}/g, (whole, key) => values[key] ?? whole);
+}
+
 async function fetchParts(page) {
-  const fragment = parseTrustedHtml(await fetchSignedIn(page, page.url('pictures')));
+  const fragment = parseTrustedHtml(await fetchSignedIn(page, page.url('attachments')));
   await loadStyles(fragment.querySelector('link'));
   document.body.append(fragment);
-  return document.getElementById('picture-words');
+  return document.getElementById('attachment-words');
 }
 
 /** Fetch a part of a page; a person whose session has ended logs in first. */

@@ -1,40 +1,42 @@
 import { saveChange } from './api.js';
+import { sentence } from './attachment_parts.js';
+import { AttachmentRow } from './attachment_row.js';
 import { announce, cloneTemplate } from './page.js';
 import { openDialog } from './picture_dialog.js';
-import { showImage } from './pictures.js';
 import { Upload } from './upload.js';
 
-const MAX_PICTURES = 8; // of a message
+const MAX_ATTACHMENTS = 8; // of a message
 
-/** @typedef {import('./pictures.js').Picture} Picture */
+/** @typedef {import('./sent_attachments.js').Attachment} Attachment */
 
-/** The pictures of a question that is being written. They are uploaded one after the other. */
+/** The attachments of a question that is being written. They are uploaded one after the other. */
 export class AttachmentTray {
   #page;
   #words;
+  #models; // by id: their name, whether they see pictures, and their room for whole documents, in tokens
   #root;
-  #hint;
   #resized;
   #changed = () => {};
-  #items = []; // {picture?, row, file?, upload?}
-  #unsent = []; // pictures that left the tray and are not accepted yet
+  #items = []; // {attachment?, row, file?, upload?}
+  #failures = []; // sentences: why files of the last choice were not added
+  #unsent = []; // attachments that left the tray and are not accepted yet
   #loading = Promise.resolve();
 
   /**
    * @param {{page: object, words: HTMLElement, before: Element, resized?: () => void,
-   *   changed: (pictures: Picture[]) => void}} options  `changed` gets the pictures of the draft
-   * @param {Picture[]} pictures
+   *   changed: (attachments: Attachment[]) => void}} options  `changed` gets the attachments of the draft
+   * @param {Attachment[]} attachments
    */
-  constructor({ page, words, before, resized = () => {}, changed }, pictures = []) {
+  constructor({ page, words, before, resized = () => {}, changed }, attachments = []) {
     this.#page = page;
     this.#words = words;
+    this.#models = JSON.parse(words.dataset.models);
     this.#resized = resized;
     this.#root = cloneTemplate('tray-template');
-    this.#hint = this.#root.querySelector('.tray-hint');
     before.before(this.#root);
     this.#root.addEventListener('click', (event) => this.#onClick(event));
-    document.getElementById('model')?.addEventListener('change', () => this.#showHint());
-    this.put(pictures);
+    document.getElementById('model')?.addEventListener('change', () => this.#onModelChange());
+    this.put(attachments);
     this.#changed = changed;
   }
 
@@ -42,44 +44,45 @@ export class AttachmentTray {
     return this.#items.length;
   }
 
-  /** The pictures that the server has. */
-  get pictures() {
-    return this.#shown;
+  /** The attachments that the server has. */
+  get attachments() {
+    return this.#items.flatMap(({ attachment }) => attachment ?? []);
   }
 
-  get #shown() {
-    return this.#items.flatMap(({ picture }) => picture ?? []);
-  }
-
-  /** Return whether all pictures are uploaded; if not, say so. */
+  /** Return whether all files are uploaded; if not, say so. */
   isReady() {
-    const isReady = this.#items.every(({ picture }) => picture);
+    const isReady = this.#items.every(({ attachment }) => attachment);
     if (!isReady) this.#page.setNotice(this.#text('wait'));
     return isReady;
   }
 
   /** @param {Iterable<File>} files */
   async add(files) {
-    this.#page.showNotice('');
     const chosen = Array.from(files);
-    const room = MAX_PICTURES - this.size;
-    if (chosen.length > room) this.#page.setNotice(this.#text('most'));
-    const items = chosen.slice(0, room).map((file) => this.#addRow({ file, name: file.name }));
+    const room = MAX_ATTACHMENTS - this.size;
+    this.#failures = chosen.length > room ? [this.#text('most')] : [];
+    this.#page.setNotice(this.#failures.join(''));
+    const items = chosen.slice(0, room).map((file) => this.#addRow(guessKind(file), file.name, file));
     for (const item of items) this.#loading = this.#loading.then(() => this.#upload(item));
     this.#update();
     await this.#loading;
   }
 
-  /** Show pictures that the server has. */
-  put(pictures) {
-    for (const picture of pictures.slice(0, MAX_PICTURES - this.size)) this.#fill(this.#addRow(picture), picture);
+  /** Show attachments that the server has. */
+  put(attachments) {
+    for (const attachment of attachments.slice(0, MAX_ATTACHMENTS - this.size)) {
+      const item = this.#addRow(attachment.kind, attachment.name);
+      this.#fill(item, attachment);
+      // The picture of a deleted attachment says so itself.
+      if (attachment.kind === 'document' && !attachment.isSent) this.#removeIfGone(item);
+    }
     this.#update();
   }
 
-  /** Empty the tray. Its pictures stay in the draft until the server has accepted them. @returns {Picture[]} */
+  /** Empty the tray. Its attachments stay in the draft until the server has accepted them. @returns {Attachment[]} */
   take() {
-    this.#unsent = this.#shown;
-    for (const item of this.#items) item.row.remove();
+    this.#unsent = this.attachments;
+    for (const { row } of this.#items) row.element.remove();
     this.#items = [];
     this.#update();
     return this.#unsent;
@@ -91,106 +94,93 @@ export class AttachmentTray {
   }
 
   restore() {
-    const pictures = this.#unsent;
+    const attachments = this.#unsent;
     this.#unsent = [];
-    this.put(pictures);
+    this.put(attachments);
   }
 
-  #text(name, values = {}) {
-    return (this.#words.dataset[name] ?? '').replace(/\{(\w+)\}/g, (whole, key) => values[key] ?? whole);
+  #text(name, values) {
+    return sentence(this.#words, name, values);
   }
 
-  #addRow({ file, name }) {
-    const row = cloneTemplate('picture-template');
-    row.querySelector('.picture-name').textContent = name;
-    row.querySelector('[data-do=remove]').ariaLabel = this.#text('remove', { name });
-    row.querySelector('progress').ariaLabel = this.#text('uploading', { name });
-    const item = { file, row };
+  #addRow(kind, name, file) {
+    const item = { file, row: new AttachmentRow(this.#words, kind, name) };
     this.#items.push(item);
-    this.#root.querySelector('ul').append(row);
+    this.#root.querySelector('ul').append(item.row.element);
     return item;
   }
 
-  #fill(item, picture) {
-    item.picture = picture;
-    const { row } = item;
-    const image = row.querySelector('img');
-    image.onerror = () => this.#removeIfGone(item);
-    showImage(image, picture);
-    row.querySelector('progress').remove();
-    row.querySelector('[data-do=open]').hidden = false;
-    this.#nameRow(item);
-  }
-
-  #nameRow({ row, picture }) {
-    const button = row.querySelector('[data-do=open]');
-    button.ariaLabel = picture.isSent ? picture.alt || picture.name : this.#text('describe', { name: picture.alt || picture.name });
-    button.title = button.ariaLabel;
-    row.querySelector('.picture-name').textContent = picture.alt || (picture.isSent ? '' : this.#text('undescribed'));
+  #fill(item, attachment) {
+    item.attachment = attachment;
+    item.row.show(attachment, () => this.#removeIfGone(item));
   }
 
   async #upload(item) {
     if (!this.#items.includes(item)) return;
-    item.upload = new Upload(this.#page, this.#words.dataset.url, item.row.querySelector('progress'));
+    item.upload = new Upload(this.#page, this.#words.dataset.url, item.row.progress);
     const { status, body } = await item.upload.send(item.file);
     if (!this.#items.includes(item)) return;
     if (status === 201) {
       this.#fill(item, body);
-      announce(this.#text('added', { name: body.name }));
       this.#update();
+      announce([this.#text('added', { name: body.name }), ...this.#hints].join('. '));
       return;
     }
     this.#remove(item);
-    this.#page.setNotice(body.error?.message ?? this.#text('failed', { name: item.file.name }));
+    this.#explain(item.file.name, body.error?.message);
+  }
+
+  /** Say why a file was not added. What was said of the files before it stays. */
+  #explain(name, message) {
+    this.#failures.push(message ? `${name}: ${message}` : this.#text('failed', { name }));
+    this.#page.setNotice(this.#failures.join(' '));
   }
 
   #onClick({ target }) {
     const button = target.closest('[data-do]');
-    const item = this.#items.find(({ row }) => row.contains(button));
+    const item = this.#items.find(({ row }) => row.element.contains(button));
     if (button?.dataset.do === 'remove') this.#removeByHand(item);
     else if (button?.dataset.do === 'open') this.#open(item);
   }
 
   #open(item) {
-    const { picture } = item;
-    openDialog(picture, picture.isSent ? undefined : (alt) => this.#describe(item, alt));
+    const { attachment } = item;
+    openDialog(attachment, attachment.isSent ? undefined : (alt) => this.#describe(item, alt));
   }
 
-  async #describe(item, alt) {
-    const { picture } = item;
-    if (alt === picture.alt) return;
-    const error = await saveChange(this.#page, picture.url, { alt });
+  async #describe({ attachment, row }, alt) {
+    if (alt === attachment.alt) return;
+    const error = await saveChange(this.#page, attachment.url, { alt });
     if (error) {
       this.#page.setNotice(error);
       return;
     }
-    picture.alt = alt;
-    item.row.querySelector('img').alt = alt;
-    this.#nameRow(item);
+    attachment.alt = alt;
+    row.describe(attachment);
     this.#update();
   }
 
-  /** Remove a picture, and give the focus to the next one, or to the text. */
+  /** Remove an attachment, and give the focus to the next one, or to the text. */
   #removeByHand(item) {
     const place = this.#items.indexOf(item);
-    const { picture } = item;
+    const { attachment } = item;
     this.#remove(item);
-    if (picture && !picture.isSent) this.#delete(picture);
+    if (attachment && !attachment.isSent) this.#delete(attachment);
     const next = this.#items[place] ?? this.#items[place - 1];
-    if (next) next.row.querySelector('[data-do=remove]').focus();
+    if (next) next.row.focus();
     else this.#root.parentElement.querySelector('textarea').focus();
   }
 
-  /** Remove a picture of a draft that the server has deleted: it keeps those for a day. */
+  /** Remove an attachment of a draft that the server has deleted: it keeps those for a day. */
   async #removeIfGone(item) {
-    const response = await fetch(item.picture.url, { method: 'HEAD' }).catch(() => null);
+    const response = await fetch(item.attachment.url, { method: 'HEAD' }).catch(() => null);
     if (response?.status === 404) this.#remove(item);
   }
 
   #remove(item) {
     this.#items = this.#items.filter((other) => other !== item);
     item.upload?.abort();
-    item.row.remove();
+    item.row.element.remove();
     this.#update();
   }
 
@@ -202,16 +192,40 @@ export class AttachmentTray {
 
   #update() {
     this.#root.hidden = !this.size;
-    this.#showHint();
+    this.#showHints();
     this.#resized();
-    this.#changed([...this.#unsent, ...this.#shown]);
+    this.#changed([...this.#unsent, ...this.attachments]);
   }
 
-  /** Say that the chosen model cannot see, before the server refuses the message. */
-  #showHint() {
-    const option = document.getElementById('model')?.selectedOptions[0];
-    const isBlind = this.size > 0 && option && option.dataset.sees === undefined;
-    this.#hint.hidden = !isBlind;
-    if (isBlind) this.#hint.querySelector('span').textContent = this.#text('blind', { model: option.text });
+  #onModelChange() {
+    this.#showHints();
+    announce(this.#hints.join(' '));
   }
+
+  #showHints() {
+    const hint = this.#root.querySelector('.tray-hint');
+    hint.hidden = !this.#hints.length;
+    hint.querySelector('span').textContent = this.#hints.join(' ');
+    hint.querySelector('button').hidden = !document.getElementById('model');
+  }
+
+  /** What the chosen model cannot do with these attachments, said before they are sent. */
+  get #hints() {
+    const { name: model, sees, room } = this.#model ?? { sees: true, room: Infinity };
+    const tokens = this.attachments.reduce((sum, { tokens: own = 0 }) => sum + own, 0);
+    const hints = [];
+    if (!sees && this.#items.some(({ row }) => row.kind === 'picture')) hints.push(this.#text('blind', { model }));
+    if (tokens > room) hints.push(this.#text('long', { model }));
+    return hints;
+  }
+
+  get #model() {
+    const chosen = document.getElementById('model')?.value ?? Object.keys(this.#models)[0];
+    return this.#models[chosen];
+  }
+}
+
+/** @param {File} file @returns {'picture'|'document'} by what the browser says of it */
+function guessKind({ type }) {
+  return type.startsWith('image/') && type !== 'image/svg+xml' ? 'picture' : 'document';
 }

@@ -45,8 +45,8 @@ class Chat {
     // A selection may begin before it is known what will be in it, and copying cannot wait for a module.
     document.addEventListener('selectstart', () => document.querySelector('math') && import('./copy_tex.js'));
     for (const type of ['dragover', 'drop']) document.addEventListener(type, (event) => this.onFiles(event, event.dataTransfer));
-    document.addEventListener('change', ({ target }) => target.type === 'file' && this.addPictures(target));
-    if (this.#drafts.load(this.#picturesDraft)) import('./attachments.js').then((module) => module.putBackPictures(this, JSON.parse(this.#drafts.load(this.#picturesDraft))), () => {});
+    document.addEventListener('change', ({ target }) => target.type === 'file' && this.addFiles(target));
+    if (this.#drafts.load(this.#attachmentsDraft)) import('./attachments.js').then((module) => module.putBack(this, JSON.parse(this.#drafts.load(this.#attachmentsDraft))), () => {});
     this.#watchVisibility();
     this.page.watchConnection();
     if (this.page.temporary) import('./temporary.js').then((module) => module.deleteOnLeave(this.page));
@@ -171,42 +171,42 @@ class Chat {
     return replaceThread(this, html, message);
   }
 
-  /** Add dropped or pasted files as pictures. A dropped file would otherwise replace the page. */
+  /** Add dropped or pasted files to the question. A dropped file would otherwise replace the page. */
   onFiles(event, { types, files }) {
     if (!types.includes('Files')) return;
     event.preventDefault();
-    if (event.type !== 'dragover') this.addPictures({ files: Array.from(files) }, event.target);
+    if (event.type !== 'dragover') this.addFiles({ files: Array.from(files) }, event.target);
   }
 
   /** @param {{files: Iterable<File>, value?: string}} source  an input is emptied, so that it can have the same file again */
-  addPictures(source, target = source) {
+  addFiles(source, target = source) {
     const files = Array.from(source.files);
     if ('value' in source) source.value = '';
-    if (!document.getElementById('pictures')) return this.page.showNotice('no-files');
-    return import('./attachments.js').then((module) => module.addPictures(this, files, target)).catch(() => this.page.showNotice('not-loaded'));
+    if (!document.getElementById('files')) return this.page.showNotice('no-files');
+    return import('./attachments.js').then((module) => module.addFiles(this, files, target)).catch(() => this.page.showNotice('not-loaded'));
   }
 
-  /** Keep the pictures of the message box with its text. */
-  savePictures(pictures) {
-    this.#drafts.save(this.#picturesDraft, pictures.length ? JSON.stringify(pictures) : '');
+  /** Keep the attachments of the message box with its text. */
+  saveAttachments(attachments) {
+    this.#drafts.save(this.#attachmentsDraft, attachments.length ? JSON.stringify(attachments) : '');
   }
 
-  get #picturesDraft() {
-    return `pictures-${this.#draftName}`;
+  get #attachmentsDraft() {
+    return `attachments-${this.#draftName}`;
   }
 
   #send(content) {
     if (this.busy) return this.#enqueue(content);
-    this.requestReply({ body: { content }, question: content, pictures: this.composer.takeText(), typed: true });
+    this.requestReply({ body: { content }, question: content, attachments: this.composer.takeText(), typed: true });
   }
 
   /** Let a message wait for the end of the reply. */
   #enqueue(content) {
-    const pictures = this.composer.takeText();
+    const attachments = this.composer.takeText();
     this.#startSync().then(
       () => {
         this.composer.onAccepted();
-        this.#queue.add(content, pictures);
+        this.#queue.add(content, attachments);
       },
       () => {
         this.composer.restoreText();
@@ -222,20 +222,19 @@ class Chat {
    * @param {object} wanted.body  the request body, without the client key (and, in the next turn, without the
    *   model)
    * @param {string} [wanted.question]  shown at once
-   * @param {object[]} [wanted.pictures]  of the question: see pictures.js
+   * @param {object[]} [wanted.attachments]  of the question: see sent_attachments.js
    * @param {HTMLElement} [wanted.reply]  the article that is continued; none: a new one at the end
    * @param {Element[]} [wanted.replaced]  articles that are removed once the server has accepted the request
    * @returns {Promise<boolean>} whether the server accepted it
    */
-  requestReply({ url, body, question, pictures, reply, replaced = [], typed = false, keepFocus = false }) {
+  requestReply({ url, body, question, attachments, reply, replaced = [], typed = false, keepFocus = false }) {
     if (this.busy) return Promise.resolve(false);
     this.page.showNotice('');
     const moved = replaced.some((article) => article.contains(document.activeElement));
     return new Promise((onDecided) => {
-      const attachments = pictures?.map(({ id }) => id);
-      const request = this.#buildRequest(url, { ...body, attachments });
+      const request = this.#buildRequest(url, { ...body, attachments: attachments?.map(({ id }) => id) });
       const shownQuestion = question === undefined ? null : this.#appendArticle('question', question);
-      if (pictures?.length) import('./pictures.js').then((module) => module.showPictures(this, shownQuestion, pictures), () => {});
+      if (attachments?.length) import('./sent_attachments.js').then((module) => module.showAttachments(this, shownQuestion, attachments), () => {});
       const shownReply = reply ? this.#replyIn(reply) : this.#appendReply(request.body.model);
       const continues = Boolean(reply);
       this.#turn = new Turn({ reply: shownReply, continues, question: shownQuestion, replaced, typed, request, onDecided });
@@ -455,7 +454,7 @@ class Chat {
   #onCreated(conversation) {
     const address = this.page.url('conversation', conversation);
     const { question: article } = this.#turn;
-    const question = article?.querySelector('[data-part=text]').textContent || article?.querySelector('img')?.alt || '';
+    const question = article?.querySelector('[data-part=text]').textContent || article?.querySelector('[data-name]')?.title || '';
     this.page.conversation = conversation;
     if (!this.page.temporary) history.replaceState(null, '', address); // a reload begins another temporary chat
     this.composer.bindTo(conversation, this.page.url('send', conversation));

@@ -124,7 +124,7 @@ export class DraftStore {
 
 /** The form at the foot of the page. The same button sends and stops, so that it keeps the focus. */
 export class Composer {
-  pictures = null; // attachment_tray.js's tray, once a picture was added
+  attachments = null; // attachment_tray.js's tray, once a file was added
   #form;
   #box;
   #button;
@@ -200,26 +200,26 @@ export class Composer {
   }
 
   /**
-   * Empty the box. Its text and pictures stay in the draft until the server has accepted them.
-   * @returns {object[]|undefined} the pictures
+   * Empty the box. Its text and attachments stay in the draft until the server has accepted them.
+   * @returns {object[]|undefined} the attachments
    */
   takeText() {
     this.#unsent = this.#box.value;
     this.#setText('');
-    return this.pictures?.take();
+    return this.attachments?.take();
   }
 
   onAccepted() {
     this.#unsent = '';
     this.#save();
-    this.pictures?.onAccepted();
+    this.attachments?.onAccepted();
   }
 
   restoreText() {
     const text = this.#unsent;
     this.#unsent = '';
     this.putBack(text);
-    this.pictures?.restore();
+    this.attachments?.restore();
   }
 
   /** Put a text into the box, before the text that it holds. */
@@ -229,7 +229,7 @@ export class Composer {
 
   /** Bind later messages and drafts to the new conversation, which has an address now. */
   bindTo(conversation, action) {
-    for (const name of [this.#conversation, `pictures-${this.#conversation}`, 'system', 'parameters']) this.#drafts.save(name, '');
+    for (const name of [this.#conversation, `attachments-${this.#conversation}`, 'system', 'parameters']) this.#drafts.save(name, '');
     this.#conversation = conversation;
     this.#form.action = action;
     this.#savedText = '';
@@ -299,8 +299,8 @@ export class Composer {
 
   #send() {
     const text = this.#box.value;
-    const hasPictures = this.pictures?.size > 0;
-    if (hasPictures ? this.pictures.isReady() : text.trim()) this.#on.send(text);
+    const hasAttachments = this.attachments?.size > 0;
+    if (hasAttachments ? this.attachments.isReady() : text.trim()) this.#on.send(text);
   }
 
   #setText(text) {

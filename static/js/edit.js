@@ -44,16 +44,18 @@ function createForm(chat, article) {
   box.addEventListener('input', () => fitHeight(box));
   article.append(form);
   fitHeight(box);
-  addPictureButton(form);
-  const pictures = found?.pictures;
-  if (pictures || article.querySelector('.pictures')) import('./attachments.js').then((module) => module.editTray(chat, form, pictures));
+  addFileButton(form);
+  const attachments = found?.attachments;
+  if (attachments || article.querySelector('.pictures, .documents')) {
+    import('./attachments.js').then((module) => module.editTray(chat, form, attachments));
+  }
   saveDraft(form);
   form.addEventListener('input', () => saveDraft(form));
   return box;
 }
 
-/** Offer to add pictures where the message box does. */
-function addPictureButton(form) {
+/** Offer to add files where the message box does. */
+function addFileButton(form) {
   const button = document.querySelector('.attach')?.cloneNode(true);
   if (!button) return;
   button.querySelector('input').removeAttribute('id');
@@ -66,21 +68,21 @@ function saveDraft(form, leaving = false) {
   if (leaving && !edits.messages.includes(message)) return;
   const { value: text, selectionStart: start, selectionEnd: end } = form.elements.content;
   const caret = leaving && { start, end, held: form.contains(document.activeElement) };
-  edits.save(message, { text, source: form.source, pictures: form.pictures?.pictures, ...caret });
+  edits.save(message, { text, source: form.source, attachments: form.attachments?.attachments, ...caret });
 }
 
 /** Send the edit as a new branch. The old question stays as an earlier version. */
 export async function submitEdit(chat, form) {
   const article = form.closest('article');
   const box = form.elements.content;
-  const tray = form.pictures;
+  const tray = form.attachments;
   if (tray && !tray.isReady()) return undefined;
   if (!box.value.trim() && !tray?.size) return box.focus();
   if (chat.busy) return showError(article, chat.page.text('wait'), 'busy');
   const url = chat.page.url('edit', article.dataset.message);
   const content = box.value;
   const body = { content, model: chat.composer.model };
-  const accepted = await replaceFrom(chat, article, { url, body, question: content, pictures: tray?.pictures });
+  const accepted = await replaceFrom(chat, article, { url, body, question: content, attachments: tray?.attachments });
   if (accepted) edits.remove(article.dataset.message);
   else returnFocus(box);
 }

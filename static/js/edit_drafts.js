@@ -21,16 +21,16 @@ export class EditDrafts {
 
   /**
    * Return this tab's edit of a message, else the newest edit of another tab, with its origin as `source`.
-   * @returns {{text: string, source?: object, pictures?: object[], start?: number, end?: number, held?: boolean}|undefined}
+   * @returns {{text: string, source?: object, attachments?: object[], start?: number, end?: number, held?: boolean}|undefined}
    */
   find(message) {
     const edits = this.#drafts.names(PREFIX + message).map((name) => this.#read(name));
     const own = edits.find(({ from }) => from === this.#name(message));
     const [newest] = edits.sort((a, b) => b.at - a.at);
-    return own ?? (newest && { text: newest.text, pictures: newest.pictures, source: { from: newest.from, at: newest.at } });
+    return own ?? (newest && { text: newest.text, attachments: newest.attachments, source: { from: newest.from, at: newest.at } });
   }
 
-  /** @param {{text: string, source?: object, pictures?: object[], start?: number, end?: number, held?: boolean}} edit */
+  /** @param {{text: string, source?: object, attachments?: object[], start?: number, end?: number, held?: boolean}} edit */
   save(message, edit) {
     const name = this.#name(message);
     this.#drafts.save(name, JSON.stringify({ ...edit, at: Date.now() }));

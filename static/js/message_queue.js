@@ -66,9 +66,9 @@ export class MessageQueue {
     return this.#items.length > 0 && !this.#store.held;
   }
 
-  /** @param {object[]} [pictures]  see pictures.js */
-  add(text, pictures) {
-    this.#store.add(text, this.#chat.composer.model, pictures?.length ? pictures : undefined);
+  /** @param {object[]} [attachments]  see sent_attachments.js */
+  add(text, attachments) {
+    this.#store.add(text, this.#chat.composer.model, attachments?.length ? attachments : undefined);
     this.#render();
     announce(this.#list.stateText);
     if (!this.#chat.busy) this.#sendNext();
@@ -152,11 +152,11 @@ export class MessageQueue {
     return locks ? locks.request(LOCK_PREFIX + this.#store.name, { ifAvailable: true }, (lock) => lock && send()) : send();
   }
 
-  async #send({ key, text, model, pictures }) {
+  async #send({ key, text, model, attachments }) {
     this.#sending = key;
     this.#render();
     const body = { content: text, model, client_key: key };
-    if (!(await this.#chat.requestReply({ body, question: text, pictures }))) return;
+    if (!(await this.#chat.requestReply({ body, question: text, attachments }))) return;
     this.#store.remove(key);
     this.#render();
   }
@@ -174,11 +174,11 @@ export class MessageQueue {
   }
 
   #takeBack(key) {
-    const { text, pictures } = this.#store.find(key);
+    const { text, attachments } = this.#store.find(key);
     this.#store.remove(key);
     this.#render();
     this.#chat.composer.putBack(text);
-    if (pictures) import('./attachments.js').then((module) => module.putBackPictures(this.#chat, pictures));
+    if (attachments) import('./attachments.js').then((module) => module.putBack(this.#chat, attachments));
     this.#chat.composer.focus();
   }
 

@@ -13,7 +13,7 @@ let choose; // the callback of the current opening, called with the chosen model
 
 /** Open the picker of the model that answers from the next question on. */
 export function openModelPicker(page) {
-  return open(page, { title: TITLE, current: select.value, sees: document.querySelector('#composer .tray li') !== null }, (model) => useModel(page, model));
+  return open(page, { title: TITLE, current: select.value, sees: document.querySelector('#composer .tray .picture') !== null }, (model) => useModel(page, model));
 }
 
 /**

@@ -1,8 +1,9 @@
-/** Add pasted files as pictures: otherwise they would vanish. For dropped files, see chat.js. */
+/** Add pasted files to the question: otherwise they would vanish. For dropped files, see chat.js. */
 export function watchPastedFiles(chat) {
   document.addEventListener('paste', (event) => {
-    const types = event.clipboardData?.types ?? [];
+    const { types = [], files = [] } = event.clipboardData ?? {};
     // A copy from an office program holds its text and a picture of it.
-    if (types.length && !types.includes('text/plain')) chat.onFiles(event, event.clipboardData);
+    const isText = types.includes('text/plain') && Array.from(files).every(({ type }) => type.startsWith('image/'));
+    if (types.length && !isText) chat.onFiles(event, event.clipboardData);
   });
 }

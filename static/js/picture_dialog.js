@@ -1,5 +1,5 @@
 import { loadParts } from './attachment_parts.js';
-import { pictureOf, showImage } from './pictures.js';
+import { pictureOf, showImage } from './sent_attachments.js';
 
 /** Open a picture of the thread in its full size. */
 export async function openPicture(chat, link) {
@@ -14,7 +14,7 @@ export async function openPicture(chat, link) {
 
 /**
  * Open a picture in its full size.
- * @param {import('./pictures.js').Picture} picture
+ * @param {import('./sent_attachments.js').Picture} picture
  * @param {(alt: string) => void} [describe]  gets the alternative text; none: it cannot be changed
  */
 export function openDialog({ url, name, alt, width, height }, describe) {

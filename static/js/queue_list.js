@@ -1,7 +1,7 @@
 import { isSendKey } from './composer.js';
 import { cloneTemplate } from './page.js';
 
-const PICTURE = '🖼';
+const ICONS = { picture: '🖼', document: '📄' };
 
 /** The list of the queued messages above the message box. */
 export class QueueList {
@@ -68,7 +68,7 @@ export class QueueList {
     const isEdited = item.draft !== undefined;
     const row = cloneTemplate(isEdited ? 'queue-edit-template' : 'queue-row-template');
     row.dataset.key = item.key;
-    if (item.pictures) row.dataset.pictures = item.pictures.length;
+    if (item.attachments) row.dataset.attachments = item.attachments.length;
     if (isEdited) this.#setUpEditor(row.querySelector('textarea'), item);
     else row.querySelector('[data-part=text]').textContent = textOf(item);
     return row;
@@ -104,14 +104,14 @@ export class QueueList {
   }
 
   #save(key, box) {
-    if (box.value.trim() || this.#rowOf(key).dataset.pictures) this.#on.save(key, box.value);
+    if (box.value.trim() || this.#rowOf(key).dataset.attachments) this.#on.save(key, box.value);
     else box.focus();
   }
 }
 
-/** @returns {string} what a row shows: the text, and an icon for each picture */
-function textOf({ text, pictures = [] }) {
-  return [text, PICTURE.repeat(pictures.length)].filter(Boolean).join(' ');
+/** @returns {string} what a row shows: the text, and an icon for each attachment */
+function textOf({ text, attachments = [] }) {
+  return [text, attachments.map(({ kind }) => ICONS[kind]).join('')].filter(Boolean).join(' ');
 }
 
 /** Return whether a row shows this message in its present state. */

@@ -9,7 +9,7 @@ const EMPTY = '{"held":false,"items":[]}';
 export class QueueStore {
   #drafts;
   #name;
-  #state = JSON.parse(EMPTY); // items: {key, text, model, pictures?, at, draft?}; `draft`: being edited
+  #state = JSON.parse(EMPTY); // items: {key, text, model, attachments?, at, draft?}; `draft`: being edited
   #isUnstored = false; // the browser's storage is full or forbidden, so this page alone knows the state
 
   /**
@@ -48,9 +48,9 @@ export class QueueStore {
     return this.items.find((item) => item.key === key);
   }
 
-  /** @param {object[]} [pictures]  see pictures.js */
-  add(text, model, pictures, at = Date.now()) {
-    this.#change((state) => state.items.push({ key: newUuid(), text, model, ...(pictures && { pictures }), at }));
+  /** @param {object[]} [attachments]  see sent_attachments.js */
+  add(text, model, attachments, at = Date.now()) {
+    this.#change((state) => state.items.push({ key: newUuid(), text, model, ...(attachments && { attachments }), at }));
   }
 
   remove(key) {

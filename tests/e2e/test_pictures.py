@@ -1,6 +1,5 @@
 """Pictures in a question: added, described, removed, sent, edited and opened."""
 
-import base64
 import re
 from collections.abc import Iterable
 
@@ -10,6 +9,7 @@ from playwright.sync_api import Locator, Page, Request, Route, expect
 from tests.attachments import pictures
 from tests.e2e.axe import WINDOW, findings
 from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.file_events import fire
 from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way
 from tests.support.people import PASSWORD
 from tests.support.server import Server
@@ -19,18 +19,6 @@ PHOTO = {"name": "cat.jpg", "mimeType": "image/jpeg", "buffer": pictures.jpeg(64
 DRAWING = {"name": "plan.png", "mimeType": "image/png", "buffer": pictures.png(300, 900, (20, 120, 200))}
 UPLOAD = "**/attachments/"
 OWN = re.compile("attachment|picture|upload")  # in the addresses of modules, styles and parts of pictures
-# Playwright cannot drop a file of the desk: the page gets the events that a browser would send it.
-SEND = """([type, target, content, texts]) => {
-  const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
-  const transfer = new DataTransfer();
-  transfer.items.add(new File([bytes], 'cat.jpg', { type: 'image/jpeg' }));
-  for (const text of texts) transfer.setData('text/plain', text);
-  const name = type === 'paste' ? 'clipboardData' : 'dataTransfer';
-  const event = new (type === 'paste' ? ClipboardEvent : DragEvent)(type, {
-    bubbles: true, cancelable: true, [name]: transfer,
-  });
-  return !document.querySelector(target).dispatchEvent(event);
-}"""
 
 
 class Pictures(ChatPage):
@@ -38,7 +26,7 @@ class Pictures(ChatPage):
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
-        self.input = page.locator("#pictures")
+        self.input = page.locator("#files")
         self.tray = page.locator("#composer .tray")
         self.added = self.tray.locator("img[src]")
         self.sent = page.locator("article.question .pictures img")
@@ -61,7 +49,7 @@ class Pictures(ChatPage):
 
     def fire(self, kind: str, content: bytes = PHOTO["buffer"], *texts: str, at: str = "#content") -> bool:
         """Return whether the page has taken the event from the browser."""
-        return bool(self.page.evaluate(SEND, [kind, at, base64.b64encode(content).decode(), list(texts)]))
+        return fire(self.page, kind, {**PHOTO, "buffer": content}, texts=texts, at=at)
 
 
 @pytest.fixture
@@ -125,7 +113,7 @@ def test_a_file_is_added_and_never_replaces_the_page(chat: Pictures, kind: str) 
     assert chat.fire(kind)
     expect(chat.added).to_have_count(1)
     assert not chat.fire("paste", PHOTO["buffer"], "A table of which an office program also copies a picture")
-    assert chat.fire(kind, b"<svg>no picture</svg>")
+    assert chat.fire(kind, bytes(range(200)))
     expect(chat.notice).not_to_be_empty()
     expect(chat.added).to_have_count(1)
 
@@ -136,13 +124,13 @@ def test_a_site_without_a_seeing_model_refuses_files_in_words(window: Window, se
     chat.page.evaluate("document.querySelector('.attach').remove()")
     assert chat.fire("dragover")
     assert chat.fire("drop")
-    expect(chat.notice).to_have_text("Files and images can’t be attached yet.")
+    expect(chat.notice).to_have_text("This site doesn’t take files.")
 
 
 def test_at_most_eight_are_taken(chat: Pictures) -> None:
     chat.input.set_input_files([{**DRAWING, "name": f"{n}.png"} for n in range(9)])  # type: ignore[list-item]
     expect(chat.added).to_have_count(8)
-    expect(chat.notice).to_have_text("A message can have up to 8 pictures.")
+    expect(chat.notice).to_have_text("A message can have up to 8 files.")
 
 
 def test_an_upload_shows_its_progress_and_can_be_cancelled(chat: Pictures) -> None:
@@ -151,7 +139,7 @@ def test_an_upload_shows_its_progress_and_can_be_cancelled(chat: Pictures) -> No
     chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
     expect(chat.tray.get_by_role("progressbar", name="Adding cat.jpg")).to_be_visible()
     chat.ask("Well?")
-    expect(chat.notice).to_have_text("Wait until the pictures are added.")
+    expect(chat.notice).to_have_text("Wait until the files are added.")
     expect(chat.box).to_have_value("Well?")
     chat.tray.get_by_role("button", name="Remove cat.jpg").click()
     expect(chat.tray).to_be_hidden()

@@ -218,7 +218,7 @@ def test_pictures_are_chosen_and_sent(chat: ChatPage, tmp_path: Path) -> None:
         (tmp_path / f"{number}.jpg").write_bytes(pictures.jpeg(size))
     chat.page.locator("select#model").select_option("@cf/google/gemma-4-26b-a4b-it")
     chosen = [str(path) for path in sorted(tmp_path.glob("*.jpg"))]
-    chat.page.get_by_role("button", name="Add pictures").set_input_files(chosen)
+    chat.page.get_by_role("button", name="Add files").set_input_files(chosen)
     ask(chat, "What is this?")
     expect(chat.page.locator(".question .pictures img")).to_have_count(2)
     expect(chat.reply).to_have_attribute("data-status", "complete")

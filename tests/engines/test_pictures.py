@@ -29,7 +29,7 @@ def test_a_picture_is_chosen_pasted_sent_and_kept(chat: ChatPage, tmp_path: Path
     chat.browser.click("button", "Model:")
     chat.browser.click("radio", SEEING)
     chat.browser.misses("dialog", "Choose a model")
-    chat.browser.choose_files("#pictures", photo)
+    chat.browser.choose_files("#files", photo)
     chat.browser.wait_until(SHOWN, TRAY, 1)
     chat.browser.wait_until(LISTENS)
     chat.browser.wait_until(PASTE, base64.b64encode(pictures.png(300, 900)).decode())

@@ -74,12 +74,12 @@ test('without storage the page alone knows the messages', () => {
   assert.deepEqual(textsOf(queue), ['first', 'second']);
 });
 
-test('a message keeps its pictures, through an edit too', () => {
+test('a message keeps its attachments, through an edit too', () => {
   const queue = open();
-  const pictures = [{ id: 'p', url: '/attachments/p/' }];
-  queue.add('first', 'glm', pictures);
+  const attachments = [{ id: 'p', url: '/attachments/p/' }];
+  queue.add('first', 'glm', attachments);
   queue.add('second');
   const key = queue.endEdit(queue.items[0].key, 'changed', 'glm');
-  assert.deepEqual(queue.find(key).pictures, pictures);
-  assert.equal('pictures' in queue.items[1], false);
+  assert.deepEqual(queue.find(key).attachments, attachments);
+  assert.equal('attachments' in queue.items[1], false);
 });

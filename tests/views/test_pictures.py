@@ -209,8 +209,7 @@ def without(servers: Any) -> Person:
 
 def test_site_without_pictures_promises_none(without: Person) -> None:
     page = without.get("/").text
-    assert 'id="pictures"' not in page
-    assert "data-sees" not in page
+    assert 'type="file"' not in page
     assert "vision</span>" not in without.get("/models/").text
     body = {"content": "Well?", "model": SEEING, "attachments": [str(uuid.uuid4())]}
     assert refused(without.post("/c/", body)) == (400, "attachment_not_found")

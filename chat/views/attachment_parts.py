@@ -1,0 +1,30 @@
+"""Parts that the chat page loads when a file is first added: templates, sentences and a dialog."""
+
+import json
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from chat.models import Attachment
+from chat.turns.prompt import DOCUMENTS_DIVISOR
+from chat.upstream.catalog import LlmModel
+
+from . import access
+
+ANY_ID = uuid.UUID(int=0)  # of the templates' attachments, which scripts replace
+
+
+@access.require_methods("GET", "HEAD", part=True)
+def parts(request: HttpRequest) -> HttpResponse:
+    context = {
+        "models": json.dumps({model.id: _describe(model) for model in access.get_models(request)}),
+        "pictures": [Attachment(id=ANY_ID, name="", width=1, height=1)],
+        "documents": [Attachment(id=ANY_ID, name="", pages=2)],
+    }
+    return render(request, "chat/_attachment_parts.html", context)
+
+
+def _describe(model: LlmModel) -> dict[str, str | bool | int]:
+    """Return what decides whether attachments suit the model. `room`: for whole documents, in tokens."""
+    return {"name": model.name, "sees": model.vision, "room": model.window // DOCUMENTS_DIVISOR}

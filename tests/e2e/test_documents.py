@@ -1,0 +1,198 @@
+"""Documents in a question: added, looked at, removed, sent, edited, and too long for a model."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+from tests.attachments import documents, pictures
+from tests.e2e.axe import WINDOW, findings
+from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.file_events import fire
+from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way
+from tests.fake_cloudflare.server import Fake
+from tests.support.server import Server
+from tests.support.waiting import until
+
+SMALL, LARGE = "GLM 4.7 Flash", "Kimi K2.6"  # by their context windows
+REPORT = {
+    "name": "report.pdf",
+    "mimeType": "application/pdf",
+    "buffer": documents.pdf("Lisbon spent 4200 euros.", "Porto spent 900 euros."),
+}
+NOTES = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"The bridge opens in May."}
+CODE = {"name": "main.rs", "mimeType": "", "buffer": b"fn main() {}"}
+SONG = {"name": "song.mp3", "mimeType": "audio/mpeg", "buffer": b"ID3\x04\x00\x00" + bytes(range(256))}
+PHOTO = {"name": "cat.jpg", "mimeType": "image/jpeg", "buffer": pictures.jpeg(640, 480)}
+BOOK = {"name": "book.txt", "mimeType": "text/plain", "buffer": b"Call me Ishmael, said the whale. " * 9_000}
+OWN = re.compile("attachment|upload")
+SHORT = "words tokens=3"
+
+
+class Documents(ChatPage):
+    """A chat page with the documents of its message box."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self.input = page.locator("#files")
+        self.tray = page.locator("#composer .tray")
+        self.added = self.tray.locator(".document a:visible")
+        self.sent = page.locator("article.question .documents a:visible")
+        self.hint = self.tray.locator(".tray-hint")
+
+    def choose(self, model: str) -> None:
+        self.page.locator("#pick").click()
+        self.page.locator("#models").get_by_role("radio", name=model).click()
+        expect(self.page.locator("#models")).to_be_hidden()
+
+    def add(self, *files: dict[str, Any], shown: int | None = None) -> None:
+        before = self.added.count()
+        self.input.set_input_files(list(files))  # type: ignore[arg-type]
+        expect(self.added).to_have_count(before + len(files) if shown is None else shown)
+
+    def ask_shortly(self, text: str) -> None:
+        self.ask(question(SHORT, text))
+
+
+@pytest.fixture
+def chat(window: Window, server: Server) -> Documents:
+    opened = Documents.open(window, server)
+    assert isinstance(opened, Documents)
+    return opened
+
+
+def chips(chat: Documents) -> list[str]:
+    """Return the documents under the question as the page holds them."""
+    return chat.page.locator("article.question .documents").evaluate_all(
+        "(lists) => lists.map((list) => list.outerHTML.replace(/\\s+</g, '<'))"
+    )
+
+
+@pytest.mark.parametrize("way", [MOUSE, KEYBOARD, FINGER], ids=str)
+def test_documents_are_added_read_sent_and_edited(
+    window: Window, server: Server, fake: Fake, way: Way
+) -> None:
+    chat = Documents.open(window, server, **way.window)
+    assert isinstance(chat, Documents)
+    loaded: list[Request] = []
+    chat.page.on("request", lambda request: loaded.append(request))
+    with chat.page.expect_file_chooser() as chooser:
+        way.press(chat.page.locator(".attach") if way is not KEYBOARD else chat.input)
+    assert not [request.url for request in loaded if OWN.search(request.url)]
+    chooser.value.set_files([REPORT, NOTES])  # type: ignore[list-item]
+    expect(chat.added).to_have_count(2)
+    expect(chat.tray).to_contain_text("2 pages · ")
+    expect(chat.page.locator("#status")).to_have_text("notes.txt added")
+    with chat.page.context.expect_page() as other:
+        way.press(chat.tray.get_by_role("link", name="View text of report.pdf"))
+    expect(other.value.locator("#page-2")).to_contain_text("Porto spent 900 euros.")
+    other.value.close()
+    chat.ask_shortly("What did Porto spend?")
+    chat.ended()
+    expect(chat.tray).to_be_hidden()
+    expect(chat.sent).to_have_count(2)
+    assert "Porto spent 900 euros." in str(fake.calls[-1]["body"]["messages"])
+    as_sent = chips(chat)
+    chat.page.reload()
+    assert chips(chat) == as_sent != []
+    way.press(chat.questions.get_by_role("button", name="Edit", exact=True))
+    edit = chat.page.locator(".edit")
+    expect(edit.locator(".document a:visible")).to_have_count(2)
+    way.press(edit.get_by_role("button", name="Remove notes.txt"))
+    expect(edit.get_by_role("button", name="Remove report.pdf")).to_be_focused()
+    way.press(edit.get_by_role("button", name="Save and send"))
+    expect(chat.sent).to_have_count(1)
+    expect(chat.sent).to_contain_text("report.pdf 2 pages")
+    chat.ended()
+    chat.page.reload()
+    expect(chat.sent).to_have_count(1)
+
+
+@pytest.mark.parametrize("kind", ["drop", "paste"])
+def test_what_is_refused_keeps_the_rest(chat: Documents, kind: str) -> None:
+    chat.add(REPORT)
+    address = chat.page.url
+    assert kind == "paste" or fire(chat.page, "dragover", NOTES)
+    # A file manager may also copy the file's name, which is not an answer to the question.
+    texts = ["notes.txt"] if kind == "paste" else []
+    until(lambda: fire(chat.page, kind, NOTES, texts=texts))  # once the module that listens has run
+    expect(chat.added).to_have_count(2)
+    assert fire(chat.page, kind, SONG)
+    expect(chat.notice).to_contain_text("song.mp3: The text of this file can’t be read here.")
+    expect(chat.added).to_have_count(2)
+    broken = {**REPORT, "name": "broken.pdf", "buffer": b"%PDF-1.7 nothing"}
+    chat.add(broken, CODE, SONG, shown=3)
+    expect(chat.notice).to_contain_text(re.compile("broken.pdf: .* song.mp3: "))
+    expect(chat.tray).to_contain_text("main.rs")
+    # A picture and a document that the browser takes for another are what the server says.
+    chat.input.set_input_files(
+        [{**PHOTO, "mimeType": ""}, {**NOTES, "name": "odd.txt", "mimeType": "image/png"}]  # type: ignore[list-item]
+    )
+    expect(chat.tray.locator("img[src]")).to_have_count(1)
+    expect(chat.added).to_have_count(4)
+    assert chat.page.url == address
+
+
+def test_a_document_too_long_for_the_model_is_said(chat: Documents) -> None:
+    chat.choose(SMALL)
+    chat.add(BOOK, NOTES)
+    expect(chat.hint).to_contain_text(f"Too long for {SMALL} as a whole: the best parts for your question")
+    expect(chat.page.locator("#status")).to_have_text(re.compile(f"notes.txt added. Too long for {SMALL}"))
+    # All models take documents, so that none is greyed out.
+    chat.hint.get_by_role("button", name="Choose another model").click()
+    expect(chat.page.locator(".model-row [type=radio]:disabled")).to_have_count(0)
+    chat.page.locator("#models").get_by_role("radio", name=LARGE).click()
+    expect(chat.hint).to_be_hidden()
+    chat.choose(SMALL)
+    expect(chat.page.locator("#status")).to_contain_text(f"Too long for {SMALL}")
+    chat.tray.get_by_role("button", name="Remove book.txt").click()
+    expect(chat.hint).to_be_hidden()
+
+
+def test_drafts_and_the_queue_keep_documents(chat: Documents) -> None:
+    chat.add(REPORT)
+    chat.box.fill(question(SHORT, "Well?"))
+    chat.page.wait_for_timeout(400)  # until the draft is stored
+    chat.page.reload()
+    expect(chat.added).to_have_count(1)
+    expect(chat.tray).to_contain_text("2 pages · ")
+    chat.box.fill(question("words tokens=4000 delay=0.05"))
+    chat.box.press("Enter")
+    chat.grown_to(5)
+    chat.add(NOTES)
+    chat.ask("And then?")
+    expect(chat.page.locator("#queue")).to_contain_text("And then? 📄")
+    expect(chat.tray).to_be_hidden()
+    chat.page.get_by_role("button", name="Put back into the box").click()
+    expect(chat.added).to_have_count(1)
+    expect(chat.box).to_have_value("And then?")
+    expect(chat.sent).to_contain_text("report.pdf")
+    address = chat.added.get_attribute("href")
+    with chat.page.expect_request(lambda request: request.method == "DELETE"):
+        chat.tray.get_by_role("button", name="Remove notes.txt").click()
+    expect(chat.box).to_be_focused()
+    assert chat.page.request.get(str(address)).status == 404
+
+
+def test_a_document_alone_gives_the_conversation_its_name(chat: Documents) -> None:
+    chat.add(REPORT)
+    chat.send.click()
+    chat.ended()
+    expect(chat.page.locator("#conversations li").first).to_contain_text("report.pdf")
+    chat.page.reload()
+    expect(chat.page.locator("#conversations li").first).to_contain_text("report.pdf")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing(window: Window, server: Server, width: int) -> None:
+    chat = Documents.open(window, server, width=width, **WINDOW)
+    assert isinstance(chat, Documents)
+    chat.add(REPORT, BOOK)
+    assert findings(chat.page) == []
+    chat.ask_shortly("Well?")
+    chat.ended()
+    assert findings(chat.page) == []
+    chat.questions.get_by_role("button", name="Edit", exact=True).click()
+    expect(chat.page.locator(".edit .document a:visible")).to_have_count(2)
+    assert findings(chat.page) == []

@@ -1,9 +1,10 @@
 """Real parts: a server on a free port, a database of each test's own, a fake of Cloudflare only."""
 
+import gc
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,18 @@ def starts_process(item: pytest.Item) -> bool:
     return "subprocess" in vars(getattr(item, "module", item)) or "run_manage" in getattr(
         code, "co_names", ()
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Keep what is imported and collected, which lives to the end, out of every later garbage collection."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses among them

@@ -29,11 +29,6 @@ def folder(attachments: Path, settings: Any, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ann() -> User:
-    return User.objects.create_user("ann")
-
-
-@pytest.fixture
 def talk(ann: User, tmp_path: Path) -> Conversation:
     made = Conversation.objects.create(user=ann, title="Notes", model="m")
     question = Message.objects.create(conversation=made, role="user", text="")

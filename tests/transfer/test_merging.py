@@ -1,10 +1,8 @@
 """A later export of a conversation that was imported before."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings as site
 from django.utils import timezone
 
 from chat.models import Conversation, ImportJob, Message, User
@@ -12,19 +10,8 @@ from chat.transfer import jobs, merging
 from tests.transfer import samples
 from tests.transfer.importing import imported, never, start, uploaded
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("folder")]
 State = ImportJob.State
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site, "DATA_DIR", tmp_path)
-    monkeypatch.setattr(jobs, "MAX_PAUSE_SECONDS", 0)
-
-
-@pytest.fixture
-def ann() -> User:
-    return User.objects.create_user("ann")
 
 
 def longer() -> dict[str, Any]:

@@ -32,11 +32,6 @@ def folder(attachments: Path, settings: Any, tmp_path: Path) -> Path:
     return attachments
 
 
-@pytest.fixture
-def ann() -> User:
-    return User.objects.create_user("ann")
-
-
 def decoded(content: bytes) -> Picture:
     with tempfile.TemporaryFile() as file:
         file.write(content)

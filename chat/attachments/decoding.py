@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from chat.exceptions import RequestError
 
-from .confinement import READERS, Expired, Limits, run_confined
+from .confinement import Expired, Limits, run_confined
 from .picture_process import LONGEST_SIDE
 from .problems import BrokenPicture, NotAPicture, TookTooLong, TooManyPixels
 
@@ -19,7 +19,6 @@ MAX_OUTPUT_BYTES = 20_000_000  # of the child, whatever it wants to send
 ADDRESS_SPACE_BYTES = 1_342_177_280  # 50 megapixels of WebP with transparency take a gibibyte
 CPU_SECONDS = 10
 SIGNATURES = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n\x1a\n"}
-DECODING = READERS
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,10 @@ from typing import Any
 import httpx
 import pytest
 
+from chat.api import document_parts
+from chat.api.document_parts import Document, texts_of
+from chat.attachments.problems import TooManyAtOnce
+from chat.upstream.client import Client
 from tests.api.client import CHAT, MODEL, RUN, Program
 from tests.attachments import documents, pictures
 from tests.fake_cloudflare.server import Fake
@@ -133,6 +137,17 @@ def test_a_recorded_call_has_a_line_for_the_file(program: Any, server: Server) -
         "SELECT text FROM chat_message WHERE role = 'user' AND text LIKE '%Remember the file?'"
     )
     assert found == "[document: report.pdf]\n\nRemember the file?"
+
+
+async def test_files_that_wait_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    client, documents_sent = Client(None, None), [Document("a.txt", b"x")]
+    (text,) = (await texts_of(client, 1, documents_sent)).values()
+    assert "\nx\n" in text
+    monkeypatch.setattr(document_parts, "MAX_WAITING", 0)
+    with pytest.raises(TooManyAtOnce) as error:
+        await texts_of(client, 1, documents_sent)
+    assert (error.value.status, error.value.retry_after) == (429, 5)
+    await client.aclose()
 
 
 def test_a_key_without_a_right_has_no_file_read(program: Any, fake: Fake) -> None:

@@ -163,13 +163,12 @@ def test_a_key_that_others_can_read_is_an_error(settings: Any, tmp_path: Path) -
     assert "chmod 600" in findings()["chatsite.E004"]
 
 
-def test_a_database_that_others_can_read_is_an_error(
-    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_database_that_others_can_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "db.sqlite3"
     file.touch(0o600)
-    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", "django.db.backends.sqlite3")
-    monkeypatch.setitem(settings.DATABASES["default"], "NAME", str(file))
+    # Not inside `DATABASES`: a thread's new connection would keep this ENGINE and open the next NAME with it.
+    database = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(file)}
+    monkeypatch.setattr("chatsite.checks.settings.DATABASES", {"default": database})
     tmp_path.chmod(0o755)
     assert findings() == {}
     file.chmod(0o644)

@@ -18,6 +18,7 @@ from .invite import Invite
 from .maintenance_task import MaintenanceTask
 from .message import Message
 from .preferences import Preferences
+from .prompt import Prompt
 from .purged_usage import PurgedUsage
 from .run import Run
 from .run_chunk import RunChunk
@@ -49,6 +50,7 @@ __all__ = [
     "MaintenanceTask",
     "Message",
     "Preferences",
+    "Prompt",
     "PurgedUsage",
     "Run",
     "RunChunk",

@@ -19,6 +19,8 @@ from chat.models.conversation import ConversationQuerySet
 from .document import file_name, written
 from .json_export import json_pieces
 from .markdown_export import NameOf, markdown_pieces
+from .prompts import FILE as PROMPTS
+from .prompts import prompts_json
 
 FORMAT, VERSION = "chat.account", 1
 ACCOUNT = "account.json"
@@ -63,6 +65,8 @@ def archive_pieces(
     pipe, packed = _Pipe(), set[str]()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_entry(ACCOUNT, timezone.now()), _account(user))
+        if only is None and (own_prompts := prompts_json(user)):
+            archive.writestr(_entry(PROMPTS, timezone.now()), own_prompts)
         wanted = exported(user) if only is None else exported(user).filter(pk__in=only)
         for key in list(wanted.order_by("-updated", "-pk").values_list("pk", flat=True)):
             conversation = exported(user).prefetch_related("tags").filter(pk=key).first()

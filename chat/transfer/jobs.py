@@ -19,14 +19,15 @@ from django.utils import timezone
 from chat.db import write_lock
 from chat.model_catalog import catalog
 from chat.models import ImportJob, User
+from chat.prompts.content import Content
 from chat.wire import strict_json
 
-from . import formats, json_items, uploads
+from . import formats, json_items, prompts, uploads
 from .attachments import Attachments
 from .imported import ImportedConversation, ImportedMessage
 from .json_items import Unreadable
 from .merging import Planned, merge, new_messages
-from .problems import ConversationProblem, FileProblem
+from .problems import ConversationProblem, FileProblem, PromptProblem
 from .sources import objects_in
 from .storing import id_of, ids_of, is_in_trash, is_known, store
 
@@ -127,9 +128,9 @@ class _Step:
 
     def _check(self, objects: Iterator[bytes | Unreadable]) -> None:
         """Count the file's content, and store the preview."""
-        preview = _Preview(self._attachments)
+        preview = _Preview(self._job.user, self._attachments)
         for item in self._paced(objects):
-            preview.add(self._job.user, item)
+            preview.add(item)
             self._job.processed += 1
             if self._job.processed > MAX_CONVERSATIONS:
                 raise FileProblem("too_many")
@@ -150,9 +151,13 @@ class _Step:
     def _store(self, item: bytes | Unreadable) -> None:
         job = self._job
         try:
-            conversation = conversation_in(item)
-        except ConversationProblem:
-            conversation = None
+            found = object_in(item)
+        except (ConversationProblem, PromptProblem):
+            found = None
+        if isinstance(found, Content):
+            self._store_prompt(found)
+            return
+        conversation = found
         if conversation and not is_known(job.user, conversation):
             offered = catalog.catalog_for_user(catalog.current.get(), job.user)
             self._take_attachments(conversation.messages)
@@ -162,6 +167,11 @@ class _Step:
             merge(job.user, conversation, new, self._confirm)
         else:
             job.processed += 1
+
+    def _store_prompt(self, prompt: Content) -> None:
+        with contextlib.suppress(PromptProblem):
+            prompts.store(self._job.user, prompt)
+        self._job.processed += 1
 
     def _take_attachments(self, messages: list[ImportedMessage]) -> None:
         """Store the files of the messages' attachments, with a heartbeat in between."""
@@ -204,14 +214,19 @@ class _Step:
         self._beat_at = time.monotonic()
 
 
-def conversation_in(item: bytes | Unreadable) -> ImportedConversation:
-    """Return the conversation that one JSON object describes. Raises ConversationProblem."""
+def object_in(item: bytes | Unreadable) -> ImportedConversation | Content:
+    """Return the conversation or the prompt that one JSON object describes.
+
+    Raises ConversationProblem and PromptProblem.
+    """
     if isinstance(item, Unreadable):
         raise ConversationProblem(item.code)
     try:
         value = strict_json.loads(item, max_depth=json_items.MAX_DEPTH, allow_halves=True)
     except strict_json.InvalidJSON as error:
         raise ConversationProblem("deep" if str(error) == strict_json.TOO_DEEP else "invalid") from error
+    if prompts.matches(value):
+        return prompts.prompt_in(value)
     conversation = formats.conversation_of(value)
     conversation.key = conversation.key or blake2b(item, digest_size=16).hexdigest()
     return conversation
@@ -220,8 +235,10 @@ def conversation_in(item: bytes | Unreadable) -> ImportedConversation:
 class _Preview:
     """Counts of what an import would store, shown before it is started."""
 
-    def __init__(self, files: Attachments) -> None:
-        self._files = files
+    def __init__(self, user: User, files: Attachments) -> None:
+        self._user, self._files = user, files
+        self._shelf = prompts.Shelf.of(user)
+        self._prompts = self._known_prompts = self._refused_prompts = 0
         self.conversations = self._messages = self._known = self._trashed = self._attachments = 0
         self._grown = self._added = 0
         self._sources: Counter[str] = Counter()
@@ -229,12 +246,26 @@ class _Preview:
         self._names: list[str] = []
         self._planned = Planned()
 
-    def add(self, user: User, item: bytes | Unreadable) -> None:
+    def add(self, item: bytes | Unreadable) -> None:
         try:
-            conversation = conversation_in(item)
+            found = object_in(item)
+            if isinstance(found, Content):
+                self._add_prompt(found)
+            else:
+                self._add_conversation(found)
         except ConversationProblem as problem:
             self._skipped[problem.code] += 1
-            return
+        except PromptProblem:
+            self._refused_prompts += 1
+
+    def _add_prompt(self, prompt: Content) -> None:
+        if self._shelf.add(prompt):
+            self._prompts += 1
+        else:
+            self._known_prompts += 1
+
+    def _add_conversation(self, conversation: ImportedConversation) -> None:
+        user = self._user
         key = id_of(user, conversation)
         if key not in self._planned and not is_known(user, conversation):
             self._add_new(key, conversation)
@@ -263,14 +294,14 @@ class _Preview:
     @property
     def is_empty(self) -> bool:
         """True if there is nothing to import."""
-        return not (self.conversations or self._grown)
+        return not (self.conversations or self._grown or self._prompts)
 
     @property
     def problem(self) -> str:
         """The reason for which an empty one is refused: a key of `problems.FILE`."""
-        if self._skipped:
+        if self._skipped or self._refused_prompts:
             return "nothing"
-        return "known" if self._known or self._trashed else "no_conversations"
+        return "known" if self._known or self._trashed or self._known_prompts else "no_conversations"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -284,4 +315,7 @@ class _Preview:
             "skipped": dict(self._skipped),
             "attachments": self._attachments,
             "names": self._names,
+            "prompts": self._prompts,
+            "known_prompts": self._known_prompts,
+            "refused_prompts": self._refused_prompts,
         }

@@ -20,6 +20,10 @@ class ConversationProblem(Exception):
         self.code = code
 
 
+class PromptProblem(Exception):
+    """One prompt of the file is left out: it is not valid, or the person can have no more."""
+
+
 FILE: dict[str, Promise] = {
     "compression": _("The zip file is compressed in a way that can’t be read here."),
     "damaged": _("The file is damaged or incomplete. Download or copy it again."),

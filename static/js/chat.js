@@ -46,6 +46,8 @@ class Chat {
     document.addEventListener('selectstart', () => document.querySelector('math') && import('./copy_tex.js'));
     for (const type of ['dragover', 'drop']) document.addEventListener(type, (event) => this.onFiles(event, event.dataTransfer));
     document.addEventListener('change', ({ target }) => target.type === 'file' && this.addFiles(target));
+    const prompts = ({ target }) => target.value === '/' && import('./prompt_menu.js').then((module) => module.openPrompts(this.page, target)).catch(() => {});
+    document.getElementById('content').addEventListener('input', prompts);
     if (this.#drafts.load(this.#attachmentsDraft)) import('./attachments.js').then((module) => module.putBack(this, JSON.parse(this.#drafts.load(this.#attachmentsDraft))), () => {});
     this.#watchVisibility();
     this.page.watchConnection();

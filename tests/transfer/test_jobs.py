@@ -52,6 +52,9 @@ def test_the_preview_counts_and_stores_nothing(ann: User) -> None:
         "skipped": {"empty": 1, "invalid": 2},
         "attachments": 4,
         "names": ["cat.png", "notes.txt", "sum.pdf", "x.png"],
+        "prompts": 0,
+        "known_prompts": 0,
+        "refused_prompts": 0,
     }
     assert not Conversation.objects.exists()
     assert not jobs.work(never), "it waits for its owner"

@@ -20,7 +20,7 @@ HTML = "```html\n<p>Hello</p>\n```\n"
 
 @dataclass(frozen=True)
 class Turn:
-    """The keys of one turn, of an API key and of a shared link; `person` is an account that may be there."""
+    """The keys of a turn, an API key, a shared link and a prompt; `person` is an account that may be there."""
 
     conversation: str
     question: str
@@ -32,6 +32,7 @@ class Turn:
     person: str = "999999999"
     attachment: str = NOBODYS
     document: str = NOBODYS
+    prompt: str = NOBODYS
 
 
 def ask(person: Person, *, picture: bool = False) -> Turn:
@@ -46,7 +47,10 @@ def ask(person: Person, *, picture: bool = False) -> Turn:
     reply = stream.meta["message"]
     shared = person.post(f"/messages/{reply}/share/", {"days": "7"}).json()
     link, token = shared["id"], shared["url"].split("/")[-2]
-    turn = Turn(stream.conversation, stream.meta["user_message"], reply, stream.run, key, link, token)
+    kept = {"title": "A prompt", "command": key, "text": SECRET}
+    prompt = person.post("/settings/prompts/", kept).json()["id"]
+    question = stream.meta["user_message"]
+    turn = Turn(stream.conversation, question, reply, stream.run, key, link, token, prompt=prompt)
     return replace(turn, attachment=uploaded[0], document=uploaded[1]) if uploaded else turn
 
 
@@ -59,6 +63,7 @@ def ask_and_delete(person: Person, *, picture: bool = False) -> Turn:
     turn = ask(person, picture=picture)
     assert person.post(f"/c/{turn.conversation}/delete/").status_code == 200
     assert person.post(f"/settings/keys/{turn.key}/revoke/").status_code == 200
+    assert person.post(f"/settings/prompts/{turn.prompt}/delete/").status_code == 200
     return turn
 
 
@@ -77,6 +82,7 @@ def address(row: Row, turn: Turn) -> str:
         "document": turn.document,
         "key": turn.key,
         "link": turn.link,
+        "prompt": turn.prompt,
         "id": turn.person,
         "object_id": {"user": turn.person, "run": turn.run, "apikey": turn.key, "sharedlink": turn.link}.get(
             table, turn.conversation

@@ -1,0 +1,115 @@
+"""The prompt library in the export of a person's data, and its import.
+
+The file `prompts.json` is described by prompts.schema.json. Who else may use a prompt is not exported.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from chat.db import write_lock
+from chat.exceptions import BadRequest
+from chat.models import Prompt, User
+from chat.models.prompt import LONGEST_COMMAND, LONGEST_PROMPT, LONGEST_TITLE
+from chat.prompts.content import Content, command_of
+from chat.prompts.library import MAX_PROMPTS
+from chat.wire.text import sanitize
+
+from .document import written
+from .problems import PromptProblem
+
+FORMAT, VERSION = "chat.prompt", 1
+FILE = "prompts.json"
+
+
+def prompts_json(user: User) -> str:
+    """Return the person's own prompts as a JSON array, "" if there are none. At most 4 million characters."""
+    own = Prompt.objects.owned_by(user).order_by("command")
+    lines = [json.dumps(_object(prompt), ensure_ascii=False) for prompt in own]
+    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else ""
+
+
+def _object(prompt: Prompt) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "id": str(prompt.pk),
+        "title": prompt.title,
+        "command": prompt.command,
+        "text": prompt.text,
+        "created": written(prompt.created),
+        "updated": written(prompt.updated),
+    }
+
+
+def matches(value: Any) -> bool:
+    """Return True for a parsed object that is a prompt."""
+    return isinstance(value, dict) and value.get("format") == FORMAT
+
+
+def prompt_in(value: dict[str, Any]) -> Content:
+    """Return the prompt that a parsed object describes. Raises PromptProblem."""
+    if not isinstance(value.get("version"), int) or value["version"] > VERSION:
+        raise PromptProblem
+    title = " ".join(_text(value, "title", LONGEST_TITLE).split())
+    try:
+        command = command_of(_text(value, "command", LONGEST_COMMAND), title)
+    except BadRequest as error:
+        raise PromptProblem from error
+    text = _text(value, "text", LONGEST_PROMPT)
+    if not (title and text.strip()):
+        raise PromptProblem
+    return Content(title, command, text)
+
+
+def _text(value: dict[str, Any], name: str, longest: int) -> str:
+    text = value.get(name)
+    if not isinstance(text, str) or len(text) > longest or sanitize(text) != text:
+        raise PromptProblem
+    return text
+
+
+@dataclass(slots=True)
+class Shelf:
+    """What of the person's prompts decides about an import: {command: (title, text)}, as it grows."""
+
+    prompts: dict[str, tuple[str, str]]
+
+    @classmethod
+    def of(cls, user: User) -> "Shelf":
+        own = Prompt.objects.owned_by(user).values_list("command", "title", "text")
+        return cls({command: (title, text) for command, title, text in own})
+
+    def add(self, content: Content) -> Content | None:
+        """Add a prompt, and return it with a command that is free; None if it is here already.
+
+        A prompt with the same title and text is the same one, whatever its command. Raises PromptProblem
+        at the limit.
+        """
+        if (content.title, content.text) in self.prompts.values():
+            return None
+        if len(self.prompts) >= MAX_PROMPTS:
+            raise PromptProblem
+        command = self._free(content.command)
+        self.prompts[command] = (content.title, content.text)
+        return Content(content.title, command, content.text)
+
+    def _free(self, wanted: str) -> str:
+        """Return the command, with a number if it is taken."""
+        command, number = wanted, 1
+        while command in self.prompts:
+            number += 1
+            command = f"{wanted[: LONGEST_COMMAND - len(str(number)) - 1]}-{number}"
+        return command
+
+
+def store(user: User, content: Content) -> bool:
+    """Store a prompt unless it is here already; return True if it was stored. Raises PromptProblem."""
+    with write_lock(), transaction.atomic():
+        user.lock()
+        new = Shelf.of(user).add(content)
+        if new:
+            Prompt.objects.create(owner=user, title=new.title, command=new.command, text=new.text)
+        return new is not None

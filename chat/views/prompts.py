@@ -1,0 +1,170 @@
+"""The section of the settings for the prompt library: list, create, edit and delete; end another's sharing."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from chat.exceptions import BadRequest, NotAuthenticated, NotFound, RequestError
+from chat.formats import grouped_number
+from chat.models import Prompt, User
+from chat.models.prompt import LONGEST_COMMAND, LONGEST_PROMPT, LONGEST_TITLE
+from chat.prompts import library, sharing
+from chat.prompts.content import Content, command_of
+from chat.prompts.sharing import Audience
+
+from . import access, request_fields, request_parsers
+from .errors import is_form
+from .responses import HttpResponseSeeOther
+from .settings_shell import render_section
+
+SHARES = ("nobody", "everybody", "groups")
+Wanted = tuple[Content, Audience | None]
+
+
+@access.require_methods("GET", "HEAD", "POST", page=True)
+def prompts(request: HttpRequest) -> HttpResponse:
+    """List the prompts that the user may use; a POST creates one."""
+    user = access.get_user(request)
+    if request.method == "POST":
+        return _save(request, user, None, lambda wanted: library.create(user, *wanted))
+    found = list(library.listed(user).select_related("owner").prefetch_related("groups"))
+    context = {
+        "own": [prompt for prompt in found if prompt.owner_id == user.pk],
+        "shared": [prompt for prompt in found if prompt.owner_id != user.pk],
+        "may_share": sharing.may_share(user),
+        "saved": "saved" in request.GET,
+    }
+    if context["may_share"]:
+        context["shared"] = sharing.shared_by_others(user)
+    return render_section(request, "prompts", "prompts/list.html", context)
+
+
+@access.require_methods("GET", "HEAD", page=True)
+def new(request: HttpRequest) -> HttpResponse:
+    """Show an empty form."""
+    return _form(request, access.get_user(request), None, {})
+
+
+@access.require_methods("GET", "HEAD", "POST", page=True)
+def one(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
+    """Show one of the user's own prompts in the form, or store what the form sent."""
+    user = access.get_user(request)
+    own = library.find_own(user, prompt)
+    if request.method == "POST":
+        return _save(request, user, own, lambda wanted: library.edit(user, prompt, *wanted))
+    return _form(request, user, own, _stored(own))
+
+
+@access.require_methods("POST")
+def delete(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
+    """Delete one of the user's own prompts."""
+    user = access.get_user(request)
+    request_parsers.no_fields(request)
+    library.delete(user, prompt)
+    return _changed(request, {"id": str(prompt), "deleted": True})
+
+
+@access.require_methods("POST")
+def withdraw(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
+    """End the sharing of anybody's prompt, as a person who may share prompts."""
+    user = access.get_user(request)
+    request_parsers.no_fields(request)
+    sharing.withdraw(user, prompt)
+    return _changed(request, {"id": str(prompt), "shared": False})
+
+
+def _changed(request: HttpRequest, answer: dict[str, Any], status: int = 200) -> HttpResponse:
+    if is_form(request):
+        return HttpResponseSeeOther(f"{reverse('chat:prompts')}?saved")
+    return JsonResponse(answer, status=status)
+
+
+def _save(
+    request: HttpRequest, user: User, own: Prompt | None, store: Callable[[Wanted], Prompt]
+) -> HttpResponse:
+    """Store the sent prompt. A refused form is shown again with what was typed."""
+    try:
+        prompt = store(_parse(request, user))
+    except (NotAuthenticated, NotFound):
+        raise
+    except RequestError as refusal:
+        if not is_form(request):
+            raise
+        return _form(request, user, own, _typed(request), refusal)
+    return _changed(request, {"id": str(prompt.pk), "command": prompt.command}, 200 if own else 201)
+
+
+def _parse(request: HttpRequest, user: User) -> Wanted:
+    """Return the content, and whom to share with: None if the request does not say. Raises a RequestError."""
+    sent = request_fields.parse(request, "title", "command", "text", "share", "groups")
+    title = request_fields.parse_text(sent, "title", LONGEST_TITLE, required=True) or ""
+    title = " ".join(title.split())
+    command = request_fields.parse_text(sent, "command", LONGEST_TITLE) or ""
+    text = request_fields.parse_text(sent, "text", LONGEST_PROMPT, required=True) or ""
+    content = Content(title, command_of(command, title), text.strip("\n"))
+    if "share" not in sent and "groups" not in sent:
+        return content, None
+    share = request_fields.parse_choice(sent, "share", SHARES, "nobody")
+    groups = _groups(sent) if share == "groups" else []
+    if share == "groups" and not groups:
+        raise BadRequest(_("Choose the groups to share with."))
+    if share == "nobody" and not sharing.may_share(user):
+        return content, None
+    return content, sharing.audience(user, everybody=share == "everybody", groups=groups)
+
+
+def _groups(sent: dict[str, Any]) -> list[int]:
+    """Return the ids of the chosen groups. Raises BadRequest."""
+    values = sent.get("groups", [])
+    if not isinstance(values, list) or not all(_is_id(value) for value in values):
+        raise BadRequest(_("“%(name)s” must be a list of numbers.") % {"name": "groups"})
+    return [int(value) for value in values]
+
+
+def _is_id(value: Any) -> bool:
+    """Return True for the id of a row, also as a form writes it."""
+    if isinstance(value, str):
+        return value.isascii() and value.isdecimal() and len(value) <= 9
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1_000_000_000
+
+
+def _stored(prompt: Prompt) -> dict[str, Any]:
+    groups = [str(group.pk) for group in prompt.groups.all()]
+    share = "everybody" if prompt.everybody else "groups" if groups else "nobody"
+    fields = {"title": prompt.title, "command": prompt.command, "text": prompt.text}
+    return {**fields, "share": share, "groups": groups}
+
+
+def _typed(request: HttpRequest) -> dict[str, Any]:
+    return {**request.POST.dict(), "groups": request.POST.getlist("groups")}
+
+
+def _form(
+    request: HttpRequest,
+    user: User,
+    own: Prompt | None,
+    fields: dict[str, Any],
+    refusal: RequestError | None = None,
+) -> HttpResponse:
+    may_share = sharing.may_share(user)
+    context = {
+        "prompt": own,
+        "fields": fields,
+        "refusal": refusal.message if refusal else "",
+        "longest_title": LONGEST_TITLE,
+        "longest_command": LONGEST_COMMAND + 1,  # with the slash
+        "longest_text": LONGEST_PROMPT,
+        "most": grouped_number(LONGEST_PROMPT),
+        "share": fields.get("share", "nobody"),
+        "may_share": may_share,
+        "groups": Group.objects.order_by("name") if may_share else (),
+        "chosen_groups": fields.get("groups", []),
+    }
+    return render_section(
+        request, "prompts", "prompts/form.html", context, refusal.status if refusal else 200
+    )

@@ -1,0 +1,162 @@
+"""The prompt library: its pages, and the menu that a slash opens in the empty message box."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.axe import findings
+from tests.e2e.chat_page import ChatPage, Window
+from tests.support.server import Server
+
+LETTER = {
+    "title": "Formal letter",
+    "command": "letter",
+    "text": "Dear {{name}},\nabout {{topic:boats}}: {{name}}!",
+}
+SUMMARY = {"title": "Short summary", "command": "summary", "text": "Summarize this:\n"}
+
+
+@pytest.fixture
+def chat(window: Window, server: Server) -> ChatPage:
+    return ChatPage.open(window, server)
+
+
+def save(chat: ChatPage, *prompts: dict[str, str]) -> None:
+    cookies = {cookie["name"]: cookie["value"] for cookie in chat.page.context.cookies()}
+    for prompt in prompts:
+        answer = chat.page.request.post(
+            "/settings/prompts/", data=prompt, headers={"X-CSRFToken": cookies["csrftoken"]}
+        )
+        assert answer.status == 201, answer.text()
+
+
+def test_the_menu_of_prompts(chat: ChatPage) -> None:
+    page, box = chat.page, chat.box
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    menu = page.get_by_role("listbox", name="Prompts")
+    options = menu.get_by_role("option")
+
+    # Without any prompt the menu offers to create one; a path is only text.
+    box.press_sequentially("/")
+    expect(options).to_have_text(["Create a prompt"])
+    box.press_sequentially("etc/hosts")
+    expect(menu).to_be_hidden()
+    expect(box).to_have_value("/etc/hosts")
+    box.fill("a/")
+    box.fill("")
+    save(chat, LETTER, SUMMARY)
+
+    # It filters while one types, and Tab takes.
+    box.press_sequentially("/")
+    expect(options).to_have_count(2)
+    expect(box).to_have_attribute("aria-controls", "prompt-menu")
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    assert findings(page) == []
+    box.press("ArrowDown")
+    expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+    expect(box).to_have_attribute("aria-activedescendant", re.compile("^prompt-"))
+    box.press("ArrowDown")
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    box.press_sequentially("sum")
+    expect(options).to_have_count(1)
+    expect(page.locator("#status")).to_have_text("1 prompt")
+    box.press("Tab")
+    expect(box).to_have_value("Summarize this:")
+    expect(box).to_be_focused()
+    expect(menu).to_be_hidden()
+    assert box.get_attribute("aria-controls") is None
+    assert box.evaluate("box => box.selectionStart") == len("Summarize this:")
+    box.press("Control+z")
+    expect(box).to_have_value("/sum")
+
+    # Escape leaves the slash; a space ends the menu.
+    box.fill("")
+    box.press_sequentially("/")
+    expect(options).to_have_count(2)
+    box.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(box).to_have_value("/")
+    box.press_sequentially(" and")
+    expect(menu).to_be_hidden()
+    expect(box).to_have_value("/ and")
+    assert [url for url in fetched if "/prompts/" in url], "the menu was fetched"
+
+
+def test_a_prompt_with_fields(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, "bob")
+    page, box = chat.page, chat.box
+    save(chat, LETTER)
+    box.press_sequentially("/")
+    expect(page.get_by_role("option")).to_have_count(1)
+    box.press("Enter")
+    dialog = page.get_by_role("dialog", name="Formal letter")
+    name, topic = dialog.get_by_label("name", exact=True), dialog.get_by_label("topic", exact=True)
+    expect(name).to_be_focused()
+    expect(topic).to_have_value("boats")
+    assert findings(page) == []
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(box).to_have_value("/")
+    box.fill("")
+    box.press_sequentially("/")
+    expect(page.get_by_role("option")).to_have_count(1)
+    box.press("Enter")
+    name.press_sequentially("Ada")
+    name.press("Shift+Enter")
+    name.press_sequentially("and Bob")
+    topic.press("Enter")
+    expect(dialog).to_be_hidden()
+    filled = "Dear Ada\nand Bob,\nabout boats: Ada\nand Bob!"
+    expect(box).to_have_value(filled)
+    expect(box).to_be_focused()
+    page.reload()
+    expect(box).to_have_value(filled)  # as a draft
+    chat.box.press("Enter")
+    expect(chat.questions.last).to_contain_text("about boats: Ada")
+    chat.ended()
+
+
+def test_nothing_is_loaded_before_the_first_slash(window: Window, server: Server) -> None:
+    page = window(server, "bob")
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url))
+    page.goto("/")
+    box = ChatPage(page).box
+    box.press_sequentially("either/or")
+    page.wait_for_load_state("networkidle")
+    assert not [url for url in fetched if "prompt" in url]
+
+
+def test_a_finger_takes_a_prompt(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, "erin", width=390, is_mobile=True, has_touch=True)
+    save(chat, SUMMARY, LETTER)
+    chat.box.tap()
+    chat.box.press_sequentially("/")
+    option = chat.page.get_by_role("option", name="Short summary")
+    expect(option).to_be_in_viewport(ratio=1)
+    assert chat.page.evaluate("document.documentElement.scrollWidth") == 390
+    option.tap()
+    expect(chat.box).to_have_value("Summarize this:")
+    expect(chat.box).to_be_focused()
+
+
+def test_the_pages_of_the_library(window: Window, server: Server) -> None:
+    page = window(server, "carol")
+    page.goto("/settings/prompts/")
+    expect(page.get_by_text("You have no prompts yet.")).to_be_visible()
+    page.get_by_role("link", name="New prompt").click()
+    page.get_by_label("Title").fill("Formal letter")
+    page.get_by_label("Text").fill("Dear {{name}}")
+    assert findings(page) == []
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("/formal-letter")).to_be_visible()
+    assert findings(page) == []
+    page.get_by_role("link", name="Formal letter").click()
+    page.get_by_label("Command").fill("/fl")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("/fl")).to_be_visible()
+    page.get_by_text("Delete Formal letter").click()
+    page.get_by_role("button", name="Delete this prompt").click()
+    expect(page.get_by_text("You have no prompts yet.")).to_be_visible()

@@ -1,0 +1,238 @@
+"""The prompt library: its pages, its limits, and who may use whose prompts."""
+
+import html
+import uuid
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from chat.models import Prompt, User
+from chat.models.prompt import LONGEST_PROMPT
+from chat.prompts import library
+from chat.prompts.content import command_from
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+LIST, NEW = "/settings/prompts/", "/settings/prompts/new/"
+LETTER = {"title": "A letter", "command": "/Letter", "text": "Dear {{name}},\nhello\n"}
+
+
+def post(page: Client, path: str, body: Any) -> Any:
+    return page.post(path, body, content_type="application/json")
+
+
+def saved(page: Client, **fields: Any) -> str:
+    answer = post(page, LIST, LETTER | fields)
+    assert answer.status_code == 201, answer.content
+    return str(answer.json()["id"])
+
+
+def stored() -> list[Any]:
+    return list(Prompt.objects.order_by("pk").values("pk", "title", "command", "text", "everybody", "groups"))
+
+
+def commands(user: User) -> list[str]:
+    client = Client()
+    client.force_login(user)
+    return [each["command"] for each in client.get("/prompts/").json()["prompts"]]
+
+
+@pytest.fixture
+def manager(db: None) -> User:
+    """A person who may share prompts."""
+    made = User.objects.create_user("max", is_staff=True)
+    made.user_permissions.add(Permission.objects.get(codename="publish_prompt"))
+    return made
+
+
+@pytest.fixture
+def office(manager: User) -> Client:
+    client = Client()
+    client.force_login(manager)
+    return client
+
+
+def test_a_prompt_is_created_listed_edited_and_deleted(page: Client) -> None:
+    key = saved(page)
+    assert page.get(f"/prompts/{key}/").json() == {
+        "id": key,
+        "title": "A letter",
+        "command": "letter",
+        "text": "Dear {{name}},\nhello",
+    }
+    changed = post(page, f"{LIST}{key}/", {"title": "Two  words", "text": "x"})
+    assert changed.json() == {"id": key, "command": "two-words"}
+    assert page.get("/prompts/").json()["prompts"] == [
+        {"id": key, "title": "Two words", "command": "two-words"}
+    ]
+    assert post(page, f"{LIST}{key}/delete/", {}).json() == {"id": key, "deleted": True}
+    assert not Prompt.objects.exists()
+
+
+def test_forms_work_without_scripts(page: Client) -> None:
+    answer = page.post(LIST, LETTER)
+    assert (answer.status_code, answer["Location"]) == (303, f"{LIST}?saved")
+    prompt = Prompt.objects.get()
+    assert "Your settings are saved." in page.get(answer["Location"]).content.decode()
+    shown = html.unescape(page.get(f"{LIST}{prompt.pk}/").content.decode())
+    assert 'value="letter"' in shown
+    assert ">\nDear {{name}},\nhello</textarea>" in shown
+    assert page.post(f"{LIST}{prompt.pk}/", LETTER | {"title": "B"}).status_code == 303
+    assert page.post(f"{LIST}{prompt.pk}/delete/").status_code == 303
+    assert not Prompt.objects.exists()
+
+
+def test_a_refused_form_keeps_what_was_typed(page: Client) -> None:
+    saved(page)
+    before = stored()
+    answer = page.post(LIST, LETTER | {"title": "Another", "text": "typed for long"})
+    shown = html.unescape(answer.content.decode())
+    assert answer.status_code == 409
+    assert "You already have a prompt with the command /letter." in shown
+    assert "typed for long" in shown
+    assert 'value="Another"' in shown
+    assert stored() == before
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"title": ""}, 400),
+        ({"title": None}, 400),
+        ({"title": "x" * 101}, 413),
+        ({"text": " \n"}, 400),
+        ({"text": "x" * (LONGEST_PROMPT + 1)}, 413),
+        ({"text": "a\0"}, 400),
+        ({"command": "two words"}, 400),
+        ({"command": "a/b"}, 400),
+        ({"command": "x" * 41}, 400),
+        ({"command": 1}, 400),
+        ({"more": 1}, 400),
+        ({"share": "all"}, 400),
+        ({"share": "groups"}, 400),
+        ({"share": "groups", "groups": ["x"]}, 400),
+        ({"share": "groups", "groups": 1}, 400),
+        ({"share": "everybody"}, 403),
+        ({"share": "groups", "groups": [1]}, 403),
+    ],
+)
+def test_a_wrong_field_is_refused(page: Client, fields: dict[str, Any], status: int) -> None:
+    key = saved(page, command="first")
+    before = stored()
+    assert post(page, LIST, LETTER | fields).status_code == status
+    assert post(page, f"{LIST}{key}/", LETTER | fields).status_code == status
+    assert stored() == before
+
+
+def test_the_longest_prompt_and_the_limit(page: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "MAX_PROMPTS", 2)
+    saved(page, text="x" * LONGEST_PROMPT)
+    saved(page, command="second")
+    assert post(page, LIST, LETTER | {"command": "third"}).status_code == 409
+    assert Prompt.objects.count() == 2
+
+
+def test_a_command_is_unique_for_each_person(page: Client, office: Client) -> None:
+    key = saved(page)
+    other = saved(page, command="other")
+    saved(office)
+    assert post(page, LIST, LETTER | {"command": "LETTER"}).status_code == 409
+    assert post(page, f"{LIST}{other}/", LETTER).status_code == 409
+    assert post(page, f"{LIST}{key}/", LETTER).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("title", "command"),
+    [
+        ("A formal letter!", "a-formal-letter"),
+        ("Übersetzen ins Englische", "übersetzen-ins-englische"),
+        ("日本語", "日本語"),
+        ("!!!", "prompt"),
+        ("x" * 50, "x" * 40),
+    ],
+)
+def test_a_command_is_made_of_the_title(title: str, command: str) -> None:
+    assert command_from(title) == command
+
+
+def test_a_prompt_is_shared_with_everybody_or_with_groups(alice: User, manager: User, office: Client) -> None:
+    bob, writers = User.objects.create_user("bob"), Group.objects.create(name="Writers")
+    bob.groups.add(writers)
+    key = saved(office, share="groups", groups=[writers.pk])
+    assert (commands(bob), commands(alice)) == (["letter"], [])
+    assert post(office, f"{LIST}{key}/", LETTER | {"text": "changed"}).status_code == 200
+    assert commands(bob) == ["letter"], "an edit that does not say with whom it is shared"
+    assert post(office, f"{LIST}{key}/", LETTER | {"share": "everybody"}).status_code == 200
+    assert (commands(bob), commands(alice)) == (["letter"], ["letter"])
+    assert post(office, f"{LIST}{key}/", LETTER | {"share": "nobody"}).status_code == 200
+    assert (commands(bob), commands(alice), commands(manager)) == ([], [], ["letter"])
+    assert (
+        post(office, LIST, LETTER | {"command": "b", "share": "groups", "groups": [999]}).status_code == 400
+    )
+
+
+def test_a_deleted_group_makes_its_prompts_private(alice: User, office: Client) -> None:
+    writers = Group.objects.create(name="Writers")
+    alice.groups.add(writers)
+    saved(office, share="groups", groups=[writers.pk])
+    writers.delete()
+    assert commands(alice) == []
+
+
+def test_a_reader_uses_a_shared_prompt_and_changes_nothing(page: Client, office: Client) -> None:
+    key = saved(office, share="everybody")
+    before = stored()
+    assert page.get(f"/prompts/{key}/").json()["text"].startswith("Dear")
+    shown = page.get(LIST).content.decode()
+    assert "Shared by others" in shown
+    assert "withdraw" not in shown
+    assert page.get(f"{LIST}{key}/").status_code == 404
+    for path, body in ((f"{LIST}{key}/", LETTER), (f"{LIST}{key}/delete/", {})):
+        assert post(page, path, body).status_code == 404
+    assert post(page, f"{LIST}{key}/withdraw/", {}).status_code == 403
+    assert stored() == before
+
+
+def test_who_may_share_ends_the_sharing_of_others(alice: User, office: Client) -> None:
+    prompt = Prompt.objects.create(owner=alice, title="t", command="c", text="x", everybody=True)
+    assert f"{prompt.pk}/withdraw/" in office.get(LIST).content.decode()
+    assert office.post(f"{LIST}{prompt.pk}/withdraw/").status_code == 303
+    prompt.refresh_from_db()
+    assert not prompt.everybody
+    assert post(office, f"{LIST}{prompt.pk}/withdraw/", {}).status_code == 404
+    assert post(office, f"{LIST}{uuid.uuid4()}/withdraw/", {}).status_code == 404
+
+
+def test_who_may_no_longer_share_does_not_change_what_is_shared(manager: User, office: Client) -> None:
+    key = saved(office, share="everybody")
+    manager.user_permissions.clear()
+    assert post(office, f"{LIST}{key}/", LETTER | {"text": "other"}).status_code == 409
+    assert Prompt.objects.get().text.startswith("Dear")
+    assert post(office, f"{LIST}{key}/delete/", {}).status_code == 200
+
+
+def test_the_menu_is_html_for_the_page_and_offers_a_first_prompt(page: Client) -> None:
+    part = {"HTTP_X_REQUESTED_WITH": "fetch", "HTTP_ACCEPT": "text/html"}
+    assert "Create a prompt" in page.get("/prompts/", **part).content.decode()
+    saved(page, title="<b>bold</b>")
+    shown = page.get("/prompts/", **part).content.decode()
+    assert 'data-title="&lt;b&gt;bold&lt;/b&gt;"' in shown
+    assert "Create a prompt" not in shown
+
+
+def test_lists_cost_the_same_queries_for_many(
+    page: Client, alice: User, office: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(20):
+        Prompt.objects.create(owner=alice, title="t", command=f"c{number}", text="x", everybody=True)
+    with django_assert_num_queries(3):
+        list(library.listed(alice).select_related("owner").prefetch_related("groups"))
+        list(library.listed(alice))
+
+
+def test_prompts_go_with_their_owner(alice: User, page: Client) -> None:
+    saved(page)
+    alice.delete()
+    assert not Prompt.objects.exists()

@@ -47,7 +47,7 @@ def _one(among: PromptQuerySet, key: uuid.UUID) -> Prompt:
 
 
 def create(user: User, content: Content, audience: Audience | None = None) -> Prompt:
-    """Store a new prompt, shared with `audience`. Raises Conflict at the limit, or if the command is taken."""
+    """Store a new prompt, shared with `audience`. Raises Conflict at the limit, or for a taken command."""
     with write_lock(), transaction.atomic():
         user.lock()
         if Prompt.objects.owned_by(user).count() >= MAX_PROMPTS:

@@ -48,7 +48,7 @@ FOREIGN_HOST = _(
     "SITE_URL, then restart the server."
 )
 # The prefixes of paths without pages.
-NO_PAGES = ("/runs/", "/messages/", "/attachments/", "/models/", "/v1/", "/client/")
+NO_PAGES = ("/runs/", "/messages/", "/prompts/", "/attachments/", "/models/", "/v1/", "/client/")
 NO_CSRF = _("This form has expired or was sent from another site. Reload the page and try again.")
 
 

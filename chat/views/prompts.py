@@ -1,4 +1,4 @@
-"""The section of the settings for the prompt library: list, create, edit and delete; end another's sharing."""
+"""The section of the settings for the prompt library: list, create, edit, delete; end another's sharing."""
 
 import uuid
 from collections.abc import Callable

@@ -53,12 +53,17 @@ def test_an_export_is_imported_once_by_its_owner_and_by_others(ann: User) -> Non
     found = json.loads(file)
     jsonschema_rs.validator_for(SCHEMA).validate(found)
     assert [each["command"] for each in found] == ["ü-0", "ü-1", "ü-2"]
-    again = imported(ann, data)
+    again = uploaded(ann, data)
+    jobs.work(lambda: False)
+    again.refresh_from_db()
     assert (again.state, again.problem, again.preview["known_prompts"]) == (State.REFUSED, "known", 3)
     job = imported(ben, data)
     assert (job.state, job.preview["prompts"], job.stored) == (State.DONE, 3, 0)
     assert stored(ben) == [("s", "a secret", "of ben"), *stored(ann)]
-    assert imported(ben, file).problem == "known", "the file alone"
+    alone = uploaded(ben, file)
+    jobs.work(lambda: False)
+    alone.refresh_from_db()
+    assert alone.problem == "known"
 
 
 def test_an_export_of_some_chats_and_one_without_prompts_has_none(ann: User) -> None:

@@ -20,7 +20,7 @@ HTML = "```html\n<p>Hello</p>\n```\n"
 
 @dataclass(frozen=True)
 class Turn:
-    """The keys of a turn, an API key, a shared link and a prompt; `person` is an account that may be there."""
+    """The keys of a turn, an API key, a link and a prompt; `person` is an account that may be there."""
 
     conversation: str
     question: str

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from chat.models import Attachment
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import SentPart
-from chat.upstream.token_budget import estimate_text_tokens
+from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
 from . import prompt_text, ranking
 from .pages import PageText, all_pages, key_of
-from .passages import Passage, joined, split
+from .passages import PASSAGE_CHARS, Passage, joined, split
 
 MAX_PASSAGES = 40  # of one prompt: more would cost a lot and seldom help
 # Read for one prompt, by the estimates made at the upload. The latest document is read in any case.
@@ -19,6 +19,7 @@ MAX_TOKENS_READ = 2_000_000
 CITED_CHARS = 4_000  # of a part, in its citation
 PART_TOKENS = 40  # for the line above a part, and what separates it from the next
 FRAME_TOKENS = 200  # for the instructions around the parts
+USUAL_PASSAGE_TOKENS = PART_TOKENS + PASSAGE_CHARS // BYTES_PER_TOKEN
 
 Pages = dict[tuple[str, str], list[PageText]]
 
@@ -49,6 +50,12 @@ def select(
     return _whole(documents, read, pages, model, room) or _best_parts(
         documents, read, pages, questions, model, room
     )
+
+
+def expected_tokens(documents: Sequence[Attachment], room: int) -> int:
+    """Return about how many tokens `select` would fill, without reading any text."""
+    whole = sum(each.tokens for each in documents)
+    return whole if whole <= room else min(room, FRAME_TOKENS + MAX_PASSAGES * USUAL_PASSAGE_TOKENS)
 
 
 def _latest(documents: Sequence[Attachment]) -> list[Attachment]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from chat.documents.selection import Selection, select
+from chat.documents.selection import Selection, expected_tokens, select
 from chat.exceptions import PayloadTooLarge
 from chat.models import Attachment, Conversation, Message, Preferences
 from chat.upstream import parameters, token_budget
@@ -107,11 +107,11 @@ def next_context(
 ) -> Context:
     """Return what `model` would be sent with a short question after `leaf`. Raises PayloadTooLarge.
 
-    The tokens of documents are those estimated at their upload: their texts are not read.
+    The tokens of documents are estimated: their texts are not read.
     """
     messages = [*branch.read(leaf, model), branch.new_question("?", ())]
-    texts = sum(document.tokens for each in messages for document in each.documents)
-    documents = min(texts, model.window // DOCUMENTS_DIVISOR)
+    every = [document for each in messages for document in each.documents]
+    documents = expected_tokens(every, model.window // DOCUMENTS_DIVISOR)
     reply = parameters.chosen_max_tokens(chosen) or token_budget.default_max_tokens(model)
     smaller = replace(model, window=model.window - documents)
     fit, start = _fit(system, *branch.merged(messages), smaller, reply)

@@ -41,7 +41,7 @@ def check_quota(user: User, more: int = 0) -> None:
 
 def store(user: User, name: str, picture: Picture) -> Attachment:
     """Store the picture as an unsent attachment of the user. Raises TooManyUnsent and QuotaExceeded."""
-    sha256 = digest_of(picture.content)
+    sha256 = sha256_of(picture.content)
     keep_file(sha256, picture.content)
     with write_lock(), transaction.atomic():
         return _create(user, name, {"file_id": sha256, **picture_fields(picture)})
@@ -52,7 +52,7 @@ def store_document(user: User, name: str, file: IO[bytes], document: Extracted) 
 
     Raises TooManyUnsent and QuotaExceeded.
     """
-    sha256, fields = digest_of_file(file), document_fields(file, document)
+    sha256, fields = sha256_of_file(file), document_fields(file, document)
     keep_file(sha256, file)
     with write_lock(), transaction.atomic():
         stored = _create(user, name, {"file_id": sha256, **fields})
@@ -97,11 +97,11 @@ def keep_pages(sha256: str, document: Extracted) -> None:
     DocumentPage.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def digest_of(content: bytes) -> str:
+def sha256_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def digest_of_file(file: IO[bytes]) -> str:
+def sha256_of_file(file: IO[bytes]) -> str:
     file.seek(0)
     return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 

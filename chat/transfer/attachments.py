@@ -70,11 +70,11 @@ class Attachments:
     def _keep(self, file: IO[bytes], found: Picture | Extracted) -> dict[str, Any]:
         """Store what was read from `file`. Return the columns of its attachment. Raises QuotaExceeded."""
         if isinstance(found, Picture):
-            fields, sha256 = uploads.picture_fields(found), uploads.digest_of(found.content)
+            fields, sha256 = uploads.picture_fields(found), uploads.sha256_of(found.content)
             uploads.check_quota(self._user, fields["size"])
             uploads.keep_file(sha256, found.content)
         else:
-            fields, sha256 = uploads.document_fields(file, found), uploads.digest_of_file(file)
+            fields, sha256 = uploads.document_fields(file, found), uploads.sha256_of_file(file)
             uploads.check_quota(self._user, fields["size"])
             uploads.keep_file(sha256, file)
             with short_transaction():

@@ -174,7 +174,7 @@ def test_uploads_and_deletions_of_the_same_content_leave_no_row_without_its_file
 ) -> None:
     for _round in range(10):
         Attachment.objects.all().delete()
-        uploads.keep_file(uploads.digest_of(b"a picture"), b"a picture")
+        uploads.keep_file(uploads.sha256_of(b"a picture"), b"a picture")
         age()
         errors = together(
             lambda: uploads.store(alice, "a.jpg", picture()),

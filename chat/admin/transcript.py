@@ -11,7 +11,8 @@ from django.db.models import Sum
 from chat.formats import grouped_number
 from chat.message_rendering import Text, render_page_sync
 from chat.model_catalog.costs import dollars, model_name
-from chat.models import Attachment, Conversation, Feedback, Message, Run, TitleRequest
+from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, TitleRequest
+from chat.models.citation import CitedSource, by_source
 from chat.rendering.message_html import MessageHtml
 
 from .tree import Key, Tree
@@ -33,6 +34,7 @@ class TranscriptEntry:
     feedback: Feedback | None
     pictures: list[Attachment]
     documents: list[Attachment]
+    sources: list[CitedSource]
     html: MessageHtml | None = None  # of a rendered reply
 
     @property
@@ -163,10 +165,17 @@ def _entries(tree: Tree, branch: list[Key]) -> list[TranscriptEntry]:
     for run in Run.objects.filter(message__in=keys).order_by("created"):
         runs[run.message_id].append(run)
     attachments = Attachment.objects.of_messages(keys)
-    return [_entry(tree, found[key], runs[key], attachments.get(key, [])) for key in keys if key in found]
+    citations = Citation.objects.of_messages(keys)
+    return [
+        _entry(tree, found[key], runs[key], attachments.get(key, []), by_source(citations.get(key, ())))
+        for key in keys
+        if key in found
+    ]
 
 
-def _entry(tree: Tree, message: Message, runs: list[Run], attachments: list[Attachment]) -> TranscriptEntry:
+def _entry(
+    tree: Tree, message: Message, runs: list[Run], attachments: list[Attachment], sources: list[CitedSource]
+) -> TranscriptEntry:
     text, reasoning = message.text, message.reasoning
     if runs and runs[-1].is_live:
         more, thoughts = runs[-1].texts()
@@ -175,7 +184,7 @@ def _entry(tree: Tree, message: Message, runs: list[Run], attachments: list[Atta
     versions = [_to_python(key) for key in tree.versions(_to_db(message.pk))]
     pictures = [each for each in attachments if each.is_picture]
     documents = [each for each in attachments if not each.is_picture]
-    return TranscriptEntry(message, text, reasoning, runs, versions, judged, pictures, documents)
+    return TranscriptEntry(message, text, reasoning, runs, versions, judged, pictures, documents, sources)
 
 
 def _bill(conversation: Conversation) -> CostSummary:

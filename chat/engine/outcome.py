@@ -52,6 +52,7 @@ class RunOutcome:
     - `gateway_log_ref`: the entry in the log of the AI Gateway, if the request went through one.
     - `answered_by` and `fallback_reason`: the fallback model that answered, and the error code of the model
       that was requested; both empty if that one answered.
+    - `cited`: the passages that the model was given and that are stored as citations of the message.
     - `retry_at`: a retry before this time is of no use.
     """
 
@@ -67,6 +68,7 @@ class RunOutcome:
     answered_by: str = ""
     fallback_reason: str = ""
     retry_at: datetime | None = None
+    cited: int = 0
 
     @classmethod
     def from_run(cls, run: Run) -> "RunOutcome":
@@ -86,6 +88,7 @@ class RunOutcome:
             run.answered_by,
             run.fallback_reason,
             run.retry_at,
+            run.cited,
         )
 
     @classmethod
@@ -140,6 +143,7 @@ class RunOutcome:
             "answered_by": self.answered_by,
             "fallback_reason": self.fallback_reason,
             "retry_at": self.retry_at,
+            "cited": self.cited,
         }
 
     def payload(self) -> dict[str, Any]:
@@ -159,6 +163,8 @@ class RunOutcome:
             payload["fallback"] = self.gateway_log_ref.step
         if self.gateway_log_ref.served_by:
             payload["served_by"] = self.gateway_log_ref.served_by
+        if self.cited:
+            payload["citations"] = self.cited
         if self.code:
             payload |= {"code": self.code, "message": gettext(self.message)}
         if self.request_id and self.code:

@@ -7,6 +7,7 @@ from .api_key import ApiKey
 from .attachment import Attachment, AttachmentFile, DocumentPage
 from .call import Call
 from .catalog_state import CatalogState
+from .citation import Citation
 from .conversation import Conversation
 from .conversation_access import ConversationAccess, ConversationAccessOwner
 from .conversation_access_prune import ConversationAccessPrune
@@ -37,6 +38,7 @@ __all__ = [
     "AttachmentFile",
     "Call",
     "CatalogState",
+    "Citation",
     "Conversation",
     "ConversationAccess",
     "ConversationAccessOwner",

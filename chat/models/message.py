@@ -23,7 +23,7 @@ class PathNode(NamedTuple):
 class BranchNode:
     """A message of a branch with its position among its versions: `index` (from 1) of `count`.
 
-    `has_attachments`: attachments belong to it.
+    `has_attachments`: attachments belong to it. `has_citations`: citations do.
     """
 
     id: uuid.UUID
@@ -32,6 +32,7 @@ class BranchNode:
     previous: uuid.UUID | None
     next: uuid.UUID | None
     has_attachments: bool = False
+    has_citations: bool = False
 
 
 # One indexed look-up per step: the cost is proportional to the path's length, not to the tree's size.
@@ -78,7 +79,8 @@ WITH RECURSIVE path(id, parent_id, conversation_id, depth) AS (
         LAG(id) OVER version, LEAD(id) OVER version
     FROM siblings WINDOW version AS (PARTITION BY parent_id ORDER BY created, id)
 )
-SELECT versions.*, EXISTS (SELECT 1 FROM chat_attachment a WHERE a.message_id = path.id)
+SELECT versions.*, EXISTS (SELECT 1 FROM chat_attachment a WHERE a.message_id = path.id),
+    EXISTS (SELECT 1 FROM chat_citation c WHERE c.message_id = path.id)
 FROM path JOIN versions ON versions.id = path.id ORDER BY path.depth
 """
 
@@ -153,8 +155,9 @@ class MessageQuerySet(models.QuerySet["Message"]):
                     key.to_python(previous),
                     key.to_python(next_),
                     bool(has_attachments),
+                    bool(has_citations),
                 )
-                for id_, index, count, previous, next_, has_attachments in cursor.fetchall()
+                for id_, index, count, previous, next_, has_attachments, has_citations in cursor.fetchall()
             ]
 
     def active_leaf_below(self, message: uuid.UUID) -> uuid.UUID:

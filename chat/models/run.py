@@ -31,6 +31,7 @@ class RunOutcomeColumns(OutcomeColumns, total=False):
     started: datetime | None
     first_text_at: datetime | None
     finished: datetime | None
+    cited: int
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -61,6 +62,8 @@ class Run(ModelRequest):
 
     If a fallback model answered, `answered_by` is its id and `fallback_reason` the error code of the model
     that was requested.
+
+    `cited` is the number of passages that the model was given, which are `Citation`s of the message.
 
     A live run's text is in its chunks; when the run ends, `finish` moves it into the message. Until then
     `worker` owns the run, in the `epoch` that the worker had when the run began
@@ -109,6 +112,7 @@ class Run(ModelRequest):
     text_length = models.PositiveIntegerField(default=0)
     reasoning_offset = models.PositiveIntegerField(default=0)
     reasoning_length = models.PositiveIntegerField(default=0)
+    cited = models.PositiveSmallIntegerField(default=0, db_default=0)
 
     retry_at = models.DateTimeField(null=True, blank=True)  # a retry before this time is useless
     started = models.DateTimeField(null=True, blank=True)

@@ -25,5 +25,5 @@ def copy(user: User, token: str, model: str) -> Conversation:
         return {"role": message.role, "text": text, "model": message.model}
 
     made = Conversation(user=user, title=link.title, model=model)
-    copy_branch(made, link.leaf_id, shared)
+    copy_branch(made, link.leaf_id, shared, until=link.created)
     return made

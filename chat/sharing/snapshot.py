@@ -1,12 +1,13 @@
 """The messages on the pages of a shared link: those of its branch as they were when it was created."""
 
 import uuid
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from chat.message_rendering import Text, render_page
-from chat.models import Attachment, Message, SharedLink
+from chat.models import Attachment, Citation, Message, SharedLink
+from chat.models.citation import by_source
 from chat.models.message import MAX_DEPTH
 from chat.transfer.document import is_picture
 from chat.transfer.reading import branch_batches, read
@@ -29,12 +30,14 @@ class Snapshot:
 def read_page(link: SharedLink, number: int) -> Snapshot | None:
     """Return a page of the shared messages; None if there is no such page.
 
-    Of a message only the role, the text, the model, the pictures and the text of the documents are shared,
-    and never its reasoning. The names of the pictures' files are not shown.
+    Of a message only the role, the text, the model, the pictures, the text of the documents and the sources
+    are shared, and never its reasoning. The names of the pictures' files are not shown.
     """
     batches = branch_batches(link.leaf_id)
     if not 0 < number <= len(batches):
         return None
+    found = read(batches[number - 1])
+    citations = Citation.objects.of_messages(uuid.UUID(each["id"]) for each in found if each.get("citations"))
     messages = [
         {
             "id": each["id"],
@@ -43,8 +46,9 @@ def read_page(link: SharedLink, number: int) -> Snapshot | None:
             "model": each["model"],
             "pictures": [one for one in each.get("attachments", ()) if is_picture(one)],
             "documents": [one for one in each.get("attachments", ()) if not is_picture(one)],
+            "sources": by_source(shared_citations(link, citations.get(uuid.UUID(each["id"]), ()))),
         }
-        for each in read(batches[number - 1])
+        for each in found
     ]
     return Snapshot(link, messages, number, len(batches))
 
@@ -55,6 +59,11 @@ def shared_text(link: SharedLink, message: Any, text: str) -> str:
     A reply that was continued after the link was created is cut at its former length.
     """
     return text[: link.leaf_length] if str(message) == str(link.leaf_id) else text
+
+
+def shared_citations(link: SharedLink, citations: Iterable[Citation]) -> list[Citation]:
+    """Return the citations that were there when the link was created; a continued reply gets more."""
+    return [each for each in citations if each.created <= link.created]
 
 
 def shared_attachment(link: SharedLink, attachment: uuid.UUID) -> Attachment | None:

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chat.attachments.names import LONGEST_EXTENSION
-from chat.models import Attachment, Conversation, Feedback, Message, Run
+from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run
 from chat.models.attachment import EXTENSIONS
+from chat.models.citation import CitedSource, by_source
 
 Object = dict[str, Any]
 FORMAT, VERSION = "chat.conversation", 1
@@ -17,6 +18,7 @@ RUN_TEXTS = ("model", "answered_by", "served_by", "status", "finish_reason", "er
 RUN_TIMES = ("created", "started", "first_token", "finished")
 ATTACHMENTS = "attachments/"  # the folder in an archive
 UNKNOWN_EXTENSION = "bin"
+CITATION = ("title", "url", "page", "text")
 USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "neurons")
 
 
@@ -46,10 +48,12 @@ def message_object(
     feedback: Feedback | None,
     runs: list[Object],
     attachments: list[Attachment],
+    citations: list[Citation],
 ) -> Object:
     """Return a message. `text` and `reasoning` include what a live run has written so far.
 
-    A message without pictures and documents has no field `attachments`.
+    A message without pictures and documents has no field `attachments`, one without citations no field
+    `citations`.
     """
     found = {
         "id": str(message.pk),
@@ -67,6 +71,8 @@ def message_object(
     }
     if attachments:
         found["attachments"] = [attachment_object(each) for each in attachments]
+    if citations:
+        found["citations"] = [citation_object(each) for each in citations]
     return found
 
 
@@ -95,6 +101,17 @@ def file_name(attachment: Attachment) -> str:
     extension = EXTENSIONS.get(attachment.media_type) or attachment.name.rpartition(".")[2].lower()
     known = extension.isascii() and extension.isalnum() and len(extension) <= LONGEST_EXTENSION
     return f"{ATTACHMENTS}{attachment.sha256}.{extension if known else UNKNOWN_EXTENSION}"
+
+
+def citation_object(citation: Citation) -> Object:
+    """Return a passage that a reply was written from. `page` is 0 for none, `url` "" for none."""
+    return {name: getattr(citation, name) for name in CITATION} | {"created": written(citation.created)}
+
+
+def sources_of(message: Object) -> list[CitedSource]:
+    """Return the sources of a message's citations."""
+    found = enumerate(message.get("citations", ()), 1)
+    return by_source(Citation(number=n, **{name: each[name] for name in CITATION}) for n, each in found)
 
 
 def sha256_in(name: str) -> str:

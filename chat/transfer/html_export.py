@@ -18,7 +18,7 @@ from chat.fair_executor import RENDER_POOL
 from chat.message_rendering import Text, render_page
 from chat.models import Conversation, Message
 
-from .document import Object, is_picture, sha256_in, written
+from .document import Object, is_picture, sha256_in, sources_of, written
 from .markdown_export import NameOf, author, written_time
 from .reading import read, shown_batches
 from .stylesheet import style_sheet
@@ -79,5 +79,6 @@ def _message(message: Object, html: str, pictures: list[Object], zone: tzinfo, n
         "author": author(message, name_of),
         "time": written_time(message["created"], zone),
         "html": html,
+        "sources": sources_of(message),
     }
     return render_to_string("transfer/message.html", context)

@@ -38,6 +38,17 @@ class ImportedAttachment:
     stored: dict[str, Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ImportedCitation:
+    """A passage that a reply was written from. `url` is an http or https address, or ""."""
+
+    title: str
+    url: str
+    page: int
+    text: str
+    created: datetime | None
+
+
 @dataclass(slots=True)
 class ImportedMessage:
     """A message. `key` and `parent` are ids in the file; `feedback` is (is a thumb up, reason)."""
@@ -53,6 +64,7 @@ class ImportedMessage:
     feedback: tuple[bool, str] | None = None
     runs: list[dict[str, Any]] = field(default_factory=list)
     attachments: list[ImportedAttachment] = field(default_factory=list)
+    citations: list[ImportedCitation] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -8,10 +8,12 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from chat.models import Conversation, Message
+from chat.models.citation import CitedSource
 
-from .document import Object, is_picture
+from .document import Object, is_picture, sources_of
 from .reading import read, shown_batches
 
+SPECIAL = re.compile(r"([\\`*_\[\]<>&#|~])")  # characters that Markdown gives a meaning
 NameOf = Callable[[str], str]  # returns the display name of a model, given its id
 
 
@@ -38,12 +40,39 @@ def _message(message: Object, zone: tzinfo, name_of: NameOf, root: str | None) -
         thoughts = f"\n<details><summary>{_('Thinking')}</summary>\n\n{message['reasoning']}\n\n</details>\n"
     attachments = "".join(f"\n{_attachment(each, root)}\n" for each in message.get("attachments", ()))
     text = f"\n{message['text']}\n" if message["text"] or not attachments else ""
-    return f"{heading}{thoughts}{attachments}{text}"
+    return f"{heading}{thoughts}{attachments}{text}{_sources(message)}"
+
+
+def _sources(message: Object) -> str:
+    """Return the list of sources, each with its passages as quotations; "" without any."""
+    sources = sources_of(message)
+    if not sources:
+        return ""
+    listed = "".join(f"\n{n}. {_source(each)}\n" for n, each in enumerate(sources, 1))
+    return f"\n### {_('Sources')}\n{listed}"
+
+
+def _source(source: CitedSource) -> str:
+    url = source.url.replace("<", "%3C").replace(">", "%3E")
+    name = f"[{_escaped(source.title)}](<{url}>)" if url else _escaped(source.title)
+    quotes = [_quote(each.page, each.text) for each in source.passages]
+    return "\n".join([name, *quotes])
+
+
+def _quote(page: int, text: str) -> str:
+    """Return a passage as an indented quotation. Its Markdown is escaped: it is text of others."""
+    above = [f"   {_('Page %(n)s') % {'n': page}}"] if page else []
+    lines = [f"   > {_escaped(line)}".rstrip() for line in text.splitlines()]
+    return "\n".join(["", *above, *([""] if above else []), *lines])
+
+
+def _escaped(text: str) -> str:
+    return SPECIAL.sub(r"\\\1", text)
 
 
 def _attachment(attachment: Object, root: str | None) -> str:
     label = " ".join((attachment["alt"] or attachment["name"]).split())
-    escaped = re.sub(r"([\\`*_\[\]<>&])", r"\\\1", label)
+    escaped = _escaped(label)
     if root is None:
         words = _("Picture: %(name)s") if is_picture(attachment) else _("Document: %(name)s")
         return f"*{words % {'name': escaped}}*"

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models.functions import Length
 
 from chat.batching import batches_by_size
-from chat.models import Attachment, Conversation, Message, Run, RunChunk
+from chat.models import Attachment, Citation, Conversation, Message, Run, RunChunk
 from chat.models.message import MAX_DEPTH
 
 from .document import Object, message_object, run_object
@@ -45,20 +45,27 @@ def _packed(sized: Iterable[tuple[uuid.UUID, int]]) -> list[Batch]:
 
 
 def read(batch: Batch) -> list[Object]:
-    """Return the messages of a batch, with their runs, feedback and pictures, but no deleted ones."""
+    """Return the messages of a batch, with their runs, feedback, pictures and citations; no deleted ones."""
     keys = [uuid.UUID(bytes=batch[start : start + ID_BYTES]) for start in range(0, len(batch), ID_BYTES)]
     found = Message.objects.filter(deleted=None).select_related("feedback", "imported_runs").in_bulk(keys)
     runs: dict[uuid.UUID, list[Run]] = {}
     for run in Run.objects.filter(message_id__in=keys).order_by("created", "pk"):
         runs.setdefault(run.message_id, []).append(run)
     pictures = Attachment.objects.of_messages(found)
-    return [_message(found[key], runs.get(key, []), pictures.get(key, [])) for key in keys if key in found]
+    citations = Citation.objects.of_messages(found)
+    return [
+        _message(found[key], runs.get(key, []), pictures.get(key, []), citations.get(key, []))
+        for key in keys
+        if key in found
+    ]
 
 
-def _message(message: Message, runs: list[Run], pictures: list[Attachment]) -> Object:
+def _message(
+    message: Message, runs: list[Run], pictures: list[Attachment], citations: list[Citation]
+) -> Object:
     text, reasoning = RunChunk.objects.texts(runs[-1].pk) if runs and runs[-1].is_live else ("", "")
     feedback: Any = getattr(message, "feedback", None)
     imported: Any = getattr(message, "imported_runs", None)
     attempts = [*(imported.runs if imported else []), *(run_object(run) for run in runs)]
     texts = message.text + text, message.reasoning + reasoning
-    return message_object(message, *texts, feedback, attempts, pictures)
+    return message_object(message, *texts, feedback, attempts, pictures, citations)

@@ -15,7 +15,17 @@ from chat.arrangement.changes import MAX_PINNED_CONVERSATIONS
 from chat.arrangement.tags import MAX_TAGS_PER_CONVERSATION, MAX_TAGS_PER_USER
 from chat.batching import batches_by_size
 from chat.db import write_lock
-from chat.models import Attachment, Conversation, Feedback, ImportedRuns, Message, Preferences, Tag, User
+from chat.models import (
+    Attachment,
+    Citation,
+    Conversation,
+    Feedback,
+    ImportedRuns,
+    Message,
+    Preferences,
+    Tag,
+    User,
+)
 from chat.models.tag import fold
 from chat.search import index
 from chat.upstream.catalog import Catalog, UnknownModel
@@ -115,12 +125,13 @@ def _begin(conversation: Conversation) -> None:
 
 
 def add_messages(conversation: Conversation, batch: list[ImportedMessage], ids: dict[str, uuid.UUID]) -> None:
-    """Insert the messages that do not exist yet, with their index documents, runs and feedback."""
+    """Insert the messages that do not exist yet, with their index documents, runs, citations and feedback."""
     user = conversation.user
     rows = list(_rows(conversation, batch, ids))
     Message.objects.bulk_create(rows, ignore_conflicts=True)
     index.add(index.message_of(row, user.pk) for row in rows)
     Attachment.objects.bulk_create(_attachments(user, batch, ids), ignore_conflicts=True)
+    Citation.objects.bulk_create(_citations(batch, ids), ignore_conflicts=True)
     runs = [ImportedRuns(message_id=ids[each.key], runs=each.runs) for each in batch if each.runs]
     ImportedRuns.objects.bulk_create(runs, ignore_conflicts=True)
     Feedback.objects.bulk_create(_feedback(conversation, batch, ids), ignore_conflicts=True)
@@ -194,6 +205,21 @@ def _attachments(
                     alt=each.alt,
                     **each.stored,
                 )
+
+
+def _citations(messages: Iterable[ImportedMessage], ids: dict[str, uuid.UUID]) -> Iterator[Citation]:
+    for message in messages:
+        assert message.created
+        for number, each in enumerate(message.citations, 1):
+            yield Citation(
+                message_id=ids[message.key],
+                number=number,
+                title=each.title,
+                url=each.url,
+                page=each.page,
+                text=each.text,
+                created=each.created or message.created,
+            )
 
 
 def _feedback(

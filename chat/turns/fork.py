@@ -6,6 +6,7 @@ is a temporary conversation: if a crash leaves it incomplete, it is in no list, 
 
 import uuid
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -15,7 +16,7 @@ from chat.batching import batches_by_size
 from chat.db import short_transaction
 from chat.exceptions import ConversationBusy, PayloadTooLarge
 from chat.formats import grouped_number
-from chat.models import Attachment, Conversation, Feedback, Message, Run, User
+from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, User
 from chat.models.message import PathNode
 from chat.search import index
 
@@ -58,14 +59,16 @@ def copy_branch(
     *,
     with_feedback: bool = False,
     with_names: bool = False,
+    until: datetime | None = None,
 ) -> None:
     """Store the new conversation `made` with a copy of the branch that ends with `leaf`.
 
-    Its attachments are copied, and the names of pictures only `with_names`. Raises PayloadTooLarge for too
-    long a branch.
+    Its attachments are copied, and the names of pictures only `with_names`. Citations that came after `until`
+    are not copied. Raises PayloadTooLarge for too long a branch.
     """
     path = _path(leaf)
     copies = {step.id: uuid.uuid4() for step in path}
+    attachments: dict[uuid.UUID, uuid.UUID] = {}  # {id: id of its copy}
     made.temporary = True
     with short_transaction():
         made.save(force_insert=True)
@@ -74,7 +77,8 @@ def copy_branch(
         batch = [step.id for step in steps]
         with short_transaction():
             _copy(made, batch, copies, copied_fields)
-            _copy_attachments(made, batch, copies, with_names=with_names)
+            attachments |= _copy_attachments(made, batch, copies, with_names=with_names)
+            _copy_citations(batch, copies, attachments, until)
             if with_feedback:
                 _copy_feedback(made, batch, copies)
     made.active_leaf_id, made.temporary = copies[leaf], False
@@ -113,16 +117,33 @@ def _copy(
 
 def _copy_attachments(
     made: Conversation, keys: list[uuid.UUID], copies: dict[uuid.UUID, uuid.UUID], *, with_names: bool
-) -> None:
-    """Copy the rows of the attachments; the copies have the same files."""
-    added = []
+) -> dict[uuid.UUID, uuid.UUID]:
+    """Copy the rows of the attachments, with the same files. Return {id: id of its copy}."""
+    added, found = [], {}
     for message, several in Attachment.objects.of_messages(keys).items():
         for each in several:
             copy = each.copy(owner_id=made.user_id, message_id=copies[message], position=each.position)
             if each.is_picture and not with_names:
                 copy.name = clean("", each.media_type)
             added.append(copy)
+            found[each.pk] = copy.pk
     Attachment.objects.bulk_create(added)
+    return found
+
+
+def _copy_citations(
+    keys: list[uuid.UUID],
+    copies: dict[uuid.UUID, uuid.UUID],
+    attachments: dict[uuid.UUID, uuid.UUID],
+    until: datetime | None,
+) -> None:
+    """Copy the citations. `attachments`: {id: id of its copy}, of all messages up to these."""
+    Citation.objects.bulk_create(
+        each.copy(copies[message], attachments.get(each.attachment_id) if each.attachment_id else None)
+        for message, citations in Citation.objects.of_messages(keys).items()
+        for each in citations
+        if until is None or each.created <= until
+    )
 
 
 def _copy_feedback(made: Conversation, keys: list[uuid.UUID], copies: dict[uuid.UUID, uuid.UUID]) -> None:

@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 
 from chat.engine.outcome import THINKING_CODE, fallback_message
 from chat.formats import grouped_number
-from chat.models import Run
+from chat.models import Citation, Run
+from chat.models.citation import by_source
 from chat.timezones import timezone_of
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.errors import ErrorKind
@@ -49,10 +50,12 @@ LONGEST_WAIT = 900.0  # seconds that the retry button may count down; for a long
 
 @access.require_methods("GET", "HEAD")
 def outcome(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
-    """Return the HTML below a reply that explains how it ended."""
+    """Return the HTML below a reply: its sources, and an explanation of how it ended."""
     own_message, models = access.get_message_or_404(request, message), access.get_models(request)
     run = own_message.runs.order_by("created").last()
     item: dict[str, Any] = {"id": own_message.pk, "run": run and outcome_context(run)}
+    if run and run.cited:
+        item["sources"] = by_source(Citation.objects.filter(message=own_message))
     chosen = own_message.conversation
     next_model = models.resolve_or_default(chosen.model)
     add_suggestions(item, models, next_model, chosen.parameters, timezone_of(request))

@@ -4,7 +4,8 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from chat.models import Attachment, Conversation, Message, Run
+from chat.models import Attachment, Citation, Conversation, Message, Run
+from chat.models.citation import by_source
 from chat.models.message import MAX_DEPTH, BranchNode
 from chat.turns.planner import can_continue
 from chat.wire.position import Position
@@ -45,7 +46,7 @@ def read(
     """Return the newest page of the active branch, or the page that ends just before `before`.
 
     If `since` is on that page, only it and the messages after it. The number of queries is fixed: one more if
-    there are pictures or documents.
+    there are pictures or documents, and one if there are citations.
     """
     leaf = before.parent_id if before else conversation.active_leaf_id
     places = list(reversed(Message.objects.branch(leaf, most + 1))) if leaf else []
@@ -59,6 +60,7 @@ def read(
     for run in Run.objects.filter(message_id__in=ids).order_by("created"):
         runs[run.message_id] = run
     attachments = Attachment.objects.of_messages(place.id for place in page if place.has_attachments)
+    citations = Citation.objects.of_messages(place.id for place in page if place.has_citations)
     items = [
         _item(messages[place.id], place, runs.get(place.id), is_leaf=place is page[-1] and before is None)
         for place in page
@@ -67,6 +69,7 @@ def read(
         several = attachments.get(item["id"], [])
         item["pictures"] = [each for each in several if each.is_picture]
         item["documents"] = [each for each in several if not each.is_picture]
+        item["sources"] = by_source(citations.get(item["id"], ())) if item["final"] else []
     live = next((run.pk for run in runs.values() if run.is_live), None)
     return Thread(items, ids[0] if len(places) > len(page) else None, live)
 

@@ -334,7 +334,7 @@ class Chat {
     if (done.answered_by) this.#reply.model = this.page.modelName(done.answered_by);
     this.#reply.finish(done);
     this.#announce(done.status === 'complete' ? 'finished' : 'ended');
-    if (done.code || done.because) this.#showOutcome(article);
+    if (done.code || done.because || done.citations) this.#showOutcome(article);
   }
 
   /**

@@ -10,7 +10,7 @@ const OUTCOME_TIMEOUT_MS = 3_000; // how long the retry button waits for the but
 const TICK_MS = 500; // interval of the countdown
 
 /**
- * Show why a reply did not end well and what can be done about it, rendered by the server. If this does not
+ * Show the sources of a reply, why it did not end well and what can be done about it, rendered by the server. If this does not
  * arrive in time, the error message of the `done` event and the retry button stay.
  */
 export async function showOutcome(chat, article) {

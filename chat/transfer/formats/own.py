@@ -9,6 +9,9 @@ from typing import Any
 from chat.attachments.receiving import MAX_PER_MESSAGE
 from chat.models import Message, Run
 from chat.models.attachment import LONGEST_ALT, LONGEST_NAME
+from chat.models.citation import MAX_PER_MESSAGE as MAX_CITATIONS
+from chat.models.citation import MAX_TEXT_CHARS as MAX_PASSAGE_CHARS
+from chat.models.citation import MAX_TITLE_CHARS, MAX_URL_CHARS, is_web_address
 from chat.models.conversation import TITLE_LENGTH
 from chat.models.feedback import LONGEST_REASON
 from chat.models.tag import LONGEST_TAG
@@ -17,6 +20,7 @@ from chat.transfer.imported import (
     MAX_MODEL_CHARS,
     MAX_TEXT_CHARS,
     ImportedAttachment,
+    ImportedCitation,
     ImportedConversation,
     ImportedMessage,
 )
@@ -31,6 +35,7 @@ MAX_RUN_TEXT_CHARS = 500
 MAX_PARAMETERS = 50
 MAX_PARAMETER_CHARS = 1_000
 MAX_NUMBER = 1e15
+MAX_PAGE = 1_000_000
 IMPORTED_LIVE = Run.Status.INTERRUPTED  # status of an imported attempt that was live when it was exported
 
 
@@ -76,6 +81,7 @@ def _message(raw: Object) -> ImportedMessage:
         feedback=_feedback(raw.get("feedback")),
         runs=[_run(_record(run)) for run in _list(raw, "runs", MAX_RUNS)],
         attachments=[_attachment(_record(each)) for each in _list(raw, "attachments", MAX_PER_MESSAGE)],
+        citations=[_citation(_record(each)) for each in _list(raw, "citations", MAX_CITATIONS)],
     )
 
 
@@ -85,6 +91,17 @@ def _attachment(raw: Object) -> ImportedAttachment:
     if not ATTACHMENT_FILE.fullmatch(file):
         _invalid()
     return ImportedAttachment(file, _text(raw, "name", LONGEST_NAME), _text(raw, "alt", LONGEST_ALT))
+
+
+def _citation(raw: Object) -> ImportedCitation:
+    title, url = _text(raw, "title", MAX_TITLE_CHARS), _text(raw, "url", MAX_URL_CHARS, missing="")
+    page = raw.get("page", 0)
+    if not title or (url and not is_web_address(url)):
+        _invalid()
+    if not isinstance(page, int) or isinstance(page, bool) or not 0 <= page <= MAX_PAGE:
+        _invalid()
+    text = _text(raw, "text", MAX_PASSAGE_CHARS)
+    return ImportedCitation(title, url, page, text, _time(raw.get("created")))
 
 
 def _check_roots(messages: list[ImportedMessage]) -> None:

@@ -1,0 +1,126 @@
+"""Citations: the passages that a reply was written from, and the sources that they come from."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from urllib.parse import urlsplit
+
+from django.db import models
+from django.db.models import Max
+from django.utils import timezone
+
+MAX_TITLE_CHARS = 200
+MAX_URL_CHARS = 2_000
+MAX_TEXT_CHARS = 4_000
+MAX_PER_MESSAGE = 100
+
+
+def is_web_address(text: str) -> bool:
+    """Return True for an absolute http or https address, the only kind that a link may lead to."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and text.isprintable() and " " not in text
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSource:
+    """A source of a reply: its title, its address if it has one, and the passages from it."""
+
+    title: str
+    url: str
+    passages: list["Citation"] = field(default_factory=list)
+
+    @property
+    def pages(self) -> list[int]:
+        """The pages of a document, ascending; empty for a source without pages."""
+        return sorted({each.page for each in self.passages if each.page})
+
+
+class CitationQuerySet(models.QuerySet["Citation"]):
+    def of_messages(self, messages: Iterable[uuid.UUID]) -> dict[uuid.UUID, list["Citation"]]:
+        """Return the citations by message, in their order. One query; none without messages."""
+        found: dict[uuid.UUID, list[Citation]] = {}
+        wanted = list(messages)
+        if wanted:
+            for each in self.filter(message__in=wanted).order_by("number"):
+                found.setdefault(each.message_id, []).append(each)
+        return found
+
+    def add(self, message: uuid.UUID, citations: Sequence["Citation"]) -> None:
+        """Store the citations of a reply under the numbers that follow its last one.
+
+        Those that it has already are left out, so the call may be repeated. Beyond MAX_PER_MESSAGE the rest
+        is dropped.
+        """
+        stored = {each.identity for each in self.filter(message=message)}
+        new = [each for each in citations if each.identity not in stored]
+        last = self.filter(message=message).aggregate(last=Max("number"))["last"] or 0
+        room = max(0, MAX_PER_MESSAGE - last)
+        for number, each in enumerate(new[:room], last + 1):
+            each.message_id, each.number = message, number
+        Citation.objects.bulk_create(new[:room])
+
+
+class Citation(models.Model):
+    """A passage that the model was given for a reply. `number` counts from 1 within the reply.
+
+    `title` names the source. `url` is its http or https address, or "". `attachment` is the document that the
+    passage is from, and `page` the page of it; 0 for none. `text` is untrusted: any page of the web may have
+    written it.
+    """
+
+    message = models.ForeignKey(
+        "Message",
+        models.CASCADE,
+        related_name="citations",
+        db_index=False,  # the constraint's index begins with it
+    )
+    number = models.PositiveSmallIntegerField()
+    title = models.CharField(max_length=MAX_TITLE_CHARS)
+    url = models.CharField(max_length=MAX_URL_CHARS, default="", blank=True)
+    attachment = models.ForeignKey(
+        "Attachment", models.SET_NULL, null=True, blank=True, related_name="citations"
+    )
+    page = models.PositiveIntegerField(default=0)
+    text = models.CharField(max_length=MAX_TEXT_CHARS)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = CitationQuerySet.as_manager()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [models.UniqueConstraint(fields=["message", "number"], name="citation_number")]
+
+    def __str__(self) -> str:
+        return f"{self.number}. {self.title}"
+
+    @property
+    def identity(self) -> tuple[str, str, int, str]:
+        """What tells a citation from the others of its reply."""
+        return self.title, self.url, self.page, self.text
+
+    def copy(self, message: uuid.UUID, attachment: uuid.UUID | None) -> "Citation":
+        """Return a new citation of another message, with its copy of the attachment; it is not saved."""
+        return Citation(
+            message_id=message,
+            number=self.number,
+            title=self.title,
+            url=self.url,
+            attachment_id=attachment,
+            page=self.page,
+            text=self.text,
+            created=self.created,
+        )
+
+
+def by_source(citations: Iterable[Citation]) -> list[CitedSource]:
+    """Return the sources in the order of their first citation, each with its passages."""
+    found: dict[tuple[str, str, uuid.UUID | None], CitedSource] = {}
+    for each in sorted(citations, key=attrgetter("number")):
+        key = (each.title, each.url, each.attachment_id)
+        source = found.setdefault(key, CitedSource(each.title, each.url))
+        source.passages.append(each)
+    return list(found.values())

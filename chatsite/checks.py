@@ -214,12 +214,27 @@ def check_openai_endpoint() -> Iterable[tuple[str, str]]:
 @system_check(13, Tags.compatibility)
 def check_listed_models() -> Iterable[tuple[str, str]]:
     """Refuse model names that are ambiguous: each must stand for one model of one server, and show which."""
+    from chat.upstream.providers import ai_search
+
     through = [name for name, _ in settings.GATEWAY_MODELS]
     names = through + [name for name, _ in settings.OPENAI_MODELS]
+    instances = [address for address, _ in settings.AI_SEARCH_INSTANCES]
     if through and not settings.CLOUDFLARE_ACCOUNT_ID:
         yield (
             "GATEWAY_MODELS lists models behind a gateway of an account that is not set.",
             "Write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN as well, or leave it out.",
+        )
+    if instances and not settings.CLOUDFLARE_ACCOUNT_ID:
+        yield (
+            "AI_SEARCH_INSTANCES lists instances of an account that is not set.",
+            "Write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN as well, or leave it out.",
+        )
+    for name in sorted({name for name in instances if instances.count(name) > 1}):
+        yield f"AI_SEARCH_INSTANCES lists {name!r} twice.", "Name each instance once."
+    for name in [name for name in names if name.startswith(ai_search.PREFIX)]:
+        yield (
+            f"{name!r} is listed as a model of others.",
+            "Names that begin with ai-search/ are those of AI_SEARCH_INSTANCES.",
         )
     for name in [name for name in through if "/" not in name]:
         yield f"GATEWAY_MODELS lists {name!r}.", "Write its provider before it, as openai/gpt-5."
@@ -317,12 +332,13 @@ def _offered_models(wanted: str = "") -> list[str]:
     The models in the database are read only if the default model or `wanted` is not among the others.
     """
     from chat.upstream import catalog
-    from chat.upstream.providers import llama_cpp
+    from chat.upstream.providers import ai_search, llama_cpp
 
     if bool(settings.CLOUDFLARE_ACCOUNT_ID) != bool(settings.CLOUDFLARE_API_TOKEN):
         return []
     models = [model.id for model in catalog.bundled()] if settings.CLOUDFLARE_ACCOUNT_ID else []
     models += [name for name, _ in settings.GATEWAY_MODELS + settings.OPENAI_MODELS]
+    models += [ai_search.PREFIX + address for address, _ in settings.AI_SEARCH_INSTANCES]
     if settings.CLOUDFLARE_ACCOUNT_ID and not {settings.DEFAULT_MODEL, wanted} - {""} <= set(models):
         models += _fetched_models()
     if settings.LOCAL_MODEL or not models:

@@ -30,6 +30,8 @@ _WORD = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PRICES = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*,\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)")
 _MODEL = re.compile(r"([A-Za-z0-9][A-Za-z0-9._:/+@-]{0,199})(?:=([1-9][0-9]{3,7}))?")
 _ADDRESS = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9.-]+)):(?P<port>[0-9]{1,5})")
+# An instance of AI Search, perhaps with its namespace, and a name to show for it.
+_INSTANCE = re.compile(r"((?:[A-Za-z0-9_-]{1,64}/)?[A-Za-z0-9_-]{1,64})(?:=([^\s=][^=]{0,79}))?")
 _MODEL_ID = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._:/+@-]{0,199}")
 WINDOW = 128_000  # tokens, for a model listed without its window
 
@@ -155,6 +157,21 @@ def _model(name: str, text: str) -> tuple[str, int]:
             f"{name} lists {text!r}: write a model's name, or name=128000 with its window in tokens."
         )
     return found[1], int(found[2] or WINDOW)
+
+
+def instances(name: str) -> list[tuple[str, str]]:
+    """Return instances as (name, or namespace/name; label), from `name=Label` or `name` alone."""
+    return [_instance(name, part) for part in listing(name)]
+
+
+def _instance(name: str, text: str) -> tuple[str, str]:
+    found = _INSTANCE.fullmatch(text)
+    if not found:
+        raise EnvError(
+            f"{name} lists {text!r}: write an instance's name, namespace/name, or name=Label with at most 80 "
+            "characters to show instead."
+        )
+    return found[1], (found[2] or found[1].rpartition("/")[2]).strip()
 
 
 def model(name: str, default: str) -> str:

@@ -45,6 +45,7 @@ GATEWAY_MODELS = env.models("GATEWAY_MODELS")
 OPENAI_BASE_URL = env.url("OPENAI_BASE_URL", "", ("http", "https"))
 OPENAI_API_KEY = env.secret("OPENAI_API_KEY")
 OPENAI_MODELS = env.models("OPENAI_MODELS")
+AI_SEARCH_INSTANCES = env.instances("AI_SEARCH_INSTANCES")
 VISION_MODELS = env.listing("VISION_MODELS")  # of these two lists
 LOCAL_MODEL = env.path("LOCAL_MODEL")
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "@cf/zai-org/glm-4.7-flash" if CLOUDFLARE_API_TOKEN else "")

@@ -96,6 +96,24 @@ def test_a_server_of_ones_own_answers_where_no_account_is(settings_with: Any) ->
     assert with_account["DEFAULT_MODEL"] == "@cf/zai-org/glm-4.7-flash"
 
 
+def test_an_instance_of_ai_search_may_have_a_name(settings_with: Any) -> None:
+    listed = settings_with(AI_SEARCH_INSTANCES="docs, hand-book=Our handbook ,team/docs,team/a_b=B & C")
+    assert listed["AI_SEARCH_INSTANCES"] == [
+        ("docs", "docs"),
+        ("hand-book", "Our handbook"),
+        ("team/docs", "docs"),
+        ("team/a_b", "B & C"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong", ["a/b/c", "../docs", "docs=", "do cs", "docs=x=y", "docs=" + "x" * 81, "/a"]
+)
+def test_a_wrong_instance_of_ai_search_is_refused(wrong: str, settings_with: Any) -> None:
+    with pytest.raises(env.EnvError, match="AI_SEARCH_INSTANCES"):
+        settings_with(AI_SEARCH_INSTANCES=wrong)
+
+
 def test_own_model_file_is_the_default_if_alone(settings_with: Any) -> None:
     assert settings_with(LOCAL_MODEL="/srv/model.gguf")["DEFAULT_MODEL"] == ""
 

@@ -6,6 +6,7 @@ No finding repeats a server's own message, because that may contain anything, ev
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from channels.layers import get_channel_layer
@@ -24,6 +25,7 @@ from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.upstream.errors import ErrorKind, UpstreamError
 from chat.upstream.provider import Provider
+from chat.upstream.providers import ai_search
 from chat.upstream.providers.cloudflare_api import Cloudflare
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
@@ -91,6 +93,9 @@ def service_checks(engine: Engine) -> list[Check]:
     if gateway := config.gateway_name():
         assert cloudflare is not None
         checks.append(lambda: _check_gateway(cloudflare, gateway))
+    for instance, _label in settings.AI_SEARCH_INSTANCES:
+        assert cloudflare is not None
+        checks.append(partial(_check_ai_search, cloudflare, instance))
     if settings.OPENAI_BASE_URL:
         checks.append(lambda: _check_endpoint(engine))
     return checks
@@ -214,6 +219,22 @@ async def _check_gateway(cloudflare: Cloudflare, gateway: str) -> Finding:
             return Finding(name, NOTE, _("The token can’t access it."), advice)
         return _refused(name, error)
     return Finding(name, GOOD, _("Found."))
+
+
+async def _check_ai_search(cloudflare: Cloudflare, instance: str) -> Finding:
+    """Search in an instance of AI Search, which needs the permission that its replies need."""
+    name = _("AI Search “%(name)s”") % {"name": instance}
+    try:
+        await cloudflare.search(ai_search.PREFIX + instance)
+    except UpstreamError as error:
+        if error.kind is ErrorKind.UNKNOWN_MODEL:
+            advice = _("Create it in the dashboard or correct AI_SEARCH_INSTANCES.")
+            return Finding(name, BAD, _("The account has no instance with this name."), advice)
+        if error.kind in (ErrorKind.AUTH, ErrorKind.NOT_PERMITTED):
+            advice = _("Add the permissions AI Search: Edit and AI Search: Run to the token.")
+            return Finding(name, BAD, _("The token can’t search in it."), advice)
+        return _refused(name, error)
+    return Finding(name, GOOD, _("The token can search in it."))
 
 
 async def _check_endpoint(engine: Engine) -> Finding:

@@ -116,7 +116,7 @@ def _checked(header: str, name: str, value: str) -> str:
 
 
 def _refuse_without_gateway(options: Mapping[str, str], model: LlmModel) -> None:
-    if model.local or model.host is Provider.ENDPOINT:
+    if model.local or model.host in (Provider.ENDPOINT, Provider.AI_SEARCH):
         raise BadRequest(_("“%(name)s”: this model doesn’t use an AI Gateway.") % {"name": "gateway"})
     if not (ai_gateway.ID in options or settings.AI_GATEWAY_ID or model.host is Provider.GATEWAY):
         words = _("“%(name)s” is required: this site has no AI Gateway of its own.")

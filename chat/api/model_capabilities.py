@@ -16,7 +16,11 @@ from .request_body import REJECT_IF_BUSY, CompletionParams
 DONE_HERE = {"stop", "parallel_tool_calls"}
 # Values without an effect, which clients send as defaults. The same is true of NO_REASONING, for a model that
 # does not reason.
-NEUTRAL: dict[str, tuple[Any, ...]] = {"reasoning_effort": ("medium",), "repetition_penalty": (1,)}
+NEUTRAL: dict[str, tuple[Any, ...]] = {
+    "reasoning_effort": ("medium",),
+    "repetition_penalty": (1,),
+    "response_format": ({"type": "text"},),
+}
 NO_REASONING: dict[str, tuple[Any, ...]] = {
     "reasoning_effort": ("none",),
     "chat_template_kwargs": ({"enable_thinking": False},),
@@ -27,6 +31,8 @@ def check_capabilities(params: CompletionParams, model: LlmModel) -> None:
     """Raise BadRequest if the model does not support a field. A value without an effect is accepted."""
     if params.raw and not _takes_raw(model):
         raise _unsupported("raw")
+    if params.max_tokens is not None and not model.takes_max_tokens:
+        raise _unsupported("max_tokens")
     for name, value in params.parameters.items():
         if parameters.declares(model, name) is False and not _is_harmless(model, name, value):
             raise _unsupported(name)

@@ -4,6 +4,7 @@ https://platform.openai.com/docs/api-reference/chat
 """
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest
@@ -26,6 +27,7 @@ from .response_headers import call_headers
 from .responses import api_view, json_response, read_reply, stream_reply
 
 TYPES = {403: "permission_error", 429: "rate_limit_error"}
+NOTHING: Mapping[str, object] = {}
 UNKNOWN_TIME = 0  # `created` of every model
 
 
@@ -96,6 +98,8 @@ def completion(active_call: ActiveCall, text: str, reasoning: str) -> Object:
         message["tool_calls"] = calls
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": active_call.finish_reason}
     body = head(active_call) | {"object": "chat.completion"}
+    if active_call.chunks:
+        body["chunks"] = active_call.chunks
     return body | {"choices": [choice], "usage": usage_of(active_call.usage)}
 
 
@@ -119,7 +123,13 @@ class OpenAIChunks:
         self._reasoning, _end = self._skeleton("reasoning_content")
 
     def first(self) -> bytes:
-        return self._chunk({"role": "assistant", "content": ""})
+        """Return the first chunk, with the passages of AI Search.
+
+        They are no event of their own, as they are in Cloudflare's stream: OpenAI's clients take each event
+        for a chunk.
+        """
+        chunks = self._active_call.chunks
+        return self._chunk({"role": "assistant", "content": ""}, more={"chunks": chunks} if chunks else {})
 
     def delta(self, delta: Delta) -> bytes:
         reasoning = self._reasoning + _json(delta.reasoning) + self._end if delta.reasoning else b""
@@ -137,9 +147,9 @@ class OpenAIChunks:
     def error(self, problem: ApiError) -> bytes:
         return _frame(error_envelope(problem)[1])
 
-    def _chunk(self, delta: Object, reason: str | None = None) -> bytes:
+    def _chunk(self, delta: Object, reason: str | None = None, more: Mapping[str, object] = NOTHING) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-        return _frame(self._head | {"choices": [choice]})
+        return _frame(self._head | {"choices": [choice], **more})
 
     def _skeleton(self, name: str) -> tuple[bytes, bytes]:
         before, _, after = self._chunk({name: self.MARK}).partition(_json(self.MARK))

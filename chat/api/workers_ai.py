@@ -110,7 +110,8 @@ class WorkersAIFrames:
         self._active_call = active_call
 
     def first(self) -> bytes:
-        return b""
+        chunks = self._active_call.chunks
+        return _frame({"response": "", "chunks": chunks}) if chunks else b""
 
     def delta(self, delta: Delta) -> bytes:
         thought = self._thought(delta.reasoning) if delta.reasoning else b""

@@ -5,6 +5,7 @@ from django.conf import settings
 from chat.upstream.catalog import LlmModel
 from chat.upstream.client import Account, Endpoint, Gateway
 from chat.upstream.provider import Provider
+from chat.upstream.providers import ai_search
 from chat.upstream.providers.openai_compatible import DEFAULT_GATEWAY
 
 
@@ -52,11 +53,13 @@ def endpoint() -> Endpoint | None:
 def models() -> list[LlmModel]:
     """Return the models that the settings list.
 
-    They keep the names that their providers use, so that users see which provider gets their messages.
+    They keep the names that their providers use, so that users see which provider gets their messages. Only
+    an instance of AI Search may have another name: it is the site's own.
     """
     listed = ((Provider.GATEWAY, settings.GATEWAY_MODELS), (Provider.ENDPOINT, settings.OPENAI_MODELS))
-    return [
+    served = [
         LlmModel(name, name, window, host=host, vision=name in settings.VISION_MODELS)
         for host, found in listed
         for name, window in found
     ]
+    return served + [ai_search.model_of(*instance) for instance in settings.AI_SEARCH_INSTANCES]

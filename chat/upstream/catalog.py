@@ -67,6 +67,11 @@ class LlmModel:
         return self.host is Provider.GATEWAY and (self.id.startswith(ROUTES) or self.id == AUTO_ROUTER)
 
     @property
+    def takes_max_tokens(self) -> bool:
+        """True unless it is an instance of AI Search, whose requests take no parameters of a model."""
+        return self.host is not Provider.AI_SEARCH
+
+    @property
     def counts_against_quota(self) -> bool:
         """True if the account's limits apply: requests per minute and the free daily allowance."""
         return not self.local and self.host is Provider.WORKERS_AI

@@ -71,7 +71,9 @@ class ChatRequest:
     def stop_sequences(self) -> tuple[str, ...]:
         """The stop sequences that have to be found here, because the server is not known to do it."""
         stop = self.raw_parameters.get("stop") or ()
-        if not self.model.counts_against_quota or parameters.declares(self.model, "stop"):
+        if self.model.takes_max_tokens and not self.model.counts_against_quota:
+            return ()
+        if parameters.declares(self.model, "stop"):
             return ()
         return tuple(filter(None, [stop] if isinstance(stop, str) else stop))
 

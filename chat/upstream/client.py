@@ -10,6 +10,8 @@ import httpx
 from chat import tracing
 from chat.upstream.providers import ai_gateway
 from chat.upstream.providers.ai_gateway import Gateway
+from chat.upstream.providers.ai_search import SENTENCES as AI_SEARCH_SENTENCES
+from chat.upstream.providers.ai_search import search_request
 from chat.upstream.providers.cloudflare_api import Cloudflare, checked_response
 from chat.upstream.providers.gateway_routes import route_request
 from chat.upstream.providers.llama_cpp import LocalModel
@@ -40,6 +42,8 @@ __all__ = ["Account", "Client", "Endpoint", "Gateway", "Timeouts"]
 
 TIMEOUTS = Timeouts()
 READ_INTERVAL_SECONDS = 0.04  # between two reads of a response
+UNLIMITED_TOKENS = 2**31  # for a reply whose length no parameter limits
+SENTENCES_OF_PROVIDERS = {Provider.ENDPOINT: SENTENCES, Provider.AI_SEARCH: AI_SEARCH_SENTENCES}
 API_READ_FACTOR = 1.5  # a longer interval for API clients: a read costs as much as processing three tokens
 
 
@@ -104,19 +108,19 @@ class Client:
             lambda stream: self._request(request, stream, span),
             model=request.model,
             streams=not (unstreamed or request.unstreamed),
-            max_tokens=request.max_tokens,
+            max_tokens=request.max_tokens if request.model.takes_max_tokens else UNLIMITED_TOKENS,
             timeouts=self._timeouts,
             read_interval=self._read_interval * (API_READ_FACTOR if request.batch_reads else 1),
             started=started,
             stop=request.stop_sequences,
             single_tool_call=request.single_tool_call,
-            sentences=SENTENCES if request.model.host is Provider.ENDPOINT else {},
+            sentences=SENTENCES_OF_PROVIDERS.get(request.model.host, {}),
             span=span,
         )
 
     def is_retried_by_gateway(self, model: LlmModel) -> bool:
         """Return True if the AI Gateway in front of this model retries failed requests itself."""
-        through = not model.local and model.host is not Provider.ENDPOINT
+        through = not model.local and model.host not in (Provider.ENDPOINT, Provider.AI_SEARCH)
         return bool(through and self._gateway and self._gateway.retries)
 
     async def models(self) -> list[LlmModel]:
@@ -157,6 +161,8 @@ class Client:
             assert self._endpoint is not None
             return endpoint_request(self._endpoint, request, stream=stream)
         assert self._account is not None
+        if request.model.host is Provider.AI_SEARCH:
+            return search_request(self._account, request, stream=stream)
         if request.model.is_route:
             return route_request(self._account, self._gateway, request, stream=stream)
         if request.model.host is Provider.GATEWAY:
@@ -208,4 +214,6 @@ def provider_name(model: LlmModel) -> str:
         return "openai_compatible"
     if model.host is Provider.GATEWAY:
         return model.id.partition("/")[0]
+    if model.host is Provider.AI_SEARCH:
+        return "cloudflare.ai_search"
     return "cloudflare.workers_ai"

@@ -98,6 +98,11 @@ class CompletionStream:
         return self._decoder.tool_calls
 
     @property
+    def chunks(self) -> list[dict[str, Any]]:
+        """The passages that AI Search gave to the model, as it sent them; they come before the text."""
+        return self._decoder.chunks
+
+    @property
     def complete(self) -> bool:
         """True if the model declared its reply finished, or a stop sequence was found."""
         return self._decoder.is_complete

@@ -1,6 +1,6 @@
 """Errors of the model servers: their classification, the retry decision and the messages for users.
 
-Sources: Cloudflare's lists of Workers AI and AI Gateway errors, and bodies recorded from the service.
+Sources: Cloudflare's lists of Workers AI, AI Gateway and AI Search errors, and recorded bodies.
 """
 
 import json
@@ -63,6 +63,9 @@ SENTENCES = {
 # Messages for single error codes, more precise than the one of the code's kind.
 SENTENCES_OF_CODES = {
     "5023": gettext_noop("This model can’t stream JSON. Send the request without “stream”."),
+    "7069": gettext_noop(
+        "This month’s searches of the Cloudflare account are used up. Tell your administrator."
+    ),
     "5025": gettext_noop("This model doesn’t support JSON schemas. Choose another model."),
 }
 MODEL_PAUSED = gettext_noop(
@@ -81,19 +84,20 @@ TRANSIENT = {
 }
 
 CODES = {
-    # 7000 and 7003, "could not route", are the response to a wrong account id.
-    ErrorKind.AUTH: "2009 7000 7003 9109 10000",
+    # 7000 and 7003, "could not route", are the response to a wrong account id; 7002 and 7063 to a wrong name
+    # of an instance of AI Search, or of its namespace.
+    ErrorKind.AUTH: "2009 7000 7003 7012 7071 7077 9109 10000",
     ErrorKind.NOT_PERMITTED: "3023 3041 5005 5016 5018 5035",
-    ErrorKind.UNKNOWN_MODEL: "3042 5007 5028",
-    ErrorKind.TOO_LONG: "3006 3010 5021",
+    ErrorKind.UNKNOWN_MODEL: "3042 5007 5028 7002 7063",
+    ErrorKind.TOO_LONG: "3006 3010 5021 7079",
     ErrorKind.QUOTA: "3036 4006",
     ErrorKind.THROTTLED: "2003 3021",
     ErrorKind.BUSY: "3040",
-    ErrorKind.TIMEOUT: "3007 3008 3046",
+    ErrorKind.TIMEOUT: "3007 3008 3046 7030 7031",
     ErrorKind.BLOCKED: "2016 2017 3030",
-    ErrorKind.CREDITS: "2021",
-    ErrorKind.INVALID: "2001 2040 3003 3039 5004 5006 5012 5019 5023 5025 8001 8006",
-    ErrorKind.UNAVAILABLE: "7009 7013",
+    ErrorKind.CREDITS: "2021 7069",
+    ErrorKind.INVALID: "2001 2040 3003 3039 5004 5006 5012 5019 5023 5025 7010 7018 7019 7038 8001 8006",
+    ErrorKind.UNAVAILABLE: "7009 7013 7017",
 }
 KIND_OF_CODE = {code: kind for kind, codes in CODES.items() for code in codes.split()}
 KIND_OF_STATUS = {

@@ -11,6 +11,7 @@ from typing import Any
 
 from . import token_budget
 from .catalog import LlmModel
+from .provider import Provider
 
 Value = bool | int | float | str
 NUMBER, WHOLE, SWITCH, LEVEL = "number", "whole", "switch", "level"
@@ -199,7 +200,9 @@ API_NUMBERS: Mapping[str, Parameter] = {
 
 @cache
 def supported_parameters(model: LlmModel) -> tuple[Parameter, ...]:
-    """Return the parameters that the model supports, `max_tokens` last."""
+    """Return the parameters that the model supports, `max_tokens` last; none for one of AI Search."""
+    if model.host is Provider.AI_SEARCH:
+        return ()
     takes = MODELS.get(model.id, CAUTIOUS_PARAMETERS)
     if model.local:
         takes = (*LOCAL_PARAMETERS, TEMPLATE_SWITCH) if model.reasoning else LOCAL_PARAMETERS
@@ -220,6 +223,8 @@ def is_classic(model: LlmModel) -> bool | None:
 
 def declares(model: LlmModel, name: str) -> bool | None:
     """Return True if the model's input schema names a field of an API client; None if it is not known."""
+    if model.host is Provider.AI_SEARCH:
+        return False
     classic = is_classic(model)
     return None if classic is None else name not in (NOT_IN_CLASSIC if classic else NOT_IN_OPENAI)
 

@@ -63,6 +63,8 @@ def maker(model: LlmModel) -> str:
         return _("On this server")
     if model.finetune:
         return _("Your finetunes")
+    if model.host is Provider.AI_SEARCH:
+        return _("Knowledge")
     if model.is_route:
         return _("AI Gateway")
     if model.host is Provider.ENDPOINT:
@@ -72,7 +74,9 @@ def maker(model: LlmModel) -> str:
 
 
 def host(model: LlmModel) -> str:
-    """Return the third party that receives the prompt, "" for Workers AI and local models."""
+    """Return the third party or service that receives the prompt, "" for Workers AI and local models."""
     if model.host is Provider.GATEWAY:
         return _("AI Gateway")
+    if model.host is Provider.AI_SEARCH:
+        return _("AI Search")
     return urlsplit(settings.OPENAI_BASE_URL).hostname or "" if model.host is Provider.ENDPOINT else ""

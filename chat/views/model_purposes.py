@@ -6,6 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from chat.upstream.catalog import LlmModel
+from chat.upstream.provider import Provider
 
 LONG_WINDOW, VERY_LONG_WINDOW = 200_000, 900_000  # tokens
 SMALL = 4.0  # billions of parameters
@@ -63,6 +64,8 @@ def purpose(model: LlmModel) -> str | Promise:
         return _("Nothing leaves this server")
     if model.finetune:
         return _("Finetuned for your account")
+    if model.host is Provider.AI_SEARCH:
+        return _("Answers from indexed documents, with sources")
     if model.is_route:
         return _("The gateway chooses the model")
     return PURPOSES.get(model.id) or _derived(model)

@@ -19,6 +19,7 @@ from chat.timezones import timezone_of
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.errors import ErrorKind
 from chat.upstream.parameters import Value, supported_parameters
+from chat.upstream.provider import Provider
 
 from . import access
 
@@ -114,7 +115,9 @@ def _limit_to_what_helps(run: dict[str, Any], offered: Catalog, zone: tzinfo) ->
 
 
 def _share_an_account(one: LlmModel, other: LlmModel) -> bool:
-    return one.local == other.local and one.host is other.host
+    if one.local or other.local:
+        return one.local == other.local
+    return one.host is other.host or {one.host, other.host} == {Provider.WORKERS_AI, Provider.AI_SEARCH}
 
 
 def _time(moment: datetime) -> str:
@@ -126,7 +129,8 @@ def retry_offers(model: LlmModel, chosen: Mapping[str, Value], had: int) -> list
     """Return the retries as form buttons, each of which changes one parameter. `had`: the last max_tokens."""
     takes = {parameter.name: parameter for parameter in supported_parameters(model)}
     offers = []
-    more = min(had * MORE_TOKENS, int(takes["max_tokens"].maximum))
+    most = int(takes["max_tokens"].maximum) if "max_tokens" in takes else had
+    more = min(had * MORE_TOKENS, most)
     if more > had:
         words = _("Try again with %(tokens)s tokens") % {"tokens": grouped_number(more)}
         offers.append(_offer("max_tokens", more, str(more), words))

@@ -41,6 +41,11 @@ class DeltaDecoder:
         return self._frames.tool_calls[:1] if self._single_tool_call else self._frames.tool_calls
 
     @property
+    def chunks(self) -> list[dict[str, Any]]:
+        """The passages that AI Search gave to the model, as it sent them."""
+        return self._frames.chunks
+
+    @property
     def finish_reason(self) -> str:
         """The finish reason; "" while unknown.
 

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from chat.wire.passages import valid_chunks
 from chat.wire.sse import Event
 from chat.wire.text import SurrogateJoiner, ThinkSplitter
 from chat.wire.tool_calls import ToolCalls
@@ -68,11 +69,13 @@ class FrameReader:
 
     `done` is True after `[DONE]`; everything after it is ignored. `finish_reason` is "" while unknown, else
     `stop`, `length`, `tool_calls`, `content_filter`, `error`, or another value of the server in lower case.
+    `chunks` are the passages that AI Search gave to the model, as it sent them.
     """
 
     def __init__(self, *, inline_reasoning: bool = False) -> None:
         self.done = False
         self.finish_reason = ""
+        self.chunks: list[_Object] = []
         self._usage = UsageAccumulator()
         self._calls = ToolCalls()
         self._text = SurrogateJoiner()
@@ -98,6 +101,8 @@ class FrameReader:
         if event.event != "message":
             if event.event == "error":
                 raise FrameError(_json_or_text(event.data))
+            if event.event == "chunks" and not event.unfinished:
+                self.chunks = valid_chunks(_json_or_text(event.data))
             return None
         data = event.data
         try:
@@ -166,6 +171,8 @@ class FrameReader:
                 self._usage.add_total(usage)
             else:
                 self._usage.add_chunk(usage)
+        if "chunks" in frame:
+            self.chunks = valid_chunks(frame["chunks"])
         calls = message.get("tool_calls") or frame.get("tool_calls")
         if calls:
             self._calls.add(calls)

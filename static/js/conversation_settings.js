@@ -79,7 +79,7 @@ async function showParameters() {
     else showNumber(control, (control.defaultValue = value));
   }
   const details = group().querySelector('details');
-  details.open ||= controls().some((control) => control.type === 'number' && control.value && details.contains(control));
+  if (details) details.open ||= controls().some((control) => control.type === 'number' && control.value && details.contains(control));
 }
 
 /**

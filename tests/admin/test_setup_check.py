@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
+from tests.fake_cloudflare.ai_search import NO_PERMISSION
 from tests.fake_cloudflare.run import Run
 from tests.fake_cloudflare.scenarios import hang, words
 from tests.fake_cloudflare.server import ACCOUNT_TOKEN, ENDPOINT_KEY, NO_GATEWAY, TOKEN, Fake
@@ -78,6 +79,19 @@ def test_a_site_that_works_is_told_so(servers: Callable[..., Server], fake: Fake
 
 def test_redis_is_asked_where_it_is_set_up(servers: Callable[..., Server], redis_url: str) -> None:
     assert states(check(servers(REDIS_URL=redis_url).person("root")))["Redis"] == "good"
+
+
+def test_instances_of_ai_search_are_searched(servers: Callable[..., Server], fake: Fake) -> None:
+    instances = {"AI_SEARCH_INSTANCES": "handbook=Ours,gone"}
+    found = rows(check(servers(**instances).person("root")))
+    assert found["AI Search “handbook”"] == ("good", "The token can search in it.")
+    assert found["AI Search “gone”"][0] == "bad"
+    assert "AI_SEARCH_INSTANCES" in found["AI Search “gone”"][1]
+    assert not any("chat/completions" in call["path"] for call in fake.calls)
+    refused = servers(**instances, CLOUDFLARE_API_TOKEN=NO_PERMISSION).person("root")
+    state, said = rows(check(refused))["AI Search “handbook”"]
+    assert state == "bad"
+    assert "AI Search: Run" in said
 
 
 def test_a_token_of_the_account_is_as_good(servers: Callable[..., Server]) -> None:

@@ -38,6 +38,8 @@ class Run:
     failures: Counter[str] = field(default_factory=Counter)
     gates: defaultdict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
     word: str = "word"  # of those that are counted
+    usual: str = "words"  # the scenario of a question without a `fake:` line
+    before: bytes = b""  # what comes first in every stream
 
     @property
     def question(self) -> str:
@@ -71,6 +73,8 @@ class Run:
 
     def open(self, *more: tuple[str, str]) -> None:
         self.connection.start(200, [("Content-Type", "text/event-stream"), *self.headers, *more])
+        if self.before:
+            self.connection.write(self.before)
 
     async def send(self, pieces: Iterable[bytes], delay: float, *, end: bool = True) -> None:
         self.open()
@@ -99,7 +103,7 @@ async def play(run: Run) -> None:
     found = re.search(_FOR.format(own), run.question, re.MULTILINE) or _LINE.search(run.question)
     if found is None and (found := _THEN.search(run.continued)):
         run.word = "more"
-    name, given = ("words", "") if found is None else (found[1], found[2])
+    name, given = (run.usual, "") if found is None else (found[1], found[2])
     scenario = SCENARIOS.get(name)
     if scenario is None:
         raise WrongScenario(f"no scenario {name!r}; there are {', '.join(sorted(SCENARIOS))}")

@@ -26,6 +26,7 @@ from urllib.parse import unquote
 
 import tests.fake_cloudflare.scenarios
 import tests.fake_cloudflare.text_scenarios  # noqa: F401 - both fill the register that `play` looks into
+from tests.fake_cloudflare import ai_search
 from tests.fake_cloudflare.conversion import SUPPORTED, conversion
 from tests.fake_cloudflare.errors import error
 from tests.fake_cloudflare.http_server import Connection, Request
@@ -51,6 +52,7 @@ _ACCOUNT = re.compile(r"/client/v4/accounts/([^/]+)/.*|/v1/([^/]+)/[^/]+/(?:comp
 _RUN = re.compile(r"/client/v4/accounts/[^/]+/ai/run/(.+)")
 _NAMED = re.compile(r"/client/v4/accounts/[^/]+/ai/run")
 _CHAT = re.compile(r"/client/v4/accounts/[^/]+/ai/v1/chat/completions")
+_ASKED = (_RUN, _CHAT, _NAMED, ai_search.PATH)
 _COMPAT = re.compile(r"/v1/[^/]+/([^/]+)/compat/chat/completions")  # on the gateway's own host
 _VERIFY = re.compile(r"/client/v4/(user|accounts/[^/]+)/tokens/verify")
 _LISTS = re.compile(r"/client/v4/accounts/[^/]+/ai/(models/search|models/schema|finetunes)")
@@ -179,9 +181,9 @@ class WorkersAI:
         if path.startswith("/v1/"):
             await self._endpoint(connection, path, token, call)
             return
-        known = {TOKEN, ACCOUNT_TOKEN}
+        known = {TOKEN, ACCOUNT_TOKEN, ai_search.NO_PERMISSION}
         if verify := _VERIFY.fullmatch(path):
-            known = {TOKEN} if verify[1] == "user" else known
+            known = known - {ACCOUNT_TOKEN} if verify[1] == "user" else known
         account = _ACCOUNT.fullmatch(path)
         if token not in known or not request.headers.get("authorization", "").startswith("Bearer "):
             connection.answer(*error(10000))
@@ -202,13 +204,16 @@ class WorkersAI:
             connection.answer(*((200, envelope(SUPPORTED)) if found[1] else conversion(request)))
         elif found := _GATEWAY.fullmatch(path):
             self._gateway(connection, request.method, *found.groups())
-        elif request.method == "POST" and any(each.fullmatch(path) for each in (_RUN, _CHAT, _NAMED)):
+        elif request.method == "POST" and any(each.fullmatch(path) for each in _ASKED):
             await self._asked(connection, request, path, call)
         else:
             connection.answer(*error(7003))
 
     async def _asked(self, connection: Connection, request: Request, path: str, call: dict[str, Any]) -> None:
         """A call of a model: what Cloudflare refuses of it is refused, the rest is played."""
+        if found := ai_search.PATH.fullmatch(path):
+            await self._ai_search(connection, *found.groups(), call)
+            return
         refused = self._refusal(request, path, call)
         if refused is None:
             await self._run(connection, call)
@@ -235,6 +240,19 @@ class WorkersAI:
         if model.startswith("@"):
             return refusal(model, body, self.lists)
         return by_other_provider(model, self.lists)
+
+    async def _ai_search(
+        self, connection: Connection, namespace: str, name: str, what: str, call: dict[str, Any]
+    ) -> None:
+        token = call["headers"]["authorization"].removeprefix("Bearer ")
+        refused = ai_search.refusal(namespace, name, what, token, call["body"])
+        if refused is not None:
+            connection.answer(*refused)
+        elif what == "search":
+            result = {"search_query": call["body"].get("query", ""), "chunks": ai_search.FOUND[name]}
+            connection.answer(200, envelope(result))
+        else:
+            await self._run(connection, call, usual="ai_search", before=ai_search.before(name))
 
     async def _compat(self, connection: Connection, gateway: str, call: dict[str, Any]) -> None:
         """The gateway's own host: dynamic routes and the Auto Router, and models as `provider/model`.
@@ -275,7 +293,7 @@ class WorkersAI:
         else:
             connection.answer(404, {"error": {"message": "Not found", "code": None}})
 
-    async def _run(self, connection: Connection, call: dict[str, Any]) -> None:
+    async def _run(self, connection: Connection, call: dict[str, Any], **more: Any) -> None:
         headers = [("cf-ray", f"{uuid.uuid4().hex[:16]}-FRA")]
         path = unquote(call["path"].partition("?")[0])
         compat = _COMPAT.fullmatch(path)
@@ -291,7 +309,7 @@ class WorkersAI:
             model = asked[1] if asked else ""
             if _NAMED.fullmatch(path):
                 model, body = body["model"], body["input"]
-            run = Run(connection, body, headers, self.port, model, self._failures, self._gates)
+            run = Run(connection, body, headers, self.port, model, self._failures, self._gates, **more)
             await self._play(run)
         except WrongScenario as wrong:
             connection.answer(400, {"errors": [{"code": 0, "message": str(wrong)}], "success": False})

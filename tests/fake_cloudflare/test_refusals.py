@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.fake_cloudflare.ai_search import NO_PERMISSION
 from tests.fake_cloudflare.models import finetune
 from tests.fake_cloudflare.server import NO_GATEWAY, NO_ROUTE, WorkersAI, running
 
@@ -40,6 +41,31 @@ async def fake() -> AsyncIterator[WorkersAI]:
 async def http(fake: WorkersAI) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(base_url=fake.url, headers=TOKEN, trust_env=False) as client:
         yield client
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code"),
+    [
+        ("default/instances/handbook/chat/completions", {"messages": ASKED}, 200, 0),
+        ("default/instances/handbook/search", {"query": "holidays"}, 200, 0),
+        ("default/instances/other/chat/completions", {"messages": ASKED}, 404, 7002),
+        ("other/instances/handbook/search", {"query": "holidays"}, 404, 7063),
+        ("default/instances/handbook/chat/completions", {"messages": ASKED, "max_tokens": 9}, 400, 7001),
+        ("default/instances/handbook/chat/completions", {"messages": [{"role": "me"}]}, 400, 7001),
+        ("default/instances/handbook/chat/completions", {"messages": "hello"}, 400, 7001),
+        ("default/instances/handbook/chat/completions", [], 400, 7001),
+        ("default/instances/handbook/chat/completions", {"messages": []}, 400, 7038),
+        ("default/instances/handbook/search", {}, 400, 7039),
+    ],
+)
+async def test_ai_search_refuses(
+    http: httpx.AsyncClient, path: str, body: object, status: int, code: int
+) -> None:
+    url = f"/client/v4/accounts/acc/ai-search/namespaces/{path}"
+    answer = await http.post(url, json=body)
+    assert (answer.status_code, code_of(answer)) == (status, code)
+    refused = await http.post(url, json=body, headers={"Authorization": f"Bearer {NO_PERMISSION}"})
+    assert (refused.status_code, code_of(refused)) == (403, 10000)
 
 
 async def answered(http: httpx.AsyncClient, model: str, **body: Any) -> tuple[int, int]:

@@ -70,12 +70,14 @@ def _answer(body: bytes, *, envelope: bool, parsed: bool) -> tuple[Object, bool]
         reason = choice.get("finish_reason") or reason
         usage = frame.get("usage") or usage
         calls += said.get("tool_calls") or ()
+    found = [json.loads(each) for each in frames if each.startswith(b"[{")]  # by AI Search
+    chunks: Object = {"chunks": found[0]} if found else {}
     message: Object = {"role": "assistant", "content": text}
     if reasoning:
         message["reasoning_content"] = reasoning
     if calls:
         message["tool_calls"] = calls
-    result: Object = {
+    result: Object = chunks | {
         "choices": [{"index": 0, "finish_reason": reason or None, "message": message}],
         "object": "chat.completion",
         "model": "@cf/fake/model-external",

@@ -67,6 +67,7 @@ access = ConversationAccess.objects.create(kind="list", reader_key=erin.pk, read
     address="::ffff:192.0.2.7", conversation=conversation.pk)
 ConversationAccessOwner.objects.create(access=access, owner_key=alice.pk, owner="alice", conversations=["1"])
 ImportJob.objects.create(user=alice, state="done", file_name=ODD, size=2**50, preview=ODD_JSON)
+Citation.objects.create(message=reply, number=1, title="a.pdf", page=2, text="A \u2028 passage")
 ImportedRuns.objects.create(message=reply, runs=[ODD_JSON, []])
 Invite.objects.create(digest="i", note="for bob", made_by=erin)
 MaintenanceTask.objects.note("prune")

@@ -2,7 +2,7 @@
 
 from chat.upstream.errors import ErrorKind
 
-# The tables of Workers AI and AI Gateway: code, status, kind, and whether it is permanent.
+# The tables of Workers AI, AI Gateway and AI Search: code, status, kind, and whether it is permanent.
 CODES = [
     (3003, 400, ErrorKind.INVALID, True),
     (3006, 413, ErrorKind.TOO_LONG, True),
@@ -32,7 +32,17 @@ CODES = [
     (5035, 403, ErrorKind.NOT_PERMITTED, True),
     (7000, 404, ErrorKind.AUTH, True),
     (7003, 400, ErrorKind.AUTH, True),
+    (7001, 500, ErrorKind.UNAVAILABLE, False),
+    (7002, 404, ErrorKind.UNKNOWN_MODEL, True),
     (7009, 503, ErrorKind.UNAVAILABLE, False),
+    (7012, 400, ErrorKind.AUTH, True),
+    (7017, 503, ErrorKind.UNAVAILABLE, False),
+    (7030, 400, ErrorKind.TIMEOUT, False),
+    (7031, 400, ErrorKind.TIMEOUT, False),
+    (7038, 400, ErrorKind.INVALID, True),
+    (7063, 404, ErrorKind.UNKNOWN_MODEL, True),
+    (7077, 401, ErrorKind.AUTH, True),
+    (7079, 413, ErrorKind.TOO_LONG, True),
     (8001, 400, ErrorKind.INVALID, True),
     (8006, 400, ErrorKind.INVALID, True),
     (9109, 403, ErrorKind.AUTH, True),

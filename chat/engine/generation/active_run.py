@@ -8,10 +8,12 @@ from django.utils import timezone
 
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunState
-from chat.models import Run
+from chat.models import Citation, Run
+from chat.models.citation import MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_URL_CHARS, is_web_address
 from chat.models.run import RunOutcomeColumns
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef
+from chat.wire.passages import Passage, passages
 from chat.wire.text import OverlapFilter
 
 
@@ -30,6 +32,8 @@ class ActiveRun:
     batched_text: int = 0
     batched_reasoning: int = 0
     stored: tuple[int, int] = (0, 0)
+    citations: tuple[Citation, ...] = ()  # of the passages that the model was given; not saved yet
+    citations_stored: bool = False
     started: datetime | None = None  # when it left the queue; None again once the row says so
     first_token: datetime | None = None
     first_text_at: datetime | None = None
@@ -70,6 +74,11 @@ class ActiveRun:
     def note_attempt(self, stream: CompletionStream) -> None:
         self.stream = stream
 
+    def note_passages(self, stream: CompletionStream) -> None:
+        """Make citations of the passages that the model was given, once they are known."""
+        if stream.chunks and not self.citations:
+            self.citations = tuple(map(_citation, passages(stream.chunks)))
+
     @property
     def gateway_log_ref(self) -> GatewayLogRef:
         """The entry in the gateway's log; a reply that was stopped or cut has one as well."""
@@ -95,6 +104,7 @@ class ActiveRun:
             gateway_log_ref=self.gateway_log_ref,
             answered_by=self.answered_by,
             fallback_reason=self.fallback_reason,
+            cited=self.run.cited + len(self.citations),
         )
 
     def outcome_columns(self) -> RunOutcomeColumns | None:
@@ -110,3 +120,15 @@ class ActiveRun:
         if self.started:
             columns["started"] = self.started
         return columns
+
+
+def _citation(passage: Passage) -> Citation:
+    """Return a citation. Of a path that is too long, the end tells most."""
+    is_link = len(passage.key) <= MAX_URL_CHARS and is_web_address(passage.key)
+    return Citation(
+        title=passage.key
+        if len(passage.key) <= MAX_TITLE_CHARS
+        else f"…{passage.key[1 - MAX_TITLE_CHARS :]}",
+        url=passage.key if is_link else "",
+        text=passage.text[:MAX_TEXT_CHARS],
+    )

@@ -118,6 +118,11 @@ class ActiveCall:
         return self._stream.tool_calls if self._stream else []
 
     @property
+    def chunks(self) -> list[dict[str, Any]]:
+        """The passages that AI Search gave to the model, as it sent them."""
+        return self._stream.chunks if self._stream else []
+
+    @property
     def request_id(self) -> str:
         return self._stream.request_id if self._stream else ""
 

@@ -3,7 +3,7 @@
 import logging
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from chat.db import CONNECTION_ERRORS, write_lock
 from chat.engine.outcome import RunOutcome
-from chat.models import Run, RunChunk
+from chat.models import Citation, Run, RunChunk
 from chat.ownership.protocol import Batch, Texts
 from chat.ownership.recovery import keep_longer
 from chat.search import index
@@ -26,13 +26,15 @@ class WriteResult:
     """The result of storing a batch. Runs are named by their ids.
 
     `outcomes` are those that the rows have, which may be another process's. `started`: the row now says that
-    the run left the queue. `stopped`: a stop was requested. `lost`: no longer a live run of this process.
+    the run left the queue. `cited`: its citations are stored. `stopped`: a stop was requested. `lost`: no
+    longer a live run of this process.
     """
 
     outcomes: dict[uuid.UUID, RunOutcome]
     started: list[uuid.UUID]
     stopped: list[uuid.UUID]
     lost: list[uuid.UUID]
+    cited: list[uuid.UUID] = field(default_factory=list)
 
 
 def finish_in_savepoint(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
@@ -67,6 +69,7 @@ def finish_run(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
     assert columns is not None
     if active_run.run.finish(text, reasoning, columns, worker=worker, has_chunks=has_chunks):
         index.add_reply(active_run.run, text)
+        _store_citations(active_run)
         return active_run.outcome
     keep_longer(active_run.id, Texts(text, reasoning))
     theirs = Run.objects.filter(pk=active_run.id).first()
@@ -108,13 +111,24 @@ def save(
             if chunk.run in rows
         ]:
             RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
+        cited = [each for each in batch.going if each.id in rows and _store_citations(each)]
         outcomes = {active_run.id: finish(active_run, worker) for active_run in batch.endings}
     return WriteResult(
         outcomes,
         started,
+        cited=[active_run.id for active_run in cited],
         stopped=[active_run.id for active_run in batch.going if rows.get(active_run.id)],
         lost=[active_run.id for active_run in batch.going if active_run.id not in rows],
     )
+
+
+def _store_citations(active_run: ActiveRun) -> bool:
+    """Store the citations of a run, unless they are stored. Return True if it was done."""
+    if active_run.citations_stored or not (citations := active_run.citations):
+        return False
+    Citation.objects.add(active_run.run.message_id, citations)
+    Run.objects.filter(pk=active_run.id).update(cited=active_run.run.cited + len(citations))
+    return True
 
 
 def _live_rows(worker: uuid.UUID) -> dict[Any, bool]:

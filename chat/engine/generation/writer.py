@@ -129,6 +129,8 @@ class Writer:
         """Record in the runs what the database now has of them, and announce the outcomes."""
         for run in result.started:
             self._backlog.runs[run].mark_started()
+        for run in result.cited:
+            self._backlog.runs[run].citations_stored = True
         for active_run in batch.going:
             if active_run.id not in result.lost:
                 active_run.stored = active_run.batched_text, active_run.batched_reasoning

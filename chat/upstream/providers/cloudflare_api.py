@@ -10,9 +10,11 @@ import httpx
 from chat.upstream.errors import ErrorKind, UpstreamError, from_response
 from chat.upstream.gateway_log import GatewayLogRef
 
+from .ai_search import instance_path
 from .workers_ai import Account
 
 VERIFY_SECONDS = 5.0  # for both URLs together
+SEARCHED = "help"  # words of a search that only has to be allowed
 TIMEOUT_SECONDS = 10.0  # for any other request
 REFUSED_STATUSES = {400, 401, 403, 404}  # Cloudflare's responses to a token that it does not accept
 CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)  # a timeout's TimeoutError is an OSError
@@ -55,6 +57,15 @@ class Cloudflare:
     async def find_gateway(self, name: str) -> None:
         """Check that the gateway exists and the token may read it. Raises UpstreamError if not."""
         await self._call("GET", f"{self._here}/ai-gateway/gateways/{name}")
+
+    async def search(self, model: str) -> None:
+        """Search in the instance of AI Search that is a model, without a reply. Raises UpstreamError.
+
+        https://developers.cloudflare.com/ai-search/api/search/rest-api/
+        """
+        options = {"retrieval": {"max_num_results": 1}}
+        body = {"query": SEARCHED, "ai_search_options": options}
+        await self._call("POST", f"{instance_path(self._account, model)}/search", body)
 
     @property
     def _here(self) -> str:

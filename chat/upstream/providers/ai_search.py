@@ -1,0 +1,50 @@
+"""Requests to AI Search (formerly AutoRAG): models that answer from the documents of one of its instances.
+
+https://developers.cloudflare.com/ai-search/api/search/rest-api/
+"""
+
+from typing import Any
+
+from chat.upstream.catalog import LlmModel
+from chat.upstream.chat_request import ChatRequest
+from chat.upstream.errors import ErrorKind, gettext_noop
+from chat.upstream.provider import Provider
+
+from .workers_ai import Account, Request
+
+PREFIX = "ai-search/"  # of the ids of these models
+DEFAULT_NAMESPACE = "default"  # each account has it
+# Of the models that an instance may answer with, the default one has the smallest window: 24,000 tokens. The
+# passages need a part of it: by default 10 of at most 512 tokens each, with the prompt that presents them.
+# https://developers.cloudflare.com/ai-search/configuration/models/supported-models/
+WINDOW = 16_000
+# Error messages for AI Search, in place of those that name a model.
+SENTENCES = {
+    ErrorKind.AUTH: gettext_noop("AI Search rejected an API token of this site. Tell your administrator."),
+    ErrorKind.NOT_PERMITTED: gettext_noop("This site may not use AI Search. Tell your administrator."),
+    ErrorKind.UNKNOWN_MODEL: gettext_noop("These documents aren’t available any more. Choose another model."),
+}
+
+
+def model_of(address: str, name: str) -> LlmModel:
+    """Return the model of an instance. `address`: its name, after its namespace and "/" unless default."""
+    return LlmModel(PREFIX + address, name, WINDOW, host=Provider.AI_SEARCH)
+
+
+def instance_path(account: Account, model: str) -> str:
+    """Return the path of the instance of a model's id, below `/client/v4`."""
+    namespace, _, name = model.removeprefix(PREFIX).rpartition("/")
+    search = f"/accounts/{account.account_id}/ai-search"
+    return f"{search}/namespaces/{namespace or DEFAULT_NAMESPACE}/instances/{name}"
+
+
+def search_request(account: Account, request: ChatRequest, *, stream: bool = True) -> Request:
+    """Build `POST …/instances/<name>/chat/completions`.
+
+    It takes the messages and options of the search, and no parameters of a model: these, the generation model
+    and its gateway are set in the instance. A system prompt replaces the one that is set there.
+    """
+    body: dict[str, Any] = {"messages": request.messages, "stream": stream}
+    headers = {"Authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
+    path = instance_path(account, request.model.id)
+    return Request(f"{account.base_url}{path}/chat/completions", headers, body)

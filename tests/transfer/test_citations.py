@@ -1,0 +1,118 @@
+"""Citations in exports of each format, and in the import of our own JSON."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from asgiref.sync import async_to_sync
+
+from chat.models import Citation, Conversation, ImportJob, Message, User
+from chat.timezones import UTC
+from chat.transfer import document
+from chat.transfer.html_export import html_pieces
+from tests.transfer.exported import as_json, as_markdown
+from tests.transfer.importing import imported
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+SCHEMA = json.loads((Path(document.__file__).parent / "conversation.schema.json").read_text("utf-8"))
+FIELDS = ("number", "title", "url", "page", "text", "created")
+
+
+@pytest.fixture(autouse=True)
+def folder(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture
+def talk() -> Conversation:
+    ann = User.objects.create_user("ann")
+    made = Conversation.objects.create(user=ann, title="Rules", model="m")
+    question = Message.objects.create(conversation=made, role="user", text="How?")
+    reply = Message.objects.create(conversation=made, role="assistant", text="So.", parent=question)
+    Citation.objects.add(
+        reply.pk,
+        [
+            Citation(title="rules.pdf", page=3, text="# Third\n<b>line</b>"),
+            Citation(title="A [page]", url="https://web.example/a?b=<c>", text="[x](javascript:alert(1))"),
+        ],
+    )
+    made.active_leaf = reply
+    made.save()
+    return made
+
+
+def rows(user: User) -> list[tuple[Any, ...]]:
+    return list(Citation.objects.filter(message__conversation__user=user).values_list(*FIELDS))
+
+
+def test_our_json_keeps_each_citation(talk: Conversation) -> None:
+    found = as_json(talk)
+    jsonschema_rs.validator_for(SCHEMA).validate(found)
+    bob = User.objects.create_user("bob")
+    assert imported(bob, found).state == ImportJob.State.DONE
+    assert rows(bob) == rows(talk.user)
+    assert (
+        as_json(Conversation.objects.get(user=bob))["messages"][1]["citations"]
+        == (found["messages"][1]["citations"])
+    )
+    assert "citations" not in found["messages"][0]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"url": "javascript:alert(1)"},
+        {"url": 5},
+        {"page": -1},
+        {"page": 1.5},
+        {"page": True},
+        {"title": ""},
+        {"title": "x" * 201},
+        {"text": "x" * 4_001},
+        {"text": None},
+        {"text": "\0"},
+        {"created": "yesterday"},
+    ],
+)
+def test_a_wrong_citation_refuses_the_conversation(talk: Conversation, changed: dict[str, Any]) -> None:
+    found = as_json(talk)
+    found["messages"][1]["citations"][0] |= changed
+    bob = User.objects.create_user("bob")
+    imported(bob, found)
+    assert not Conversation.objects.filter(user=bob).exists()
+
+
+def test_too_many_citations_refuse_the_conversation(talk: Conversation) -> None:
+    found = as_json(talk)
+    found["messages"][1]["citations"] *= 51
+    bob = User.objects.create_user("bob")
+    imported(bob, found)
+    assert not Conversation.objects.filter(user=bob).exists()
+
+
+def test_markdown_lists_the_sources_as_text(talk: Conversation) -> None:
+    assert as_markdown(talk).partition("### Sources")[2].strip().splitlines() == [
+        "1. rules.pdf",
+        "",
+        "   Page 3",
+        "",
+        r"   > \# Third",
+        r"   > \<b\>line\</b\>",
+        "",
+        r"2. [A \[page\]](<https://web.example/a?b=%3Cc%3E>)",
+        "",
+        r"   > \[x\](javascript:alert(1))",
+    ]
+
+
+def test_html_lists_the_sources_as_text(talk: Conversation) -> None:
+    async def page() -> str:
+        return "".join([piece async for piece in html_pieces(talk, UTC, str)])
+
+    whole = async_to_sync(page)()
+    assert "<h3>Sources</h3>" in whole
+    assert "<summary>Page 3</summary>" in whole
+    assert "&lt;b&gt;line" in whole
+    assert '<a href="https://web.example/a?b=&lt;c&gt;" rel="nofollow noopener noreferrer">' in whole

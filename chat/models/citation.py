@@ -10,6 +10,8 @@ from django.db import models
 from django.db.models import Max
 from django.utils import timezone
 
+from .attachment import Attachment
+
 MAX_TITLE_CHARS = 200
 MAX_URL_CHARS = 2_000
 MAX_TEXT_CHARS = 4_000
@@ -27,10 +29,11 @@ def is_web_address(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CitedSource:
-    """A source of a reply: its title, its address if it has one, and the passages from it."""
+    """A source of a reply: its title, its address or attachment if it has one, and the passages from it."""
 
     title: str
     url: str
+    attachment: uuid.UUID | None
     passages: list["Citation"] = field(default_factory=list)
 
     @property
@@ -59,9 +62,19 @@ class CitationQuerySet(models.QuerySet["Citation"]):
         new = [each for each in citations if each.identity not in stored]
         last = self.filter(message=message).aggregate(last=Max("number"))["last"] or 0
         room = max(0, MAX_PER_MESSAGE - last)
+        _drop_lost_attachments(new[:room])
         for number, each in enumerate(new[:room], last + 1):
             each.message_id, each.number = message, number
         Citation.objects.bulk_create(new[:room])
+
+
+def _drop_lost_attachments(citations: Sequence["Citation"]) -> None:
+    """Remove the attachments that were deleted meanwhile: their rows would be refused."""
+    named = {each.attachment_id for each in citations if each.attachment_id}
+    there = set(Attachment.objects.filter(pk__in=named).values_list("pk", flat=True)) if named else set()
+    for each in citations:
+        if each.attachment_id not in there:
+            each.attachment_id = None
 
 
 class Citation(models.Model):
@@ -121,6 +134,6 @@ def by_source(citations: Iterable[Citation]) -> list[CitedSource]:
     found: dict[tuple[str, str, uuid.UUID | None], CitedSource] = {}
     for each in sorted(citations, key=attrgetter("number")):
         key = (each.title, each.url, each.attachment_id)
-        source = found.setdefault(key, CitedSource(each.title, each.url))
+        source = found.setdefault(key, CitedSource(*key))
         source.passages.append(each)
     return list(found.values())

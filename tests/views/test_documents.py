@@ -86,6 +86,22 @@ def test_a_document_that_cloudflare_reads_is_converted(alice: Person, fake: Fake
     assert "Grüße" in sent(fake)
 
 
+def test_the_parts_of_a_long_document_are_cited(alice: Person, fake: Fake) -> None:
+    filler = "The weather was fair, and nothing else was noted on this day of the year.\n\n" * 40
+    pages = [filler] * 30
+    pages[20] = "The ship reached Zanzibar in April."
+    book = uploaded(alice, "log.pdf", documents.pdf(*pages))
+    small = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
+    first = asked(alice, "When did it reach Zanzibar?", attachments=[book["id"]], model=small)
+    assert first.done
+    assert first.done["citations"] >= 1
+    part = alice.get(f"/messages/{first.meta['message']}/outcome/").text
+    assert part.count("<bdi>log.pdf</bdi>") == 1
+    assert f'href="{book["text_url"]}?page=21#page-21"' in part
+    assert "reached Zanzibar" in part
+    assert alice.get(f"{book['text_url']}?page=21").status_code == 200
+
+
 def test_a_form_without_scripts_brings_a_document(alice: Person, fake: Fake) -> None:
     answer = alice.client.post(
         "/c/", data={"content": "What is it?"}, files={"file": ("a.md", b"# Buy milk")}

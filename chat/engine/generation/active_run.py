@@ -11,6 +11,7 @@ from chat.engine.streaming.run_state import RunState
 from chat.models import Citation, Run
 from chat.models.citation import MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_URL_CHARS, is_web_address
 from chat.models.run import RunOutcomeColumns
+from chat.upstream.chat_request import ChatRequest, SentPart
 from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.gateway_log import NO_GATEWAY, GatewayLogRef
 from chat.wire.passages import Passage, passages
@@ -74,10 +75,13 @@ class ActiveRun:
     def note_attempt(self, stream: CompletionStream) -> None:
         self.stream = stream
 
-    def note_passages(self, stream: CompletionStream) -> None:
-        """Make citations of the passages that the model was given, once they are known."""
-        if stream.chunks and not self.citations:
-            self.citations = tuple(map(_citation, passages(stream.chunks)))
+    def note_passages(self, request: ChatRequest, stream: CompletionStream) -> None:
+        """Make citations of the passages that the model was given, once they are known.
+
+        Those are the parts of documents in the request, but no whole documents, and what AI Search has found.
+        """
+        found = [_citation(passage) for passage in passages(stream.chunks)]
+        self.citations = (*(_part_citation(part) for part in request.sent_parts if part.text), *found)
 
     @property
     def gateway_log_ref(self) -> GatewayLogRef:
@@ -131,4 +135,13 @@ def _citation(passage: Passage) -> Citation:
         else f"…{passage.key[1 - MAX_TITLE_CHARS :]}",
         url=passage.key if is_link else "",
         text=passage.text[:MAX_TEXT_CHARS],
+    )
+
+
+def _part_citation(part: SentPart) -> Citation:
+    return Citation(
+        title=part.title[:MAX_TITLE_CHARS],
+        attachment_id=part.attachment,
+        page=part.page,
+        text=part.text[:MAX_TEXT_CHARS],
     )

@@ -40,7 +40,7 @@ class WriteResult:
 def finish_in_savepoint(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
     """Store an outcome in a savepoint. If the database refuses it, store it again without its details.
 
-    The details are all but the status, code and message: usage, gateway, duration, fallback.
+    The details are all but the status, code and message: usage, gateway, duration, fallback, citations.
     """
     try:
         with transaction.atomic():
@@ -50,6 +50,7 @@ def finish_in_savepoint(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
     except Exception:
         logger.exception("the outcome of run %s is stored without its details", active_run.id)
         assert active_run.outcome is not None
+        active_run.citations = ()
         active_run.outcome = RunOutcome(
             active_run.outcome.status, code=active_run.outcome.code, message=active_run.outcome.message
         )

@@ -165,7 +165,7 @@ class Supervisor:
         try:
             async with opening as stream:
                 self._record_model(active_run, request, stream)
-                active_run.note_passages(stream)
+                active_run.note_passages(request, stream)
                 async for delta in stream:
                     if active_run.first_text_at is None:
                         active_run.mark_first_token(delta.text)
@@ -177,7 +177,8 @@ class Supervisor:
                     )
                     if len(state.text) >= room or len(state.reasoning) >= MAX_REPLY_CHARS:
                         return _truncated(state, usage=stream.usage)
-                active_run.note_passages(stream)  # of a server that sends them last
+                if not active_run.citations:
+                    active_run.note_passages(request, stream)  # of a server that sends them last
         except UpstreamError as error:
             return outcome_of_error(error)
         return _outcome_at_end(state, stream)

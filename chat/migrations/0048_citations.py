@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0046_documents'),
+        ('chat', '0047_prompts'),
     ]
 
     operations = [

@@ -4,6 +4,7 @@ A long copy is written in many short transactions, so that others can write in b
 is a temporary conversation: if a crash leaves it incomplete, it is in no list, and is purged.
 """
 
+import re
 import uuid
 from collections.abc import Callable
 from datetime import datetime
@@ -17,6 +18,7 @@ from chat.db import short_transaction
 from chat.exceptions import ConversationBusy, PayloadTooLarge
 from chat.formats import grouped_number
 from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run, User
+from chat.models.conversation import TITLE_LENGTH
 from chat.models.message import PathNode
 from chat.search import index
 
@@ -25,6 +27,7 @@ MAX_CHARS = 4_000_000  # code points of all texts of one copy
 # The limits of what is in memory and in one transaction at a time.
 BATCH_MESSAGES = 100
 BATCH_CHARS = 100_000
+NUMBERED = re.compile(r"(.+) \([2-9]\d?\)|(.+) \(1\d\)", re.DOTALL)  # not a year in a title
 COPIED_FIELDS = ("role", "text", "reasoning", "model", "created")
 CopiedFields = Callable[[Message], dict[str, Any]]  # returns the fields that the copy of a message gets
 
@@ -36,20 +39,33 @@ def _copied_fields(message: Message) -> dict[str, Any]:
 def fork(user: User, source: Conversation, leaf: uuid.UUID) -> Conversation:
     """Copy the branch that ends with `leaf` into a new conversation of this user, and return it.
 
-    The caller has checked the right to read `source`. The copy has no tags; its replies keep their models and
-    thumbs. Raises ConversationBusy while the leaf is being written, PayloadTooLarge for too long a branch.
+    The caller has checked the right to read `source`. The copy has a number after its title, as in "Boats (2)",
+    and no tags; its replies keep their models and thumbs. Raises ConversationBusy while the leaf is being
+    written, PayloadTooLarge for too long a branch.
     """
     if run := Run.objects.live().filter(message=leaf).first():
         raise ConversationBusy(_("A reply is still being written. Wait for it or stop it."), run=run.pk)
     made = Conversation(
         user=user,
-        title=source.title,
+        title=_numbered_title(user, source.title),
         model=source.model,
         system=source.system,
         parameters=source.parameters,
     )
     copy_branch(made, leaf, _copied_fields, with_feedback=True, with_names=True)
     return made
+
+
+def _numbered_title(user: User, title: str) -> str:
+    """Return the title with the lowest number from 2 on that no title of the user's has yet."""
+    found = NUMBERED.fullmatch(title)
+    base = (found[1] or found[2]) if found else title
+    longest = TITLE_LENGTH - len(" (9999)")
+    own = Conversation.objects.filter(user=user, deleted=None, title__startswith=base[:longest])
+    taken, number = set(own.values_list("title", flat=True)), 2
+    while (numbered := f"{base[: TITLE_LENGTH - len(f' ({number})')].rstrip()} ({number})") in taken:
+        number += 1
+    return numbered
 
 
 def copy_branch(

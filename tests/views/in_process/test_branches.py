@@ -149,7 +149,7 @@ def test_a_fork_is_the_path_to_a_message(page: Client, alice: User, tree: Tree) 
     assert [row.text for row in copies] == ["text Q1", "text A1", "text Q2"]
     assert made.messages.count() == 3
     assert not {row.pk for row in copies} & set(tree.keys.values())
-    assert (made.title, made.system, made.user) == ("Boats", "Be brief.", alice)
+    assert (made.title, made.system, made.user) == ("Boats (2)", "Be brief.", alice)
     assert copies[0].created == Message.objects.get(pk=tree.keys["Q1"]).created
     indexed = SearchDocument.objects.filter(
         Q(message__in=[row.pk for row in copies]) | Q(conversation=made.pk)
@@ -216,3 +216,24 @@ def test_the_menu_says_how_much_a_deletion_takes_away(page: Client, tree: Tree) 
     assert "Delete this and 1 message after it" in words["Q2"]
     assert "Delete this and 2 messages after it" in words["A1"]
     assert "<main" in page.get(f"/messages/{tree.keys['A1']}/actions/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("title", "copies"),
+    [
+        ("Boats", ["Boats (2)", "Boats (3)"]),
+        ("Boats (9)", ["Boats (2)", "Boats (3)"]),
+        ("Year (2026)", ["Year (2026) (2)", "Year (2026) (3)"]),
+        ("x" * 80, ["x" * 76 + " (2)", "x" * 76 + " (3)"]),
+        ("(2)", ["(2) (2)", "(2) (3)"]),
+    ],
+)
+def test_a_fork_has_a_number_after_its_title(page: Client, tree: Tree, title: str, copies: list[str]) -> None:
+    Conversation.objects.filter(pk=tree.talk.pk).update(title=title)
+    other = User.objects.create_user("bob")
+    Conversation.objects.create(user=other, title=copies[0], model="m")
+    found = []
+    for _ in copies:
+        made = post(page, tree.keys["A2"], "fork").json()
+        found.append(Conversation.objects.get(pk=made["conversation"]).title)
+    assert found == copies

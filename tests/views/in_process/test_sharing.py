@@ -482,3 +482,11 @@ def test_a_page_too_many_is_refused_before_it_is_read(link: str, monkeypatch: py
     monkeypatch.setattr(shared_pages, "MAX_WAITING_PAGES", 0)
     monkeypatch.setattr(shared_pages.snapshot, "read_page", lambda *_: pytest.fail("the page was read"))
     assert Client().get(link, **HTML).status_code == 429
+
+
+def test_a_reply_without_text_says_why(reply: Message, stranger: Client, hers: Client) -> None:
+    Message.objects.filter(pk=reply.pk).update(text="")
+    shared = hers.post(f"/messages/{reply.pk}/share/", {"days": "7"}, content_type="application/json").json()
+    path = shared["url"].split("/s/")[1]
+    shown = stranger.get(f"/s/{path}", **HTML).content.decode()
+    assert "This reply failed or was stopped before its first word." in shown

@@ -39,9 +39,9 @@ def _copied_fields(message: Message) -> dict[str, Any]:
 def fork(user: User, source: Conversation, leaf: uuid.UUID) -> Conversation:
     """Copy the branch that ends with `leaf` into a new conversation of this user, and return it.
 
-    The caller has checked the right to read `source`. The copy has a number after its title, as in "Boats (2)",
-    and no tags; its replies keep their models and thumbs. Raises ConversationBusy while the leaf is being
-    written, PayloadTooLarge for too long a branch.
+    The caller has checked the right to read `source`. The copy has a number after its title, as in
+    "Boats (2)", and no tags; its replies keep their models and thumbs. Raises ConversationBusy while the leaf
+    is being written, PayloadTooLarge for too long a branch.
     """
     if run := Run.objects.live().filter(message=leaf).first():
         raise ConversationBusy(_("A reply is still being written. Wait for it or stop it."), run=run.pk)

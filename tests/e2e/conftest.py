@@ -1,7 +1,7 @@
 """A real Chromium for all files of tests, a browser window for each test, and one server for each file.
 
 Where it is installed, it is Debian's chromium-headless-shell: the same engine without what a desktop browser
-has around it, for a third less processor time. What it does otherwise is tested with `whole_chromium`.
+has around it, for about a sixth less processor time. What it does otherwise is tested with `whole_chromium`.
 """
 
 import shutil

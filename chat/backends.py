@@ -26,6 +26,9 @@ ADDRESS_LIMIT = 300  # failed logins from one address, of all names together, wi
 LONGEST_NAME = 255  # characters; width of the `username` column of AccessAttempt
 LOG_IN, CONFIRMATION = "name:", "session:"  # prefixes of the names that failures are counted under
 
+# Probes and scrapers call these addresses beside the proxies, so the header is rightly missing there.
+WITHOUT_PROXY = ("/healthz", "/readyz", "/metrics")
+
 logger = logging.getLogger(__name__)
 
 
@@ -161,7 +164,7 @@ def client_address(request: HttpRequest) -> str | None:
         try:
             return _counted(ipaddress.ip_address(text))
         except ValueError:
-            if settings.TRUSTED_PROXY > 0:
+            if settings.TRUSTED_PROXY > 0 and request.path not in WITHOUT_PROXY:
                 _warn_unread()  # without a proxy: a Unix socket or an empty header, which is normal
     return None
 

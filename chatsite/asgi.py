@@ -1,5 +1,6 @@
 """The ASGI application: Django's, with few threads for many streams, and the `lifespan` protocol."""
 
+import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -7,11 +8,12 @@ from typing import Any
 import django
 from asgiref.sync import ThreadSensitiveContext
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
 django.setup(set_prefix=False)
 
-from chat.engine.engine import get_engine, shut_down  # noqa: E402 - only after Django is set up
+from chat.engine.engine import get_engine, is_begun, shut_down  # noqa: E402 - only after Django is set up
 from chatsite.server.asgi_handler import Handler  # noqa: E402
 
 handle = Handler()
@@ -27,9 +29,12 @@ OWN_THREAD = ("/admin/", "/accounts/")
 async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
     if scope["type"] == "lifespan":
         await _lifespan(receive, send)
-    elif scope["type"] != "http":
+        return
+    if scope["type"] != "http":
         raise ValueError(f"There is nothing here that speaks {scope['type']}.")
-    elif scope["path"].startswith(OWN_THREAD):
+    if not is_begun():  # the server does not speak `lifespan`
+        await _start()
+    if scope["path"].startswith(OWN_THREAD):
         await handle(scope, receive, send)
     else:
         idlest = min(SHARED, key=lambda pool: pool._work_queue.qsize())
@@ -38,13 +43,30 @@ async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
 
 
 async def _lifespan(receive: Any, send: Any) -> None:
-    """Start and stop the engine with the server. `manage.py serve` does both itself, without `lifespan`."""
+    """Start and stop the engine with the server. `manage.py serve` does both itself, without `lifespan`.
+
+    A server that is told that the start failed logs the message and exits. An exception would mean to it that
+    this application does not know `lifespan`.
+    """
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
-            await get_engine()
+            try:
+                await _start()
+            except ImproperlyConfigured as error:
+                await send({"type": "lifespan.startup.failed", "message": str(error)})
+                return
             await send({"type": "lifespan.startup.complete"})
         elif message["type"] == "lifespan.shutdown":
             await shut_down(settings.DRAIN_SECONDS)
             await send({"type": "lifespan.shutdown.complete"})
             return
+
+
+async def _start() -> None:
+    """Start the engine. Raises ImproperlyConfigured: where `manage.py serve` would refuse the database."""
+    from chat.management import start_check  # `manage.py serve` has checked, and needs no memory for it here
+
+    if problem := await asyncio.to_thread(start_check.problem):
+        raise ImproperlyConfigured(problem)
+    await get_engine()

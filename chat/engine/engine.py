@@ -247,6 +247,11 @@ _engine: Engine | None = None
 _starting: asyncio.Task[Engine] | None = None
 
 
+def is_begun() -> bool:
+    """Return True once this process has begun to start its engine, also after it was shut down."""
+    return _starting is not None
+
+
 async def get_engine() -> Engine:
     """Return this process's engine; start it on first use if the server has not started it.
 

@@ -18,25 +18,26 @@ from chat.models import Conversation, Message, SearchBuild, SearchDocument
 from . import index
 
 STEP_CONVERSATIONS = 25  # indexed in one step
-STEP_MESSAGES = 100  # indexed in one step; a long conversation takes several steps
+STEP_MESSAGES = 250  # indexed in one step; a long conversation takes several steps
 RETRY_SECONDS = 60.0
 
 logger = logging.getLogger(__name__)
 
 
-def build(on_step: Callable[[int], None], stop: Callable[[], bool]) -> None:
-    """Build until the index is complete or `stop()` returns True.
+def build(on_step: Callable[[int], None], *, beside_servers: Callable[[], bool]) -> None:
+    """Build until the index is complete.
 
-    `on_step` is called with the number of new documents. Each step is followed by a pause of the same length,
-    in which others can write.
+    `on_step` is called with the number of new documents. While servers run, each step is followed by a pause
+    of the same length, in which they can write.
     """
-    while not stop():
+    while True:
         began = time.monotonic()
         added = step()
         if added is None:
             return
         on_step(added)
-        time.sleep(time.monotonic() - began)
+        if beside_servers():
+            time.sleep(time.monotonic() - began)
 
 
 def restart() -> None:
@@ -59,15 +60,16 @@ def step() -> int | None:
             return None
         conversations = list(_next_conversations(state))
         documents = _unindexed_documents(conversations)
-        for document in documents[:STEP_MESSAGES]:
-            index.insert_at(state.next_id, document)
-            state.next_id -= 1
+        added = documents[:STEP_MESSAGES]
+        if added:
+            index.insert_below(state.next_id, added)
+            state.next_id -= len(added)
         if len(documents) <= STEP_MESSAGES:
             state.finished = len(conversations) < STEP_CONVERSATIONS
             if conversations:
                 state.created, state.conversation = conversations[-1].created, conversations[-1].pk
         state.save()
-        return min(len(documents), STEP_MESSAGES)
+        return len(added)
 
 
 def _next_conversations(state: SearchBuild) -> "QuerySet[Conversation]":

@@ -4,7 +4,7 @@ A change or deletion names the former text, because FTS5 keeps none: see `word_t
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,14 +83,15 @@ def add_reply(run: Run, text: str) -> None:
     change(whole[: run.text_offset], Document(run.user_id, whole, message=run.message_id))
 
 
-def insert_at(key: int, document: Document) -> None:
-    """Index a text under a chosen id, while the index of older messages is built."""
-    row = SearchDocument(
-        id=key, owner=document.owner, message=document.message, conversation=document.conversation
+def insert_below(key: int, documents: Sequence[Document]) -> None:
+    """Index texts under ids that descend from `key`, while the index of older messages is built."""
+    keys = range(key, key - len(documents), -1)
+    SearchDocument.objects.bulk_create(
+        SearchDocument(id=key, owner=each.owner, message=each.message, conversation=each.conversation)
+        for key, each in zip(keys, documents, strict=True)
     )
-    row.save(force_insert=True)
     with connection.cursor() as cursor:
-        word_table.add(cursor, key, document)
+        word_table.add_all(cursor, keys, documents)
 
 
 def clear() -> None:

@@ -3,6 +3,7 @@
 FTS5 keeps no text, so it deletes the words of a document only when they are named once more.
 """
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from django.db import connection
@@ -26,7 +27,8 @@ class WordTable(Protocol):
     def add_document(self, cursor: Any, keys: list[Any], document: HasWords) -> None:
         """Insert a document and its words, unless it is there."""
 
-    def add(self, cursor: Any, key: int, document: HasWords) -> None: ...
+    def add_all(self, cursor: Any, keys: Sequence[int], documents: Sequence[HasWords]) -> None:
+        """Insert the words of these documents, whose rows are there."""
 
     def change(self, cursor: Any, key: int, former: HasWords, document: HasWords) -> None: ...
 
@@ -46,14 +48,15 @@ INSERT INTO chat_searchdocument (owner, message, conversation) VALUES (%s, %s, %
     def add_document(self, cursor: Any, keys: list[Any], document: HasWords) -> None:
         cursor.execute(self.ADD_DOCUMENT, keys)
         if cursor.rowcount:
-            self.add(cursor, cursor.lastrowid, document)
+            self.add_all(cursor, [cursor.lastrowid], [document])
 
-    def add(self, cursor: Any, key: int, document: HasWords) -> None:
-        cursor.execute(self.ADD, [key, " ".join(document.words)])
+    def add_all(self, cursor: Any, keys: Sequence[int], documents: Sequence[HasWords]) -> None:
+        words = (" ".join(document.words) for document in documents)
+        cursor.executemany(self.ADD, zip(keys, words, strict=True))
 
     def change(self, cursor: Any, key: int, former: HasWords, document: HasWords) -> None:
         self.delete(cursor, key, former)
-        self.add(cursor, key, document)
+        self.add_all(cursor, [key], [document])
 
     def delete(self, cursor: Any, key: int, document: HasWords) -> None:
         cursor.execute(self.DELETE, [key, " ".join(document.words)])
@@ -70,15 +73,18 @@ WITH added AS (
     ON CONFLICT DO NOTHING RETURNING id
 ) INSERT INTO chat_search_words (id, words) SELECT id, %s::tsvector FROM added
 """
-    ADD = "INSERT INTO chat_search_words (id, words) VALUES (%s, %s::tsvector)"
+    ADD_ALL = """
+INSERT INTO chat_search_words (id, words)
+SELECT added.id, added.words::tsvector FROM unnest(%s::bigint[], %s::text[]) AS added (id, words)
+"""
     CHANGE = "UPDATE chat_search_words SET words = %s::tsvector WHERE id = %s"
     DELETE = "DELETE FROM chat_search_words WHERE id = %s"
 
     def add_document(self, cursor: Any, keys: list[Any], document: HasWords) -> None:
         cursor.execute(self.ADD_DOCUMENT, [*keys, tsvector(document.words)])
 
-    def add(self, cursor: Any, key: int, document: HasWords) -> None:
-        cursor.execute(self.ADD, [key, tsvector(document.words)])
+    def add_all(self, cursor: Any, keys: Sequence[int], documents: Sequence[HasWords]) -> None:
+        cursor.execute(self.ADD_ALL, [list(keys), [tsvector(document.words) for document in documents]])
 
     def change(self, cursor: Any, key: int, former: HasWords, document: HasWords) -> None:
         cursor.execute(self.CHANGE, [tsvector(document.words), key])

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 MAX_WORD_CHARS = 64  # of a longer word, such as a key or a hash, only the beginning is indexed
 MAX_BYTES = 400_000  # of words indexed for one text; later words are not found
+MAX_UTF8_BYTES = 4  # of a character
 MAX_PART_CHARS = 64  # read on each side of a change of case in an identifier
 WORD = re.compile(r"[^\W_]+")
 MARKS = re.compile(
@@ -56,6 +57,8 @@ def indexed(text: str) -> list[str]:
     """Return the words to index: all words of the text, then the parts of identifiers such as `useEffect`."""
     words = split(text)
     words += _parts(text)
+    if MAX_UTF8_BYTES * sum(map(len, words)) + len(words) <= MAX_BYTES:
+        return words
     size = 0
     for count, word in enumerate(words):
         size += len(word) + 1 if word.isascii() else len(word.encode()) + 1

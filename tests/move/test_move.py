@@ -23,6 +23,25 @@ REFERENCES = "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE
 UNFINISHED = "SELECT COUNT(*) FROM chat_move_table"
 SIZE = Size(20, 1_000, 20_000, 200, 1_000, 100, 200, 20)
 MESSAGES = "SELECT COUNT(*) FROM chat_message"
+# What another ASGI server does at its start, and what one without `lifespan` does with its first request.
+OTHER_SERVER = """
+import asyncio
+from chatsite.asgi import application
+
+async def start():
+    answers = []
+    async def receive():
+        return {"type": "lifespan.startup"}
+    async def send(message):
+        answers.append(message)
+        if message["type"] == "lifespan.startup.complete":
+            raise SystemExit("it has started")
+    await application({"type": "lifespan"}, receive, send)
+    print(answers)
+    await application({"type": "http", "path": "/"}, receive, send)
+
+asyncio.run(start())
+"""
 
 
 def manage(folder: Path, database: Database, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -166,6 +185,10 @@ def test_a_killed_move_goes_on(
     for command in ("serve", "migrate"):
         refused(manage(folder, target, command), "has not ended")
     refused(manage(folder, target, "backup", str(tmp_path / "half.zip")), "has not ended")
+    other = manage(folder, target, "shell", "--no-imports", "-c", OTHER_SERVER)
+    assert "lifespan.startup.failed" in other.stdout
+    assert "has not ended" in other.stdout
+    assert "ImproperlyConfigured: The database is the target of a move" in other.stderr
     third = Database(f"sqlite:///{tmp_path}/third.sqlite3")
     shutil.copy(large, tmp_path / "third.sqlite3")
     refused(manage(folder, target, "move", "--from", third.url), "a part of a move from")

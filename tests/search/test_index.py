@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -182,6 +183,16 @@ def test_older_conversations_are_indexed_step_by_step(older: list[Message], say:
     assert verify() == Differences()
     newest = SearchDocument.objects.order_by("-pk").filter(message__isnull=False)[0]
     assert newest.message not in {message.pk for message in older}
+
+
+def test_a_step_takes_few_statements(
+    older: list[Message], monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Any
+) -> None:
+    """The texts of a step are stored together, not one by one."""
+    monkeypatch.setattr(build, "STEP_CONVERSATIONS", 100)
+    monkeypatch.setattr(build, "STEP_MESSAGES", 100)
+    with django_assert_max_num_queries(14):
+        assert build.step() == 13
 
 
 def test_the_command_builds_verifies_and_builds_anew(older: list[Message]) -> None:

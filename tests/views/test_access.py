@@ -294,6 +294,13 @@ class TestTheThrottle:
             backends.client_address(rf.get("/", headers={"x-forwarded-for": "unknown"}))
         assert [record.name for record in caplog.records] == ["chat.backends"]
 
+    @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+    def test_probes_beside_the_proxy_are_normal(self, path: str, rf: Any, settings: Any, caplog: Any) -> None:
+        backends._warn_unread.cache_clear()
+        settings.TRUSTED_PROXY = 1
+        assert backends.client_address(rf.get(path)) == "127.0.0.1"
+        assert caplog.records == []
+
     def test_hammering_at_one_name_locks_the_address_for_nobody_else(
         self, alice: User, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:

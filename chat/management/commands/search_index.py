@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
+from chat.backup import servers
 from chat.backup.progress import ProgressLine
 from chat.models import Conversation, Message, SearchBuild, SearchDocument
 from chat.search import build, verify
@@ -42,7 +43,10 @@ class Command(BaseCommand):
     def _build(self, *, anew: bool) -> None:
         if anew:
             build.restart()
-        build.build(lambda added: self._report("building the index", added), stop=lambda: False)
+        build.build(
+            lambda added: self._report("building the index", added),
+            beside_servers=lambda: bool(servers.heard()),
+        )
         self.stdout.write(f"The search index is complete: {SearchDocument.objects.count()} documents.")
 
     def _verify(self) -> None:

@@ -7,6 +7,7 @@ from .api import conversations as conversations_api
 from .api import model_search, openai, openapi, tokens, workers_ai
 from .views import (
     access_log,
+    assistants,
     attachment_parts,
     attachments,
     branches,
@@ -109,6 +110,13 @@ urlpatterns = [
     path("checklist/dismiss/", start_page.dismiss_checklist, name="dismiss_checklist"),
     path("settings/", preferences.preferences, name="preferences"),
     path("settings/instructions/", preferences.instructions, name="my_instructions"),
+    path("settings/assistants/", assistants.assistants, name="assistants"),
+    path("settings/assistants/new/", assistants.new, name="new_assistant"),
+    path("settings/assistants/<uuid:assistant>/", assistants.one, name="assistant"),
+    path("settings/assistants/<uuid:assistant>/delete/", assistants.delete, name="delete_assistant"),
+    path("settings/assistants/<uuid:assistant>/undelete/", assistants.undelete, name="undelete_assistant"),
+    path("settings/assistants/<uuid:assistant>/duplicate/", assistants.duplicate, name="duplicate_assistant"),
+    path("settings/assistants/<uuid:assistant>/publish/", assistants.publish, name="publish_assistant"),
     path("settings/usage/", usage.usage, name="usage"),
     path("settings/account/", passwords.change, name="account"),
     path("settings/readings/", access_log.readings, name="my_readings"),

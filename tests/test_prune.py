@@ -222,6 +222,7 @@ def test_what_a_setting_keeps_for_ever_stays(alice: User, settings: Any) -> None
         "uploaded files without a row",
         "files that were never sent",
         "leftover pieces of finished replies",
+        "replaced versions of assistants",
         "temporary conversations",
     }
     assert (Conversation.objects.count(), Invite.objects.count()) == (1, 1)

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from . import (
     access_log,
     api_keys,
+    assistants,
     calls,
     conversations,
     invites,
@@ -23,6 +24,7 @@ from . import (
 __all__ = [
     "access_log",
     "api_keys",
+    "assistants",
     "calls",
     "conversations",
     "invites",

@@ -28,7 +28,7 @@ from .model_usage import total_cost, usage_since
 GROUPS = (
     (_("People"), ("User", "Invite", "Group")),
     (_("Conversations"), ("Conversation", "SharedLink", "ConversationAccess")),
-    (_("Models"), ("SiteModel",)),
+    (_("Models"), ("SiteModel", "Assistant")),
     (_("Usage"), ("Run", "Call", "TitleRequest", "ApiKey")),
     (_("System"), ("Worker",)),
 )
@@ -40,6 +40,7 @@ ABOUT = {
     "SharedLink": _("Who shares conversations by a link, and until when"),
     "ConversationAccess": _("Who read whose conversations, and when"),
     "SiteModel": _("Which models are offered, to whom, and the default"),
+    "Assistant": _("Who published which assistants, and to whom"),
     "Run": _("Each attempt at a reply: outcome, tokens, errors"),
     "Call": _("Requests by programs, with their keys"),
     "TitleRequest": _("Generated titles: outcome and tokens"),

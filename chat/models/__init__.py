@@ -4,6 +4,7 @@ One subject per file.
 """
 
 from .api_key import ApiKey
+from .assistant import Assistant, AssistantVersion
 from .attachment import Attachment, AttachmentFile, DocumentPage
 from .call import Call
 from .catalog_state import CatalogState
@@ -34,6 +35,8 @@ from .worker import Worker
 
 __all__ = [
     "ApiKey",
+    "Assistant",
+    "AssistantVersion",
     "Attachment",
     "AttachmentFile",
     "Call",

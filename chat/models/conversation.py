@@ -105,6 +105,8 @@ class Conversation(models.Model):
     owner has seen its replies. `parameters` are the owner's choices, including those that the present model
     does not support. `pinned_at` or `archived_at` is set while it is pinned or archived, never both.
 
+    `assistant_version` is the one that it began with; later edits of the assistant do not change it.
+
     A `temporary` one is in no list and no search, has no generated title, and is purged when it is closed.
 
     Only while `title_state` is FIRST_LINE may a title be requested from a model, and only while it is
@@ -133,6 +135,15 @@ class Conversation(models.Model):
     pinned_at = models.DateTimeField(_("pinned"), null=True, blank=True)
     archived_at = models.DateTimeField(_("archived"), null=True, blank=True)
     temporary = models.BooleanField(_("temporary"), default=False, db_default=False)
+    assistant_version = models.ForeignKey(
+        "AssistantVersion",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        db_index=False,
+        editable=False,
+        related_name="conversations",
+    )
     tags: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
         "Tag", related_name="conversations", blank=True
     )
@@ -174,6 +185,11 @@ class Conversation(models.Model):
             ),
             models.Index(
                 fields=["updated"], condition=models.Q(temporary=True), name="conversation_temporary"
+            ),
+            models.Index(
+                fields=["assistant_version"],
+                condition=models.Q(assistant_version__isnull=False),
+                name="conversation_by_assistant",
             ),
         ]
         constraints = [

@@ -14,6 +14,8 @@ from django.utils import timezone
 from chat.attachments import deletion as attachments
 from chat.db import short_transaction
 from chat.models import (
+    Assistant,
+    AssistantVersion,
     Call,
     Conversation,
     ConversationAccess,
@@ -35,6 +37,7 @@ from .journals import damaged, delete_damaged
 JOURNALS = "damaged journals"
 STRAY = "uploaded files without a row"
 TEMPORARY_LIFETIME = timedelta(hours=23)  # since the last turn; the next sweep still deletes it within a day
+REPLACED_VERSION_AGE = timedelta(days=1)  # since it was written; then no open page begins a chat with it
 LEFTOVER_CHUNK_AGE = timedelta(days=1)  # since the end of its run; no process needs the chunk any more
 
 
@@ -126,6 +129,26 @@ def _chunks() -> QuerySet[Any]:
     return RunChunk.objects.filter(run__finished__lt=timezone.now() - LEFTOVER_CHUNK_AGE)
 
 
+def _used_versions() -> QuerySet[Any]:
+    return Conversation.objects.filter(assistant_version__isnull=False).values("assistant_version")
+
+
+def _assistants() -> QuerySet[Any] | None:
+    """Return the deleted assistants that no conversation uses any more."""
+    before = _before(settings.KEEP_DELETED_DAYS)
+    if before is None:
+        return None
+    used = AssistantVersion.objects.filter(pk__in=_used_versions()).values("assistant")
+    return Assistant.objects.filter(deleted__lt=before).exclude(pk__in=used)
+
+
+def _replaced_versions() -> QuerySet[Any]:
+    """Return the versions before an assistant's current one that no conversation uses."""
+    current = Assistant.objects.filter(current__isnull=False).values("current")
+    old = AssistantVersion.objects.filter(created__lt=timezone.now() - REPLACED_VERSION_AGE)
+    return old.exclude(pk__in=current).exclude(pk__in=_used_versions())
+
+
 KINDS = (
     Kind("expired sessions", _sessions),
     Kind("used and expired invitations", _invitations),
@@ -137,6 +160,8 @@ KINDS = (
     Kind("deleted messages", _messages, delete_messages),
     Kind("temporary conversations", _temporary, delete_conversations),
     Kind("leftover pieces of finished replies", _chunks),
+    Kind("deleted assistants", _assistants),
+    Kind("replaced versions of assistants", _replaced_versions),
     Kind("readings", _readings, _delete_readings),
     Kind("files that were never sent", attachments.unsent),
     Kind("files of deleted attachments", attachments.unused, attachments.delete_unused),

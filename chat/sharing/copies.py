@@ -14,7 +14,8 @@ from .snapshot import shared_text
 def copy(user: User, token: str, model: str) -> Conversation:
     """Copy the shared messages into a new conversation of `user`. Raises NotFound and PayloadTooLarge.
 
-    What the link does not share is not copied either: instructions, parameters, reasoning and times.
+    What the link does not share is not copied either: instructions, the assistant, parameters,
+    reasoning and times.
     """
     link = SharedLink.objects.by_token(token)
     if link is None:

@@ -1,4 +1,4 @@
-"""Export of a person's conversations as a zip file, which is built while it is downloaded."""
+"""Export of a person's conversations and assistants as a zip file, which is built while it is downloaded."""
 
 import io
 import json
@@ -16,6 +16,7 @@ from chat.attachments.problems import StorageUnavailable
 from chat.models import Attachment, Conversation, Preferences, User
 from chat.models.conversation import ConversationQuerySet
 
+from .assistants import FOLDER, assistant_objects
 from .document import file_name, written
 from .json_export import json_pieces
 from .markdown_export import NameOf, markdown_pieces
@@ -60,13 +61,18 @@ def archive_pieces(
 ) -> Iterator[bytes]:
     """Yield the file in pieces, reading from the database only what the next piece needs.
 
-    `only`: ids of the conversations to export; None for all of the user's.
+    `only`: ids of the conversations to export; None for all of the user's, and the assistants.
     """
     pipe, packed = _Pipe(), set[str]()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_entry(ACCOUNT, timezone.now()), _account(user))
         if only is None and (own_prompts := prompts_json(user)):
             archive.writestr(_entry(PROMPTS, timezone.now()), own_prompts)
+        # Before the conversations, which an import connects with them.
+        for assistant in assistant_objects(user) if only is None else ():
+            text = json.dumps(assistant, ensure_ascii=False, indent=1) + "\n"
+            archive.writestr(_entry(f"{FOLDER}{assistant['id']}.json", timezone.now()), text)
+            yield pipe.take()
         wanted = exported(user) if only is None else exported(user).filter(pk__in=only)
         for key in list(wanted.order_by("-updated", "-pk").values_list("pk", flat=True)):
             conversation = exported(user).prefetch_related("tags").filter(pk=key).first()

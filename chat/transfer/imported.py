@@ -1,5 +1,6 @@
 """A conversation that was read from a file, and its validation and ordering before it is stored."""
 
+import uuid
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -71,7 +72,7 @@ class ImportedMessage:
 class ImportedConversation:
     """A conversation. `leaf`: the key of the active branch's last message, "" if the file names none.
 
-    `attachments`: the names of files, which are not imported.
+    `attachments`: the names of files, which are not imported. `assistant`: its id and version.
     """
 
     source: str
@@ -88,6 +89,7 @@ class ImportedConversation:
     archived_at: datetime | None = None
     tags: list[str] = field(default_factory=list)
     attachments: list[str] = field(default_factory=list)
+    assistant: tuple[uuid.UUID, int] | None = None
 
 
 @dataclass(slots=True)

@@ -22,7 +22,8 @@ from chat.models import ImportJob, User
 from chat.prompts.content import Content
 from chat.wire import strict_json
 
-from . import formats, json_items, prompts, uploads
+from . import assistants, formats, json_items, prompts, uploads
+from .assistants import ImportedAssistant
 from .attachments import Attachments
 from .imported import ImportedConversation, ImportedMessage
 from .json_items import Unreadable
@@ -157,6 +158,10 @@ class _Step:
         if isinstance(found, Content):
             self._store_prompt(found)
             return
+        if isinstance(found, ImportedAssistant):
+            assistants.store(job.user, found)
+            job.processed += 1
+            return
         conversation = found
         if conversation and not is_known(job.user, conversation):
             offered = catalog.catalog_for_user(catalog.current.get(), job.user)
@@ -214,8 +219,8 @@ class _Step:
         self._beat_at = time.monotonic()
 
 
-def object_in(item: bytes | Unreadable) -> ImportedConversation | Content:
-    """Return the conversation or the prompt that one JSON object describes.
+def object_in(item: bytes | Unreadable) -> ImportedConversation | ImportedAssistant | Content:
+    """Return the conversation, the assistant or the prompt that one JSON object describes.
 
     Raises ConversationProblem and PromptProblem.
     """
@@ -227,6 +232,8 @@ def object_in(item: bytes | Unreadable) -> ImportedConversation | Content:
         raise ConversationProblem("deep" if str(error) == strict_json.TOO_DEEP else "invalid") from error
     if prompts.matches(value):
         return prompts.prompt_in(value)
+    if assistants.matches(value):
+        return assistants.read(value)
     conversation = formats.conversation_of(value)
     conversation.key = conversation.key or blake2b(item, digest_size=16).hexdigest()
     return conversation
@@ -240,7 +247,7 @@ class _Preview:
         self._shelf = prompts.Shelf.of(user)
         self._prompts = self._known_prompts = self._refused_prompts = 0
         self.conversations = self._messages = self._known = self._trashed = self._attachments = 0
-        self._grown = self._added = 0
+        self._grown = self._added = self.assistants = self._known_assistants = 0
         self._sources: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
         self._names: list[str] = []
@@ -251,6 +258,8 @@ class _Preview:
             found = object_in(item)
             if isinstance(found, Content):
                 self._add_prompt(found)
+            elif isinstance(found, ImportedAssistant):
+                self._add_assistant(self._user, found)
             else:
                 self._add_conversation(found)
         except ConversationProblem as problem:
@@ -281,6 +290,12 @@ class _Preview:
         else:
             self._known += 1
 
+    def _add_assistant(self, user: User, assistant: ImportedAssistant) -> None:
+        if assistants.is_known(user, assistant):
+            self._known_assistants += 1
+        else:
+            self.assistants += 1
+
     def _add_new(self, key: uuid.UUID, conversation: ImportedConversation) -> None:
         self._planned.add(key, ids_of(key, conversation).values())
         self._sources[conversation.source] += 1
@@ -294,20 +309,22 @@ class _Preview:
     @property
     def is_empty(self) -> bool:
         """True if there is nothing to import."""
-        return not (self.conversations or self._grown or self._prompts)
+        return not (self.conversations or self._grown or self._prompts or self.assistants)
 
     @property
     def problem(self) -> str:
         """The reason for which an empty one is refused: a key of `problems.FILE`."""
         if self._skipped or self._refused_prompts:
             return "nothing"
-        return "known" if self._known or self._trashed or self._known_prompts else "no_conversations"
+        known = self._known or self._trashed or self._known_prompts or self._known_assistants
+        return "known" if known else "no_conversations"
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "sources": list(self._sources),
             "conversations": self.conversations,
             "messages": self._messages,
+            "assistants": self.assistants,
             "grown": self._grown,
             "added": self._added,
             "known": self._known,

@@ -6,6 +6,7 @@ from typing import Any
 
 from chat.models import Conversation, Message
 
+from .assistants import reference_object
 from .document import conversation_object
 from .reading import batches, read
 
@@ -13,6 +14,8 @@ from .reading import batches, read
 def json_pieces(conversation: Conversation) -> Iterator[str]:
     """Yield the file in pieces, reading from the database only what the next piece needs."""
     head = conversation_object(conversation, _leaf(conversation))
+    if version := conversation.assistant_version:
+        head["assistant"] = reference_object(version)
     yield f'{_dumps(head)[:-1]}, "messages": ['
     between = "\n"
     for batch in batches(conversation):

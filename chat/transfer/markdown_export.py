@@ -26,6 +26,8 @@ def markdown_pieces(
     only named.
     """
     yield f"# {conversation.title}\n"
+    if version := conversation.assistant_version:
+        yield f"\n{_('Assistant:')} {version.name}\n"
     if conversation.system:
         yield f"\n## {_('Instructions')}\n\n{conversation.system}\n"
     for batch in shown_batches(conversation):

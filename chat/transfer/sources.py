@@ -19,7 +19,9 @@ MAX_DIRECTORY_BYTES = 8 * 1_048_576
 UNPACKED_FACTOR = 20  # limit of an archive's unpacked size, as a multiple of the limit for uploads
 ZIP_MAGIC = b"PK"
 # The names in exports of ChatGPT, Claude and this chat, at the top of the archive or in one folder.
-EXPORT = re.compile(r"(?:[^/]+/)?(?:conversations(?:[-_]\d+)?|conversations/[0-9a-f-]{36}|prompts)\.json")
+EXPORT = re.compile(
+    r"(?:[^/]+/)?(?:conversations(?:[-_]\d+)?|(?:conversations|assistants)/[0-9a-f-]{36}|prompts)\.json"
+)
 IGNORED = "__MACOSX/"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1

@@ -30,6 +30,7 @@ from chat.models.tag import fold
 from chat.search import index
 from chat.upstream.catalog import Catalog, UnknownModel
 
+from .assistants import version_of
 from .imported import NO_TEXT, ImportedConversation, ImportedMessage
 
 NAMESPACE = uuid.UUID("6f0b4d0e-5a0f-5d29-9d5e-0c1a4c3c7b52")
@@ -101,6 +102,7 @@ def _conversation(user: User, imported: ImportedConversation, offered: Catalog) 
         model=_model(user, imported.model, offered),
         system=imported.system,
         parameters=imported.parameters,
+        assistant_version=version_of(user, imported.assistant),
         created=imported.created,
         temporary=True,
     )

@@ -22,8 +22,8 @@ class SendMessage:
     """A new question.
 
     `conversation` None starts a conversation; `parent` None starts another branch at its beginning. `model`,
-    `system` and `parameters` None leave the conversation's as they are. `temporary` is for a new one only.
-    `attachments`: ids of uploaded pictures and documents.
+    `system` and `parameters` None leave the conversation's as they are. `temporary` and `assistant`, with
+    which it begins, are for a new one only. `attachments`: ids of uploaded pictures and documents.
     """
 
     content: str
@@ -35,10 +35,12 @@ class SendMessage:
     parameters: SentParameters | None = None
     temporary: bool = False
     attachments: Sequence[uuid.UUID] = ()
+    assistant: uuid.UUID | None = None
 
     @property
     def fingerprint(self) -> str:
         sent = (self.conversation, self.content, self.parent, self.model, self.system, *self.attachments)
+        sent += (f"assistant {self.assistant}",) if self.assistant else ()
         kind = "send temporary" if self.temporary else "send"
         return _fingerprint(kind, *sent, parameters=self.parameters)
 

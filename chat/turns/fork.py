@@ -51,6 +51,7 @@ def fork(user: User, source: Conversation, leaf: uuid.UUID) -> Conversation:
         model=source.model,
         system=source.system,
         parameters=source.parameters,
+        assistant_version_id=source.assistant_version_id,
     )
     copy_branch(made, leaf, _copied_fields, with_feedback=True, with_names=True)
     return made

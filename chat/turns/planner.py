@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from django.utils.translation import gettext as _
 
+from chat.assistants import library
+from chat.assistants.content import model_of
 from chat.exceptions import BadRequest, Conflict, ConversationBusy, NotFound
 from chat.limits import MAX_REPLY_CHARS
-from chat.models import Attachment, Conversation, Message, Preferences, Run, User
+from chat.models import AssistantVersion, Attachment, Conversation, Message, Preferences, Run, User
 from chat.models.conversation import title_from
 from chat.upstream import parameters
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
@@ -125,7 +127,8 @@ class Planner:
 
     def _conversation(self, user: User, question: SendMessage) -> Conversation:
         if question.conversation is None:
-            model = question.model or self._preferred(user).id
+            version = library.find(user, question.assistant).current if question.assistant else None
+            model = question.model or self._first_model(user, version).id
             state = (
                 Conversation.TitleState.FINAL if question.temporary else Conversation.TitleState.FIRST_LINE
             )
@@ -137,7 +140,8 @@ class Planner:
                 temporary=question.temporary,
                 model=model,
                 system=question.system or "",
-                parameters=parameters.merge({}, question.parameters or {}),
+                parameters=parameters.merge(version.parameters if version else {}, question.parameters or {}),
+                assistant_version=version,
             )
         conversation = Conversation.objects.owned_by(user).filter(pk=question.conversation).first()
         if conversation is None:
@@ -146,8 +150,10 @@ class Planner:
         _apply_settings(conversation, question)
         return conversation
 
-    def _preferred(self, user: User) -> LlmModel:
-        """Return the model for a new conversation that names none."""
+    def _first_model(self, user: User, version: AssistantVersion | None) -> LlmModel:
+        """Return the model for a new conversation that names none: the assistant's, if it is offered."""
+        if version and (own := model_of(version, self.catalog)):
+            return own
         preferences = Preferences.of(user)
         return self.catalog.resolve_or_default(preferences.model if preferences else "")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
+from chat.assistants.variables import fill
 from chat.documents.selection import Selection, expected_tokens, select
 from chat.exceptions import PayloadTooLarge
 from chat.models import Attachment, Conversation, Message, Preferences
@@ -37,13 +38,16 @@ CONTINUE_INSTRUCTION = (
 
 
 def system_prompt(conversation: Conversation) -> str:
-    """Return the owner's instructions for all conversations, then the conversation's own; both apply.
+    """Return the owner's instructions for all conversations, the assistant's and the conversation's own.
 
-    The conversation's come last, so that they can narrow or overrule the general ones.
+    All apply. The conversation's come last, so that they can narrow or overrule the others. The assistant's
+    are those of the version that the conversation began with.
     """
     preferences = Preferences.of(conversation.user)
     general = preferences.instructions if preferences and preferences.has_instructions else ""
-    return "\n\n".join(filter(None, (general, conversation.system)))
+    version = conversation.assistant_version
+    assistant = fill(version.instructions, conversation.user) if version else ""
+    return "\n\n".join(filter(None, (general, assistant, conversation.system)))
 
 
 def build_prompt(

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
+from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.utils.formats import number_format
 from django.utils.http import quote_etag
@@ -14,6 +15,7 @@ from django.utils.translation import ngettext
 from chat.exceptions import NotFound, PayloadTooLarge
 from chat.models import Conversation, Message
 from chat.models.conversation import ConversationState
+from chat.timezones import timezone_of
 from chat.turns import prompt
 from chat.upstream.catalog import LlmModel
 
@@ -58,7 +60,8 @@ def context(request: HttpRequest, conversation: uuid.UUID) -> HttpResponse:
     models = access.get_models(request)
     name = request.GET.get("model", models.resolve_or_default(own_conversation.model).id)
     model = access.get_model_or_400(models, name)
-    used = _context(own_conversation, model)
+    with timezone.override(timezone_of(request)):  # as in the prompt
+        used = _context(own_conversation, model)
     return JsonResponse(
         {
             "context_start": _start(used),

@@ -10,6 +10,7 @@ from functools import partial
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.db import run_in_db
@@ -17,6 +18,7 @@ from chat.engine.engine import Engine, get_engine
 from chat.engine.streaming.run_state import RunState
 from chat.exceptions import NotAuthenticated, RequestError, ServiceDraining
 from chat.models import User
+from chat.timezones import timezone_of
 from chat.turns.commands import Command
 from chat.turns.store import StoredTurn, select_version
 
@@ -105,7 +107,8 @@ def _store(
     user = access.get_user(request)
     command = parse(request)
     if not engine.draining:
-        return user, engine.turn_store.store(user, command, queued=engine.supervisor.is_full)
+        with timezone.override(timezone_of(request)):  # an assistant's instructions can name the date
+            return user, engine.turn_store.store(user, command, queued=engine.supervisor.is_full)
     if earlier := engine.turn_store.find(user, command):
         return user, earlier
     raise ServiceDraining(_("The server is restarting. Try again in a moment."), retry_after=5)

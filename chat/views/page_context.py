@@ -9,14 +9,23 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from chat.models import Conversation, Message, Preferences, User
+from chat.models import AssistantVersion, Conversation, Message, Preferences, User
 from chat.models.conversation import ConversationState
 from chat.sharing import links
 from chat.timezones import timezone_of
 from chat.turns import deletion
 from chat.upstream.catalog import Catalog, LlmModel, RetiredModel
 
-from . import access, file_types, message_times, model_groups, outcome, parameter_form, start_page
+from . import (
+    access,
+    assistant_context,
+    file_types,
+    message_times,
+    model_groups,
+    outcome,
+    parameter_form,
+    start_page,
+)
 from .conversation_list import Listing
 from .conversation_state import NEXT, context_start
 from .thread import Thread
@@ -46,7 +55,7 @@ class RequestContext(TypedDict, total=False):
     refresh: str
 
 
-class PageContext(ThreadContext, RequestContext, start_page.StartContext):
+class PageContext(ThreadContext, RequestContext, start_page.StartContext, assistant_context.AssistantContext):
     """The context of `chat/page.html`: the messages, the sidebar, the message box and the controls."""
 
     listing: Listing
@@ -95,22 +104,29 @@ def page_context(
     listing: Listing,
     wanted_model: str,
     added: RequestContext,
+    assistant: AssistantVersion | None = None,
 ) -> PageContext:
+    """Return the whole page's context. `assistant`: with which a new conversation begins."""
     user, conversation = access.get_user(request), thread["conversation"]
     model = catalog.resolve_or_default(wanted_model)
     start: start_page.StartContext = {}
     if conversation is None:
         start = start_page.context(request, user, catalog, listing.models)
+        assisted = assistant_context.of_start(user, assistant, catalog)
+    else:
+        assisted = assistant_context.of_conversation(conversation)
+    chosen = conversation.parameters if conversation else assistant.parameters if assistant else {}
     return {
         **thread,
         **start,
+        **assisted,
         "refresh": _refresh(request, conversation, page) if conversation and page.live_run else "",
         "listing": listing,
         "deleted": None if conversation else _just_deleted(request, user),
         "removed": _just_removed(request, conversation) if conversation else None,
         "current_model": model.id,
         "model_groups": model_groups.by_maker(catalog),
-        "controls": parameter_form.controls(model, conversation.parameters if conversation else {}),
+        "controls": parameter_form.controls(model, chosen),
         "form_key": uuid.uuid4(),
         "temporary": (
             conversation.temporary if conversation else "temporary" in (request.GET or request.POST)

@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 
 from chat.db import run_in_db
 from chat.exceptions import BadRequest, NotFound, RequestError
-from chat.models import Conversation
+from chat.models import AssistantVersion, Conversation
 from chat.models.conversation import ConversationState
 from chat.timezones import timezone_of
 
-from . import access, conversation_list, thread
+from . import access, assistant_context, conversation_list, thread
 from .chat_page import ChatPage, require_room
 from .errors import is_part
 from .page_context import RequestContext, first_model, page_context, thread_context
@@ -21,7 +21,7 @@ from .page_context import RequestContext, first_model, page_context, thread_cont
 
 @access.require_methods("GET", "HEAD", page=True)
 async def home(request: HttpRequest) -> HttpResponseBase:
-    """Return an empty page for a new conversation."""
+    """Return an empty page for a new conversation; with `?assistant=`, for one with that assistant."""
     page = await run_in_db(_home, request)
     return await page.response()
 
@@ -59,7 +59,7 @@ def render_after_login(request: HttpRequest, key: uuid.UUID | None, typed: str) 
 
 
 def _home(request: HttpRequest) -> ChatPage:
-    return _page(request, None, thread.EMPTY)
+    return _page(request, None, thread.EMPTY, assistant=assistant_context.wanted(request))
 
 
 def _conversation(request: HttpRequest, key: uuid.UUID) -> ChatPage:
@@ -94,8 +94,10 @@ def _rejected(request: HttpRequest, key: uuid.UUID | None, refusal: RequestError
 
 def _with_typed(request: HttpRequest, current: Conversation | None, typed: str, why: str) -> ChatPage:
     messages = thread.read(current) if current else thread.EMPTY
+    assistant = None if current else assistant_context.typed_for(access.get_user(request), request.POST)
     # No automatic refresh: it would lose the typed message.
-    return _page(request, current, messages, added={"error": why, "content": typed, "refresh": ""})
+    added: RequestContext = {"error": why, "content": typed, "refresh": ""}
+    return _page(request, current, messages, added=added, assistant=assistant)
 
 
 def _page(
@@ -106,14 +108,16 @@ def _page(
     state: ConversationState | None = None,
     alone: bool = False,
     added: RequestContext | None = None,
+    assistant: AssistantVersion | None = None,
 ) -> ChatPage:
     """Query the rest of a page around `messages`; with `alone` there are only the messages."""
     user = access.get_user(request)
     listing = None if alone else conversation_list.read(user, timezone_of(request), current=current)
-    model = current.model if current else first_model(user, listing)
     catalog = access.get_models(request)
+    first = assistant_context.first_model(assistant, catalog) or first_model(user, listing)
+    model = current.model if current else first
     context = thread_context(request, catalog, messages, current, state, model)
     if listing is None:
         return ChatPage(request, user, messages.items, context, "chat/_thread.html")
-    page = page_context(request, catalog, messages, context, listing, model, added or {})
+    page = page_context(request, catalog, messages, context, listing, model, added or {}, assistant)
     return ChatPage(request, user, messages.items, page, "chat/page.html")

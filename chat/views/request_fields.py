@@ -19,8 +19,8 @@ from chat.wire import strict_json
 from .errors import is_form
 
 JSON_TYPES = ("application/json", "text/event-stream")
-REPEATED = ("attachments", "groups")  # fields that a form has once for each value
-NULLABLE = ("client_key", "parent", "model")  # a form has no null: an empty field means the same
+REPEATED = ("attachments", "questions", "groups")  # fields that a form has once for each value
+NULLABLE = ("client_key", "parent", "model", "assistant")  # a form has no null: an empty field means the same
 
 
 def parse(request: HttpRequest, *known: str, required: bool = True) -> dict[str, Any]:

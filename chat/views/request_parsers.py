@@ -40,8 +40,8 @@ def question(
 
     `attached`: ids of the files that came with the form.
     """
-    more = ["parent"] if conversation else ["temporary"]
-    known = ["content", "client_key", "model", "system", ATTACHMENTS, *_parameter_fields(request)]
+    more = ["parent"] if conversation else ["temporary", "assistant"]
+    known = ["content", "client_key", "model", "system", ATTACHMENTS, *parameter_fields(request)]
     sent = request_fields.parse(request, *known, *more)
     attachments = _at_most((*(_attachments(sent) or ()), *attached))
     content = _content(sent, required=not attachments)
@@ -52,36 +52,37 @@ def question(
         parent=request_fields.parse_uuid(sent, "parent") if "parent" in sent else LEAF,
         model=_model(sent),
         system=request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS),
-        parameters=_parameters(request, sent),
+        parameters=sent_parameters(request, sent),
         temporary=_is_temporary(request, sent),
         attachments=attachments,
+        assistant=request_fields.parse_uuid(sent, "assistant"),
     )
 
 
 def edit(request: HttpRequest, message: uuid.UUID) -> EditMessage:
     """Parse the edited version of the question `message`."""
     sent = request_fields.parse(
-        request, "content", "client_key", "model", "system", ATTACHMENTS, *_parameter_fields(request)
+        request, "content", "client_key", "model", "system", ATTACHMENTS, *parameter_fields(request)
     )
     content = _content(sent, required=False)  # the question may have attachments: see the planner
     attachments = _attachments(sent)
     key = _client_key(request, sent, f"edit {message} {content}")
     system = request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS)
-    parameters = _parameters(request, sent)
+    parameters = sent_parameters(request, sent)
     return EditMessage(message, content, key, _model(sent), system, parameters, attachments)
 
 
 def regeneration(request: HttpRequest, message: uuid.UUID) -> RegenerateReply:
-    sent = request_fields.parse(request, "client_key", "model", *_parameter_fields(request), required=False)
+    sent = request_fields.parse(request, "client_key", "model", *parameter_fields(request), required=False)
     model = _model(sent)
     key = _client_key(request, sent, f"regenerate {message} {model}")
-    return RegenerateReply(message, key, model, _parameters(request, sent))
+    return RegenerateReply(message, key, model, sent_parameters(request, sent))
 
 
 def continuation(request: HttpRequest, message: uuid.UUID) -> ContinueReply:
-    sent = request_fields.parse(request, "client_key", *_parameter_fields(request), required=False)
+    sent = request_fields.parse(request, "client_key", *parameter_fields(request), required=False)
     key = _client_key(request, sent, f"continue {message}")
-    return ContinueReply(message, key, _parameters(request, sent))
+    return ContinueReply(message, key, sent_parameters(request, sent))
 
 
 def feedback(request: HttpRequest) -> tuple[bool | None, str]:
@@ -113,11 +114,11 @@ def title_field(sent: Mapping[str, Any], *, required: bool = False) -> str | Non
 
 def settings(request: HttpRequest) -> dict[str, Any]:
     """Parse the changes to a conversation's `model`, `system` and `parameters`: those that were sent."""
-    sent = request_fields.parse(request, "model", "system", *_parameter_fields(request))
+    sent = request_fields.parse(request, "model", "system", *parameter_fields(request))
     values = {
         "model": _model(sent),
         "system": request_fields.parse_text(sent, "system", MAX_SYSTEM_CHARS),
-        "parameters": _parameters(request, sent),
+        "parameters": sent_parameters(request, sent),
     }
     changed = {name: value for name, value in values.items() if value is not None}
     if not changed:
@@ -172,12 +173,12 @@ def _client_key(request: HttpRequest, sent: dict[str, Any], content: str) -> uui
     return uuid.uuid5(key, content) if is_form(request) else key
 
 
-def _parameter_fields(request: HttpRequest) -> list[str]:
+def parameter_fields(request: HttpRequest) -> list[str]:
     """Return the names of the request's fields that can hold parameters."""
     return [*CHOICES, PARAMETERS] if is_form(request) else [PARAMETERS]
 
 
-def _parameters(request: HttpRequest, sent: dict[str, Any]) -> dict[str, Value | None] | None:
+def sent_parameters(request: HttpRequest, sent: dict[str, Any]) -> dict[str, Value | None] | None:
     """Return the sent parameters, a value of None resetting one; None if none was sent. Raises BadRequest."""
     if is_form(request) and sent.get(PARAMETERS) == RESET:
         return dict.fromkeys(CHOICES)

@@ -18,6 +18,7 @@ from . import access, conversation_list
 SECTIONS = (
     ("general", "chat:preferences", _("General")),
     ("instructions", "chat:my_instructions", _("Instructions")),
+    ("assistants", "chat:assistants", _("Assistants")),
     ("prompts", "chat:prompts", _("Prompts")),
     ("account", "chat:account", _("Account and password")),
     ("keys", "chat:keys", _("API keys")),

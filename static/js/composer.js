@@ -153,7 +153,7 @@ export class Composer {
     this.#box.value ||= this.#savedText;
     const { system } = form.elements;
     if (system) system.value ||= drafts.load('system');
-    if (conversation === NEW_CONVERSATION) form.dataset.parameters = drafts.load('parameters') || NO_PARAMETERS;
+    if (conversation === NEW_CONVERSATION && !form.elements.assistant) form.dataset.parameters = drafts.load('parameters') || NO_PARAMETERS;
     this.#listen();
     this.#fitHeight();
   }
@@ -168,13 +168,15 @@ export class Composer {
    * conversation the instructions and parameters.
    */
   get settings() {
-    const { parameters } = this.#form.dataset;
-    const hasParameters = this.#conversation === NEW_CONVERSATION && parameters !== NO_PARAMETERS;
+    const { assistant, system, temporary } = this.#form.elements;
+    const settings = { model: this.model, system: system?.value || undefined };
+    if (this.#conversation !== NEW_CONVERSATION) return settings;
+    const parameters = { ...JSON.parse(assistant?.dataset.unset ?? '{}'), ...JSON.parse(this.#form.dataset.parameters) };
     return {
-      model: this.model,
-      system: this.#form.elements.system?.value || undefined,
-      parameters: hasParameters ? JSON.parse(parameters) : undefined,
-      temporary: this.#conversation === NEW_CONVERSATION && this.#form.elements.temporary ? true : undefined,
+      ...settings,
+      parameters: Object.keys(parameters).length ? parameters : undefined,
+      temporary: temporary ? true : undefined,
+      assistant: assistant?.value,
     };
   }
 

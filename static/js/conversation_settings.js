@@ -187,5 +187,6 @@ async function save() {
 function storeForNewChat(system, parameters) {
   const drafts = DraftStore.open(page.user);
   drafts.save('system', system);
-  drafts.save('parameters', Object.keys(parameters).length ? JSON.stringify(parameters) : '');
+  // Those of an assistant are not the draft's of every new chat.
+  if (!composer.elements.assistant) drafts.save('parameters', Object.keys(parameters).length ? JSON.stringify(parameters) : '');
 }

@@ -10,6 +10,7 @@ const ACTIONS = {
   copy,
   select,
   suggest: async (chat, button) => chat.composer.suggest(button.dataset.text),
+  ask: async (chat, form) => chat.requestReply({ body: { content: form.elements.content.value }, question: form.elements.content.value }),
   'use-model': (...args) => import('./start_page.js').then(({ useModel }) => useModel(...args)),
   regenerate,
   continue: continueReply,

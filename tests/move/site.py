@@ -63,6 +63,13 @@ CatalogState.objects.create(version=2**60, fetched=AT, error="no answer")
 model = SiteModel.objects.create(id="@cf/a/b", source="search", metadata=ODD_JSON, is_default=True,
     observed_max_output=2**40)
 model.groups.add(Group.objects.get(name="few"))
+assistant = Assistant.objects.create(owner=alice, published_by=erin, created=AT)
+assistant.groups.add(Group.objects.get(name="few"))
+assistant.current = AssistantVersion.objects.create(assistant=assistant, number=1, name=ODD, instructions=ODD,
+    picture="🍲", parameters=ODD_JSON, questions=[ODD], created=LATER)
+assistant.save()
+conversation.assistant_version = assistant.current
+conversation.save()
 access = ConversationAccess.objects.create(kind="list", reader_key=erin.pk, reader="erin", words=ODD,
     address="::ffff:192.0.2.7", conversation=conversation.pk)
 ConversationAccessOwner.objects.create(access=access, owner_key=alice.pk, owner="alice", conversations=["1"])

@@ -45,6 +45,7 @@ def test_the_preview_counts_and_stores_nothing(ann: User) -> None:
         "sources": ["chatgpt", "claude", "open_webui", "librechat"],
         "conversations": 4,
         "messages": 10,
+        "assistants": 0,
         "grown": 0,
         "added": 0,
         "known": 1,

@@ -33,6 +33,7 @@ class Turn:
     attachment: str = NOBODYS
     document: str = NOBODYS
     prompt: str = NOBODYS
+    assistant: str = NOBODYS
 
 
 def ask(person: Person, *, picture: bool = False) -> Turn:
@@ -51,6 +52,7 @@ def ask(person: Person, *, picture: bool = False) -> Turn:
     prompt = person.post("/settings/prompts/", kept).json()["id"]
     question = stream.meta["user_message"]
     turn = Turn(stream.conversation, question, reply, stream.run, key, link, token, prompt=prompt)
+    turn = replace(turn, assistant=person.post("/settings/assistants/", {"name": SECRET}).json()["id"])
     return replace(turn, attachment=uploaded[0], document=uploaded[1]) if uploaded else turn
 
 
@@ -64,6 +66,7 @@ def ask_and_delete(person: Person, *, picture: bool = False) -> Turn:
     assert person.post(f"/c/{turn.conversation}/delete/").status_code == 200
     assert person.post(f"/settings/keys/{turn.key}/revoke/").status_code == 200
     assert person.post(f"/settings/prompts/{turn.prompt}/delete/").status_code == 200
+    assert person.post(f"/settings/assistants/{turn.assistant}/delete/").status_code == 200
     return turn
 
 
@@ -80,13 +83,18 @@ def address(row: Row, turn: Turn) -> str:
         "run": turn.run,
         "attachment": turn.attachment,
         "document": turn.document,
+        "assistant": turn.assistant,
         "key": turn.key,
         "link": turn.link,
         "prompt": turn.prompt,
         "id": turn.person,
-        "object_id": {"user": turn.person, "run": turn.run, "apikey": turn.key, "sharedlink": turn.link}.get(
-            table, turn.conversation
-        ),
+        "object_id": {
+            "user": turn.person,
+            "run": turn.run,
+            "apikey": turn.key,
+            "sharedlink": turn.link,
+            "assistant": turn.assistant,
+        }.get(table, turn.conversation),
         "app_label": "chat",
         "url": "nothing/",
         "rest": "1/change/",

@@ -233,6 +233,17 @@ CHAT = [
     Row("settings/account/", f"{SAFE} POST", signed_in()),
     Row("settings/readings/", SAFE, signed_in()),
     Row("settings/usage/", SAFE, signed_in()),
+    Row("settings/assistants/", SAFE, signed_in()),
+    Row("settings/assistants/", "POST", signed_in("201", out="401"), {"name": "Cook"}),
+    Row("settings/assistants/new/", SAFE, signed_in()),
+    Row("settings/assistants/<uuid:assistant>/", SAFE, owner(out=LOGIN)),
+    Row("settings/assistants/<uuid:assistant>/", "POST", owner(), {"name": "Cook"}),
+    Row("settings/assistants/<uuid:assistant>/delete/", "POST", owner()),
+    Row("settings/assistants/<uuid:assistant>/undelete/", "POST", owner(), deleted="200"),
+    Row("settings/assistants/<uuid:assistant>/duplicate/", "POST", owner("201")),
+    Row(
+        "settings/assistants/<uuid:assistant>/publish/", "POST", signed_in("403", out="401") | {"root": "404"}
+    ),
     Row("settings/api/", SAFE, signed_in()),
     Row("settings/data/", SAFE, signed_in()),
     Row("settings/data/export/", SAFE, signed_in()),
@@ -331,6 +342,7 @@ ADMIN = [
     *table("chat/invite", changed="403"),
     *revocable("apikey", ("root",)),
     *revocable("sharedlink", ("erin", "root")),
+    *revocable("assistant", ("root",)),
     *table("auth/group"),
 ]
 ROWS = [*CHAT, *ACCOUNTS, *ADMIN]

@@ -45,7 +45,7 @@ def turns(people: dict[str, Person], database: Database) -> dict[str, Turn]:
 def told(answer: httpx.Response, turn: Turn) -> str:
     """A status, and where it leads if it does, with … for the caller's own words."""
     where = answer.headers.get("Location", "").split("?")[0]
-    for key in vars(turn).values():
+    for key in sorted(vars(turn).values(), key=len, reverse=True):  # a short one can be a part of another
         where = where.replace(key, "…")
     return f"{answer.status_code} {where}".strip()
 

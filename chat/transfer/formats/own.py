@@ -15,6 +15,7 @@ from chat.models.citation import MAX_TITLE_CHARS, MAX_URL_CHARS, is_web_address
 from chat.models.conversation import TITLE_LENGTH
 from chat.models.feedback import LONGEST_REASON
 from chat.models.tag import LONGEST_TAG
+from chat.transfer import assistants
 from chat.transfer.document import FORMAT, RUN_TEXTS, RUN_TIMES, USAGE, VERSION, Object, written
 from chat.transfer.imported import (
     MAX_MODEL_CHARS,
@@ -61,6 +62,7 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
         updated=_time(value.get("updated")) or _invalid(),
         pinned_at=_time(value.get("pinned_at")),
         archived_at=_time(value.get("archived_at")),
+        assistant=assistants.reference(value.get("assistant")),
         tags=[_string(tag, LONGEST_TAG) for tag in _list(value, "tags", MAX_TAGS)],
     )
 

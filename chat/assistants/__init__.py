@@ -1,0 +1,1 @@
+"""Assistants: their content and its versions, the variables in their instructions, and their publication."""

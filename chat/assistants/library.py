@@ -1,0 +1,117 @@
+"""A person's assistants: created, edited as new versions, deleted, restored and copied."""
+
+import uuid
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Case, Max, When
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from chat.db import write_lock
+from chat.exceptions import Conflict, NotFound
+from chat.models import Assistant, AssistantVersion, User
+from chat.models.assistant import LONGEST_NAME, AssistantQuerySet
+
+from .content import Content, content_of
+
+MAX_ASSISTANTS = 100  # per person
+SHOWN_ON_START = 6
+
+
+def usable(user: User) -> AssistantQuerySet:
+    """Return what the user may begin a conversation with, each with its content; their own ones first."""
+    found = Assistant.objects.usable_by(user).filter(current__isnull=False).select_related("current", "owner")
+    return found.order_by(Case(When(owner_id=user.pk, then=0), default=1), "current__name", "pk")
+
+
+def find(user: User, assistant: uuid.UUID) -> Assistant:
+    """Return an assistant that the user may use. Raises NotFound, also for a stranger's."""
+    return _one(usable(user), assistant)
+
+
+def find_own(user: User, assistant: uuid.UUID) -> Assistant:
+    """Return an assistant that the user may edit. Raises NotFound."""
+    return _one(Assistant.objects.owned_by(user).select_related("current"), assistant)
+
+
+def _one(among: AssistantQuerySet, key: uuid.UUID) -> Assistant:
+    found = among.filter(pk=key).first()
+    if found is None or found.current is None:
+        raise NotFound(_("This assistant doesn’t exist."))
+    return found
+
+
+def create(user: User, content: Content) -> Assistant:
+    """Store a new assistant. Raises Conflict at the limit."""
+    with write_lock(), transaction.atomic():
+        user.lock()
+        require_room(user)
+        return add(user, uuid.uuid4(), [AssistantVersion(number=1, **content.as_dict())])
+
+
+def add(user: User, key: uuid.UUID, versions: list[AssistantVersion]) -> Assistant:
+    """Store a new assistant with these versions, of which the last is the current one, in a transaction."""
+    made = Assistant.objects.create(id=key, owner=user)
+    for version in versions:
+        version.assistant = made
+    made.current = AssistantVersion.objects.bulk_create(versions)[-1]
+    made.save(update_fields=["current"])
+    return made
+
+
+def require_room(user: User, wanted: int = 1) -> None:
+    """Raise Conflict if the person would have more than MAX_ASSISTANTS. Call it with the account locked."""
+    if Assistant.objects.owned_by(user).count() + wanted > MAX_ASSISTANTS:
+        words = _("You can have at most %(most)s assistants. Delete one first.")
+        raise Conflict(words % {"most": MAX_ASSISTANTS})
+
+
+def edit(user: User, key: uuid.UUID, content: Content) -> Assistant:
+    """Store a new version, unless nothing has changed. Raises NotFound."""
+    with write_lock(), transaction.atomic():
+        user.lock()
+        assistant = find_own(user, key)
+        assert assistant.current
+        if content_of(assistant.current) != content:
+            last: Any = assistant.versions.aggregate(last=Max("number"))["last"]
+            version = AssistantVersion(assistant=assistant, number=last + 1, **content.as_dict())
+            version.save(force_insert=True)
+            assistant.current = version
+            assistant.save(update_fields=["current"])
+        return assistant
+
+
+def delete(user: User, key: uuid.UUID) -> None:
+    """Delete an assistant, which can be undone. Conversations go on with their versions. Raises NotFound."""
+    with write_lock():
+        if not Assistant.objects.owned_by(user).filter(pk=key).update(deleted=timezone.now()):
+            raise NotFound(_("This assistant doesn’t exist."))
+
+
+def restore(user: User, key: uuid.UUID) -> None:
+    """Undo a deletion; an assistant that is not deleted stays as it is. Raises NotFound and Conflict."""
+    with write_lock(), transaction.atomic():
+        user.lock()
+        mine = Assistant.objects.filter(owner=user, pk=key)
+        if not mine.exists():
+            raise NotFound(_("This assistant doesn’t exist."))
+        if mine.filter(deleted__isnull=False).exists():
+            require_room(user)
+            mine.update(deleted=None)
+
+
+def deleted(user: User, key: uuid.UUID) -> Assistant | None:
+    """Return the assistant if the user has deleted it and can undo that."""
+    found = Assistant.objects.filter(owner=user, pk=key, deleted__isnull=False)
+    return found.select_related("current").first()
+
+
+def duplicate(user: User, key: uuid.UUID) -> Assistant:
+    """Copy an assistant that the user may use, as it is now, into one of their own. Raises as `create`."""
+    source = find(user, key).current
+    assert source
+    content = content_of(source).as_dict()
+    if source.assistant.owner_id == user.pk:
+        content["name"] = _("Copy of %(name)s") % {"name": source.name}
+    return create(user, Content(**content | {"name": content["name"][:LONGEST_NAME]}))

@@ -1,0 +1,128 @@
+"""Assistants: instructions with a name, a picture, a model, parameters and opening questions."""
+
+import uuid
+import zlib
+from typing import Any, Self
+
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.db import models
+from django.db.models import Q
+from django.db.models.signals import pre_delete
+from django.dispatch import receiver
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+LONGEST_NAME = 80  # code points, as all lengths here
+LONGEST_DESCRIPTION = 300
+LONGEST_INSTRUCTIONS = 20_000
+LONGEST_PICTURE = 16  # of one emoji, which can be a sequence
+LONGEST_QUESTION = 300
+MAX_QUESTIONS = 4
+HUES = 6  # colors behind the letter of an assistant without an emoji
+
+
+class AssistantQuerySet(models.QuerySet["Assistant"]):
+    def owned_by(self, user: Any) -> Self:
+        return self.filter(owner_id=user.pk, deleted=None)
+
+    def published(self) -> Self:
+        """Return those that are published to everybody or to a group, each once."""
+        link = Assistant.groups.through.objects.values("assistant_id")
+        return self.filter(Q(everybody=True) | Q(pk__in=link), deleted=None)
+
+    def usable_by(self, user: Any) -> Self:
+        """Return those that the user may begin a conversation with: own ones, and those published to them."""
+        theirs = user.groups.through.objects.filter(user_id=user.pk).values("group_id")
+        link = Assistant.groups.through.objects.filter(group_id__in=theirs).values("assistant_id")
+        return self.filter(Q(owner_id=user.pk) | Q(everybody=True) | Q(pk__in=link), deleted=None)
+
+
+class Assistant(models.Model):
+    """An assistant of one person. Its content is in `current`, its newest version.
+
+    It is published while `everybody` is True or it has `groups`: then others can begin conversations with it,
+    and read and copy it. `published_by` published it last. An assistant of the site has no `owner`: that
+    account was deleted after the publication.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, editable=False, related_name="assistants"
+    )
+    current = models.ForeignKey(
+        "AssistantVersion", models.SET_NULL, null=True, editable=False, related_name="+"
+    )
+    everybody = models.BooleanField(_("published to everybody"), default=False, editable=False)
+    groups = models.ManyToManyField(
+        Group, related_name="+", blank=True, editable=False, verbose_name=_("groups")
+    )
+    published_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, editable=False, related_name="+"
+    )
+    created = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    deleted = models.DateTimeField(null=True, editable=False)
+
+    objects = AssistantQuerySet.as_manager()
+
+    class Meta:
+        verbose_name, verbose_name_plural = _("assistant"), _("assistants")
+        default_permissions = ()
+        permissions = (("publish_assistant", _("Can publish assistants")),)
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class AssistantVersion(models.Model):
+    """The content of an assistant from one edit to the next. It never changes.
+
+    `picture` is an emoji, or "" for the first letter of the name on a color. An empty `model` is the person's
+    model for new conversations. `instructions` can hold variables: see `chat.assistants.variables`.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    assistant = models.ForeignKey(Assistant, models.CASCADE, related_name="versions", editable=False)
+    number = models.PositiveIntegerField(editable=False)
+    name = models.CharField(max_length=LONGEST_NAME, editable=False)
+    description = models.CharField(max_length=LONGEST_DESCRIPTION, default="", editable=False)
+    instructions = models.TextField(default="", editable=False)
+    picture = models.CharField(max_length=LONGEST_PICTURE, default="", editable=False)
+    model = models.CharField(max_length=200, default="", editable=False)
+    parameters = models.JSONField(default=dict, editable=False)
+    questions = models.JSONField(default=list, editable=False)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["assistant", "number"], name="assistant_version_number"),
+            models.CheckConstraint(condition=~Q(name=""), name="assistant_has_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def letter(self) -> str:
+        return self.name[0].upper()
+
+    @property
+    def hue(self) -> int:
+        """The number of the color behind the letter, the same for all versions of an assistant."""
+        return zlib.crc32(self.assistant_id.bytes) % HUES
+
+
+@receiver(pre_delete, sender=settings.AUTH_USER_MODEL)
+def delete_private_assistants(instance: Any, **_: Any) -> None:
+    """Delete an account's assistants, except those that are published or that others' conversations use."""
+    mine = Assistant.objects.filter(owner=instance).exclude(pk__in=Assistant.objects.published().values("pk"))
+    mine.exclude(pk__in=_used_by_others(instance)).delete()
+    mine.update(deleted=timezone.now())
+
+
+def _used_by_others(user: Any) -> Any:
+    from .conversation import Conversation
+
+    others = Conversation.objects.filter(assistant_version__assistant__owner=user).exclude(user=user)
+    return others.values("assistant_version__assistant_id")

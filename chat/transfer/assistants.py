@@ -1,0 +1,202 @@
+"""Export of one's assistants, as `assistant.schema.json` describes it, and their import."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from chat.assistants import library
+from chat.assistants.content import Content, content_of, is_emoji
+from chat.db import write_lock
+from chat.exceptions import Conflict
+from chat.models import Assistant, AssistantVersion, Conversation, User
+from chat.models.assistant import (
+    LONGEST_DESCRIPTION,
+    LONGEST_INSTRUCTIONS,
+    LONGEST_NAME,
+    LONGEST_QUESTION,
+    MAX_QUESTIONS,
+)
+from chat.upstream.parameters import CHOICES
+from chat.wire.text import sanitize
+
+from .document import Object, written
+from .imported import MAX_MODEL_CHARS
+from .problems import ConversationProblem
+
+FORMAT, VERSION = "chat.assistant", 1
+FOLDER = "assistants/"  # in an archive
+MAX_VERSIONS = 100  # of one assistant: the current one, and the newest of those that conversations use
+NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedAssistant:
+    """An assistant of a file. `key` is its id there; the last of `versions` is the current one."""
+
+    key: uuid.UUID
+    created: datetime
+    versions: list[AssistantVersion]
+
+
+def assistant_objects(user: User) -> Iterator[Object]:
+    """Yield the user's assistants, each with its current version and those that conversations use."""
+    for key in list(Assistant.objects.owned_by(user).order_by("created", "pk").values_list("pk", flat=True)):
+        assistant = Assistant.objects.filter(pk=key, current__isnull=False).first()
+        if assistant is not None:  # it is None if it was deleted meanwhile
+            yield _assistant_object(assistant)
+
+
+def _assistant_object(assistant: Assistant) -> Object:
+    used = Conversation.objects.filter(assistant_version__assistant=assistant, user=assistant.owner_id)
+    wanted = Q(pk=assistant.current_id) | Q(pk__in=used.values("assistant_version"))
+    newest = assistant.versions.filter(wanted).order_by("-number")[:MAX_VERSIONS]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "id": str(assistant.pk),
+        "created": written(assistant.created),
+        "versions": [
+            {"number": each.number, "created": written(each.created), **content_of(each).as_dict()}
+            for each in reversed(newest)
+        ],
+    }
+
+
+def reference_object(version: AssistantVersion) -> Object:
+    """Return what a conversation says of its assistant, without the instructions."""
+    return {"id": str(version.assistant_id), "version": version.number, "name": version.name}
+
+
+def matches(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("format") == FORMAT
+
+
+def read(value: Object) -> ImportedAssistant:
+    """Return the assistant that an object describes. Raises ConversationProblem."""
+    if value.get("version") != VERSION:
+        raise ConversationProblem("version" if isinstance(value.get("version"), int) else "invalid")
+    raw = value.get("versions")
+    if not isinstance(raw, list) or not 0 < len(raw) <= MAX_VERSIONS:
+        _refuse()
+    versions = [_version(each) for each in raw]
+    numbers = [each.number for each in versions]
+    if sorted(set(numbers)) != numbers:
+        _refuse()
+    return ImportedAssistant(_id(value.get("id")), _time(value.get("created")), versions)
+
+
+def is_known(user: User, imported: ImportedAssistant) -> bool:
+    """Return True if the user has the assistant: it was imported before, or exported from here."""
+    return Assistant.objects.owned_by(user).filter(pk__in=_keys(user, imported.key)).exists()
+
+
+def store(user: User, imported: ImportedAssistant) -> bool:
+    """Store an assistant that is new, or restore it if it was deleted.
+
+    Return False if the user has it, or has no room for it.
+    """
+    with write_lock(), transaction.atomic():
+        user.lock()
+        if is_known(user, imported):
+            return False
+        try:
+            library.require_room(user)
+        except Conflict:
+            return False
+        deleted = Assistant.objects.filter(owner=user, pk__in=_keys(user, imported.key))
+        if deleted.update(deleted=None):
+            return True
+        made = library.add(user, _keys(user, imported.key)[0], imported.versions)
+        Assistant.objects.filter(pk=made.pk).update(created=min(imported.created, timezone.now()))
+        return True
+
+
+def version_of(user: User, reference: tuple[uuid.UUID, int] | None) -> AssistantVersion | None:
+    """Return the version that an imported conversation names, if the user may begin one with it.
+
+    Of others' assistants that is the current one only: a file could name any number, and an older version
+    may be from before the publication.
+    """
+    if reference is None:
+        return None
+    key, number = reference
+    readable = Q(assistant__owner=user) | Q(pk=F("assistant__current"))
+    found = AssistantVersion.objects.filter(readable, number=number, assistant__in=_keys(user, key))
+    return found.filter(assistant__in=Assistant.objects.usable_by(user)).first()
+
+
+def reference(value: Any) -> tuple[uuid.UUID, int] | None:
+    """Return the id and the number in what `reference_object` returned. Raises ConversationProblem."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        _refuse()
+    return _id(value.get("id")), _number(value.get("version"))
+
+
+def _keys(user: User, key: uuid.UUID) -> list[uuid.UUID]:
+    """Return the id that an import of `key` gets, and `key` itself, for a file that was exported here."""
+    return [uuid.uuid5(NAMESPACE, f"{user.pk} {key}"), key]
+
+
+def _version(raw: Any) -> AssistantVersion:
+    if not isinstance(raw, dict):
+        _refuse()
+    questions, parameters = raw.get("questions"), raw.get("parameters")
+    if not isinstance(questions, list) or len(questions) > MAX_QUESTIONS or not isinstance(parameters, dict):
+        _refuse()
+    content = Content(
+        name=_text(raw.get("name"), LONGEST_NAME).strip() or _refuse(),
+        description=_text(raw.get("description"), LONGEST_DESCRIPTION),
+        instructions=_text(raw.get("instructions"), LONGEST_INSTRUCTIONS),
+        picture=_picture(raw.get("picture")),
+        model=_text(raw.get("model"), MAX_MODEL_CHARS),
+        # Another version may have written other parameters.
+        parameters={k: v for k, v in parameters.items() if k in CHOICES and CHOICES[k].is_valid(v)},
+        questions=[_text(each, LONGEST_QUESTION).strip() or _refuse() for each in questions],
+    )
+    created = min(_time(raw.get("created")), timezone.now())
+    return AssistantVersion(number=_number(raw.get("number")), created=created, **content.as_dict())
+
+
+def _picture(value: Any) -> str:
+    if value != "" and not (isinstance(value, str) and is_emoji(value)):
+        _refuse()
+    return value
+
+
+def _text(value: Any, longest: int) -> str:
+    if not isinstance(value, str) or len(value) > longest or sanitize(value) != value:
+        _refuse()
+    return value
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 2**31:
+        _refuse()
+    return value
+
+
+def _id(value: Any) -> uuid.UUID:
+    try:
+        return uuid.UUID(value) if isinstance(value, str) else _refuse()
+    except ValueError:
+        _refuse()
+
+
+def _time(value: Any) -> datetime:
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else _refuse()
+        return found.astimezone(UTC) if found.tzinfo else _refuse()
+    except (ValueError, OverflowError):
+        _refuse()
+
+
+def _refuse() -> NoReturn:
+    raise ConversationProblem("invalid")

@@ -1,0 +1,93 @@
+"""Parsing of an assistant's fields and of its publication, from JSON or a form.
+
+Every function raises BadRequest, PayloadTooLarge and UnsupportedMediaType.
+"""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from chat.assistants.content import Content, check_picture
+from chat.exceptions import BadRequest
+from chat.models.assistant import (
+    LONGEST_DESCRIPTION,
+    LONGEST_INSTRUCTIONS,
+    LONGEST_NAME,
+    LONGEST_QUESTION,
+    MAX_QUESTIONS,
+)
+
+from . import access, request_fields, request_parsers
+from .errors import is_form
+
+FIELDS = ("name", "description", "instructions", "picture", "model", "questions")
+LONGEST_SENT_PICTURE = 100  # with spaces around it
+MAX_GROUPS = 1_000
+
+
+def content(request: HttpRequest, kept_model: str = "") -> Content:
+    """Parse all fields of an assistant; those that are missing are empty. `model` must be offered.
+
+    `kept_model`: the one that it has, which may have been withdrawn since.
+    """
+    sent = request_fields.parse(request, *FIELDS, *request_parsers.parameter_fields(request))
+    model = request_fields.parse_text(sent, "model", request_parsers.MAX_MODEL_CHARS) or ""
+    if model and model != kept_model:
+        access.get_model_or_400(access.get_models(request), model)
+    chosen = request_parsers.sent_parameters(request, sent) or {}
+    return Content(
+        name=_line(sent, "name", LONGEST_NAME, required=True),
+        description=_line(sent, "description", LONGEST_DESCRIPTION),
+        instructions=(request_fields.parse_text(sent, "instructions", LONGEST_INSTRUCTIONS) or "").strip(),
+        picture=check_picture(request_fields.parse_text(sent, "picture", LONGEST_SENT_PICTURE) or ""),
+        model=model,
+        parameters={name: value for name, value in chosen.items() if value is not None},
+        questions=_questions(sent),
+    )
+
+
+def publication(request: HttpRequest) -> tuple[bool, list[int]]:
+    """Parse `{"everybody"?: bool, "groups"?: [id, …]}` into (everybody, groups)."""
+    sent = request_fields.parse(request, "everybody", "groups", required=False)
+    everybody: Any = sent.get("everybody", False)
+    if is_form(request):
+        everybody = request_parsers.SWITCHED.get(everybody, everybody)
+    if not isinstance(everybody, bool):
+        raise BadRequest(_("“%(name)s” must be true or false.") % {"name": "everybody"})
+    return everybody, [_group(each) for each in _list(sent, "groups", MAX_GROUPS)]
+
+
+def _group(value: Any) -> int:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19:
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**63:
+        return value
+    raise BadRequest(_("One of these groups doesn’t exist."))
+
+
+def _questions(sent: dict[str, Any]) -> list[str]:
+    """Return the opening questions, without the blank ones that a form sends."""
+    values = [
+        " ".join(
+            (request_fields.parse_text({"questions": each}, "questions", LONGEST_QUESTION) or "").split()
+        )
+        for each in _list(sent, "questions", None)
+    ]
+    found = list(dict.fromkeys(filter(None, values)))
+    if len(found) > MAX_QUESTIONS:
+        words = _("An assistant can have %(most)s opening questions.")
+        raise BadRequest(words % {"most": MAX_QUESTIONS})
+    return found
+
+
+def _list(sent: dict[str, Any], name: str, most: int | None) -> list[Any]:
+    values = sent.get(name, [])
+    if not isinstance(values, list) or (most is not None and len(values) > most):
+        raise BadRequest(_("“%(name)s” must be a list.") % {"name": name})
+    return values
+
+
+def _line(sent: dict[str, Any], name: str, longest: int, *, required: bool = False) -> str:
+    """Return a text with its white space collapsed to one line."""
+    return " ".join((request_fields.parse_text(sent, name, longest, required=required) or "").split())

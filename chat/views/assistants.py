@@ -1,0 +1,174 @@
+"""The section of the settings with one's assistants: the list, the form, and what can be done with each."""
+
+import uuid
+from contextlib import suppress
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from chat.assistants import library, publication
+from chat.assistants.content import Content, content_of
+from chat.exceptions import RequestError
+from chat.models import Assistant, User
+from chat.models.assistant import (
+    LONGEST_DESCRIPTION,
+    LONGEST_INSTRUCTIONS,
+    LONGEST_NAME,
+    LONGEST_PICTURE,
+    LONGEST_QUESTION,
+    MAX_QUESTIONS,
+)
+
+from . import access, assistant_fields, model_groups, parameter_form, request_parsers
+from .errors import wants_json
+from .responses import HttpResponseSeeOther
+from .settings_shell import render_section
+
+LIMITS = {
+    "longest_name": LONGEST_NAME,
+    "longest_description": LONGEST_DESCRIPTION,
+    "longest_instructions": LONGEST_INSTRUCTIONS,
+    "longest_picture": LONGEST_PICTURE,
+    "longest_question": LONGEST_QUESTION,
+}
+
+
+@access.require_methods("GET", "HEAD", "POST", page=True)
+def assistants(request: HttpRequest) -> HttpResponse:
+    """List one's own assistants and those published to one; a POST creates one."""
+    user = access.get_user(request)
+    if request.method == "POST":
+        return _save(request, user, None)
+    found = list(library.usable(user).prefetch_related("groups"))
+    context = {
+        "saved": "saved" in request.GET,
+        "own": [each for each in found if each.owner_id == user.pk],
+        "published": [each for each in found if each.owner_id != user.pk],
+        "undone": _just_deleted(request, user),
+    }
+    return render_section(request, "assistants", "settings/assistants.html", context)
+
+
+@access.require_methods("GET", "HEAD", page=True)
+def new(request: HttpRequest) -> HttpResponse:
+    """Show the form for a new assistant."""
+    access.get_user(request)
+    return _form(request, None, Content(name=""))
+
+
+@access.require_methods("GET", "HEAD", "POST", page=True)
+def one(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
+    """Show the form of one's assistant; a POST stores a new version."""
+    user = access.get_user(request)
+    own = library.find_own(user, assistant)
+    if request.method == "POST":
+        return _save(request, user, own)
+    assert own.current
+    return _form(request, own, content_of(own.current))
+
+
+@access.require_methods("POST")
+def delete(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
+    """Delete an assistant. Its conversations go on, and the page that follows offers to undo it."""
+    user = access.get_user(request)
+    request_parsers.no_fields(request)
+    library.delete(user, assistant)
+    return _changed(request, assistant, f"?deleted={assistant}", deleted=True)
+
+
+@access.require_methods("POST")
+def undelete(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
+    """Undo a deletion; an assistant that is not deleted stays as it is."""
+    user = access.get_user(request)
+    request_parsers.no_fields(request)
+    library.restore(user, assistant)
+    return _changed(request, assistant, deleted=False)
+
+
+@access.require_methods("POST")
+def duplicate(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
+    """Copy an assistant that one may use into one's own, to be edited."""
+    user = access.get_user(request)
+    request_parsers.no_fields(request)
+    made = library.duplicate(user, assistant)
+    if wants_json(request):
+        return JsonResponse({"id": str(made.pk)}, status=201)
+    return HttpResponseSeeOther(reverse("chat:assistant", args=[made.pk]))
+
+
+@access.require_methods("POST")
+def publish(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
+    """Publish one's assistant to everybody or to groups, or end that. Only for staff with the permission."""
+    user = access.get_user(request)
+    everybody, groups = assistant_fields.publication(request)
+    own = publication.publish(user, assistant, everybody=everybody, groups=groups)
+    return _changed(request, assistant, "?saved=1", published=own.published_by_id is not None)
+
+
+def _changed(request: HttpRequest, assistant: uuid.UUID, query: str = "", **values: Any) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"id": str(assistant), **values})
+    return HttpResponseSeeOther(reverse("chat:assistants") + query)
+
+
+def _save(request: HttpRequest, user: User, own: Assistant | None) -> HttpResponse:
+    """Create or edit an assistant. A refused form is shown again with all that was typed."""
+    kept_model = own.current.model if own and own.current else ""
+    try:
+        content = assistant_fields.content(request, kept_model)
+        saved = library.edit(user, own.pk, content) if own else library.create(user, content)
+    except RequestError as refusal:
+        if wants_json(request):
+            raise
+        return _form(request, own, _typed(request), refusal)
+    if wants_json(request):
+        assert saved.current
+        answer = {"id": str(saved.pk), "version": saved.current.number}
+        return JsonResponse(answer, status=200 if own else 201)
+    return HttpResponseSeeOther(f"{reverse('chat:assistants')}?saved=1")
+
+
+def _typed(request: HttpRequest) -> Content:
+    """Return what a form holds, unchecked, to be shown in it again."""
+    names = ("name", "description", "instructions", "picture", "model")
+    typed: dict[str, Any] = {name: request.POST.get(name, "") for name in names}
+    with suppress(RequestError):
+        typed["parameters"] = request_parsers.sent_parameters(request, request.POST.dict()) or {}
+    return Content(**typed, questions=request.POST.getlist("questions")[:MAX_QUESTIONS])
+
+
+def _form(
+    request: HttpRequest, own: Assistant | None, content: Content, refusal: RequestError | None = None
+) -> HttpResponse:
+    offered, user = access.get_models(request), access.get_user(request)
+    model = offered.resolve_or_default(content.model)
+    is_gone = content.model and content.model not in {each.id for each in offered}
+    context: dict[str, Any] = LIMITS | {
+        "own": own,
+        "content": content,
+        "questions": [*content.questions, *[""] * MAX_QUESTIONS][:MAX_QUESTIONS],
+        "model": content.model,
+        "former": content.model if is_gone else "",
+        "model_groups": model_groups.by_maker(offered),
+        "controls": parameter_form.controls(model, content.parameters),
+        "error": refusal.message if refusal else "",
+        "heading": _("Edit the assistant") if own else _("New assistant"),
+    }
+    if own and publication.may_publish(user):
+        chosen = set(own.groups.values_list("pk", flat=True))
+        groups = Group.objects.order_by("name").values_list("pk", "name")
+        context["groups"] = [(key, name, key in chosen) for key, name in groups]
+        context["may_publish"] = True
+    status = refusal.status if refusal else 200
+    return render_section(request, "assistants", "settings/assistant.html", context, status)
+
+
+def _just_deleted(request: HttpRequest, user: User) -> Assistant | None:
+    """Return the assistant whose deletion can be undone: a delete form redirects to `?deleted=<id>`."""
+    try:
+        return library.deleted(user, uuid.UUID(request.GET.get("deleted", "")))
+    except ValueError:
+        return None

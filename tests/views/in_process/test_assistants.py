@@ -1,0 +1,348 @@
+"""Assistants: their pages, who may use them, what a conversation with one is sent, and their versions."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.test import Client
+from django.utils import timezone, translation
+
+from chat.assistants import library, publication
+from chat.assistants.content import Content, is_emoji
+from chat.assistants.variables import fill
+from chat.exceptions import Conflict, NotFound
+from chat.model_catalog import catalog
+from chat.models import Assistant, AssistantVersion, Conversation, Message, User
+from chat.retention.kinds import prune
+from chat.turns.commands import SendMessage
+from chat.turns.fork import fork
+from chat.turns.planner import Plan, Planner
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+HTML = {"HTTP_ACCEPT": "text/html"}
+PAGES = "/settings/assistants/"
+ACTIONS = ("delete", "undelete", "duplicate")
+PIRATE = Content(
+    "Pirate",
+    "Talks like one",
+    "Talk like a pirate to {name}.",
+    "🏴‍☠️",
+    parameters={"temperature": 1.5},
+    questions=["Where is the gold?"],
+)
+
+
+@pytest.fixture
+def bob() -> User:
+    return User.objects.create_user("bob")
+
+
+@pytest.fixture
+def staff() -> User:
+    made = User.objects.create_user("carol", is_staff=True)
+    made.user_permissions.add(Permission.objects.get(codename="publish_assistant"))
+    return made
+
+
+@pytest.fixture
+def pirate(alice: User) -> Assistant:
+    return library.create(alice, PIRATE)
+
+
+def plan(user: User, **sent: Any) -> Plan:
+    asked = SendMessage(content="hello", client_key=uuid.uuid4(), **sent)
+    return Planner(catalog.current.get()).plan(user, asked)
+
+
+def begin(user: User, assistant: Assistant) -> Conversation:
+    """A conversation with the assistant, of one question."""
+    made = plan(user, assistant=assistant.pk)
+    made.conversation.save()
+    for message in made.added:
+        message.save()
+    made.conversation.active_leaf = made.reply
+    made.conversation.save()
+    return made.conversation
+
+
+def system_of(made: Plan) -> str:
+    first = made.request.messages[0]
+    return str(first["content"]) if first["role"] == "system" else ""
+
+
+def form(**fields: Any) -> dict[str, Any]:
+    return {"name": "Cook", "instructions": "Cook for two.", "questions": ["What today?", "", ""], **fields}
+
+
+def post(page: Client, path: str, sent: dict[str, Any] | None = None) -> Any:
+    return page.post(path, sent or {}, content_type="application/json")
+
+
+def test_a_form_makes_an_assistant_and_an_edit_a_version(page: Client, alice: User) -> None:
+    made = page.post(PAGES, form(picture="🍲", temperature="0.5", model=""), **HTML)
+    assert (made.status_code, made.headers["Location"]) == (303, f"{PAGES}?saved=1")
+    cook = Assistant.objects.get(owner=alice)
+    one = f"{PAGES}{cook.pk}/"
+    shown = page.get(one, **HTML).content.decode()
+    assert all(words in shown for words in ("Cook for two.", "What today?", 'value="🍲"', 'value="0.5"'))
+    assert "Publication" not in shown
+    page.post(one, form(name="Chef", temperature=""), **HTML)
+    page.post(one, form(name="Chef", temperature=""), **HTML)  # nothing has changed
+    versions = [(row.number, row.name, row.parameters) for row in cook.versions.order_by("number")]
+    assert versions == [(1, "Cook", {"temperature": 0.5}), (2, "Chef", {})]
+    listed = page.get(PAGES, **HTML).content.decode()
+    assert "Chef" in listed
+    assert "Cook" not in listed
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        ({"name": " "}, 400),
+        ({"name": "x" * 81}, 413),
+        ({"description": "x" * 301}, 413),
+        ({"instructions": "x" * 20_001}, 413),
+        ({"picture": "no"}, 400),
+        ({"picture": "🍲🍲"}, 400),
+        ({"model": "@cf/no/such"}, 400),
+        ({"parameters": {"temperature": 9}}, 400),
+        ({"parameters": {"heat": 1}}, 400),
+        ({"questions": ["a", "b", "c", "d", "e"]}, 400),
+        ({"questions": ["x" * 301]}, 413),
+        ({"questions": "a"}, 400),
+        ({"questions": [1]}, 400),
+        ({"owner": 1}, 400),
+    ],
+)
+def test_a_wrong_field_changes_nothing(page: Client, pirate: Assistant, wrong: dict, status: int) -> None:
+    for path in (PAGES, f"{PAGES}{pirate.pk}/"):
+        answer = post(page, path, form(questions=[]) | wrong)
+        assert (answer.status_code, list(answer.json())) == (status, ["error"])
+    assert AssistantVersion.objects.count() == 1
+
+
+def test_a_refused_form_keeps_what_was_typed(page: Client) -> None:
+    answer = page.post(PAGES, form(picture="no", description="Quick meals", temperature="0.5"), **HTML)
+    shown = answer.content.decode()
+    assert answer.status_code == 400
+    assert "The picture must be one emoji." in shown
+    assert all(words in shown for words in ("Quick meals", "Cook for two.", "What today?", 'value="0.5"'))
+
+
+def test_a_person_has_at_most_so_many(alice: User, pirate: Assistant, monkeypatch: Any) -> None:
+    monkeypatch.setattr(library, "MAX_ASSISTANTS", 2)
+    second = library.duplicate(alice, pirate.pk)
+    with pytest.raises(Conflict):
+        library.create(alice, PIRATE)
+    library.delete(alice, second.pk)
+    library.create(alice, PIRATE)
+    with pytest.raises(Conflict):
+        library.restore(alice, second.pk)
+
+
+def test_a_conversation_begins_with_the_assistant(alice: User, pirate: Assistant) -> None:
+    made = plan(alice, assistant=pirate.pk, system="Be brief.", parameters={"seed": 7})
+    assert system_of(made) == "Talk like a pirate to alice.\n\nBe brief."
+    assert made.conversation.assistant_version_id == pirate.current_id
+    assert made.conversation.parameters == {"temperature": 1.5, "seed": 7}
+    reset = plan(alice, assistant=pirate.pk, parameters={"temperature": None})
+    assert reset.conversation.parameters == {}
+
+
+def test_its_model_answers_if_the_person_may_use_it(alice: User) -> None:
+    offered = catalog.current.get()
+    other = next(model.id for model in offered if model.id != offered.default.id)
+    chosen = library.create(alice, Content("Chosen", model=other))
+    gone = library.create(alice, Content("Gone", model="@cf/no/such"))
+    assert plan(alice, assistant=chosen.pk).conversation.model == other
+    assert plan(alice, assistant=chosen.pk, model=offered.default.id).conversation.model == offered.default.id
+    assert plan(alice, assistant=gone.pk).conversation.model == offered.default.id
+
+
+def test_a_conversation_keeps_the_version_it_began_with(alice: User, pirate: Assistant) -> None:
+    talk = begin(alice, pirate)
+    library.edit(alice, pirate.pk, Content("Parrot", instructions="Repeat."))
+    library.delete(alice, pirate.pk)
+    prune(lambda: False)
+    assert system_of(plan(alice, conversation=talk.pk)) == "Talk like a pirate to alice."
+    copy = fork(alice, talk, talk.active_leaf_id)
+    assert copy.assistant_version_id == talk.assistant_version_id
+
+
+def test_pruning_deletes_what_no_conversation_uses(alice: User, pirate: Assistant, settings: Any) -> None:
+    settings.KEEP_DELETED_DAYS = 30
+    talk = begin(alice, pirate)
+    for name in ("Second", "Third"):
+        library.edit(alice, pirate.pk, Content(name))
+    AssistantVersion.objects.update(created=timezone.now() - timedelta(days=2))
+    prune(lambda: False)
+    assert sorted(pirate.versions.values_list("number", flat=True)) == [1, 3]
+    library.delete(alice, pirate.pk)
+    Assistant.objects.update(deleted=timezone.now() - timedelta(days=31))
+    prune(lambda: False)
+    assert Assistant.objects.count() == 1  # the conversation goes on
+    talk.delete()
+    prune(lambda: False)
+    assert not Assistant.objects.exists()
+    assert not AssistantVersion.objects.exists()
+
+
+def test_the_variables_are_those_of_the_person(alice: User, settings: Any) -> None:
+    alice.first_name, alice.last_name = "Alice", "Liddell"
+    with timezone.override("Pacific/Kiritimati"), translation.override("de"):
+        today = timezone.localdate()
+        text = fill("{name} {language} {date} {time} {other} {{date}} {", alice)
+    words = text.split()
+    assert words[:3] == ["Alice", "Liddell", "German"]
+    assert f"{today.day} {today:%B} {today.year}" in text
+    assert "{other} {" in text
+    assert text.endswith("} {")
+
+
+@pytest.mark.parametrize("text", ["🍲", "🇩🇪", "👩🏽‍🍳", "👨‍👩‍👧", "❤️", "🏴‍☠️", "🏴󠁧󠁢󠁳󠁣󠁴󠁿"])
+def test_an_emoji_is_one_picture(text: str) -> None:
+    assert is_emoji(text)
+    assert not is_emoji(text * 2)
+
+
+@pytest.mark.parametrize("text", ["", "a", "1", "<", "a🍲", "🍲a", "\u200d", "🍲" + "\u200d" * 16])
+def test_other_text_is_no_picture(text: str) -> None:
+    assert not is_emoji(text)
+
+
+def test_nobody_else_has_a_private_assistant(page: Client, bob: User) -> None:
+    theirs = library.create(bob, PIRATE)
+    strange = {"assistant": str(theirs.pk), "content": "hello"}
+    for answer in (
+        page.get("/", {"assistant": theirs.pk}),
+        post(page, "/c/", strange),
+        post(page, f"{PAGES}{theirs.pk}/", form(questions=[])),
+        *(post(page, f"{PAGES}{theirs.pk}/{what}/") for what in ("delete", "undelete", "duplicate")),
+    ):
+        assert answer.status_code == 404
+    assert post(page, "/c/", strange | {"assistant": "x"}).status_code == 400
+    assert page.get("/", {"assistant": "x"}).status_code == 400
+    assert "Pirate" not in page.get("/").content.decode()
+    assert not Conversation.objects.exists()
+    assert theirs.versions.count() == 1
+
+
+def test_an_assistant_is_for_a_new_conversation_only(page: Client, alice: User, pirate: Assistant) -> None:
+    talk = Conversation.objects.create(user=alice, title="Boats", model="m")
+    sent = {"content": "hello", "assistant": str(pirate.pk)}
+    assert post(page, f"/c/{talk.pk}/messages/", sent).status_code == 400
+
+
+def test_publication_reaches_everybody_or_a_group(alice: User, bob: User, staff: User) -> None:
+    mine, few = library.create(staff, PIRATE), Group.objects.create(name="few")
+    alice.groups.add(few)
+    publication.publish(staff, mine.pk, everybody=False, groups=[few.pk])
+    assert library.find(alice, mine.pk) == mine
+    with pytest.raises(NotFound):
+        library.find(bob, mine.pk)
+    talk = begin(alice, mine)
+    publication.publish(staff, mine.pk, everybody=True, groups=[few.pk])
+    assert library.find(bob, mine.pk).groups.count() == 0
+    assert library.duplicate(bob, mine.pk).owner == bob
+    assert publication.withdraw([mine.pk]) == 1
+    with pytest.raises(NotFound):
+        library.find(alice, mine.pk)
+    assert system_of(plan(alice, conversation=talk.pk)) == "Talk like a pirate to alice."
+
+
+def test_only_staff_with_the_permission_publishes(page: Client, pirate: Assistant, staff: User) -> None:
+    path = f"{PAGES}{pirate.pk}/publish/"
+    assert post(page, path, {"everybody": True}).status_code == 403
+    User.objects.filter(username="alice").update(is_staff=True)
+    assert post(page, path, {"everybody": True}).status_code == 403
+    assert not Assistant.objects.published().exists()
+    carols, mine = Client(), library.create(staff, PIRATE)
+    carols.force_login(staff)
+    few = Group.objects.create(name="few")
+    path = f"{PAGES}{mine.pk}/"
+    for wrong in ({"groups": [999]}, {"groups": "few"}, {"groups": [True]}, {"everybody": "yes"}):
+        assert post(carols, f"{path}publish/", wrong).status_code == 400
+    assert 'name="groups"' in carols.get(path, **HTML).content.decode()
+    carols.post(f"{path}publish/", {"groups": [str(few.pk)]}, **HTML)
+    assert list(Assistant.objects.published()) == [mine]
+    assert "few" in carols.get(PAGES, **HTML).content.decode()
+    carols.post(f"{path}publish/", {}, **HTML)
+    assert not Assistant.objects.published().exists()
+
+
+def test_a_group_that_goes_takes_the_publication_along(staff: User, alice: User) -> None:
+    mine, few = library.create(staff, PIRATE), Group.objects.create(name="few")
+    alice.groups.add(few)
+    publication.publish(staff, mine.pk, everybody=False, groups=[few.pk])
+    few.delete()
+    assert not library.usable(alice).exists()
+
+
+def test_an_account_takes_its_private_assistants_along(alice: User, bob: User, staff: User) -> None:
+    kept, used, gone = (library.create(staff, PIRATE) for _ in range(3))
+    publication.publish(staff, used.pk, everybody=True, groups=[])
+    talk = begin(bob, used)
+    publication.publish(staff, used.pk, everybody=False, groups=[])
+    publication.publish(staff, kept.pk, everybody=True, groups=[])
+    begin(staff, gone)
+    staff.delete()
+    assert set(Assistant.objects.values_list("pk", "owner")) == {(kept.pk, None), (used.pk, None)}
+    assert list(library.usable(bob)) == [kept]
+    assert system_of(plan(bob, conversation=talk.pk)) == "Talk like a pirate to bob."
+
+
+def test_a_deletion_is_undone(page: Client, pirate: Assistant) -> None:
+    deleted = page.post(f"{PAGES}{pirate.pk}/delete/", **HTML)
+    offered = page.get(deleted.headers["Location"], **HTML).content.decode()
+    undo = f"{PAGES}{pirate.pk}/undelete/"
+    assert undo in offered
+    assert "Start a chat" not in offered
+    assert page.get("/", {"assistant": pirate.pk}).status_code == 404
+    assert page.post(undo, **HTML).status_code == 303
+    assert "Start a chat" in page.get(PAGES, **HTML).content.decode()
+
+
+def test_the_start_page_shows_the_assistant(page: Client, alice: User, pirate: Assistant) -> None:
+    offered = page.get("/", **HTML).content.decode()
+    assert f'href="/?assistant={pirate.pk}"' in offered
+    shown = page.get("/", {"assistant": pirate.pk}, **HTML).content.decode()
+    assert all(words in shown for words in ("Pirate", "Talks like one", "Where is the gold?", "🏴‍☠️"))
+    assert f'name="assistant" value="{pirate.pk}"' in shown
+    assert "pirate to" not in shown
+    assert "isn’t available to you" not in shown
+    gone = library.create(alice, Content("Gone", model="@cf/no/such"))
+    assert "isn’t available to you" in page.get("/", {"assistant": gone.pk}, **HTML).content.decode()
+
+
+def test_a_conversation_says_which_assistant_answers(page: Client, alice: User, pirate: Assistant) -> None:
+    talk = begin(alice, pirate)
+    library.edit(alice, pirate.pk, Content("Parrot"))
+    Message.objects.filter(conversation=talk, role="assistant").update(text="Arr.")
+    shown = page.get(f"/c/{talk.pk}/", **HTML).content.decode()
+    assert "<bdi>Pirate</bdi>" in shown
+    assert "with-assistant" in shown
+
+
+def test_a_page_without_assistants_has_nothing_of_them(page: Client, alice: User) -> None:
+    talk = Conversation.objects.create(user=alice, title="Boats", model="m")
+    for path in ("/", f"/c/{talk.pk}/"):
+        assert "assistant" not in page.get(path, **HTML).content.decode().replace('"assistant"', "")
+
+
+def test_the_administration_lists_and_ends_publications(alice: User, pirate: Assistant, staff: User) -> None:
+    mine, carols = library.create(staff, Content("Cook")), Client()
+    publication.publish(staff, mine.pk, everybody=True, groups=[])
+    carols.force_login(staff)
+    listed = carols.get("/admin/chat/assistant/").content.decode()
+    assert "Cook" in listed
+    assert "alice" in listed
+    assert "Pirate" not in listed  # a private one
+    sent = {"action": "withdraw", "_selected_action": [str(mine.pk)]}
+    assert carols.post("/admin/chat/assistant/", sent).status_code == 302
+    assert not Assistant.objects.published().exists()
+    User.objects.filter(pk=alice.pk).update(is_staff=True)
+    alices = Client()
+    alices.force_login(alice)
+    assert alices.get("/admin/chat/assistant/").status_code == 403

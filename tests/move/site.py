@@ -45,6 +45,8 @@ conversation.save()
 index.add([index.title_of(conversation), *(index.message_of(each, alice.pk) for each in (question, reply))])
 tag = Tag.objects.create(user=alice, name="ÄÖ", folded="ao")
 conversation.tags.add(tag)
+prompt = Prompt.objects.create(owner=alice, title=ODD, command="äö", text=ODD, everybody=True, created=AT)
+prompt.groups.add(Group.objects.get(name="few"))
 run = Run.objects.create(user=alice, conversation=conversation, message=reply, fingerprint="x",
     model="@cf/a/b", max_tokens=9, status="running", worker=worker, neurons=0.1, text_offset=4)
 done = Run.objects.create(user=alice, conversation=conversation, message=reply, fingerprint="x",

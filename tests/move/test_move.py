@@ -150,6 +150,8 @@ def interrupted(folder: Path, source: Database, target: Database, signal_: int) 
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell that starts the tests in the background has them, and what they start, ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stderr
         for line in process.stderr:

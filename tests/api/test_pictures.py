@@ -109,6 +109,7 @@ def test_long_text_is_refused_as_before(alices: Program) -> None:
 def test_stranger_cannot_send_a_large_body(server: Server) -> None:
     stranger = Program(server.url, "no such key")
     answer = stranger.client.post(CHAT, json=body(shown(padded(2_000_000))))
+    stranger.client.close()
     assert code(answer) == (401, "invalid_api_key")
     without = httpx.post(server.url + CHAT, json=body(shown(padded(2_000_000))))
     assert without.status_code == 413

@@ -16,7 +16,6 @@ from chat.models.assistant import LONGEST_NAME, AssistantQuerySet
 from .content import Content, content_of
 
 MAX_ASSISTANTS = 100  # per person
-SHOWN_ON_START = 6
 
 
 def usable(user: User) -> AssistantQuerySet:

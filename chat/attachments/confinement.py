@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one child may use. `output_bytes` is the most that is read of what it writes."""
+    """The limits of one child. At most `output_bytes` of its output are read."""
 
     address_space_bytes: int
     cpu_seconds: int

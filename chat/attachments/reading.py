@@ -1,4 +1,4 @@
-"""What an uploaded file is, by its content: a picture or a document."""
+"""Reading of an uploaded file: by its content, it is a picture or a document."""
 
 from typing import IO
 

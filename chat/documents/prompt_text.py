@@ -1,4 +1,4 @@
-"""How the text of documents stands in a prompt: labelled, and fenced off from the words of people."""
+"""The text of documents in a prompt: labelled, and fenced off from the words of people."""
 
 from collections.abc import Sequence
 from hashlib import blake2b

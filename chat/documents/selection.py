@@ -1,4 +1,4 @@
-"""What a prompt holds of the documents of its branch: all of them whole, or the best parts."""
+"""The choice for a prompt among the documents of its branch: all of them whole, or the best parts."""
 
 import uuid
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ Pages = dict[tuple[str, str], list[PageText]]
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a prompt holds of documents.
+    """The texts of documents for one prompt.
 
     `texts`: what stands in the message of each document, by the document's id. `parts`: the best parts, which
     stand before the question; "" if the documents are whole. `sent`: all that is sent, in its order.

@@ -112,7 +112,7 @@ class Citation(models.Model):
 
     @property
     def identity(self) -> tuple[str, str, int, str]:
-        """What tells a citation from the others of its reply."""
+        """The fields by which a citation differs from the others of its reply."""
         return self.title, self.url, self.page, self.text
 
     def copy(self, message: uuid.UUID, attachment: uuid.UUID | None) -> "Citation":

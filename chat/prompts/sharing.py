@@ -18,7 +18,7 @@ PERMISSION = "chat.publish_prompt"
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Those with whom a prompt is shared; by default nobody."""
+    """The people with whom a prompt is shared; by default nobody."""
 
     everybody: bool = False
     groups: tuple[Group, ...] = ()

@@ -259,7 +259,7 @@ class _Preview:
             if isinstance(found, Content):
                 self._add_prompt(found)
             elif isinstance(found, ImportedAssistant):
-                self._add_assistant(self._user, found)
+                self._add_assistant(found)
             else:
                 self._add_conversation(found)
         except ConversationProblem as problem:
@@ -290,8 +290,8 @@ class _Preview:
         else:
             self._known += 1
 
-    def _add_assistant(self, user: User, assistant: ImportedAssistant) -> None:
-        if assistants.is_known(user, assistant):
+    def _add_assistant(self, assistant: ImportedAssistant) -> None:
+        if assistants.is_known(self._user, assistant):
             self._known_assistants += 1
         else:
             self.assistants += 1

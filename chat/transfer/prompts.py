@@ -73,7 +73,7 @@ def _text(value: dict[str, Any], name: str, longest: int) -> str:
 
 @dataclass(slots=True)
 class Shelf:
-    """What of the person's prompts decides about an import: {command: (title, text)}, as it grows."""
+    """The person's prompts as an import compares and adds to them: {command: (title, text)}."""
 
     prompts: dict[str, tuple[str, str]]
 

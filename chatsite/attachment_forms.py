@@ -1,4 +1,4 @@
-"""Forms that bring a question with its files, from a page without scripts."""
+"""Forms that bring files beside their other fields, from a page without scripts."""
 
 import asyncio
 from typing import Any
@@ -7,7 +7,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, is_question_form
+from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, is_form_with_files
 from chat.backends import client_address
 from chat.fair_executor import RENDER_POOL
 from chat.views import attachments
@@ -43,7 +43,7 @@ class AttachmentFormMiddleware(SyncAndAsyncMiddleware):
 
 def _handler_of(request: HttpRequest) -> AttachmentUploadHandler | None:
     """Return the handler that collects the form's files, if it is such a form."""
-    if not is_question_form(request.method or "", request.path, request.content_type or ""):
+    if not is_form_with_files(request.method or "", request.path, request.content_type or ""):
         return None
     handler = AttachmentUploadHandler(attachments.FIELD)
     request.upload_handlers = [handler]

@@ -165,7 +165,7 @@ def _entries(tree: Tree, branch: list[Key]) -> list[TranscriptEntry]:
     for run in Run.objects.filter(message__in=keys).order_by("created"):
         runs[run.message_id].append(run)
     attachments = Attachment.objects.of_messages(keys)
-    citations = Citation.objects.of_messages(keys)
+    citations = Citation.objects.of_messages(keys, for_others=True)
     return [
         _entry(tree, found[key], runs[key], attachments.get(key, []), by_source(citations.get(key, ())))
         for key in keys

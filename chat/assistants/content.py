@@ -1,6 +1,7 @@
 """The content of an assistant, as a person writes it: its limits and its checks."""
 
 import unicodedata
+import uuid
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,13 +12,15 @@ from chat.models import AssistantVersion
 from chat.models.assistant import LONGEST_PICTURE
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 
+from .documents import ids_of
+
 JOINER = "\u200d"  # between two emoji that are shown as one
 PARTS_OF_EMOJI = ("So", "Sk", "Mn", "Cf")  # Unicode categories
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The fields of a version: see `chat.models.AssistantVersion`."""
+    """The fields of a version: see `chat.models.AssistantVersion`. `documents`: ids, in their order."""
 
     name: str
     description: str = ""
@@ -26,14 +29,19 @@ class Content:
     model: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
+    documents: list[uuid.UUID] = field(default_factory=list)
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of a version; its documents are rows of their own."""
+        found = asdict(self)
+        del found["documents"]
+        return found
 
 
 def content_of(version: AssistantVersion) -> Content:
-    """Return the content of a stored version."""
-    return Content(**{name: getattr(version, name) for name in Content.__dataclass_fields__})
+    """Return the content of a stored version. Queries its documents."""
+    names = [name for name in Content.__dataclass_fields__ if name != "documents"]
+    return Content(**{name: getattr(version, name) for name in names}, documents=ids_of(version))
 
 
 def model_of(version: AssistantVersion, offered: Catalog) -> LlmModel | None:

@@ -1,6 +1,7 @@
 """A person's assistants: created, edited as new versions, deleted, restored and copied."""
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -13,6 +14,7 @@ from chat.exceptions import Conflict, NotFound
 from chat.models import Assistant, AssistantVersion, User
 from chat.models.assistant import LONGEST_NAME, AssistantQuerySet
 
+from . import documents
 from .content import Content, content_of
 
 MAX_ASSISTANTS = 100  # per person
@@ -42,11 +44,19 @@ def _one(among: AssistantQuerySet, key: uuid.UUID) -> Assistant:
 
 
 def create(user: User, content: Content) -> Assistant:
-    """Store a new assistant. Raises Conflict at the limit."""
+    """Store a new assistant. Raises Conflict at the limit, and what `documents.named` raises."""
     with write_lock(), transaction.atomic():
         user.lock()
-        require_room(user)
-        return add(user, uuid.uuid4(), [AssistantVersion(number=1, **content.as_dict())])
+        return _create(user, content)
+
+
+def _create(user: User, content: Content) -> Assistant:
+    require_room(user)
+    documents.named(user, content.documents)
+    made = add(user, uuid.uuid4(), [AssistantVersion(number=1, **content.columns())])
+    assert made.current
+    documents.link(made.current, content.documents)
+    return made
 
 
 def add(user: User, key: uuid.UUID, versions: list[AssistantVersion]) -> Assistant:
@@ -67,15 +77,17 @@ def require_room(user: User, wanted: int = 1) -> None:
 
 
 def edit(user: User, key: uuid.UUID, content: Content) -> Assistant:
-    """Store a new version, unless nothing has changed. Raises NotFound."""
+    """Store a new version, unless nothing has changed. Raises NotFound, and as `documents.named`."""
     with write_lock(), transaction.atomic():
         user.lock()
         assistant = find_own(user, key)
         assert assistant.current
         if content_of(assistant.current) != content:
+            documents.named(user, content.documents)
             last: Any = assistant.versions.aggregate(last=Max("number"))["last"]
-            version = AssistantVersion(assistant=assistant, number=last + 1, **content.as_dict())
+            version = AssistantVersion(assistant=assistant, number=last + 1, **content.columns())
             version.save(force_insert=True)
+            documents.link(version, content.documents)
             assistant.current = version
             assistant.save(update_fields=["current"])
         return assistant
@@ -107,10 +119,17 @@ def deleted(user: User, key: uuid.UUID) -> Assistant | None:
 
 
 def duplicate(user: User, key: uuid.UUID) -> Assistant:
-    """Copy an assistant that the user may use, as it is now, into one of their own. Raises as `create`."""
-    source = find(user, key).current
-    assert source
-    content = content_of(source).as_dict()
-    if source.assistant.owner_id == user.pk:
-        content["name"] = _("Copy of %(name)s") % {"name": source.name}
-    return create(user, Content(**content | {"name": content["name"][:LONGEST_NAME]}))
+    """Copy an assistant that the user may use, as it is now, into one of their own.
+
+    Two assistants of one person share their documents; of another's, the documents are copied too. Raises as
+    `create`, and QuotaExceeded.
+    """
+    with write_lock(), transaction.atomic():
+        user.lock()
+        source = find(user, key).current
+        assert source
+        content = content_of(source)
+        if source.assistant.owner_id == user.pk:
+            name = _("Copy of %(name)s") % {"name": source.name}
+            return _create(user, replace(content, name=name[:LONGEST_NAME]))
+        return _create(user, replace(content, documents=documents.copies(user, source)))

@@ -21,7 +21,7 @@ Stop = Callable[[], bool]
 
 
 def unsent() -> QuerySet[Attachment]:
-    """Return the attachments that were uploaded and not sent within a day."""
+    """Return the attachments that were uploaded a day ago and that no message and no assistant has."""
     return Attachment.objects.unsent().filter(created__lt=timezone.now() - UNSENT_FOR)
 
 

@@ -22,13 +22,13 @@ from django.http import UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 
 FORM_BYTES = 65_536  # allowance for the multipart form around a file
-MAX_QUESTION_BYTES = 1_048_576  # of a question's form without its files
+MAX_TEXT_BYTES = 1_048_576  # of such a form without its files
 MAX_PER_MESSAGE = 8
 LONGEST_RAW_NAME = 1_000
 FORM_TYPE = b"multipart/form-data"
-# The upload, and the form of a page without scripts that sends a question with its files.
 UPLOAD_PATH = b"/attachments/"
-QUESTION_PATHS = re.compile(rb"/c/|/c/[0-9a-f-]{36}/messages/")
+# The forms of pages without scripts that bring files: a question, an assistant.
+FORM_PATHS = re.compile(rb"/c/|/c/[0-9a-f-]{36}/messages/|/settings/assistants/(?:[0-9a-f-]{36}/)?")
 UNREADABLE = (
     MultiPartParserError,
     SuspiciousOperation,
@@ -45,13 +45,13 @@ def body_limit(method: bytes, uri: bytes, content_type: bytes) -> int:
     path = uri.partition(b"?")[0]
     if path == UPLOAD_PATH:
         return int(settings.ATTACHMENT_MAX_BYTES) + FORM_BYTES
-    if QUESTION_PATHS.fullmatch(path):
-        return int(settings.ATTACHMENT_MAX_BYTES) + MAX_QUESTION_BYTES
+    if FORM_PATHS.fullmatch(path):
+        return int(settings.ATTACHMENT_MAX_BYTES) + MAX_TEXT_BYTES
     return 0
 
 
-def is_question_form(method: str, path: str, content_type: str) -> bool:
-    """Return True if the request is a form that may bring a question with its files."""
+def is_form_with_files(method: str, path: str, content_type: str) -> bool:
+    """Return True if the request is a form that may bring files beside its other fields."""
     is_upload = path.encode() == UPLOAD_PATH
     return not is_upload and body_limit(method.encode(), path.encode(), content_type.encode()) > 0
 

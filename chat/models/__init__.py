@@ -4,7 +4,7 @@ One subject per file.
 """
 
 from .api_key import ApiKey
-from .assistant import Assistant, AssistantVersion
+from .assistant import Assistant, AssistantDocument, AssistantVersion
 from .attachment import Attachment, AttachmentFile, DocumentPage
 from .call import Call
 from .catalog_state import CatalogState
@@ -36,6 +36,7 @@ from .worker import Worker
 __all__ = [
     "ApiKey",
     "Assistant",
+    "AssistantDocument",
     "AssistantVersion",
     "Attachment",
     "AttachmentFile",

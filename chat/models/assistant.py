@@ -1,4 +1,4 @@
-"""Assistants: instructions with a name, a picture, a model, parameters and opening questions."""
+"""Assistants: instructions with a name, a picture, a model, parameters, opening questions and documents."""
 
 import uuid
 import zlib
@@ -13,12 +13,15 @@ from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from .attachment import Attachment
+
 LONGEST_NAME = 80  # code points, as all lengths here
 LONGEST_DESCRIPTION = 300
 LONGEST_INSTRUCTIONS = 20_000
 LONGEST_PICTURE = 16  # of one emoji, which can be a sequence
 LONGEST_QUESTION = 300
 MAX_QUESTIONS = 4
+MAX_DOCUMENTS = 8
 HUES = 6  # colors behind the letter of an assistant without an emoji
 
 
@@ -113,12 +116,43 @@ class AssistantVersion(models.Model):
         return zlib.crc32(self.assistant_id.bytes) % HUES
 
 
+class AssistantDocument(models.Model):
+    """A document that a version of an assistant names. Several versions can name the same one.
+
+    `position` orders the documents of a version, from 0. `AttachmentQuerySet.unsent` leaves out a document
+    while a version names it, so pruning keeps it.
+    """
+
+    version = models.ForeignKey(
+        AssistantVersion,
+        models.CASCADE,
+        related_name="document_links",
+        db_index=False,  # the constraint's index begins with it
+        editable=False,
+    )
+    attachment = models.ForeignKey(Attachment, models.CASCADE, related_name="assistant_links", editable=False)
+    position = models.PositiveSmallIntegerField(editable=False)
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["version", "position"], name="assistant_document_position"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.version_id} {self.position}"
+
+
 @receiver(pre_delete, sender=settings.AUTH_USER_MODEL)
 def delete_private_assistants(instance: Any, **_: Any) -> None:
-    """Delete an account's assistants, except those that are published or that others' conversations use."""
+    """Delete an account's assistants, except those that are published or that others' conversations use.
+
+    Also delete the account's uploads that no message and no assistant has.
+    """
     mine = Assistant.objects.filter(owner=instance).exclude(pk__in=Assistant.objects.published().values("pk"))
     mine.exclude(pk__in=_used_by_others(instance)).delete()
     mine.update(deleted=timezone.now())
+    Attachment.objects.filter(owner=instance).unsent().delete()
 
 
 def _used_by_others(user: Any) -> Any:

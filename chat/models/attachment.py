@@ -1,4 +1,4 @@
-"""Attachments: the pictures and documents of questions, and the stored files that they share."""
+"""Attachments: the pictures and documents of questions and assistants, and the stored files they share."""
 
 import uuid
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -37,12 +37,22 @@ class AttachmentFile(models.Model):
 
 class AttachmentQuerySet(models.QuerySet["Attachment"]):
     def owned_by(self, user: Any) -> "AttachmentQuerySet":
-        """Return the attachments that the user may see: unsent ones, and those of messages not deleted."""
+        """Return the user's own that they may see: those of no message, and of messages not deleted."""
         sent = Q(message__conversation__deleted=None, message__deleted=None)
         return self.filter(Q(message=None) | sent, owner_id=user.pk)
 
     def unsent(self) -> "AttachmentQuerySet":
-        return self.filter(message=None)
+        """Return those that neither a message nor a version of an assistant has."""
+        from .assistant import AssistantDocument
+
+        named = Exists(AssistantDocument.objects.filter(attachment=OuterRef("pk")))
+        return self.filter(~named, message=None)
+
+    def of_version(self, version: uuid.UUID | None) -> list["Attachment"]:
+        """Return the documents of a version of an assistant, in their order; no query without one."""
+        if version is None:
+            return []
+        return list(self.filter(assistant_links__version=version).order_by("assistant_links__position"))
 
     def of_messages(self, messages: Iterable[uuid.UUID]) -> dict[uuid.UUID, list["Attachment"]]:
         """Return the attachments by message, in their order. One query; none without messages."""
@@ -58,6 +68,9 @@ class AttachmentQuerySet(models.QuerySet["Attachment"]):
 class Attachment(models.Model):
     """A picture or a document, uploaded by `owner` and sent with `message`, which is None until then.
 
+    It is always None for a document of an assistant, which `AssistantDocument` connects with its versions.
+    Such a document has no `owner` once that account is deleted and the assistant stays.
+
     `position` orders the attachments of a message, from 0. Several attachments may have the same file: a copy
     of a message has attachments of its own. `name` is the client's, without its path; `media_type`, `width`,
     `height` (pixels) and `size` (bytes) are those of the stored file: of a picture what this site has
@@ -68,7 +81,9 @@ class Attachment(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="attachments")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="attachments"
+    )
     message = models.ForeignKey(
         "Message", models.CASCADE, null=True, blank=True, related_name="attachments", editable=False
     )
@@ -112,8 +127,8 @@ class Attachment(models.Model):
         """The SHA-256 of the stored file, in hexadecimal."""
         return self.file_id
 
-    def copy(self, *, owner_id: int, message_id: uuid.UUID, position: int) -> "Attachment":
-        """Return a new attachment of another message with the same file; it is not saved."""
+    def copy(self, *, owner_id: int, message_id: uuid.UUID | None, position: int) -> "Attachment":
+        """Return a new attachment with the same file, of another message or of none; it is not saved."""
         return Attachment(
             owner_id=owner_id,
             message_id=message_id,

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import models
@@ -43,13 +44,23 @@ class CitedSource:
 
 
 class CitationQuerySet(models.QuerySet["Citation"]):
-    def of_messages(self, messages: Iterable[uuid.UUID]) -> dict[uuid.UUID, list["Citation"]]:
-        """Return the citations by message, in their order. One query; none without messages."""
+    def of_messages(
+        self, messages: Iterable[uuid.UUID], *, for_others: bool = False
+    ) -> dict[uuid.UUID, list["Citation"]]:
+        """Return the citations by message, in their order. One query; none without messages.
+
+        `for_others`: leave out the attachments that no message has. They are documents of assistants, which
+        not everybody may read who may read the message.
+        """
         found: dict[uuid.UUID, list[Citation]] = {}
         wanted = list(messages)
-        if wanted:
-            for each in self.filter(message__in=wanted).order_by("number"):
-                found.setdefault(each.message_id, []).append(each)
+        if not wanted:
+            return found
+        rows: Any = self.filter(message__in=wanted).order_by("number")
+        for each in rows.annotate(sent_with=models.F("attachment__message")) if for_others else rows:
+            if for_others and each.sent_with is None:
+                each.attachment_id = None
+            found.setdefault(each.message_id, []).append(each)
         return found
 
     def add(self, message: uuid.UUID, citations: Sequence["Citation"]) -> None:

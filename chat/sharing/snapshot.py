@@ -37,7 +37,8 @@ def read_page(link: SharedLink, number: int) -> Snapshot | None:
     if not 0 < number <= len(batches):
         return None
     found = read(batches[number - 1])
-    citations = Citation.objects.of_messages(uuid.UUID(each["id"]) for each in found if each.get("citations"))
+    cited = [uuid.UUID(each["id"]) for each in found if each.get("citations")]
+    citations = Citation.objects.of_messages(cited, for_others=True)
     messages = [
         {
             "id": each["id"],

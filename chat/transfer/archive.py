@@ -16,7 +16,7 @@ from chat.attachments.problems import StorageUnavailable
 from chat.models import Attachment, Conversation, Preferences, User
 from chat.models.conversation import ConversationQuerySet
 
-from .assistants import FOLDER, assistant_objects
+from .assistants import FOLDER, assistant_objects, documents_of
 from .document import file_name, written
 from .json_export import json_pieces
 from .markdown_export import NameOf, markdown_pieces
@@ -73,6 +73,7 @@ def archive_pieces(
             text = json.dumps(assistant, ensure_ascii=False, indent=1) + "\n"
             archive.writestr(_entry(f"{FOLDER}{assistant['id']}.json", timezone.now()), text)
             yield pipe.take()
+            yield from _packed(archive, pipe, documents_of(assistant), packed)
         wanted = exported(user) if only is None else exported(user).filter(pk__in=only)
         for key in list(wanted.order_by("-updated", "-pk").values_list("pk", flat=True)):
             conversation = exported(user).prefetch_related("tags").filter(pk=key).first()
@@ -87,18 +88,24 @@ def archive_pieces(
                         file.write(text.encode())
                         if len(pipe) >= PIECE_BYTES:
                             yield pipe.take()
-            for attachment in _attachments(conversation):
-                if file_name(attachment) not in packed:
-                    packed.add(file_name(attachment))
-                    _pack(archive, attachment)
-                    yield pipe.take()
+            yield from _packed(archive, pipe, _attachments(conversation), packed)
     yield pipe.take()
 
 
 def _attachments(conversation: Conversation) -> list[Attachment]:
-    """Return an attachment for each file of the conversation."""
-    sent = Attachment.objects.filter(message__conversation=conversation, message__deleted=None)
-    return list({file_name(each): each for each in sent}.values())
+    """Return the attachments of the conversation."""
+    return list(Attachment.objects.filter(message__conversation=conversation, message__deleted=None))
+
+
+def _packed(
+    archive: zipfile.ZipFile, pipe: _Pipe, attachments: list[Attachment], packed: set[str]
+) -> Iterator[bytes]:
+    """Add each file whose name is not yet among `packed`, and yield the archive's bytes."""
+    for attachment in attachments:
+        if file_name(attachment) not in packed:
+            packed.add(file_name(attachment))
+            _pack(archive, attachment)
+            yield pipe.take()
 
 
 def _pack(archive: zipfile.ZipFile, attachment: Attachment) -> None:

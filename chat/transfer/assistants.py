@@ -12,21 +12,25 @@ from django.utils import timezone
 
 from chat.assistants import library
 from chat.assistants.content import Content, content_of, is_emoji
+from chat.assistants.documents import link
 from chat.db import write_lock
 from chat.exceptions import Conflict
-from chat.models import Assistant, AssistantVersion, Conversation, User
+from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
 from chat.models.assistant import (
     LONGEST_DESCRIPTION,
     LONGEST_INSTRUCTIONS,
     LONGEST_NAME,
     LONGEST_QUESTION,
+    MAX_DOCUMENTS,
     MAX_QUESTIONS,
 )
+from chat.models.attachment import EXTENSIONS
+from chat.models.attachment import LONGEST_NAME as LONGEST_FILE_NAME
 from chat.upstream.parameters import CHOICES
 from chat.wire.text import sanitize
 
-from .document import Object, written
-from .imported import MAX_MODEL_CHARS
+from .document import Object, attachment_object, written
+from .imported import ATTACHMENT_FILE, MAX_MODEL_CHARS, ImportedAttachment
 from .problems import ConversationProblem
 
 FORMAT, VERSION = "chat.assistant", 1
@@ -37,11 +41,20 @@ NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
 
 @dataclass(frozen=True, slots=True)
 class ImportedAssistant:
-    """An assistant of a file. `key` is its id there; the last of `versions` is the current one."""
+    """An assistant of a file. `key` is its id there; the last of `versions` is the current one.
+
+    `documents` are those of each version, in the same order; several versions can have the same one.
+    """
 
     key: uuid.UUID
     created: datetime
     versions: list[AssistantVersion]
+    documents: list[list[ImportedAttachment]]
+
+    @property
+    def files(self) -> list[ImportedAttachment]:
+        """The documents of all versions."""
+        return [each for several in self.documents for each in several]
 
 
 def assistant_objects(user: User) -> Iterator[Object]:
@@ -62,10 +75,21 @@ def _assistant_object(assistant: Assistant) -> Object:
         "id": str(assistant.pk),
         "created": written(assistant.created),
         "versions": [
-            {"number": each.number, "created": written(each.created), **content_of(each).as_dict()}
+            {
+                "number": each.number,
+                "created": written(each.created),
+                **content_of(each).columns(),
+                "documents": [attachment_object(one) for one in Attachment.objects.of_version(each.pk)],
+            }
             for each in reversed(newest)
         ],
     }
+
+
+def documents_of(exported: Object) -> list[Attachment]:
+    """Return the documents of what `assistant_objects` has yielded, each once."""
+    ids = {each["id"] for version in exported["versions"] for each in version["documents"]}
+    return list(Attachment.objects.filter(pk__in=ids))
 
 
 def reference_object(version: AssistantVersion) -> Object:
@@ -88,7 +112,8 @@ def read(value: Object) -> ImportedAssistant:
     numbers = [each.number for each in versions]
     if sorted(set(numbers)) != numbers:
         _refuse()
-    return ImportedAssistant(_id(value.get("id")), _time(value.get("created")), versions)
+    documents = [_documents(each.get("documents", [])) for each in raw]
+    return ImportedAssistant(_id(value.get("id")), _time(value.get("created")), versions, documents)
 
 
 def is_known(user: User, imported: ImportedAssistant) -> bool:
@@ -113,8 +138,24 @@ def store(user: User, imported: ImportedAssistant) -> bool:
         if deleted.update(deleted=None):
             return True
         made = library.add(user, _keys(user, imported.key)[0], imported.versions)
+        _add_documents(made, imported)
         Assistant.objects.filter(pk=made.pk).update(created=min(imported.created, timezone.now()))
         return True
+
+
+def _add_documents(made: Assistant, imported: ImportedAssistant) -> None:
+    """Store the documents whose files are stored, each once, and connect them with the versions."""
+    ids = {each.key: uuid.uuid5(made.pk, f"document {each.key}") for each in imported.files}
+    stored = {each.key: each.stored for each in imported.files if _is_document(each)}
+    Attachment.objects.bulk_create(
+        Attachment(id=ids[key], owner_id=made.owner_id, **fields) for key, fields in stored.items() if fields
+    )
+    for version, documents in zip(imported.versions, imported.documents, strict=True):
+        link(version, [ids[each.key] for each in documents if each.key in stored])
+
+
+def _is_document(attachment: ImportedAttachment) -> bool:
+    return attachment.stored is not None and attachment.stored["media_type"] not in EXTENSIONS
 
 
 def version_of(user: User, reference: tuple[uuid.UUID, int] | None) -> AssistantVersion | None:
@@ -162,7 +203,24 @@ def _version(raw: Any) -> AssistantVersion:
         questions=[_text(each, LONGEST_QUESTION).strip() or _refuse() for each in questions],
     )
     created = min(_time(raw.get("created")), timezone.now())
-    return AssistantVersion(number=_number(raw.get("number")), created=created, **content.as_dict())
+    return AssistantVersion(number=_number(raw.get("number")), created=created, **content.columns())
+
+
+def _documents(raw: Any) -> list[ImportedAttachment]:
+    if not isinstance(raw, list) or len(raw) > MAX_DOCUMENTS:
+        _refuse()
+    found = {each.key: each for each in map(_document, raw)}
+    return list(found.values())
+
+
+def _document(raw: Any) -> ImportedAttachment:
+    """Return a document. Only its file says what it is: type, size and pages are not believed."""
+    if not isinstance(raw, dict):
+        _refuse()
+    file, name = _text(raw.get("file"), MAX_MODEL_CHARS), _text(raw.get("name"), LONGEST_FILE_NAME)
+    if not ATTACHMENT_FILE.fullmatch(file):
+        _refuse()
+    return ImportedAttachment(file, name, alt="", key=str(_id(raw.get("id"))))
 
 
 def _picture(value: Any) -> str:

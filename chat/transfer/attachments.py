@@ -3,7 +3,7 @@
 import logging
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -20,7 +20,7 @@ from chat.db import short_transaction
 from chat.exceptions import RequestError
 from chat.models import User
 
-from .imported import ImportedAttachment, ImportedConversation
+from .imported import ImportedAttachment
 from .sources import DAMAGED, ENCRYPTED, METHODS
 
 MAX_FILES = 2_000  # files of one import
@@ -42,10 +42,9 @@ class Attachments:
         if self._archive:
             self._archive.close()
 
-    def left_out(self, conversation: ImportedConversation) -> list[str]:
-        """Return the names of the conversation's attachments that cannot be imported."""
-        every = [each for message in conversation.messages for each in message.attachments]
-        return [each.name for each in every if self._entry(each.file) is None]
+    def left_out(self, attachments: Iterable[ImportedAttachment]) -> list[str]:
+        """Return the names of those that cannot be imported."""
+        return [each.name for each in attachments if self._entry(each.file) is None]
 
     def store(self, attachment: ImportedAttachment) -> None:
         """Store the file and set `attachment.stored`; leave it None if it is missing, broken or too much."""

@@ -1,5 +1,6 @@
 """A conversation that was read from a file, and its validation and ordering before it is stored."""
 
+import re
 import uuid
 from collections import Counter
 from collections.abc import Iterable
@@ -20,6 +21,7 @@ MAX_NODES = 2 * MAX_MESSAGES  # of the file's tree; some nodes, such as tool cal
 MAX_TEXT_CHARS = MAX_REPLY_CHARS
 MAX_CHARS = 16 * 1_048_576  # of all messages: no file holds more, but a thought can count for many replies
 MAX_MODEL_CHARS = 200
+ATTACHMENT_FILE = re.compile(r"attachments/[0-9a-f]{64}\.[a-z0-9]{1,8}")
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # an earlier time is a mistake in the file
 TICK = timedelta(microseconds=1)
 SEPARATOR = "\n\n"  # between two pieces of reasoning
@@ -30,13 +32,15 @@ NO_TEXT = "…"  # the text of a question that has none, such as a lone image
 class ImportedAttachment:
     """A picture or document of a message. `file`: its name in the archive; `name`, `alt`: the owner's.
 
-    `stored` is set when the file is stored: the fields of its attachment.
+    `stored` is set when the file is stored: the fields of its attachment. `key` is its id in the file; only
+    those of an assistant's documents have one.
     """
 
     file: str
     name: str
     alt: str
     stored: dict[str, Any] | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 def unsent(user: User, ids: Sequence[uuid.UUID]) -> list[Attachment]:
     """Return the user's unsent uploads of these ids, in this order. Raises AttachmentNotFound."""
-    return _find(ids, Attachment.objects.filter(owner=user, message=None)) if ids else []
+    return _find(ids, Attachment.objects.filter(owner=user).unsent()) if ids else []
 
 
 def for_edit(user: User, message: Message, ids: Sequence[uuid.UUID] | None) -> list[Attachment]:
@@ -37,7 +37,7 @@ def for_edit(user: User, message: Message, ids: Sequence[uuid.UUID] | None) -> l
         return Attachment.objects.of_messages([message.pk]).get(message.pk, [])
     if not ids:
         return []
-    own = Attachment.objects.filter(owner=user, message=None) | Attachment.objects.filter(message=message)
+    own = Attachment.objects.filter(owner=user).unsent() | Attachment.objects.filter(message=message)
     return _find(ids, own)
 
 

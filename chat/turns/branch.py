@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chat.models import Attachment, Message
@@ -54,6 +54,17 @@ def read(leaf: uuid.UUID | None, model: LlmModel) -> list[BranchMessage]:
         pictures, documents = attached.pictures_in(several), attached.documents_in(several)
         messages.append(BranchMessage(id_, role, text, pictures, documents))
     return messages
+
+
+def with_documents(
+    messages: Sequence[BranchMessage], documents: Sequence[Attachment]
+) -> Sequence[BranchMessage]:
+    """Return the messages with documents that stand before those of their first question."""
+    if not documents:
+        return messages
+    place = next(n for n, each in enumerate(messages) if each.role == Message.Role.USER)
+    first = replace(messages[place], documents=[*documents, *messages[place].documents])
+    return [*messages[:place], first, *messages[place + 1 :]]
 
 
 def merged(

@@ -85,7 +85,8 @@ def copy_branch(
     """
     path = _path(leaf)
     copies = {step.id: uuid.uuid4() for step in path}
-    attachments: dict[uuid.UUID, uuid.UUID] = {}  # {id: id of its copy}
+    # {id: id of its copy}; a copy that goes on with the assistant cites the same documents of it.
+    attachments = {each.pk: each.pk for each in Attachment.objects.of_version(made.assistant_version_id)}
     made.temporary = True
     with short_transaction():
         made.save(force_insert=True)

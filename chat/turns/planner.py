@@ -92,7 +92,10 @@ class Planner:
             conversation=conversation, parent=question, role=Message.Role.ASSISTANT, model=model.id
         )
         system = prompt.system_prompt(conversation)
-        request = prompt.build_prompt(system, parent, content, model, conversation.parameters, attachments)
+        lasting = prompt.documents_of(conversation)
+        request = prompt.build_prompt(
+            system, parent, content, model, conversation.parameters, attachments, lasting
+        )
         return Plan(conversation, reply, request, [question, reply], attachments)
 
     def _regenerate(self, conversation: Conversation, message: Message, command: RegenerateReply) -> Plan:
@@ -107,7 +110,8 @@ class Planner:
             model=model.id,
         )
         system = prompt.system_prompt(conversation)
-        request = prompt.rebuild_prompt(system, message.parent_id, model, conversation.parameters)
+        lasting = prompt.documents_of(conversation)
+        request = prompt.rebuild_prompt(system, message.parent_id, model, conversation.parameters, lasting)
         return Plan(conversation, reply, replace(request, skip_cache=True), [reply])
 
     def _continue(self, conversation: Conversation, message: Message, command: ContinueReply) -> Plan:
@@ -122,7 +126,8 @@ class Planner:
         except UnknownModel:
             model = self._model(conversation)
         system = prompt.system_prompt(conversation)
-        request = prompt.build_continuation(system, message, model, conversation.parameters)
+        lasting = prompt.documents_of(conversation)
+        request = prompt.build_continuation(system, message, model, conversation.parameters, lasting)
         return Plan(conversation, message, request)
 
     def _conversation(self, user: User, question: SendMessage) -> Conversation:

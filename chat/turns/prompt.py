@@ -50,6 +50,11 @@ def system_prompt(conversation: Conversation) -> str:
     return "\n\n".join(filter(None, (general, assistant, conversation.system)))
 
 
+def documents_of(conversation: Conversation) -> list[Attachment]:
+    """Return the documents that every prompt of the conversation holds: those of its assistant's version."""
+    return Attachment.objects.of_version(conversation.assistant_version_id)
+
+
 def build_prompt(
     system: str,
     leaf: uuid.UUID | None,
@@ -57,24 +62,35 @@ def build_prompt(
     model: LlmModel,
     chosen: Parameters = NO_PARAMETERS,
     attachments: Sequence[Attachment] = (),
+    documents: Sequence[Attachment] = (),
 ) -> ChatRequest:
     """Return the request for `content` after the branch that ends with `leaf`. Raises PayloadTooLarge.
 
-    `chosen`: the parameters that the user chose. `attachments` belong to `content`.
+    `chosen`: the parameters that the user chose. `attachments` belong to `content`, `documents` to the
+    conversation.
     """
     messages = [*branch.read(leaf, model), branch.new_question(content, attachments)]
-    return _request(system, messages, model, chosen)
+    return _request(system, branch.with_documents(messages, documents), model, chosen)
 
 
 def rebuild_prompt(
-    system: str, question: uuid.UUID, model: LlmModel, chosen: Parameters = NO_PARAMETERS
+    system: str,
+    question: uuid.UUID,
+    model: LlmModel,
+    chosen: Parameters = NO_PARAMETERS,
+    documents: Sequence[Attachment] = (),
 ) -> ChatRequest:
     """Return the request for the stored branch that ends with `question`. Raises PayloadTooLarge."""
-    return _request(system, branch.read(question, model), model, chosen)
+    messages = branch.with_documents(branch.read(question, model), documents)
+    return _request(system, messages, model, chosen)
 
 
 def build_continuation(
-    system: str, reply: Message, model: LlmModel, chosen: Parameters = NO_PARAMETERS
+    system: str,
+    reply: Message,
+    model: LlmModel,
+    chosen: Parameters = NO_PARAMETERS,
+    documents: Sequence[Attachment] = (),
 ) -> ChatRequest:
     """Return the request to continue `reply`; if it has no text, to generate it again.
 
@@ -83,11 +99,12 @@ def build_continuation(
     """
     assert reply.parent_id is not None
     if not reply.text.strip():
-        return rebuild_prompt(system, reply.parent_id, model, chosen)
+        return rebuild_prompt(system, reply.parent_id, model, chosen, documents)
     behind = [{"role": "assistant", "content": _end_of(reply.text, model)}]
     if not model.local:
         behind.append({"role": "user", "content": CONTINUE_INSTRUCTION})
-    return _request(system, branch.read(reply.parent_id, model), model, chosen, behind)
+    messages = branch.with_documents(branch.read(reply.parent_id, model), documents)
+    return _request(system, messages, model, chosen, behind)
 
 
 def _end_of(text: str, model: LlmModel) -> str:
@@ -107,20 +124,24 @@ class Context:
 
 
 def next_context(
-    system: str, leaf: uuid.UUID, model: LlmModel, chosen: Parameters = NO_PARAMETERS
+    system: str,
+    leaf: uuid.UUID,
+    model: LlmModel,
+    chosen: Parameters = NO_PARAMETERS,
+    documents: Sequence[Attachment] = (),
 ) -> Context:
     """Return what `model` would be sent with a short question after `leaf`. Raises PayloadTooLarge.
 
     The tokens of documents are estimated: their texts are not read.
     """
-    messages = [*branch.read(leaf, model), branch.new_question("?", ())]
+    messages = branch.with_documents([*branch.read(leaf, model), branch.new_question("?", ())], documents)
     every = [document for each in messages for document in each.documents]
-    documents = expected_tokens(every, model.window // DOCUMENTS_DIVISOR)
+    expected = expected_tokens(every, model.window // DOCUMENTS_DIVISOR)
     reply = parameters.chosen_max_tokens(chosen) or token_budget.default_max_tokens(model)
-    smaller = replace(model, window=model.window - documents)
+    smaller = replace(model, window=model.window - expected)
     fit, start = _fit(system, *branch.merged(messages), smaller, reply)
     tokens = sum(token_budget.estimate_tokens(message, model) for message in fit.messages)
-    return Context(start, documents + tokens)
+    return Context(start, expected + tokens)
 
 
 def _request(

@@ -10,7 +10,7 @@ from django.http.request import QueryDict
 from chat.assistants import library
 from chat.assistants.content import model_of
 from chat.exceptions import NotFound
-from chat.models import Assistant, AssistantVersion, Conversation, User
+from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
 from chat.upstream.catalog import Catalog
 
 from . import access, request_fields
@@ -24,6 +24,7 @@ class AssistantContext(TypedDict, total=False):
     assistant: AssistantVersion | None  # answers in this conversation
     unset: str  # JSON of a request that resets the assistant's parameters
     is_model_missing: bool  # the assistant has a model that the user may not use
+    documents: list[Attachment]  # of the assistant with which a conversation begins
     assistants: list[Assistant]  # offered for a new conversation
     more_assistants: bool
 
@@ -62,4 +63,5 @@ def of_start(user: User, version: AssistantVersion | None, offered: Catalog) -> 
         "unset": json.dumps(dict.fromkeys(version.parameters)),
         # Not its name, which would tell that a hidden model exists.
         "is_model_missing": bool(version.model and not model_of(version, offered)),
+        "documents": Attachment.objects.of_version(version.pk),
     }

@@ -3,6 +3,8 @@
 Every function raises BadRequest, PayloadTooLarge and UnsupportedMediaType.
 """
 
+import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest
@@ -21,15 +23,16 @@ from chat.models.assistant import (
 from . import access, request_fields, request_parsers
 from .errors import is_form
 
-FIELDS = ("name", "description", "instructions", "picture", "model", "questions")
+FIELDS = ("name", "description", "instructions", "picture", "model", "questions", "documents")
 LONGEST_SENT_PICTURE = 100  # with spaces around it
 MAX_GROUPS = 1_000
 
 
-def content(request: HttpRequest, kept_model: str = "") -> Content:
+def content(request: HttpRequest, kept_model: str = "", uploaded: Sequence[uuid.UUID] = ()) -> Content:
     """Parse all fields of an assistant; those that are missing are empty. `model` must be offered.
 
-    `kept_model`: the one that it has, which may have been withdrawn since.
+    `kept_model`: the one that it has, which may have been withdrawn since. `uploaded`: ids of the documents
+    that came with the form.
     """
     sent = request_fields.parse(request, *FIELDS, *request_parsers.parameter_fields(request))
     model = request_fields.parse_text(sent, "model", request_parsers.MAX_MODEL_CHARS) or ""
@@ -44,6 +47,7 @@ def content(request: HttpRequest, kept_model: str = "") -> Content:
         model=model,
         parameters={name: value for name, value in chosen.items() if value is not None},
         questions=_questions(sent),
+        documents=[*_documents(sent), *uploaded],
     )
 
 
@@ -79,6 +83,10 @@ def _questions(sent: dict[str, Any]) -> list[str]:
         words = _("An assistant can have %(most)s opening questions.")
         raise BadRequest(words % {"most": MAX_QUESTIONS})
     return found
+
+
+def _documents(sent: dict[str, Any]) -> tuple[uuid.UUID, ...]:
+    return request_fields.parse_uuids(sent, "documents") if "documents" in sent else ()
 
 
 def _list(sent: dict[str, Any], name: str, most: int | None) -> list[Any]:

@@ -1,16 +1,19 @@
 """The section of the settings with one's assistants: the list, the form, and what can be done with each."""
 
 import uuid
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import Group
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from chat.assistants import library, publication
+from chat.assistants import documents, library, publication
 from chat.assistants.content import Content, content_of
+from chat.db import run_in_db
 from chat.exceptions import RequestError
 from chat.models import Assistant, User
 from chat.models.assistant import (
@@ -19,10 +22,20 @@ from chat.models.assistant import (
     LONGEST_NAME,
     LONGEST_PICTURE,
     LONGEST_QUESTION,
+    MAX_DOCUMENTS,
     MAX_QUESTIONS,
 )
 
-from . import access, assistant_fields, model_groups, parameter_form, request_parsers
+from . import (
+    access,
+    assistant_fields,
+    attachments,
+    file_types,
+    model_groups,
+    parameter_form,
+    request_fields,
+    request_parsers,
+)
 from .errors import wants_json
 from .responses import HttpResponseSeeOther
 from .settings_shell import render_section
@@ -33,15 +46,20 @@ LIMITS = {
     "longest_instructions": LONGEST_INSTRUCTIONS,
     "longest_picture": LONGEST_PICTURE,
     "longest_question": LONGEST_QUESTION,
+    "most_documents": MAX_DOCUMENTS,
 }
 
 
 @access.require_methods("GET", "HEAD", "POST", page=True)
-def assistants(request: HttpRequest) -> HttpResponse:
+async def assistants(request: HttpRequest) -> HttpResponse:
     """List one's own assistants and those published to one; a POST creates one."""
-    user = access.get_user(request)
     if request.method == "POST":
-        return _save(request, user, None)
+        return await _save_with_files(request, None)
+    return await run_in_db(_list, request)
+
+
+def _list(request: HttpRequest) -> HttpResponse:
+    user = access.get_user(request)
     found = list(library.usable(user).prefetch_related("groups"))
     context = {
         "saved": "saved" in request.GET,
@@ -60,12 +78,15 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 @access.require_methods("GET", "HEAD", "POST", page=True)
-def one(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
+async def one(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
     """Show the form of one's assistant; a POST stores a new version."""
-    user = access.get_user(request)
-    own = library.find_own(user, assistant)
     if request.method == "POST":
-        return _save(request, user, own)
+        return await _save_with_files(request, assistant)
+    return await run_in_db(_stored, request, assistant)
+
+
+def _stored(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
+    own = library.find_own(access.get_user(request), assistant)
     assert own.current
     return _form(request, own, content_of(own.current))
 
@@ -114,16 +135,35 @@ def _changed(request: HttpRequest, assistant: uuid.UUID, query: str = "", **valu
     return HttpResponseSeeOther(reverse("chat:assistants") + query)
 
 
-def _save(request: HttpRequest, user: User, own: Assistant | None) -> HttpResponse:
-    """Create or edit an assistant. A refused form is shown again with all that was typed."""
+async def _save_with_files(request: HttpRequest, assistant: uuid.UUID | None) -> HttpResponse:
+    """Create or edit an assistant, with the documents that came with its form."""
+    own = await run_in_db(_own, request, assistant)
+    try:
+        async with attachments.from_form(request, documents_only=True) as uploaded:
+            return await run_in_db(_save, request, own, uploaded)
+    except RequestError as refusal:
+        if wants_json(request):
+            raise
+        return await run_in_db(_form, request, own, _typed(request), refusal)
+
+
+def _own(request: HttpRequest, assistant: uuid.UUID | None) -> Assistant | None:
+    """Return the assistant to edit, None for a new one. Raises NotAuthenticated and NotFound."""
+    user = access.get_user(request)
+    return library.find_own(user, assistant) if assistant else None
+
+
+def _save(request: HttpRequest, own: Assistant | None, uploaded: list[uuid.UUID]) -> HttpResponse:
+    """Store the assistant. A refused form is shown again with all that was typed and uploaded."""
+    user = access.get_user(request)
     kept_model = own.current.model if own and own.current else ""
     try:
-        content = assistant_fields.content(request, kept_model)
+        content = assistant_fields.content(request, kept_model, uploaded)
         saved = library.edit(user, own.pk, content) if own else library.create(user, content)
     except RequestError as refusal:
         if wants_json(request):
             raise
-        return _form(request, own, _typed(request), refusal)
+        return _form(request, own, _typed(request, uploaded), refusal)
     if wants_json(request):
         assert saved.current
         answer = {"id": str(saved.pk), "version": saved.current.number}
@@ -131,12 +171,15 @@ def _save(request: HttpRequest, user: User, own: Assistant | None) -> HttpRespon
     return HttpResponseSeeOther(f"{reverse('chat:assistants')}?saved=1")
 
 
-def _typed(request: HttpRequest) -> Content:
+def _typed(request: HttpRequest, uploaded: Sequence[uuid.UUID] = ()) -> Content:
     """Return what a form holds, unchecked, to be shown in it again."""
     names = ("name", "description", "instructions", "picture", "model")
     typed: dict[str, Any] = {name: request.POST.get(name, "") for name in names}
     with suppress(RequestError):
         typed["parameters"] = request_parsers.sent_parameters(request, request.POST.dict()) or {}
+    with suppress(RequestError):
+        kept = request_fields.parse_uuids({"documents": request.POST.getlist("documents")}, "documents")
+        typed["documents"] = [*kept, *uploaded]
     return Content(**typed, questions=request.POST.getlist("questions")[:MAX_QUESTIONS])
 
 
@@ -149,6 +192,8 @@ def _form(
     context: dict[str, Any] = LIMITS | {
         "own": own,
         "content": content,
+        "documents": documents.shown(user, content.documents),
+        "accepted_files": file_types.accepted(pictures=False) if settings.ATTACHMENTS else "",
         "questions": [*content.questions, *[""] * MAX_QUESTIONS][:MAX_QUESTIONS],
         "model": content.model,
         "former": content.model if is_gone else "",

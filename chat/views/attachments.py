@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from chat.admin.access_log import record_once
+from chat.assistants import documents
 from chat.attachments import reading, uploads
 from chat.attachments.confinement import READERS
 from chat.attachments.conversion import convert
@@ -58,11 +59,12 @@ upload.csrf_exempt = True  # type: ignore[attr-defined]
 
 
 @asynccontextmanager
-async def from_form(request: HttpRequest) -> AsyncIterator[list[uuid.UUID]]:
-    """Store the files of a question's form, from a page without scripts. Yield their ids in their order.
+async def from_form(request: HttpRequest, *, documents_only: bool = False) -> AsyncIterator[list[uuid.UUID]]:
+    """Store the files of a form, from a page without scripts. Yield their ids in their order.
 
-    If the question is refused, they are deleted: the page that shows the refusal cannot name them. Raises the
-    same refusals as an upload. `chatsite/attachment_forms.py` has received the form.
+    If the block raises a refusal, they are deleted: the page that shows it cannot name them. Raises the same
+    refusals as an upload, and NotADocument for a picture among `documents_only`.
+    `chatsite/attachment_forms.py` has received the form.
     """
     handler: AttachmentUploadHandler | None = getattr(request, "attachment_form", None)
     stored: list[uuid.UUID] = []
@@ -70,7 +72,8 @@ async def from_form(request: HttpRequest) -> AsyncIterator[list[uuid.UUID]]:
         if handler and handler.files:
             user = await run_in_db(_uploader, request)
             for received in handler.files:
-                stored.append((await _store(user, received)).pk)  # noqa: PERF401 - kept if the next is refused
+                added = await _store(user, received, documents_only=documents_only)
+                stored.append(added.pk)
         yield stored
     except RequestError:
         if stored:
@@ -83,9 +86,11 @@ def _discard(stored: list[uuid.UUID]) -> None:
         Attachment.objects.unsent().filter(pk__in=stored).delete()
 
 
-async def _store(user: User, received: ReceivedFile) -> Attachment:
+async def _store(user: User, received: ReceivedFile, *, documents_only: bool = False) -> Attachment:
     file, name = received.file, received.name
     found = await _read(user, received)
+    if documents_only and isinstance(found, Picture):
+        raise documents.picture_refused(name)
     # Not in a database thread, which a slow bucket would hold up. Shielded: what is stored gets its row.
     if isinstance(found, Picture):
         storing = RENDER_POOL.submit(user.pk, uploads.store, user, name, found)
@@ -199,7 +204,8 @@ def _get(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
 
 
 def readable(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
-    """Return an attachment of the user's own, or of others for who may review their conversations.
+    """Return an attachment of the user's own, a document of an assistant that the user may read, or an
+    attachment of others' conversations that the user may review.
 
     A review is recorded before anything is sent. Raises NotAuthenticated and NotFound.
     """
@@ -207,6 +213,8 @@ def readable(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
         return _get(request, attachment)
     except NotFound:
         user = access.get_user(request)
+        if shared := documents.readable(user).filter(pk=attachment).first():
+            return shared
         if not (user.is_staff and user.has_perm("chat.view_conversation")):
             raise
         sent = Attachment.objects.select_related("message__conversation__user").exclude(message=None)

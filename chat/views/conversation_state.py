@@ -87,7 +87,8 @@ def _context(conversation: Conversation, model: LlmModel) -> prompt.Context | No
         return None
     try:
         system = prompt.system_prompt(conversation)
-        return prompt.next_context(system, conversation.active_leaf_id, model, conversation.parameters)
+        lasting, chosen = prompt.documents_of(conversation), conversation.parameters
+        return prompt.next_context(system, conversation.active_leaf_id, model, chosen, lasting)
     except PayloadTooLarge:  # the system prompt alone fills the context window
         return prompt.Context(None, model.window)
 

@@ -19,7 +19,7 @@ from chat.wire import strict_json
 from .errors import is_form
 
 JSON_TYPES = ("application/json", "text/event-stream")
-REPEATED = ("attachments", "questions", "groups")  # fields that a form has once for each value
+REPEATED = ("attachments", "documents", "questions", "groups")  # fields that a form has once for each value
 NULLABLE = ("client_key", "parent", "model", "assistant")  # a form has no null: an empty field means the same
 
 

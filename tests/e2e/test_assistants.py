@@ -4,11 +4,21 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.attachments import documents, pictures
 from tests.e2e import axe
 from tests.e2e.chat_page import ChatPage, Window
+from tests.fake_cloudflare.server import Fake
 from tests.support.server import Server
 
 QUESTION = "fake: words tokens=3 delay=0"
+RULES = {"name": "rules.txt", "mimeType": "text/plain", "buffer": b"Chess has kings."}
+SCAN = {"name": "scan.pdf", "mimeType": "application/pdf", "buffer": documents.pdf("")}
+PHOTO = {"name": "cat.jpg", "mimeType": "image/jpeg", "buffer": pictures.jpeg(640, 480)}
+MORE = {
+    "name": "more.pdf",
+    "mimeType": "application/pdf",
+    "buffer": documents.pdf("Go has stones.", "Black begins."),
+}
 
 
 def test_an_assistant_from_its_form_to_its_chat(window: Window, server: Server) -> None:
@@ -57,3 +67,52 @@ def test_an_opening_question_without_scripts(window: Window, server: Server) -> 
     page.get_by_role("button", name=QUESTION).click()
     page.wait_for_url("**/c/**")
     expect(page.locator(".topbar .with-assistant bdi")).to_have_text("Cook")
+
+
+def test_documents_are_added_shown_and_removed(window: Window, server: Server, fake: Fake) -> None:
+    page: Page = window(server, "alice", **axe.WINDOW)
+    page.goto("/settings/assistants/new/")
+    page.get_by_label("Name", exact=True).fill("Referee")
+    page.get_by_label("Add documents").set_input_files([RULES, MORE, SCAN, PHOTO])
+    boxes = page.locator(".chosen-documents input:checked")
+    expect(boxes).to_have_count(2)
+    refused = page.get_by_role("alert")
+    expect(refused.filter(has_text="holds no text")).to_have_count(1)
+    expect(refused.filter(has_text="This is a picture.")).to_have_count(1)
+    for button in page.get_by_role("button", name="Cancel").all()[::-1]:
+        button.press("Enter")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert axe.findings(page) == []
+    page.get_by_role("button", name="Save").press("Enter")
+    page.get_by_role("link", name="Start a chat").press("Enter")
+    shown = page.get_by_role("list", name="Documents")
+    expect(shown).to_contain_text("more.pdf 2 pages")
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert axe.findings(page) == []
+    chat = ChatPage(page)
+    chat.ask(QUESTION)
+    chat.ended()
+    assert str(fake.calls[-1]["body"]["messages"]).count("Chess has kings.") == 1
+    page.goto("/settings/assistants/")
+    page.get_by_role("link", name="Edit").press("Enter")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_label("rules.txt", exact=True).press("Space")
+    page.get_by_role("button", name="Save").press("Enter")
+    page.get_by_role("link", name="Edit").press("Enter")
+    expect(boxes).to_have_count(1)
+
+
+def test_documents_come_with_the_form_without_scripts(window: Window, server: Server) -> None:
+    page: Page = window(server, "bob", java_script_enabled=False)
+    page.goto("/settings/assistants/new/")
+    page.get_by_label("Name", exact=True).fill("Referee")
+    page.get_by_label("Add documents").set_input_files([RULES, MORE])
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Start a chat").click()
+    expect(page.get_by_role("list", name="Documents").get_by_role("link")).to_have_text(
+        ["rules.txt", "more.pdf"]
+    )
+    text = page.get_by_role("link", name="rules.txt").get_attribute("href")
+    page.goto(str(text))
+    expect(page.get_by_role("main")).to_contain_text("Chess has kings.")

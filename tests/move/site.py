@@ -58,6 +58,8 @@ file = AttachmentFile.objects.create(sha256="0f" * 32, uploaded=LATER)
 DocumentPage.objects.create(file=file, media_type="text/plain", number=2**30, text=ODD)
 Attachment.objects.create(owner=alice, message=question, file=file, media_type="image/png", name=ODD, alt=ODD,
     width=1, height=2**30, size=2**30, created=AT)
+rules = Attachment.objects.create(file=file, media_type="text/plain", name=ODD, width=0, height=0, size=1,
+    pages=1)
 Call.objects.create(user=alice, key=key, dialect="openai", streamed=True, model="m", served_by="b", run=done,
     neurons=1e-300)
 Feedback.objects.create(message=reply, user=alice, up=False, reason=ODD)
@@ -70,6 +72,7 @@ assistant.groups.add(Group.objects.get(name="few"))
 assistant.current = AssistantVersion.objects.create(assistant=assistant, number=1, name=ODD, instructions=ODD,
     picture="🍲", parameters=ODD_JSON, questions=[ODD], created=LATER)
 assistant.save()
+AssistantDocument.objects.create(version=assistant.current, attachment=rules, position=0)
 conversation.assistant_version = assistant.current
 conversation.save()
 access = ConversationAccess.objects.create(kind="list", reader_key=erin.pk, reader="erin", words=ODD,

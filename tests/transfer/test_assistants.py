@@ -14,12 +14,15 @@ from django.contrib.auth.models import Permission
 
 from chat.assistants import library, publication
 from chat.assistants.content import Content, content_of
-from chat.models import Assistant, Conversation, ImportJob, User
+from chat.attachments import files, uploads
+from chat.attachments.extraction import extract
+from chat.models import Assistant, Attachment, Conversation, ImportJob, User
 from chat.timezones import UTC
 from chat.transfer import assistants as transferred
 from chat.transfer import jobs
 from chat.transfer.archive import archive_pieces
 from chat.transfer.assistants import version_of
+from tests.attachments import pictures
 from tests.transfer.exported import as_json, as_markdown
 from tests.transfer.importing import imported, never, uploaded
 
@@ -35,12 +38,14 @@ VERSION = {
     "model": "",
     "parameters": {},
     "questions": [],
+    "documents": [],
 }
+DOCUMENT = {"id": str(uuid.uuid4()), "file": f"attachments/{'0' * 64}.txt", "name": "a.txt"}
 PIRATE = Content("Pirate", "Talks like one", "Arr, {name}!", "🏴‍☠️", "m", {"seed": 1}, ["Where is the gold?"])
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(attachments: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "DATA_DIR", tmp_path)
     monkeypatch.setattr(jobs, "MAX_PAUSE_SECONDS", 0)
 
@@ -116,6 +121,12 @@ def test_an_export_is_imported_with_its_assistants(alice: User, bob: User, pirat
         {"versions": [VERSION | {"picture": "<b>"}]},
         {"versions": [VERSION | {"questions": ["a"] * 5}]},
         {"versions": [VERSION | {"instructions": "x" * 20_001}]},
+        {"versions": [VERSION | {"documents": "x"}]},
+        {"versions": [VERSION | {"documents": [1]}]},
+        {"versions": [VERSION | {"documents": [DOCUMENT] * 9}]},
+        {"versions": [VERSION | {"documents": [DOCUMENT | {"id": "x"}]}]},
+        {"versions": [VERSION | {"documents": [DOCUMENT | {"name": "x" * 101}]}]},
+        {"versions": [VERSION | {"documents": [DOCUMENT | {"file": "../../etc/passwd"}]}]},
     ],
 )
 def test_a_wrong_assistant_in_a_file_is_left_out(alice: User, wrong: dict) -> None:
@@ -135,3 +146,60 @@ def test_a_file_names_no_older_version_of_anothers(alice: User, bob: User, staff
     assert version_of(alice, (mine.pk, 1)) is None
     assert version_of(alice, (mine.pk, 2)) == Assistant.objects.get(pk=mine.pk).current
     assert version_of(staff, (mine.pk, 1)).name == "Pirate"
+
+
+def read(owner: User, content: bytes, name: str, folder: Path) -> Attachment:
+    """Store a document as an upload is stored."""
+    path = folder / "upload"
+    path.write_bytes(content)
+    with path.open("rb") as file:
+        return uploads.store_document(owner, name, file, extract(file, name))
+
+
+def test_an_export_is_imported_with_the_documents(alice: User, bob: User, tmp_path: Path) -> None:
+    rules = read(alice, b"Chess has kings.", "rules.txt", tmp_path)
+    more = read(alice, b"Go has stones.", "go.txt", tmp_path)
+    mine = library.create(alice, Content("Referee", documents=[rules.pk]))
+    talk = Conversation.objects.create(user=alice, title="Games", model="m", assistant_version=mine.current)
+    talk.messages.create(role="user", text="Who?")
+    library.edit(alice, mine.pk, Content("Referee", documents=[more.pk, rules.pk]))
+    archive = b"".join(archive_pieces(alice, UTC, str))
+    file = zipfile.ZipFile(io.BytesIO(archive))
+    exported = json.loads(file.read(f"assistants/{mine.pk}.json"))
+    jsonschema_rs.validator_for(SCHEMA, validate_formats=True).validate(exported)
+    assert len([name for name in file.namelist() if name.startswith("attachments/")]) == 2
+    done = imported(bob, archive)
+    assert (done.state, done.preview["attachments"]) == ("done", 0)
+    first, second = Assistant.objects.get(owner=bob).versions.order_by("number")
+    documents = [Attachment.objects.of_version(each.pk) for each in (first, second)]
+    assert [[each.name for each in several] for several in documents] == [
+        ["rules.txt"],
+        ["go.txt", "rules.txt"],
+    ]
+    assert documents[0][0] == documents[1][1]
+    assert {each.owner for each in documents[1]} == {bob}
+    assert files.read(documents[1][0].sha256) == b"Go has stones."
+    assert Attachment.objects.filter(owner=bob).count() == 2
+
+
+def test_files_that_are_not_there_are_counted(bob: User) -> None:
+    versions = [VERSION | {"documents": [DOCUMENT]}]
+    about = {"format": "chat.assistant", "version": 1, "created": VERSION["created"]}
+    done = imported(bob, about | {"id": str(uuid.uuid4()), "versions": versions})
+    assert (done.state, done.preview["attachments"], done.preview["names"]) == ("done", 1, ["a.txt"])
+    assert Assistant.objects.get(owner=bob).current.document_links.count() == 0
+
+
+def test_a_picture_is_imported_as_no_document(alice: User, bob: User, tmp_path: Path) -> None:
+    rules = read(alice, b"Chess has kings.", "rules.txt", tmp_path)
+    library.create(alice, Content("Referee", documents=[rules.pk]))
+    target = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(b"".join(archive_pieces(alice, UTC, str)))) as old,
+        zipfile.ZipFile(target, "w") as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, pictures.png() if name.startswith("attachments/") else old.read(name))
+    assert imported(bob, target.getvalue()).state == "done"
+    assert Assistant.objects.get(owner=bob).current.document_links.count() == 0
+    assert not Attachment.objects.filter(owner=bob).exists()

@@ -1,7 +1,6 @@
 """This chat's own JSON, as `chat.transfer.document` writes it. A deviation refuses the conversation."""
 
 import math
-import re
 import uuid
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +17,7 @@ from chat.models.tag import LONGEST_TAG
 from chat.transfer import assistants
 from chat.transfer.document import FORMAT, RUN_TEXTS, RUN_TIMES, USAGE, VERSION, Object, written
 from chat.transfer.imported import (
+    ATTACHMENT_FILE,
     MAX_MODEL_CHARS,
     MAX_TEXT_CHARS,
     ImportedAttachment,
@@ -29,7 +29,6 @@ from chat.transfer.problems import ConversationProblem
 from chat.upstream.parameters import CHOICES
 from chat.wire.text import sanitize
 
-ATTACHMENT_FILE = re.compile(r"attachments/[0-9a-f]{64}\.[a-z0-9]{1,8}")
 MAX_RUNS = 200  # attempts at one reply
 MAX_TAGS = 50
 MAX_RUN_TEXT_CHARS = 500

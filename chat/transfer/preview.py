@@ -1,0 +1,149 @@
+"""The objects of an imported file, and the counts of what an import would store."""
+
+import uuid
+from collections import Counter
+from hashlib import blake2b
+from typing import Any
+
+from chat.models import User
+from chat.prompts.content import Content
+from chat.wire import strict_json
+
+from . import assistants, formats, json_items, prompts
+from .assistants import ImportedAssistant
+from .attachments import Attachments
+from .imported import ImportedAttachment, ImportedConversation, ImportedMessage
+from .json_items import Unreadable
+from .merging import Planned, new_messages
+from .problems import ConversationProblem, PromptProblem
+from .storing import id_of, ids_of, is_in_trash, is_known
+
+SHOWN_NAMES = 20  # attachments named
+NAME_CHARS = 100
+
+
+def attachments_of(messages: list[ImportedMessage]) -> list[ImportedAttachment]:
+    return [each for message in messages for each in message.attachments]
+
+
+def object_in(item: bytes | Unreadable) -> ImportedConversation | ImportedAssistant | Content:
+    """Return the conversation, the assistant or the prompt that one JSON object describes.
+
+    Raises ConversationProblem and PromptProblem.
+    """
+    if isinstance(item, Unreadable):
+        raise ConversationProblem(item.code)
+    try:
+        value = strict_json.loads(item, max_depth=json_items.MAX_DEPTH, allow_halves=True)
+    except strict_json.InvalidJSON as error:
+        raise ConversationProblem("deep" if str(error) == strict_json.TOO_DEEP else "invalid") from error
+    if prompts.matches(value):
+        return prompts.prompt_in(value)
+    if assistants.matches(value):
+        return assistants.read(value)
+    conversation = formats.conversation_of(value)
+    conversation.key = conversation.key or blake2b(item, digest_size=16).hexdigest()
+    return conversation
+
+
+class Preview:
+    """Counts of what an import would store, shown before it is started."""
+
+    def __init__(self, user: User, files: Attachments) -> None:
+        self._user, self._files = user, files
+        self._shelf = prompts.Shelf.of(user)
+        self._prompts = self._known_prompts = self._refused_prompts = 0
+        self.conversations = self._messages = self._known = self._trashed = self._attachments = 0
+        self._grown = self._added = self.assistants = self._known_assistants = 0
+        self._sources: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
+        self._names: list[str] = []
+        self._planned = Planned()
+
+    def add(self, item: bytes | Unreadable) -> None:
+        try:
+            found = object_in(item)
+            if isinstance(found, Content):
+                self._add_prompt(found)
+            elif isinstance(found, ImportedAssistant):
+                self._add_assistant(found)
+            else:
+                self._add_conversation(found)
+        except ConversationProblem as problem:
+            self._skipped[problem.code] += 1
+        except PromptProblem:
+            self._refused_prompts += 1
+
+    def _add_prompt(self, prompt: Content) -> None:
+        if self._shelf.add(prompt):
+            self._prompts += 1
+        else:
+            self._known_prompts += 1
+
+    def _add_conversation(self, conversation: ImportedConversation) -> None:
+        user = self._user
+        key = id_of(user, conversation)
+        if key not in self._planned and not is_known(user, conversation):
+            self._add_new(key, conversation)
+            return
+        new = new_messages(user, conversation, self._planned.get(key)).messages
+        if new:
+            ids = ids_of(key, conversation)
+            self._planned.add(key, (ids[each.key] for each in new))
+            self._grown += 1
+            self._added += len(new)
+        elif key not in self._planned and is_in_trash(user, conversation):
+            self._trashed += 1
+        else:
+            self._known += 1
+
+    def _add_assistant(self, assistant: ImportedAssistant) -> None:
+        if assistants.is_known(self._user, assistant):
+            self._known_assistants += 1
+        else:
+            self.assistants += 1
+            self._add_left_out(self._files.left_out(assistant.files))
+
+    def _add_new(self, key: uuid.UUID, conversation: ImportedConversation) -> None:
+        self._planned.add(key, ids_of(key, conversation).values())
+        self._sources[conversation.source] += 1
+        self.conversations += 1
+        self._messages += len(conversation.messages)
+        lost = self._files.left_out(attachments_of(conversation.messages))
+        self._add_left_out(conversation.attachments + lost)
+
+    def _add_left_out(self, left_out: list[str]) -> None:
+        self._attachments += len(left_out)
+        room = SHOWN_NAMES - len(self._names)
+        self._names += [name[:NAME_CHARS] for name in left_out[:room]]
+
+    @property
+    def is_empty(self) -> bool:
+        """True if there is nothing to import."""
+        return not (self.conversations or self._grown or self._prompts or self.assistants)
+
+    @property
+    def problem(self) -> str:
+        """The reason for which an empty one is refused: a key of `problems.FILE`."""
+        if self._skipped or self._refused_prompts:
+            return "nothing"
+        known = self._known or self._trashed or self._known_prompts or self._known_assistants
+        return "known" if known else "no_conversations"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "sources": list(self._sources),
+            "conversations": self.conversations,
+            "messages": self._messages,
+            "assistants": self.assistants,
+            "grown": self._grown,
+            "added": self._added,
+            "known": self._known,
+            "trashed": self._trashed,
+            "skipped": dict(self._skipped),
+            "attachments": self._attachments,
+            "names": self._names,
+            "prompts": self._prompts,
+            "known_prompts": self._known_prompts,
+            "refused_prompts": self._refused_prompts,
+        }

@@ -22,7 +22,7 @@ class AttachmentFormMiddleware(SyncAndAsyncMiddleware):
     """
 
     def __call__(self, request: HttpRequest) -> Any:
-        if asyncio.iscoroutinefunction(self):
+        if self.is_async:
             return self._acall(request)
         if (handler := _handler_of(request)) is None:
             return self.get_response(request)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.contrib import auth
 from django.contrib.auth import middleware as auth_middleware
@@ -43,7 +42,7 @@ class RequestIdMiddleware(SyncAndAsyncMiddleware):
     """
 
     def __call__(self, request: HttpRequest) -> Any:
-        if iscoroutinefunction(self):
+        if self.is_async:
             return self._acall(request)
         chosen = self._choose(request)
         try:
@@ -89,7 +88,7 @@ class TraceMiddleware(SyncAndAsyncMiddleware):
         super().__init__(get_response)
 
     def __call__(self, request: HttpRequest) -> Any:
-        if iscoroutinefunction(self):
+        if self.is_async:
             return self._acall(request)
         return self.get_response(request)
 
@@ -167,7 +166,7 @@ class AuthenticationMiddleware(AsyncHooksMixin, auth_middleware.AuthenticationMi
         """Set both on the request; neither queries the database before it is used."""
         super().process_request(request)
         request.user = SimpleLazyObject(partial(_user, request))  # type: ignore[assignment]
-        credentials = [request.session.session_key or "", request.headers.get("Authorization", "")]
+        credentials = [request.session.session_key or "", request.META.get("HTTP_AUTHORIZATION", "")]
         identify(credentials, client_address(request))
         request.auser = partial(_auser, request)
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -41,7 +40,7 @@ class ResponseHeadersMiddleware(SyncAndAsyncMiddleware):
     """
 
     def __call__(self, request: HttpRequest) -> Any:
-        if iscoroutinefunction(self):
+        if self.is_async:
             return self._acall(request)
         return self._finish(request, self.get_response(request))
 

@@ -29,7 +29,8 @@ class StaticMiddleware(WhiteNoiseMiddleware):
             parents=True, exist_ok=True
         )  # else WhiteNoise warns on a first start
         super().__init__(get_response)
-        if iscoroutinefunction(get_response):
+        self.is_async = iscoroutinefunction(get_response)
+        if self.is_async:
             markcoroutinefunction(self)
 
     def add_file_to_dictionary(self, url: str, path: str, stat_cache: Any = None) -> None:
@@ -55,7 +56,7 @@ class StaticMiddleware(WhiteNoiseMiddleware):
         return found
 
     def __call__(self, request: HttpRequest) -> Any:
-        if iscoroutinefunction(self):
+        if self.is_async:
             return self._acall(request)
         if request.path_info.startswith(self.static_prefix) and request.path_info not in self.files:
             self.find_file(request.path_info)

@@ -16,7 +16,7 @@ def authenticate(request: HttpRequest) -> ApiKey:
 
     Raises InvalidApiKey, the same for a wrong, a revoked, an expired key and the key of a disabled user.
     """
-    given = request.headers.get("Authorization", "")
+    given = request.META.get("HTTP_AUTHORIZATION", "")
     secret = secret_of(given)
     key = ApiKey.objects.by_secret(secret) if secret else None
     if key is None:

@@ -3,6 +3,7 @@
 The body is a form, or JSON, also if it is labelled text/event-stream.
 """
 
+import re
 import uuid
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -18,6 +19,7 @@ from chat.wire import strict_json
 
 from .errors import is_form
 
+INVALID = re.compile("[\0\ud800-\udfff]")  # NUL, which PostgreSQL cannot store, and lone surrogates
 JSON_TYPES = ("application/json", "text/event-stream")
 REPEATED = ("attachments", "documents", "questions", "groups")  # fields that a form has once for each value
 NULLABLE = ("client_key", "parent", "model", "assistant")  # a form has no null: an empty field means the same
@@ -59,7 +61,7 @@ def parse_text(fields: Mapping[str, Any], name: str, longest: int, *, required: 
         if name == "content":  # typed by a person, who does not know field names
             words = _("Your message has %(length)s characters; the limit is %(longest)s.")
         raise PayloadTooLarge(words % sizes)
-    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+    if INVALID.search(value):
         raise BadRequest(_("“%(name)s” contains characters that aren’t valid text.") % {"name": name})
     return value
 

@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 # call stack.
 MAX_DEPTH = 64
 MAX_INTEGER_DIGITS = 300  # a float holds 308
-SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # the escape of a surrogate, alone or in a pair
+SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate, alone or in a pair
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # of a pair, the parser makes one character
 
 
 class InvalidJSON(ValueError):
@@ -47,7 +48,7 @@ def loads(body: bytes, *, max_depth: int = MAX_DEPTH, allow_halves: bool = False
         raise InvalidJSON(TOO_DEEP) from None
     except ValueError:  # not chained, because its text quotes the body
         raise InvalidJSON(NOT_JSON) from None
-    _check(value, max_depth, halves=not allow_halves and bool(SURROGATE.search(text)))
+    _check(value, max_depth, halves=not allow_halves and bool(SURROGATE_ESCAPE.search(text)))
     return value
 
 
@@ -75,7 +76,7 @@ def _check(value: Any, max_depth: int, *, halves: bool) -> None:
     """
     level = [value]
     for _depth in range(max_depth + 1):
-        if halves and any(_is_broken(each) for each in level if isinstance(each, str)):
+        if halves and any(LONE_SURROGATE.search(each) for each in level if isinstance(each, str)):
             raise InvalidJSON(NO_TEXT)
         level = [child for each in level if isinstance(each, dict | list) for child in _children(each)]
         if not level:
@@ -85,7 +86,3 @@ def _check(value: Any, max_depth: int, *, halves: bool) -> None:
 
 def _children(value: Any) -> list[Any]:
     return [*value, *value.values()] if isinstance(value, dict) else value
-
-
-def _is_broken(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)

@@ -8,10 +8,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, models
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 TITLE_LENGTH = 80
+TICK = timedelta(microseconds=1)
 UNDELETE_MARGIN = timedelta(hours=1)  # no undelete this close before pruning, because clocks may differ
 
 
@@ -83,6 +85,14 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return deleted.filter(
             deleted__gt=timezone.now() - timedelta(days=settings.KEEP_DELETED_DAYS) + UNDELETE_MARGIN
         )
+
+    def change(self, **columns: Any) -> int:
+        """Set these columns so that a turn which was planned before is planned again. Return the row count.
+
+        A plan is made before its rows are locked. So a change of the messages must be announced by this, in
+        its own transaction.
+        """
+        return self.update(**columns, updated=F("updated") + TICK)
 
     def state(self, user: Any, conversation: uuid.UUID) -> ConversationState | None:
         """Return the state of the user's conversation, None if there is none. One query, no message text."""

@@ -30,7 +30,7 @@ def insert(*rows: Model) -> None:
         row._state.adding, row._state.db = False, here.alias
 
 
-def update(model: type[Model], changes: dict[str, Any], **where: Any) -> int:
+def update(model: type[Model], changes: dict[str, Any], /, **where: Any) -> int:
     """Set columns of the rows that match `where`. Return the number of rows that matched.
 
     Both name columns by the model's attributes (`user_id`). A value in `where` is compared with `=`, a tuple

@@ -129,6 +129,8 @@ def keep_longer(run: uuid.UUID, ours: Texts) -> None:
         return
     # Lock as a continuation does: otherwise one might begin after the text that is extended below.
     Conversation.objects.select_for_update(no_key=True).filter(pk=found.conversation_id).first()
+    # A continuation that was planned before, without a lock, must see the longer text.
+    Conversation.objects.filter(pk=found.conversation_id).change()
     message = Message.objects.select_for_update(no_key=True).get(pk=found.message_id)
     found = Run.objects.get(pk=run)
     found.message = message

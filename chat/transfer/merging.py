@@ -110,6 +110,7 @@ def _add(conversation: Conversation, batch: list[ImportedMessage], ids: dict[str
     parents = [ids[each.parent] for each in batch if each.parent is not None]
     parent_rows = Message.objects.filter(pk__in=parents, deleted=None)
     present = set(parent_rows.values_list("pk", flat=True))
+    Conversation.objects.filter(pk=conversation.pk).change()
     add_messages(conversation, _connected(present, batch, ids), ids)
 
 

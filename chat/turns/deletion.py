@@ -3,11 +3,9 @@
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -20,8 +18,6 @@ from chat.models.conversation import UNDELETE_MARGIN
 from .planner import lock_conversation
 
 BATCH = 500  # ids in one statement
-# Added to `updated`, so that a turn that was planned before this change is planned again.
-TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +106,4 @@ def _leaf_beside(conversation: Conversation, top: Message) -> uuid.UUID | None:
 
 
 def _save(conversation: Conversation) -> None:
-    changes: dict[str, Any] = {"active_leaf": conversation.active_leaf_id, "updated": F("updated") + TICK}
-    Conversation.objects.filter(pk=conversation.pk).update(**changes)
+    Conversation.objects.filter(pk=conversation.pk).change(active_leaf=conversation.active_leaf_id)

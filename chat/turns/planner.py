@@ -1,8 +1,9 @@
 """Turn a command into a plan: the rows to store and the request to send upstream. Refuse invalid commands."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -11,7 +12,7 @@ from chat.assistants.content import model_of
 from chat.exceptions import BadRequest, Conflict, ConversationBusy, NotFound
 from chat.limits import MAX_REPLY_CHARS
 from chat.models import AssistantVersion, Attachment, Conversation, Message, Preferences, Run, User
-from chat.models.conversation import title_from
+from chat.models.conversation import ConversationQuerySet, title_from
 from chat.upstream import parameters
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 from chat.upstream.chat_request import ChatRequest
@@ -27,7 +28,7 @@ class Plan:
     """The rows and the request of a turn. The run writes into `reply`, a new message or the one continued.
 
     `added`: the new messages. `attachments`: the pictures and documents of the new question, uploads or
-    another message's.
+    another message's. `as_read`: the columns of a stored conversation that the plan depends on, before it.
     """
 
     conversation: Conversation
@@ -35,6 +36,7 @@ class Plan:
     request: ChatRequest
     added: list[Message] = field(default_factory=list)
     attachments: Sequence[Attachment] = ()
+    as_read: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +46,39 @@ class Planner:
     catalog: Catalog
 
     def plan(self, user: User, command: Command) -> Plan:
-        """Return the plan for a command; write nothing.
+        """Return the plan for a command; write nothing, and lock nothing.
 
+        The conversation is read first, so that its `updated` shows whether anything has changed since.
         Raises NotFound, ConversationBusy, Conflict, BadRequest (model or attachment) and PayloadTooLarge.
         """
         if isinstance(command, SendMessage):
             return self._send(user, command)
-        conversation = lock_conversation(user, command.message)
+        conversation = _found(user, _conversations_with(user, command.message))
+        as_read = _columns_of(conversation)
         check_not_busy(conversation.pk)
-        message = conversation.messages.get(pk=command.message)
+        # Read after the check: a live run would still change the reply's text.
+        message = conversation.messages.filter(pk=command.message, deleted=None).first()
+        if message is None:
+            raise NotFound(_("This message doesn’t exist."))
         if isinstance(command, EditMessage):
-            return self._edit(conversation, message, command)
-        if isinstance(command, RegenerateReply):
-            return self._regenerate(conversation, message, command)
-        return self._continue(conversation, message, command)
+            plan = self._edit(conversation, message, command)
+        elif isinstance(command, RegenerateReply):
+            plan = self._regenerate(conversation, message, command)
+        else:
+            plan = self._continue(conversation, message, command)
+        return replace(plan, as_read=as_read)
 
     def _send(self, user: User, question: SendMessage) -> Plan:
         conversation = self._conversation(user, question)
+        as_read = _columns_of(conversation)
         if question.conversation:
+            _apply_settings(conversation, question)
             check_not_busy(conversation.pk)  # a live reply could change while the branch is read
         attachments = attached.unsent(user, question.attachments)
         if not conversation.title:
             conversation.title = _title_of(attachments)
-        return self._ask(conversation, _resolve_parent(conversation, question), question.content, attachments)
+        parent = _resolve_parent(conversation, question)
+        return replace(self._ask(conversation, parent, question.content, attachments), as_read=as_read)
 
     def _edit(self, conversation: Conversation, message: Message, edit: EditMessage) -> Plan:
         if message.role != Message.Role.USER:
@@ -118,6 +130,8 @@ class Planner:
         run = message.runs.order_by("-created").first()
         if message.role != Message.Role.ASSISTANT or run is None:
             raise Conflict(_("Only replies can be continued."))
+        if run.is_live:  # since the check
+            raise _busy(run)
         if not can_continue(message, run) or message.children.filter(deleted=None).exists():
             raise Conflict(_("Only the last reply can be continued, and only if it was cut off."))
         _apply_settings(conversation, command)
@@ -152,7 +166,6 @@ class Planner:
         if conversation is None:
             raise NotFound(_("This conversation doesn’t exist."))
         conversation.user = user  # this object has its preferences loaded
-        _apply_settings(conversation, question)
         return conversation
 
     def _first_model(self, user: User, version: AssistantVersion | None) -> LlmModel:
@@ -191,8 +204,17 @@ def lock_conversation(user: User, message: uuid.UUID) -> Conversation:
 
     Rows read after this call include the previous lock holder's commit. Raises NotFound.
     """
-    found = Conversation.objects.owned_by(user).filter(messages=message, messages__deleted=None)
-    conversation = found.select_for_update(of=("self",), no_key=True).first()
+    found = _conversations_with(user, message)
+    return _found(user, found.select_for_update(of=("self",), no_key=True))
+
+
+def _conversations_with(user: User, message: uuid.UUID) -> ConversationQuerySet:
+    return Conversation.objects.owned_by(user).filter(messages=message, messages__deleted=None)
+
+
+def _found(user: User, conversations: ConversationQuerySet) -> Conversation:
+    """Return the only conversation that matches. Raises NotFound."""
+    conversation = conversations.first()
     if conversation is None:
         raise NotFound(_("This message doesn’t exist."))
     conversation.user = user  # this object has its preferences loaded
@@ -202,7 +224,17 @@ def lock_conversation(user: User, message: uuid.UUID) -> Conversation:
 def check_not_busy(conversation: uuid.UUID) -> None:
     """Raise ConversationBusy, with the id of the live run, if the conversation has one."""
     if run := Run.objects.live().filter(conversation_id=conversation).first():
-        raise ConversationBusy(_("A reply is still being written. Wait for it or stop it."), run=run.pk)
+        raise _busy(run)
+
+
+def _busy(run: Run) -> ConversationBusy:
+    return ConversationBusy(_("A reply is still being written. Wait for it or stop it."), run=run.pk)
+
+
+def _columns_of(conversation: Conversation) -> dict[str, Any]:
+    """Return what a turn reads of its conversation. Whatever changes the messages changes `updated`."""
+    names = ("updated", "active_leaf_id", "deleted", "model", "system", "parameters")
+    return {name: getattr(conversation, name) for name in names}
 
 
 def _apply_settings(conversation: Conversation, command: Command) -> None:

@@ -20,10 +20,14 @@ from chat.search import index
 from chat.upstream.chat_request import ChatRequest
 
 from . import attached
-from .commands import Command, SendMessage
+from .commands import Command
 from .planner import Plan, Planner, check_not_busy, lock_conversation
 
 CHANGED_BY_A_TURN = ("active_leaf_id", "updated", "model", "system", "parameters", "archived_at")
+# The same JSON is written in several ways. Parameters that others set meanwhile are kept all the
+# same: a turn writes what it has changed.
+NOT_COMPARED = ("parameters",)
+UNREAD = object()
 MAX_ATTEMPTS = 3  # to store a turn while other turns of its conversation interfere
 
 
@@ -55,13 +59,11 @@ class TurnStore:
         planner = Planner(catalog_for_user(self._catalog.get(), user))
         for _ in range(MAX_ATTEMPTS):
             try:
-                if isinstance(command, SendMessage):
-                    # Planned before locking: reading a long branch takes time, and would block other writers.
-                    plan = planner.plan(user, command)
-                    with write_lock(), transaction.atomic():
-                        return self._save(user, command, plan, queued)
+                # Planned before locking: reading a long branch and choosing the parts of its documents takes
+                # time, and would block other writers.
+                plan = planner.plan(user, command)
                 with write_lock(), transaction.atomic():
-                    return self._save(user, command, planner.plan(user, command), queued)
+                    return self._save(user, command, plan, queued)
             except (IntegrityError, RequestError, ConversationChanged) as error:
                 # Either the same key was sent before, or another turn of this conversation was faster; its
                 # run may have ended by now.
@@ -69,8 +71,7 @@ class TurnStore:
                     return earlier
                 if isinstance(error, RequestError):
                     raise
-                if isinstance(command, SendMessage) and command.conversation:
-                    check_not_busy(command.conversation)
+                check_not_busy(plan.conversation.pk)
         raise ConversationBusy(gettext("Too many requests for this conversation at once. Try again."))
 
     def find(self, user: User, command: Command) -> StoredTurn | None:
@@ -131,11 +132,6 @@ def _documents(user: User, plan: Plan, *, with_title: bool) -> list[index.Docume
 def _save_conversation(plan: Plan) -> None:
     """Insert or update the conversation. Raises ConversationChanged if it has changed since the plan."""
     conversation = plan.conversation
-    planned = {
-        "updated": conversation.updated,
-        "active_leaf_id": conversation.active_leaf_id,
-        "deleted": None,
-    }
     # The key, not the object, which refers back: the cycle would keep both until a garbage collection.
     conversation.active_leaf_id = plan.reply.pk
     conversation.updated = timezone.now()
@@ -143,8 +139,10 @@ def _save_conversation(plan: Plan) -> None:
     if conversation._state.adding:
         insert(conversation)
         return
-    changes = {name: getattr(conversation, name) for name in CHANGED_BY_A_TURN}
-    if not update(Conversation, changes, id=conversation.pk, **planned):
+    now = {name: getattr(conversation, name) for name in CHANGED_BY_A_TURN}
+    changes = {name: value for name, value in now.items() if plan.as_read.get(name, UNREAD) != value}
+    unchanged = {name: value for name, value in plan.as_read.items() if name not in NOT_COMPARED}
+    if not update(Conversation, changes, id=conversation.pk, **unchanged):
         raise ConversationChanged
 
 

@@ -13,10 +13,10 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from chat.attachments.confinement import READERS
 from chat.attachments.conversion import convert
 from chat.attachments.extraction import MAX_CHARACTERS, Extracted, NeedsConversion, extract
 from chat.attachments.problems import DocumentTooLong, TooManyAtOnce
+from chat.attachments.readers import READERS
 from chat.attachments.receiving import folder
 from chat.documents import prompt_text
 from chat.documents.pages import PageText

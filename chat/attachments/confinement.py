@@ -9,15 +9,14 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from chat.fair_executor import FairExecutor
-
 START = Path(__file__).with_name("confined_process.py")
-CHILDREN = 2  # per process of the server; the executor gives each person one of them at a time
-READERS = FairExecutor("reading", CHILDREN)
 
 logger = logging.getLogger(__name__)
 
@@ -36,12 +35,54 @@ class Expired(Exception):
     """The child was ended because its time was over."""
 
 
+class TooSlow(Exception):
+    """The child was ended at the limits of a quick attempt. With its own limits it may succeed."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuickAttempt:
+    """The lower limits of a first attempt."""
+
+    cpu_seconds: int
+    wall_seconds: float
+
+    def lowered(self, limits: Limits) -> Limits:
+        cpu_seconds = min(limits.cpu_seconds, self.cpu_seconds)
+        wall_seconds = min(limits.wall_seconds, self.wall_seconds)
+        return replace(limits, cpu_seconds=cpu_seconds, wall_seconds=wall_seconds)
+
+
+_attempt: ContextVar[QuickAttempt | None] = ContextVar("attempt", default=None)
+
+
+@contextmanager
+def attempt(quick: QuickAttempt) -> Iterator[None]:
+    """Have children in this block, in this thread, ended at these limits if theirs are higher."""
+    token = _attempt.set(quick)
+    try:
+        yield
+    finally:
+        _attempt.reset(token)
+
+
 def run_confined(program: Path, file: IO[bytes], limits: Limits, *arguments: str) -> bytes:
     """Run the script `program` on `file`, a real file, and return what it writes. Blocks.
 
     The output is not trusted: the file may have taken control of the child. It is empty if the child wrote
-    more than `output_bytes`. `arguments` are the caller's own words, nothing from outside. Raises Expired.
+    more than `output_bytes`. `arguments` are the caller's own words, nothing from outside. Raises Expired,
+    and TooSlow in a quick attempt.
     """
+    quick = _attempt.get()
+    lowered = quick.lowered(limits) if quick else limits
+    try:
+        return _run(program, file, lowered, *arguments)
+    except Expired:
+        if lowered == limits:
+            raise
+        raise TooSlow from None
+
+
+def _run(program: Path, file: IO[bytes], limits: Limits, *arguments: str) -> bytes:
     file.seek(0)
     expired = threading.Event()
     command = [sys.executable, "-I", str(START), str(program)]

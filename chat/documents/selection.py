@@ -9,19 +9,17 @@ from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import SentPart
 from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
-from . import prompt_text, ranking
+from . import prompt_text
+from .best_passages import MAX_PASSAGES, Ranked, RankingNeeded, Wanted
 from .pages import PageText, all_pages, key_of
-from .passages import PASSAGE_CHARS, Passage, joined, split
+from .passages import PASSAGE_CHARS, Passage, joined
 
-MAX_PASSAGES = 40  # of one prompt: more would cost a lot and seldom help
 # Read for one prompt, by the estimates made at the upload. The latest document is read in any case.
 MAX_TOKENS_READ = 2_000_000
 CITED_CHARS = 4_000  # of a part, in its citation
 PART_TOKENS = 40  # for the line above a part, and what separates it from the next
 FRAME_TOKENS = 200  # for the instructions around the parts
 USUAL_PASSAGE_TOKENS = PART_TOKENS + PASSAGE_CHARS // BYTES_PER_TOKEN
-
-Pages = dict[tuple[str, str], list[PageText]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +36,24 @@ class Selection:
 
 
 def select(
-    documents: Sequence[Attachment], questions: Sequence[str], model: LlmModel, room: int
+    documents: Sequence[Attachment],
+    questions: Sequence[str],
+    model: LlmModel,
+    room: int,
+    ranked: Ranked | None = None,
 ) -> Selection:
     """Return what a prompt with `room` tokens for documents holds.
 
-    `documents` are those of the branch, oldest first, `questions` its questions, latest first: the first one
-    whose words are in the documents decides which parts are the best.
+    `documents` are those of the branch, oldest first, `questions` its questions, latest first. Raises
+    RankingNeeded if the documents do not fit, unless `ranked` is the result for the same ones.
     """
     read = _latest(documents)
-    pages = all_pages(read)
-    return _whole(documents, read, pages, model, room) or _best_parts(
-        documents, read, pages, questions, model, room
-    )
+    if selection := _whole(documents, read, model, room):
+        return selection
+    wanted = Wanted.of(read, questions)
+    if ranked is None or ranked.wanted != wanted:
+        raise RankingNeeded(wanted)
+    return _best_parts(documents, ranked, model, room)
 
 
 def expected_tokens(documents: Sequence[Attachment], room: int) -> int:
@@ -74,11 +78,15 @@ def _latest(documents: Sequence[Attachment]) -> list[Attachment]:
 
 
 def _whole(
-    documents: Sequence[Attachment], read: Sequence[Attachment], pages: Pages, model: LlmModel, room: int
+    documents: Sequence[Attachment], read: Sequence[Attachment], model: LlmModel, room: int
 ) -> Selection | None:
-    """Return all documents whole, or None if they do not fit."""
+    """Return all documents whole, or None if they do not fit. Reads no text that is certainly too long."""
     if {key_of(each) for each in documents} - {key_of(each) for each in read}:
         return None
+    # The estimates are of each page, rounded up.
+    if sum(each.tokens - each.pages for each in read) > room:
+        return None
+    pages = all_pages(read)
     texts = {each.pk: prompt_text.mention(each) for each in documents}
     for each in read:
         texts[each.pk] = prompt_text.whole(each, pages[key_of(each)])
@@ -88,25 +96,17 @@ def _whole(
     return Selection(texts, sent=tuple(SentPart(each.pk, each.name) for each in read))
 
 
-def _best_parts(
-    documents: Sequence[Attachment],
-    read: Sequence[Attachment],
-    pages: Pages,
-    questions: Sequence[str],
-    model: LlmModel,
-    room: int,
-) -> Selection:
+def _best_parts(documents: Sequence[Attachment], ranked: Ranked, model: LlmModel, room: int) -> Selection:
     mentions = {each.pk: prompt_text.mention(each) for each in documents}
-    passages = [(each, one) for each in read for page in pages[key_of(each)] for one in split(page)]
     chosen = []
     room -= FRAME_TOKENS
-    for place in _order([one.text for _each, one in passages], questions)[:MAX_PASSAGES]:
-        cost = PART_TOKENS + estimate_text_tokens(passages[place][1].text, local=model.local)
+    for each, passage in ranked.passages:
+        cost = PART_TOKENS + estimate_text_tokens(passage.text, local=model.local)
         if cost > room:
             break
         room -= cost
-        chosen.append(place)
-    parts = _in_order(read, [passages[place] for place in sorted(chosen)])
+        chosen.append((each, passage))
+    parts = _in_order(ranked.wanted.documents, chosen)
     if not parts:
         return Selection(mentions)
     sent = tuple(
@@ -117,17 +117,6 @@ def _best_parts(
     return Selection(mentions, text, sent)
 
 
-def _order(texts: Sequence[str], questions: Sequence[str]) -> list[int]:
-    """Return the places of the texts that match a question, best first; without a match, places all over."""
-    for question in questions:
-        scored = ranking.scores(texts, question)
-        if any(scored):
-            matching = [place for place, score in enumerate(scored) if score]
-            return sorted(matching, key=lambda place: (-scored[place], place))
-    step = max(1, -(-len(texts) // MAX_PASSAGES))
-    return list(range(0, len(texts), step))
-
-
 def _in_order(
     read: Sequence[Attachment], passages: Sequence[tuple[Attachment, Passage]]
 ) -> list[tuple[Attachment, Passage]]:
@@ -135,5 +124,6 @@ def _in_order(
     found = []
     for document in read:
         own = [passage for each, passage in passages if each.pk == document.pk]
+        own.sort(key=lambda passage: (passage.page, passage.start))
         found += [(document, passage) for passage in joined(own)]
     return found

@@ -11,10 +11,10 @@ from typing import IO, Any
 from django.conf import settings
 
 from chat.attachments import names, reading, uploads
-from chat.attachments.confinement import READERS
 from chat.attachments.decoding import Picture
 from chat.attachments.extraction import Extracted
 from chat.attachments.problems import QuotaExceeded
+from chat.attachments.readers import READERS
 from chat.attachments.receiving import folder
 from chat.db import short_transaction
 from chat.exceptions import RequestError

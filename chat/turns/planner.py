@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from chat.assistants import library
 from chat.assistants.content import model_of
+from chat.documents.best_passages import Ranked
 from chat.exceptions import BadRequest, Conflict, ConversationBusy, NotFound
 from chat.limits import MAX_REPLY_CHARS
 from chat.models import AssistantVersion, Attachment, Conversation, Message, Preferences, Run, User
@@ -41,15 +42,20 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Plan the commands of one user. `catalog`: the models that this user may use."""
+    """Plan the commands of one user.
+
+    `catalog`: the models that this user may use. `ranked`: the passages that an earlier plan needed.
+    """
 
     catalog: Catalog
+    ranked: Ranked | None = None
 
     def plan(self, user: User, command: Command) -> Plan:
         """Return the plan for a command; write nothing, and lock nothing.
 
         The conversation is read first, so that its `updated` shows whether anything has changed since.
-        Raises NotFound, ConversationBusy, Conflict, BadRequest (model or attachment) and PayloadTooLarge.
+        Raises NotFound, ConversationBusy, Conflict, BadRequest (model or attachment), PayloadTooLarge, and
+        RankingNeeded.
         """
         if isinstance(command, SendMessage):
             return self._send(user, command)
@@ -106,7 +112,7 @@ class Planner:
         system = prompt.system_prompt(conversation)
         lasting = prompt.documents_of(conversation)
         request = prompt.build_prompt(
-            system, parent, content, model, conversation.parameters, attachments, lasting
+            system, parent, content, model, conversation.parameters, attachments, lasting, self.ranked
         )
         return Plan(conversation, reply, request, [question, reply], attachments)
 
@@ -123,7 +129,9 @@ class Planner:
         )
         system = prompt.system_prompt(conversation)
         lasting = prompt.documents_of(conversation)
-        request = prompt.rebuild_prompt(system, message.parent_id, model, conversation.parameters, lasting)
+        request = prompt.rebuild_prompt(
+            system, message.parent_id, model, conversation.parameters, lasting, self.ranked
+        )
         return Plan(conversation, reply, replace(request, skip_cache=True), [reply])
 
     def _continue(self, conversation: Conversation, message: Message, command: ContinueReply) -> Plan:
@@ -141,7 +149,9 @@ class Planner:
             model = self._model(conversation)
         system = prompt.system_prompt(conversation)
         lasting = prompt.documents_of(conversation)
-        request = prompt.build_continuation(system, message, model, conversation.parameters, lasting)
+        request = prompt.build_continuation(
+            system, message, model, conversation.parameters, lasting, self.ranked
+        )
         return Plan(conversation, message, request)
 
     def _conversation(self, user: User, question: SendMessage) -> Conversation:

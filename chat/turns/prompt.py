@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from chat.assistants.variables import fill
+from chat.documents.best_passages import Ranked
 from chat.documents.selection import Selection, expected_tokens, select
 from chat.exceptions import PayloadTooLarge
 from chat.models import Attachment, Conversation, Message, Preferences
@@ -63,14 +64,15 @@ def build_prompt(
     chosen: Parameters = NO_PARAMETERS,
     attachments: Sequence[Attachment] = (),
     documents: Sequence[Attachment] = (),
+    ranked: Ranked | None = None,
 ) -> ChatRequest:
-    """Return the request for `content` after the branch that ends with `leaf`. Raises PayloadTooLarge.
+    """Return the request for `content` after the branch that ends with `leaf`.
 
     `chosen`: the parameters that the user chose. `attachments` belong to `content`, `documents` to the
-    conversation.
+    conversation. `ranked`: what an earlier call needed. Raises PayloadTooLarge and RankingNeeded.
     """
     messages = [*branch.read(leaf, model), branch.new_question(content, attachments)]
-    return _request(system, branch.with_documents(messages, documents), model, chosen)
+    return _request(system, branch.with_documents(messages, documents), model, chosen, ranked=ranked)
 
 
 def rebuild_prompt(
@@ -79,10 +81,11 @@ def rebuild_prompt(
     model: LlmModel,
     chosen: Parameters = NO_PARAMETERS,
     documents: Sequence[Attachment] = (),
+    ranked: Ranked | None = None,
 ) -> ChatRequest:
-    """Return the request for the stored branch that ends with `question`. Raises PayloadTooLarge."""
+    """Return the request for the stored branch that ends with `question`. Raises as `build_prompt` does."""
     messages = branch.with_documents(branch.read(question, model), documents)
-    return _request(system, messages, model, chosen)
+    return _request(system, messages, model, chosen, ranked=ranked)
 
 
 def build_continuation(
@@ -91,20 +94,21 @@ def build_continuation(
     model: LlmModel,
     chosen: Parameters = NO_PARAMETERS,
     documents: Sequence[Attachment] = (),
+    ranked: Ranked | None = None,
 ) -> ChatRequest:
     """Return the request to continue `reply`; if it has no text, to generate it again.
 
     llama.cpp continues a last message of the assistant. The templates of hosted models close that message, so
-    those models are instructed to continue it. Raises PayloadTooLarge.
+    those models are instructed to continue it. Raises as `build_prompt` does.
     """
     assert reply.parent_id is not None
     if not reply.text.strip():
-        return rebuild_prompt(system, reply.parent_id, model, chosen, documents)
+        return rebuild_prompt(system, reply.parent_id, model, chosen, documents, ranked)
     behind = [{"role": "assistant", "content": _end_of(reply.text, model)}]
     if not model.local:
         behind.append({"role": "user", "content": CONTINUE_INSTRUCTION})
     messages = branch.with_documents(branch.read(reply.parent_id, model), documents)
-    return _request(system, messages, model, chosen, behind)
+    return _request(system, messages, model, chosen, behind, ranked)
 
 
 def _end_of(text: str, model: LlmModel) -> str:
@@ -150,14 +154,15 @@ def _request(
     model: LlmModel,
     chosen: Parameters,
     behind: Sequence[dict[str, Any]] = (),
+    ranked: Ranked | None = None,
 ) -> ChatRequest:
-    """Return the request for the branch `messages`, which ends with a question. Raises PayloadTooLarge.
+    """Return the request for the branch `messages`, which ends with a question.
 
     `behind`: what follows the question, without an id. Neither the system prompt nor the question nor what
     follows it is ever dropped, and no document: those of a dropped message stand before the question.
     """
     reply, needed = parameters.chosen_max_tokens(chosen), 1 + len(behind)
-    found = _selection(system, messages, model, behind)
+    found = _selection(system, messages, model, behind, ranked)
     merged, ids = branch.merged(_before_question(messages, found.parts), found.texts)
     fit, start = _fit(system, [*merged, *behind], ids, model, reply, needed=needed)
     if fit.dropped and not found.parts and not _holds(fit, found.texts.values()):
@@ -174,7 +179,11 @@ def _request(
 
 
 def _selection(
-    system: str, messages: Sequence[BranchMessage], model: LlmModel, behind: Sequence[dict[str, Any]]
+    system: str,
+    messages: Sequence[BranchMessage],
+    model: LlmModel,
+    behind: Sequence[dict[str, Any]],
+    ranked: Ranked | None,
 ) -> Selection:
     """Return what the request holds of the branch's documents."""
     documents = [document for each in messages for document in each.documents]
@@ -185,7 +194,7 @@ def _selection(
     taken = sum(token_budget.estimate_tokens(each, model) for each in kept)
     reply = model.window // REPLY_BESIDE_DOCUMENTS_DIVISOR
     room = min(model.window // DOCUMENTS_DIVISOR, model.window - taken - reply)
-    return select(documents, questions, model, max(0, room))
+    return select(documents, questions, model, max(0, room), ranked)
 
 
 def _before_question(messages: Sequence[BranchMessage], text: str) -> list[BranchMessage]:

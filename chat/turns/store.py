@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from chat.db import write_lock
+from chat.documents.best_passages import Ranked, RankingNeeded
 from chat.exceptions import Conflict, ConversationBusy, NotFound, RequestError
 from chat.model_catalog.catalog import CurrentCatalog, catalog_for_user
 from chat.models import Conversation, Message, Run, User
@@ -50,26 +51,28 @@ class TurnStore:
         self._lease = lease
         self._catalog = catalog
 
-    def store(self, user: User, command: Command, *, queued: bool) -> StoredTurn:
+    def store(
+        self, user: User, command: Command, *, queued: bool, ranked: Ranked | None = None
+    ) -> StoredTurn:
         """Store the turn of a command, once for each client key. `queued`: its run has to wait.
 
-        Raises NotFound, ConversationBusy, Conflict, BadRequest (model or attachment) and PayloadTooLarge;
-        then nothing is stored.
+        `ranked`: the passages of documents that an earlier call needed. Raises NotFound, ConversationBusy,
+        Conflict, BadRequest (model or attachment), PayloadTooLarge and RankingNeeded; then nothing is stored.
         """
-        planner = Planner(catalog_for_user(self._catalog.get(), user))
+        planner = Planner(catalog_for_user(self._catalog.get(), user), ranked)
         for _ in range(MAX_ATTEMPTS):
             try:
-                # Planned before locking: reading a long branch and choosing the parts of its documents takes
-                # time, and would block other writers.
+                # Planned before locking: reading a long branch and its documents takes time, and would block
+                # other writers.
                 plan = planner.plan(user, command)
                 with write_lock(), transaction.atomic():
                     return self._save(user, command, plan, queued)
-            except (IntegrityError, RequestError, ConversationChanged) as error:
+            except (IntegrityError, RequestError, RankingNeeded, ConversationChanged) as error:
                 # Either the same key was sent before, or another turn of this conversation was faster; its
                 # run may have ended by now.
                 if earlier := self.find(user, command):
                     return earlier
-                if isinstance(error, RequestError):
+                if isinstance(error, RequestError | RankingNeeded):
                     raise
                 check_not_busy(plan.conversation.pk)
         raise ConversationBusy(gettext("Too many requests for this conversation at once. Try again."))

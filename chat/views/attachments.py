@@ -18,11 +18,11 @@ from django.utils.translation import gettext as _
 from chat.admin.access_log import record_once
 from chat.assistants import documents
 from chat.attachments import reading, uploads
-from chat.attachments.confinement import READERS
 from chat.attachments.conversion import convert
 from chat.attachments.decoding import Picture
 from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
+from chat.attachments.readers import READERS
 from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, ReceivedFile
 from chat.db import run_in_db, write_lock
 from chat.engine.engine import get_engine

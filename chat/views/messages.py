@@ -14,9 +14,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.db import run_in_db
+from chat.documents import best_passages
+from chat.documents.best_passages import RankingNeeded
 from chat.engine.engine import Engine, get_engine
 from chat.engine.streaming.run_state import RunState
-from chat.exceptions import NotAuthenticated, RequestError, ServiceDraining
+from chat.exceptions import ConversationBusy, NotAuthenticated, RequestError, ServiceDraining
 from chat.models import User
 from chat.timezones import timezone_of
 from chat.turns.commands import Command
@@ -25,6 +27,9 @@ from chat.turns.store import StoredTurn, select_version
 from . import access, attachments, login, pages, request_parsers
 from .errors import is_form, wants_json
 from .responses import event_stream, to_conversation, to_message
+
+# Of one send: other turns of the conversation may change what has to be ranked.
+MAX_RANKINGS = 4
 
 
 @access.require_methods("POST")
@@ -95,20 +100,32 @@ async def _start_run(request: HttpRequest, parse: Callable[[HttpRequest], Comman
 async def _store_and_launch(
     engine: Engine, request: HttpRequest, parse: Callable[[HttpRequest], Command]
 ) -> tuple[User, RunState]:
-    await engine.heartbeat.confirm()
-    user, stored = await run_in_db(_store, engine, request, parse)
-    return user, await engine.launch(stored)
+    ranked: best_passages.Ranked | None = None
+    for _attempt in range(MAX_RANKINGS):
+        await engine.heartbeat.confirm()
+        try:
+            user, stored = await run_in_db(_store, engine, request, parse, ranked)
+        except RankingNeeded as needed:
+            assert request.user.pk
+            ranked = await asyncio.wrap_future(best_passages.submit(request.user.pk, needed.wanted))
+        else:
+            return user, await engine.launch(stored)
+    raise ConversationBusy(_("Too many requests for this conversation at once. Try again."))
 
 
 def _store(
-    engine: Engine, request: HttpRequest, parse: Callable[[HttpRequest], Command]
+    engine: Engine,
+    request: HttpRequest,
+    parse: Callable[[HttpRequest], Command],
+    ranked: best_passages.Ranked | None,
 ) -> tuple[User, StoredTurn]:
     """Do all database work of the request in one call on one thread."""
     user = access.get_user(request)
     command = parse(request)
     if not engine.draining:
         with timezone.override(timezone_of(request)):  # an assistant's instructions can name the date
-            return user, engine.turn_store.store(user, command, queued=engine.supervisor.is_full)
+            queued = engine.supervisor.is_full
+            return user, engine.turn_store.store(user, command, queued=queued, ranked=ranked)
     if earlier := engine.turn_store.find(user, command):
         return user, earlier
     raise ServiceDraining(_("The server is restarting. Try again in a moment."), retry_after=5)

@@ -6,7 +6,7 @@ import pytest
 
 from chat.documents.pages import PageText
 from chat.documents.passages import OVERLAP_CHARS, PASSAGE_CHARS, joined, split
-from chat.documents.ranking import COUNTED_WORDS, scores
+from chat.documents.ranking import COUNTED_WORDS, Corpus
 
 TEXTS = [
     "The contract ends with a notice of three months. The notice is in writing.",
@@ -18,7 +18,7 @@ TEXTS = [
 
 
 def best(question: str) -> int | None:
-    found = scores(TEXTS, question)
+    found = Corpus(TEXTS).scores(question)
     return max(range(len(TEXTS)), key=found.__getitem__) if any(found) else None
 
 
@@ -40,8 +40,8 @@ def test_the_passage_that_answers_comes_first(question: str, place: int | None) 
 
 
 def test_no_text_has_no_scores() -> None:
-    assert scores([], "rent") == []
-    assert scores(["", " "], "rent") == [0.0, 0.0]
+    assert Corpus([]).scores("rent") == []
+    assert Corpus(["", " "]).scores("rent") == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Documents over HTTP: the upload, the file, the page of their text, sharing and review, and each refusal."""
 
+import threading
 import uuid
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,25 @@ from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from chat.models import Attachment, Conversation, ConversationAccess, DocumentPage, Message, SharedLink, User
+from chat.documents import best_passages
+from chat.engine.engine import Engine
+from chat.exceptions import ServiceDraining
+from chat.model_catalog.catalog import CurrentCatalog
+from chat.models import (
+    Attachment,
+    Conversation,
+    ConversationAccess,
+    DocumentPage,
+    Message,
+    Run,
+    SharedLink,
+    User,
+)
 from chat.sharing import links
 from chat.sharing.copies import copy as copied
 from chat.turns.fork import fork
+from chat.turns.store import StoredTurn
+from chat.upstream.catalog import Catalog, LlmModel
 from tests.attachments import pictures
 from tests.documents.stored import document
 from tests.support.readings import forget_readings
@@ -196,3 +212,37 @@ def test_a_quota_counts_documents_too(page: Client, settings: Any) -> None:
     refused = upload(page, b"text " * 120_000)
     assert (refused.status_code, refused.json()["error"]["code"]) == (507, "quota_exceeded")
     assert Attachment.objects.count() == 1
+
+
+@pytest.mark.parametrize("kind", ["edit", "regenerate", "send"])
+def test_a_long_document_is_ranked_in_no_database_thread(
+    page: Client, talk: Conversation, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    threads, real = [], best_passages.rank
+
+    def rank(wanted: best_passages.Wanted) -> best_passages.Ranked:
+        threads.append(threading.current_thread().name)
+        return real(wanted)
+
+    async def launch(self: Engine, stored: StoredTurn) -> None:
+        raise ServiceDraining("enough seen")
+
+    monkeypatch.setattr(best_passages, "rank", rank)
+    monkeypatch.setattr(Engine, "launch", launch)
+    model = LlmModel("@cf/a/b", "B", window=30_000)
+    monkeypatch.setattr(CurrentCatalog, "get", lambda self: Catalog([model], model.id))
+    Conversation.objects.update(model=model.id)
+    question = talk.messages.get(role="user")
+    report = Attachment.objects.get(message=question)
+    DocumentPage.objects.update(text="Nothing. " * 2_000)
+    Attachment.objects.filter(pk=report.pk).update(tokens=1_000_000)
+    paths = {
+        "edit": (f"/messages/{question.pk}/edit/", {"content": "What now?"}),
+        "regenerate": (f"/messages/{talk.active_leaf_id}/regenerate/", {}),
+        "send": (f"/c/{talk.pk}/messages/", {"content": "What now?"}),
+    }
+    path, body = paths[kind]
+    answer = page.post(path, body, content_type="application/json")
+    assert answer.json()["error"]["message"] == "enough seen"
+    assert Run.objects.count() == 1
+    assert [name.partition("_")[0] for name in threads] == ["ranking"]

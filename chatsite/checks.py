@@ -287,6 +287,16 @@ def check_title_model() -> Iterable[tuple[str, str]]:
         )
 
 
+@system_check(19, Tags.compatibility)
+def check_embedding_model() -> Iterable[tuple[str, str]]:
+    """Refuse an EMBEDDING_MODEL without the account that would run it: nothing would use it, unnoticed."""
+    if settings.EMBEDDING_MODEL != "none" and not settings.CLOUDFLARE_ACCOUNT_ID:
+        yield (
+            f"EMBEDDING_MODEL is {settings.EMBEDDING_MODEL!r}, and no Cloudflare account is set.",
+            "Write CLOUDFLARE_ACCOUNT_ID and CLOUDFLARE_API_TOKEN as well, or leave it out.",
+        )
+
+
 @system_check(16, Tags.security)
 def check_metrics_token() -> Iterable[tuple[str, str]]:
     """Refuse a METRICS_TOKEN that can be guessed: nothing limits how often it is tried."""

@@ -58,6 +58,9 @@ TITLE_MODEL = env.model(
     "TITLE_MODEL", "@cf/ibm-granite/granite-4.0-h-micro" if CLOUDFLARE_API_TOKEN else "none"
 )
 
+# The model of the account that compares parts of long documents with questions, or "none".
+EMBEDDING_MODEL = env.model("EMBEDDING_MODEL", "@cf/baai/bge-m3" if CLOUDFLARE_API_TOKEN else "none")
+
 # The account's AI Gateway that requests go through, if any; what is not set is left to the gateway.
 AI_GATEWAY_ID = env.word("AI_GATEWAY_ID")
 AI_GATEWAY_BASE_URL = env.url(

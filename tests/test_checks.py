@@ -58,6 +58,7 @@ def test_the_defaults_have_no_findings() -> None:
         (ACCOUNT | {"DEFAULT_MODEL": "local/smollm2-135m"}, 10, "@cf/zai-org/glm-4.7-flash"),
         (GLM | {"TITLE_MODEL": "@cf/meta/llama-0-imaginary"}, 15, "@cf/ibm-granite/granite-4.0-h-micro"),
         ({"TITLE_MODEL": "@cf/ibm-granite/granite-4.0-h-micro"}, 15, "local/smollm2-135m"),
+        ({"EMBEDDING_MODEL": "@cf/baai/bge-m3"}, 19, "Write CLOUDFLARE_ACCOUNT_ID"),
         ({"METRICS_TOKEN": "short"}, 16, "openssl rand -hex 32"),
         ({"METRICS_TOKEN": "twenty chars, a space"}, 16, "openssl rand -hex 32"),
         (ENDPOINT | {"OPENAI_BASE_URL": "http://models.example/v1"}, 8, "the key unencrypted"),

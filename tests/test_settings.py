@@ -78,10 +78,11 @@ def test_with_an_account_cloudflare_answers(settings_with: Any) -> None:
     settings = settings_with(CLOUDFLARE_ACCOUNT_ID="a", CLOUDFLARE_API_TOKEN="t")
     assert settings["DEFAULT_MODEL"] == "@cf/zai-org/glm-4.7-flash"
     assert settings["TITLE_MODEL"] == "@cf/ibm-granite/granite-4.0-h-micro"
+    assert settings["EMBEDDING_MODEL"] == "@cf/baai/bge-m3"
 
 
 def test_without_an_account_no_model_writes_titles(settings_with: Any) -> None:
-    assert settings_with()["TITLE_MODEL"] == "none"
+    assert settings_with()["TITLE_MODEL"] == settings_with()["EMBEDDING_MODEL"] == "none"
     assert settings_with(TITLE_MODEL="local/smollm2-135m")["TITLE_MODEL"] == "local/smollm2-135m"
 
 

@@ -13,13 +13,19 @@ from django.utils.translation import gettext as _
 from chat.exceptions import ServiceOverloaded
 from chat.fair_executor import FairExecutor
 from chat.models import Attachment
+from chat.upstream.catalog import LlmModel
 
+from . import embeddings
+from .embeddings import QuestionVector
 from .pages import all_pages, key_of
 from .passages import Passage, split
 from .ranking import Corpus
 
 MAX_PASSAGES = 40  # of one prompt: more would cost a lot and seldom help
 MAX_QUESTIONS = 3  # the latest ones of a branch: each takes time
+FUSED = 200  # passages of each order that count when two orders become one
+# With the usual 60, the best passage by meaning alone came after all those in both orders, and was not sent.
+FIRST_RANKS = 10
 RANKERS = FairExecutor("ranking", 2)
 MAX_WAITING = 8  # prompts of one person
 RETRY_SECONDS = 5
@@ -41,7 +47,8 @@ class Wanted:
 class Ranked:
     """The best passages for `wanted`, best first, each with its document.
 
-    The first question whose words are in the documents decides. Without one, they are passages all over.
+    The first question whose words are in the documents decides, and what is similar to the latest question,
+    if the documents have embeddings. Without either, they are passages all over.
     """
 
     wanted: Wanted
@@ -51,36 +58,63 @@ class Ranked:
 class RankingNeeded(Exception):
     """The prompt needs the best passages of long documents. Rank them, then build it again."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: Wanted, model: LlmModel) -> None:
         super().__init__(f"{len(wanted.documents)} documents have to be ranked")
         self.wanted = wanted
+        self.model = model  # that gets the prompt
 
 
-def submit(person: int, wanted: Wanted) -> "Future[Ranked]":
-    """Rank in a thread, when it is this person's turn. Raises ServiceOverloaded."""
+def submit(person: int, wanted: Wanted, question: QuestionVector | None = None) -> "Future[Ranked]":
+    """Rank in a thread, when it is this person's turn. `question`: as for `rank`.
+
+    Raises ServiceOverloaded.
+    """
     if RANKERS.waiting(person) >= MAX_WAITING:
         words = _("You ask too much about long documents at once. Wait until this is answered.")
         raise ServiceOverloaded(words, retry_after=RETRY_SECONDS)
-    return RANKERS.submit(person, rank, wanted)
+    return RANKERS.submit(person, rank, wanted, question)
 
 
-def rank(wanted: Wanted) -> Ranked:
-    """Return the best passages. Reads the documents; blocks, for a second where they are very long."""
+def rank(wanted: Wanted, question: QuestionVector | None = None) -> Ranked:
+    """Return the best passages. Reads the documents; blocks, for a second where they are very long.
+
+    `question`: the embedding of the latest question. It counts if all passages have embeddings.
+    """
     pages = all_pages(wanted.documents)
     passages = [
         (each, one) for each in wanted.documents for page in pages[key_of(each)] for one in split(page)
     ]
-    best = _order([one.text for _each, one in passages], wanted.questions)[:MAX_PASSAGES]
+    similar = embeddings.compared(passages, question) if question else None
+    best = _order([one.text for _each, one in passages], wanted.questions, similar)[:MAX_PASSAGES]
     return Ranked(wanted, tuple(passages[place] for place in best))
 
 
-def _order(texts: Sequence[str], questions: Sequence[str]) -> list[int]:
+def _order(texts: Sequence[str], questions: Sequence[str], similar: Sequence[float] | None) -> list[int]:
     """Return the places of the texts that match a question, best first; without a match, places all over."""
+    by_words = _order_by_words(texts, questions)
+    if similar is None:
+        return by_words or list(range(0, len(texts), max(1, -(-len(texts) // MAX_PASSAGES))))
+    by_meaning = sorted(range(len(similar)), key=lambda place: (-similar[place], place))
+    return _fused(by_words[:FUSED], by_meaning[:FUSED])
+
+
+def _fused(*orders: Sequence[int]) -> list[int]:
+    """Return the places in the order of their reciprocal ranks, added up over all orders.
+
+    https://dl.acm.org/doi/10.1145/1571941.1572114
+    """
+    scores: dict[int, float] = {}
+    for order in orders:
+        for rank, place in enumerate(order, 1):
+            scores[place] = scores.get(place, 0.0) + 1 / (FIRST_RANKS + rank)
+    return sorted(scores, key=lambda place: (-scores[place], place))
+
+
+def _order_by_words(texts: Sequence[str], questions: Sequence[str]) -> list[int]:
     corpus = Corpus(texts)
     for question in questions:
         scored = corpus.scores(question)
         if any(scored):
             matching = [place for place, score in enumerate(scored) if score]
             return sorted(matching, key=lambda place: (-scored[place], place))
-    step = max(1, -(-len(texts) // MAX_PASSAGES))
-    return list(range(0, len(texts), step))
+    return []

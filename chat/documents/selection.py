@@ -52,7 +52,7 @@ def select(
         return selection
     wanted = Wanted.of(read, questions)
     if ranked is None or ranked.wanted != wanted:
-        raise RankingNeeded(wanted)
+        raise RankingNeeded(wanted, model)
     return _best_parts(documents, ranked, model, room)
 
 

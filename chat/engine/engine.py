@@ -35,6 +35,7 @@ from chat.upstream.providers import llama_cpp, shared_llama
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router, ignore_result
 
+from .document_ranking import DocumentRanking
 from .gateway_feedback import GatewayFeedback
 from .readiness import Readiness
 from .titles import Titles
@@ -74,6 +75,9 @@ class Engine:
             gateway=config.gateway(),
             endpoint=config.endpoint(),
             load_pictures=attached.load,
+        )
+        self.document_ranking = DocumentRanking(
+            self.client, alone=self.local is None and not settings.OPENAI_BASE_URL
         )
         self.gateway_feedback = GatewayFeedback(self.client)
         self._redis_rate_limiter = _redis_rate_limiter()
@@ -170,6 +174,7 @@ class Engine:
         self.draining = True
         self._sample()
         await self.titles.stop()
+        await self.document_ranking.stop()
         await asyncio.gather(
             self.supervisor.wait(grace, self.force_shutdown), self.api_calls.wait(grace, self.force_shutdown)
         )
@@ -190,6 +195,7 @@ class Engine:
         await self.pubsub.stop()
         await self.heartbeat.stop()
         await self.gateway_feedback.stop()
+        await self.document_ranking.stop()
         await self.readiness.stop()
         await self.client.aclose()
         if self._redis_rate_limiter:

@@ -19,6 +19,7 @@ from .imported_runs import ImportedRuns
 from .invite import Invite
 from .maintenance_task import MaintenanceTask
 from .message import Message
+from .passage_vectors import PassageVectors
 from .preferences import Preferences
 from .prompt import Prompt
 from .purged_usage import PurgedUsage
@@ -55,6 +56,7 @@ __all__ = [
     "Invite",
     "MaintenanceTask",
     "Message",
+    "PassageVectors",
     "Preferences",
     "Prompt",
     "PurgedUsage",

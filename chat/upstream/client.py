@@ -1,6 +1,6 @@
 """The client for all providers and the local model: one per event loop, with more connections than runs."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ from .errors import UpstreamError
 from .gateway_log import GatewayLogRef
 from .http_transport import HEADERS, TIMEOUT, Transport
 from .provider import Provider
-from .providers import markdown_conversion, model_search
+from .providers import embeddings, markdown_conversion, model_search
 from .timeouts import Timeouts
 
 if TYPE_CHECKING:
@@ -137,6 +137,11 @@ class Client:
         """Return a document as Markdown, by Cloudflare. Raises UpstreamError."""
         assert self._account is not None
         return await markdown_conversion.convert(self._http, self._account, extension, media_type, content)
+
+    async def embed(self, model: str, texts: Sequence[str]) -> list[embeddings.Vector]:
+        """Return the embeddings of texts, by a model of the account. Raises UpstreamError."""
+        assert self._account is not None
+        return await embeddings.embed(self._http, self._account, model, texts)
 
     async def _request(self, request: ChatRequest, stream: bool, span: "ModelSpan | None" = None) -> Request:
         """Build the request for the model's provider, with the credentials of that provider only.

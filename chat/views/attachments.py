@@ -98,7 +98,10 @@ async def _store(user: User, received: ReceivedFile, *, documents_only: bool = F
         # The file is closed when the request ends, also before this has run.
         kept = os.fdopen(os.dup(file.fileno()), "rb")
         storing = RENDER_POOL.submit(user.pk, _store_document, user, name, kept, found)
-    return await asyncio.shield(asyncio.wrap_future(storing))
+    stored = await asyncio.shield(asyncio.wrap_future(storing))
+    if not stored.is_picture:
+        (await get_engine()).document_ranking.on_uploaded(stored)
+    return stored
 
 
 async def _read(user: User, received: ReceivedFile) -> Picture | Extracted:

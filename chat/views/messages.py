@@ -14,8 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.db import run_in_db
-from chat.documents import best_passages
-from chat.documents.best_passages import RankingNeeded
+from chat.documents.best_passages import Ranked, RankingNeeded
 from chat.engine.engine import Engine, get_engine
 from chat.engine.streaming.run_state import RunState
 from chat.exceptions import ConversationBusy, NotAuthenticated, RequestError, ServiceDraining
@@ -100,14 +99,14 @@ async def _start_run(request: HttpRequest, parse: Callable[[HttpRequest], Comman
 async def _store_and_launch(
     engine: Engine, request: HttpRequest, parse: Callable[[HttpRequest], Command]
 ) -> tuple[User, RunState]:
-    ranked: best_passages.Ranked | None = None
+    ranked: Ranked | None = None
     for _attempt in range(MAX_RANKINGS):
         await engine.heartbeat.confirm()
         try:
             user, stored = await run_in_db(_store, engine, request, parse, ranked)
         except RankingNeeded as needed:
             assert request.user.pk
-            ranked = await asyncio.wrap_future(best_passages.submit(request.user.pk, needed.wanted))
+            ranked = await engine.document_ranking.rank(request.user.pk, needed)
         else:
             return user, await engine.launch(stored)
     raise ConversationBusy(_("Too many requests for this conversation at once. Try again."))
@@ -117,7 +116,7 @@ def _store(
     engine: Engine,
     request: HttpRequest,
     parse: Callable[[HttpRequest], Command],
-    ranked: best_passages.Ranked | None,
+    ranked: Ranked | None,
 ) -> tuple[User, StoredTurn]:
     """Do all database work of the request in one call on one thread."""
     user = access.get_user(request)

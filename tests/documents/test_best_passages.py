@@ -82,7 +82,7 @@ def test_a_persons_rankings_wait_for_each_other(
     gate, running, most = threading.Event(), [0], [0]
     real = best_passages.rank
 
-    def slow(wanted: Wanted) -> Any:
+    def slow(wanted: Wanted, question: Any) -> Any:
         running[0] += 1
         most[0] = max(most[0], running[0])
         gate.wait(PATIENCE)

@@ -1,17 +1,17 @@
 """What prompts hold of documents: whole or in parts, where, within the window, and fenced."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from chat.documents.best_passages import MAX_PASSAGES, RankingNeeded, rank
+from chat.documents.best_passages import MAX_PASSAGES
 from chat.models import Attachment, Conversation, Message, User
 from chat.turns import prompt
 from chat.upstream import token_budget
 from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
+from tests.documents.building import built
 from tests.documents.stored import document
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -42,14 +42,6 @@ def question(talk: Conversation, text: str, parent: Message | None = None) -> Me
 
 def reply(talk: Conversation, text: str, parent: Message) -> Message:
     return Message.objects.create(conversation=talk, role="assistant", text=text, parent=parent)
-
-
-def built(build: Callable[..., ChatRequest], *args: Any) -> ChatRequest:
-    """Build a request as a send does: again with the best passages, if it needs them."""
-    try:
-        return build(*args)
-    except RankingNeeded as needed:
-        return build(*args, ranked=rank(needed.wanted))
 
 
 def told(made: ChatRequest) -> list[tuple[str, str]]:

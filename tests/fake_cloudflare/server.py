@@ -28,6 +28,8 @@ import tests.fake_cloudflare.scenarios
 import tests.fake_cloudflare.text_scenarios  # noqa: F401 - both fill the register that `play` looks into
 from tests.fake_cloudflare import ai_search
 from tests.fake_cloudflare.conversion import SUPPORTED, conversion
+from tests.fake_cloudflare.embeddings import MODELS as EMBEDDING_MODELS
+from tests.fake_cloudflare.embeddings import embeddings
 from tests.fake_cloudflare.errors import error
 from tests.fake_cloudflare.http_server import Connection, Request
 from tests.fake_cloudflare.models import Lists, envelope
@@ -214,11 +216,20 @@ class WorkersAI:
         if found := ai_search.PATH.fullmatch(path):
             await self._ai_search(connection, *found.groups(), call)
             return
+        if answer := self._embeddings(path, call["body"]):
+            connection.answer(*answer)
+            return
         refused = self._refusal(request, path, call)
         if refused is None:
             await self._run(connection, call)
         else:
             connection.answer(*refused, [("cf-ray", f"{uuid.uuid4().hex[:16]}-FRA")])
+
+    def _embeddings(self, path: str, body: object) -> tuple[int, object] | None:
+        found = _RUN.fullmatch(path)
+        if found and found[1] in EMBEDDING_MODELS and isinstance(body, dict) and "text" in body:
+            return embeddings(found[1], body)
+        return None
 
     def _refusal(self, request: Request, path: str, call: dict[str, Any]) -> tuple[int, object] | None:
         body = call["body"]

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.fake_cloudflare.ai_search import NO_PERMISSION
+from tests.fake_cloudflare.embeddings import MODELS as EMBEDDING_MODELS
 from tests.fake_cloudflare.models import finetune
 from tests.fake_cloudflare.server import NO_GATEWAY, NO_ROUTE, WorkersAI, running
 
@@ -41,6 +42,31 @@ async def fake() -> AsyncIterator[WorkersAI]:
 async def http(fake: WorkersAI) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(base_url=fake.url, headers=TOKEN, trust_env=False) as client:
         yield client
+
+
+@pytest.mark.parametrize("model", EMBEDDING_MODELS)
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"text": ["a passage", "another"]}, 200, 0),
+        ({"text": "a passage"}, 200, 0),
+        ({"messages": ASKED}, 400, 5006),
+        ({"text": []}, 400, 5006),
+        ({"text": ["a passage", ""]}, 400, 5006),
+        ({"text": ["a passage"] * 101}, 400, 5006),
+        ({"text": ["x" * 40_000]}, 400, 3030),
+        ({"text": ["x" * 20_000] * 20}, 400, 3030),
+    ],
+)
+async def test_embeddings_have_their_limits(
+    http: httpx.AsyncClient, model: str, body: Any, status: int, code: int
+) -> None:
+    answer = await http.post(f"/client/v4/accounts/acc/ai/run/{model}", json=body)
+    told = answer.json()
+    assert (answer.status_code, told["errors"][0]["code"] if told["errors"] else 0) == (status, code)
+    if not code:
+        shape = [2 if isinstance(body["text"], list) else 1, EMBEDDING_MODELS[model]]
+        assert [len(told["result"]["data"]), len(told["result"]["data"][0])] == shape
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,10 @@ call_command("collectstatic", interactive=False, verbosity=0)
 def clean_environment(**settings: str) -> dict[str, str]:
     """Only these settings; an empty one also silences a developer's `.env`.
 
-    Titles are off unless a test turns them on, since tests count the calls that the fake gets.
+    Titles and embeddings are off unless a test turns them on: tests count the calls that the fake gets.
     """
-    return dict.fromkeys(SETTINGS, "") | {"PATH": os.environ["PATH"], "TITLE_MODEL": "none", **settings}
+    off = {"TITLE_MODEL": "none", "EMBEDDING_MODEL": "none"}
+    return dict.fromkeys(SETTINGS, "") | {"PATH": os.environ["PATH"], **off, **settings}
 
 
 class Database:

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from chat.documents.pages import PageText
+from chat.documents.passages import split
 from tests.attachments import documents
 from tests.fake_cloudflare.server import Fake
 from tests.support.server import Person
+from tests.support.waiting import until
 from tests.views.trees import asked, cut_short, started
 
 pytestmark = pytest.mark.database
@@ -25,6 +28,11 @@ def sent(fake: Fake, number: int = -1) -> str:
     """The content of a message of the last call upstream."""
     found: str = fake.calls[-1]["body"]["messages"][number]["content"]
     return found
+
+
+def embedded(fake: Fake) -> list[list[str]]:
+    """The texts of each request for embeddings."""
+    return [each["body"]["text"] for each in list(fake.calls) if "bge-m3" in each["path"]]
 
 
 def shown(person: Person, conversation: str) -> list[str]:
@@ -108,3 +116,20 @@ def test_a_form_without_scripts_brings_a_document(alice: Person, fake: Fake) -> 
     )
     assert answer.status_code == 303, answer.text
     assert shown(alice, answer.headers["Location"].split("/")[-2]) == ["a.md"]
+
+
+def test_parts_are_found_by_their_meaning_with_embeddings(servers: Any, fake: Fake) -> None:
+    """The document is too long for the window, and the answer is in words that the question does not have."""
+    alice = servers(EMBEDDING_MODEL="").person("alice")
+    filler = "It is about the days with rain in this place.\n" * 9_000
+    text = f"{filler}\n\nHolidays: thirty.\n\n{filler}"
+    told = uploaded(alice, "handbook.txt", text.encode())
+    passages = len([*split(PageText(1, text))])
+    until(lambda: sum(map(len, embedded(fake))) == passages)
+    until(lambda: all(each["ended"] for each in fake.calls))
+    first = asked(alice, "Vacation days?", attachments=[told["id"]])
+    assert "Holidays: thirty." in sent(fake)
+    assert embedded(fake)[-1] == ["Vacation days?"]
+    before = len(fake.calls)
+    asked(alice, "fake: words tokens=1", f"/messages/{first.meta['user_message']}/edit/", attachments=[])
+    assert len(fake.calls) == before + 1  # without a document nothing is embedded

@@ -35,6 +35,7 @@ from chat.turns.fork import fork
 from chat.turns.planner import Plan, Planner
 from chat.upstream.catalog import LlmModel
 from tests.attachments import pictures
+from tests.documents.building import built
 from tests.documents.stored import document
 from tests.support.readings import forget_readings
 
@@ -269,7 +270,8 @@ def test_a_long_document_is_answered_from_its_best_parts(alice: User) -> None:
     pages[122] += "The gambit of Bologna loses a knight."
     long = document(alice, pages, "openings.pdf")
     short = document(alice, ["Chess has kings."], "rules.txt", media_type="text/plain")
-    made = prompt.build_prompt("", None, "What is the gambit of Bologna?", LARGE, {}, [short], [long])
+    asked = "What is the gambit of Bologna?"
+    made = built(prompt.build_prompt, "", None, asked, LARGE, {}, [short], [long])
     assert "gambit of Bologna loses" in made.messages[0]["content"]
     assert (long.pk, 123) in [(each.attachment, each.page) for each in made.sent_parts]
 

@@ -1,0 +1,152 @@
+"""Ranking of long documents for prompts, and the embeddings that it compares: of questions and of documents.
+
+Without an embedding, for whatever reason, documents are ranked by their words alone.
+"""
+
+import asyncio
+import logging
+import time
+from collections import deque
+
+from django.conf import settings
+
+from chat.background import BackgroundTasks, log_failure
+from chat.db import run_in_db
+from chat.documents import best_passages, embeddings
+from chat.documents.best_passages import Ranked, RankingNeeded, Wanted
+from chat.documents.embeddings import Batch, QuestionVector
+from chat.documents.pages import key_of
+from chat.models import Attachment
+from chat.upstream.catalog import LlmModel
+from chat.upstream.client import Client
+from chat.upstream.errors import UpstreamError
+from chat.upstream.provider import Provider
+from chat.upstream.providers.embeddings import MAX_TEXTS
+
+NO_EMBEDDINGS = "none"  # the value of EMBEDDING_MODEL that turns them off
+QUESTION_SECONDS = 2.0  # that a send waits for the embedding of its question
+QUESTION_CHARS = 1_000  # at the beginning and at the end of a question
+LONG_TOKENS = 8_000  # of documents that get embeddings at the upload; others do when a prompt needs them
+MAX_DOCUMENTS = 100  # that wait; others get theirs when a prompt needs them
+MAX_BATCHES_A_DAY = 600  # of one person, in this process: about 8,000,000 tokens
+ATTEMPTS = 3
+RETRY_SECONDS = 10.0
+PAUSE_SECONDS = 60.0  # after a failure that may pass
+REFUSED_SECONDS = 3_600.0  # after one that will not, such as an unknown model
+DAY_SECONDS = 86_400.0
+
+logger = logging.getLogger(__name__)
+
+
+class DocumentRanking:
+    """To be used on the event loop. `alone`: models of the account are the only ones on this site."""
+
+    def __init__(self, client: Client, *, alone: bool) -> None:
+        self._client = client
+        self._alone = alone
+        self._model = settings.EMBEDDING_MODEL if client.cloudflare else NO_EMBEDDINGS
+        self._waiting: deque[tuple[int, Attachment]] = deque()
+        self._embedded: dict[int, int] = {}  # batches of each person on this day
+        self._day = 0.0
+        self._paused_until = 0.0
+        self._tasks = BackgroundTasks()
+        self._stopped = False
+
+    async def rank(self, person: int, needed: RankingNeeded) -> Ranked:
+        """Return the best passages for a prompt. Raises ServiceOverloaded."""
+        wanted, question = needed.wanted, None
+        if self._may_embed(needed.model):
+            question = await self._question(person, wanted)
+        return await asyncio.wrap_future(best_passages.submit(person, wanted, question))
+
+    def on_uploaded(self, document: Attachment) -> None:
+        """Embed a long document soon, if nobody's questions go elsewhere than to the account."""
+        is_long = not document.is_picture and document.tokens >= LONG_TOKENS
+        if document.owner_id and is_long and self._alone and self._is_on():
+            self._add(document.owner_id, document)
+
+    async def stop(self) -> None:
+        """Drop what is left: a prompt that needs it has it embedded later."""
+        self._stopped = True
+        await self._tasks.cancel()
+
+    def _is_on(self) -> bool:
+        return self._model != NO_EMBEDDINGS and not self._stopped and time.monotonic() >= self._paused_until
+
+    def _may_embed(self, model: LlmModel) -> bool:
+        """Return True if the account gets the prompt anyway."""
+        return self._is_on() and not model.local and model.host is not Provider.ENDPOINT
+
+    async def _question(self, person: int, wanted: Wanted) -> QuestionVector | None:
+        """Return the embedding of the latest question; None if it or a document has none in time."""
+        absent = await run_in_db(embeddings.without, wanted.documents, self._model)
+        for document in absent:
+            self._add(person, document)
+        text = _shortened(wanted.questions[0]) if wanted.questions else ""
+        if absent or not text:
+            return None
+        try:
+            async with asyncio.timeout(QUESTION_SECONDS):
+                [vector] = await self._client.embed(self._model, [text])
+        except TimeoutError:
+            self._paused_until = time.monotonic() + PAUSE_SECONDS
+            logger.warning("the embedding of a question took too long; its words alone count")
+        except UpstreamError as error:
+            self._pause(error)
+        else:
+            return QuestionVector(self._model, vector)
+        return None
+
+    def _add(self, person: int, document: Attachment) -> None:
+        known = {key_of(each) for _person, each in self._waiting}
+        if len(self._waiting) >= MAX_DOCUMENTS or key_of(document) in known:
+            return
+        self._waiting.append((person, document))
+        if not len(self._tasks):
+            self._tasks.start(log_failure(self._work(), "the embedding of documents"), "embeddings")
+
+    async def _work(self) -> None:
+        """Embed the waiting documents one after the other, of each person in turn."""
+        last: int | None = None
+        while self._waiting and self._is_on():
+            others = (each for each in self._waiting if each[0] != last)
+            last, document = chosen = next(others, self._waiting[0])
+            for batch in await run_in_db(embeddings.missing, document, self._model, MAX_TEXTS):
+                if not (self._is_allowed(last) and await self._embed(batch)):
+                    break
+            self._waiting.remove(chosen)
+        self._waiting.clear()
+
+    def _is_allowed(self, person: int) -> bool:
+        """Count a batch of this person. Return False if it is one too many for a day."""
+        now = time.monotonic()
+        if now - self._day >= DAY_SECONDS:
+            self._day, self._embedded = now, {}
+        self._embedded[person] = self._embedded.get(person, 0) + 1
+        return self._embedded[person] <= MAX_BATCHES_A_DAY
+
+    async def _embed(self, batch: Batch) -> bool:
+        """Embed and store a batch. Return False if the rest of the document has to wait."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                found = await self._client.embed(self._model, batch.texts)
+            except UpstreamError as error:
+                if error.permanent or attempt == ATTEMPTS:
+                    self._pause(error)
+                    return False
+                await asyncio.sleep(RETRY_SECONDS * attempt)
+            else:
+                return await run_in_db(embeddings.store, batch, self._model, found)
+        return False
+
+    def _pause(self, error: UpstreamError) -> None:
+        seconds = REFUSED_SECONDS if error.permanent else PAUSE_SECONDS
+        self._paused_until = time.monotonic() + seconds
+        logger.warning("embeddings are paused for %d s: %s %s", seconds, error, error.detail)
+
+
+def _shortened(question: str) -> str:
+    """Return the beginning and the end of a long question: between them may be pasted text."""
+    if len(question) > 2 * QUESTION_CHARS:
+        question = f"{question[:QUESTION_CHARS]} {question[-QUESTION_CHARS:]}"
+    return question.strip()

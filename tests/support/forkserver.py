@@ -1,7 +1,7 @@
 """Server processes by fork, from one that has imported their libraries: half of what a start costs.
 
-Each is `manage.py serve` from its first line, with an environment of its own: all that is ours, and every
-setting, is read after the fork.
+Each is `manage.py serve` from its first line, with an environment of its own: every setting, and all modules
+of ours that may read one, are read after the fork.
 https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods
 """
 

@@ -263,10 +263,9 @@ def test_a_queued_picture_comes_back_into_the_box(chat: Pictures) -> None:
     expect(chat.box).to_have_value("Well?")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing(window: Window, server: Server, width: int, scheme: str) -> None:
-    chat = Pictures.open(window, server, width=width, color_scheme=scheme, **WINDOW)
+def test_axe_finds_nothing(window: Window, server: Server, width: int) -> None:
+    chat = Pictures.open(window, server, width=width, **WINDOW)
     assert isinstance(chat, Pictures)
     chat.choose(BLIND)
     chat.add(PHOTO, DRAWING)

@@ -5,7 +5,8 @@ from typing import Any
 from botocore.config import Config
 from storages.backends.s3 import S3Storage
 
-CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 5, 20, 3
+# A file that cannot be read within half a minute fails: somebody waits for it.
+CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 3, 10, 2
 
 
 class S3AttachmentStorage(S3Storage):

@@ -1,13 +1,13 @@
 """Deletion of stored files that no attachment needs any more."""
 
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from django.core.files.storage import FileSystemStorage
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from chat.db import short_transaction
+from chat.db import short_transaction, write_lock
 from chat.models import Attachment, AttachmentFile
 
 from . import files
@@ -16,6 +16,7 @@ UNSENT_FOR = timedelta(hours=24)
 UNUSED_FOR = timedelta(hours=1)  # after the last upload of this content, which may not have its row yet
 STRAY_FOR = timedelta(days=1)
 BATCH_FILES = 50
+SHA256 = re.compile("[0-9a-f]{64}")
 FOLDERS = [f"{number:02x}" for number in range(256)]
 Stop = Callable[[], bool]
 
@@ -32,7 +33,7 @@ def unused() -> QuerySet[AttachmentFile]:
 
 
 def delete_unused(rows: QuerySet[AttachmentFile], stop: Stop) -> int:
-    """Delete unused files with their rows until `stop()`. Return their number. Raises OSError."""
+    """Delete unused files with their rows until `stop()`. Return their number. Raises StorageUnavailable."""
     deleted, last = 0, ""
     while not stop():
         found = rows.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)
@@ -50,12 +51,13 @@ def _delete(sha256: str) -> bool:
     The row is locked first: a copy of an attachment waits for it, then fails, and an upload of the same
     content waits for it, then makes both anew.
     """
+    files.exists(sha256)  # a bucket that does not answer fails here, where nobody waits for a lock
     with short_transaction():
         row = AttachmentFile.objects.select_for_update().filter(pk=sha256).first()
         if row is None or not unused().filter(pk=sha256).exists():
             return False
         row.delete()
-        files.delete(sha256)
+        files.delete(files.name_of(sha256))
     return True
 
 
@@ -66,29 +68,37 @@ def stray(stop: Stop) -> list[str]:
     for folder in FOLDERS:
         if stop():
             break
-        names = _names_in(folder)
+        names = files.names_in(folder)
         known = set(AttachmentFile.objects.filter(pk__startswith=folder).values_list("pk", flat=True))
         found += [f"{folder}/{name}" for name in names - known if _is_older(f"{folder}/{name}", before)]
     return found
 
 
 def delete_stray(stop: Stop) -> int:
-    """Delete the files that `stray` returns, until `stop()`. Return their number. Raises OSError."""
-    names = stray(stop)
-    for name in names:
-        files.storage().delete(name)
-    return len(names)
+    """Delete the files that `stray` returns, until `stop()`. Return their number.
+
+    Raises StorageUnavailable.
+    """
+    return sum(_delete_stray(name) for name in stray(stop) if not stop())
 
 
-def _names_in(folder: str) -> set[str]:
-    storage = files.storage()
-    if isinstance(storage, FileSystemStorage) and not storage.exists(folder):
-        return set()
-    return set(storage.listdir(folder)[1])
+def _delete_stray(name: str) -> bool:
+    """Delete a file that had no row, unless an upload of its content has made one meanwhile.
+
+    It first gets a row, on which `_delete` and such an upload wait for each other.
+    """
+    sha256 = name.rpartition("/")[2]
+    if not SHA256.fullmatch(sha256):  # the beginning of a file whose process was killed
+        files.delete(name)
+        return True
+    row = AttachmentFile(sha256=sha256, uploaded=timezone.now() - 2 * UNUSED_FOR)
+    with write_lock():
+        AttachmentFile.objects.bulk_create([row], ignore_conflicts=True)
+    return _delete(sha256)
 
 
 def _is_older(name: str, before: datetime) -> bool:
     try:
-        return files.storage().get_modified_time(name) < before
+        return files.modified(name) < before
     except FileNotFoundError:  # deleted meanwhile
         return False

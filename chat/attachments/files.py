@@ -1,18 +1,27 @@
-"""The stored files of attachments, in the storage `attachments`: on this machine or in a bucket."""
+"""The stored files of attachments, in the storage `attachments`: on this machine or in a bucket.
 
+A request reads and writes them in `POOL`, because a bucket can take long to answer: neither pages nor the
+database may wait for it.
+"""
+
+import hashlib
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import IO
 
 from django.core.files.base import ContentFile, File
-from django.core.files.storage import Storage, storages
+from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.utils.translation import gettext as _
+
+from chat.fair_executor import FairExecutor
 
 from .problems import StorageUnavailable
 
 PARTIAL = ".partial-"  # begins the name of a file that is being written
 RETRY_SECONDS = 10
+POOL = FairExecutor("storage")
 
 logger = logging.getLogger(__name__)
 
@@ -26,9 +35,15 @@ def name_of(sha256: str) -> str:
 
 
 def read(sha256: str) -> bytes:
-    """Return the bytes of a stored file. Blocks. Raises FileNotFoundError and StorageUnavailable."""
+    """Return the bytes of a stored file. Blocks. Raises StorageUnavailable, and FileNotFoundError.
+
+    A damaged file counts as missing: a model would refuse it, and with it each later turn of a conversation.
+    """
     with _available(), storage().open(name_of(sha256)) as file:
         content: bytes = file.read()
+    if hashlib.sha256(content).hexdigest() != sha256:
+        logger.error("the stored file %s is damaged", sha256)
+        raise FileNotFoundError(sha256)
     return content
 
 
@@ -48,10 +63,25 @@ def exists(sha256: str) -> bool:
         return storage().exists(name_of(sha256))
 
 
-def delete(sha256: str) -> None:
-    """Delete a stored file, if it exists. Blocks. Raises StorageUnavailable."""
+def delete(name: str) -> None:
+    """Delete the file of this name in the storage, if it exists. Blocks. Raises StorageUnavailable."""
     with _available():
-        storage().delete(name_of(sha256))
+        storage().delete(name)
+
+
+def names_in(folder: str) -> set[str]:
+    """Return the names of the files in a folder of the storage. Blocks. Raises StorageUnavailable."""
+    with _available():
+        found = storage()
+        if isinstance(found, FileSystemStorage) and not found.exists(folder):
+            return set()
+        return set(found.listdir(folder)[1])
+
+
+def modified(name: str) -> datetime:
+    """Return the time at which a file was stored. Blocks. Raises FileNotFoundError and StorageUnavailable."""
+    with _available():
+        return storage().get_modified_time(name)
 
 
 @contextmanager

@@ -107,11 +107,13 @@ def sha256_of_file(file: IO[bytes]) -> str:
 
 
 def keep_file(sha256: str, content: bytes | IO[bytes]) -> None:
-    """Store the file unless it is stored. It stays for `deletion.UNUSED_FOR` without an attachment, too."""
+    """Store the file. It stays for `deletion.UNUSED_FOR` without an attachment, too.
+
+    One that is there is written again, because it may be damaged.
+    """
     row = AttachmentFile(sha256=sha256)
     with write_lock():
         AttachmentFile.objects.bulk_create(
             [row], update_conflicts=True, update_fields=["uploaded"], unique_fields=["sha256"]
         )
-    if not files.exists(sha256):
-        files.write(sha256, content)
+    files.write(sha256, content)

@@ -188,7 +188,7 @@ def sweep(stop: Stop) -> dict[str, int]:
 def prune(stop: Stop) -> dict[str, int]:
     """Delete all that is due, until `stop()`. Return the number of deleted rows, or files, by kind.
 
-    Raises OSError: when a file cannot be deleted.
+    Raises OSError and StorageUnavailable: when a file cannot be deleted.
     """
     found = {}
     for kind in KINDS:

@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from chat.attachments import files
 from chat.attachments.problems import StorageUnavailable
 from chat.db import run_in_db
-from chat.fair_executor import RENDER_POOL
 from chat.message_rendering import Text, render_page
 from chat.models import Conversation, Message
 
@@ -45,7 +44,7 @@ async def html_pieces(conversation: Conversation, zone: tzinfo, name_of: NameOf)
         )
         for message in messages:
             rendered = next(html) if message["role"] == Message.Role.ASSISTANT else ""
-            pictures = RENDER_POOL.submit(conversation.user_id, _pictures, message)
+            pictures = files.POOL.submit(conversation.user_id, _pictures, message)
             yield _message(message, rendered, await asyncio.wrap_future(pictures), zone, name_of)
     yield END
 

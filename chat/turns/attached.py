@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from django.utils.translation import gettext as _
 
@@ -104,13 +104,17 @@ def _picture_of(attachment: Attachment) -> Picture:
     )
 
 
-async def load(keys: Collection[str]) -> Mapping[str, bytes]:
-    """Read the stored files of these SHA-256 sums, in threads; those that are gone are left out.
+async def load(person: Hashable, keys: Collection[str]) -> Mapping[str, bytes]:
+    """Read the stored files of these SHA-256 sums, in a thread; those that are gone are left out.
 
-    Raises UpstreamError when the storage fails.
+    `person`: the one whose share of the threads this uses. Raises UpstreamError when the storage fails.
     """
-    contents = await asyncio.gather(*(asyncio.to_thread(_read, key) for key in keys))
-    return {key: content for key, content in zip(keys, contents, strict=True) if content is not None}
+    return await asyncio.wrap_future(files.POOL.submit(person, _read_all, keys))
+
+
+def _read_all(keys: Collection[str]) -> Mapping[str, bytes]:
+    contents = {key: _read(key) for key in keys}
+    return {key: content for key, content in contents.items() if content is not None}
 
 
 def _read(key: str) -> bytes | None:

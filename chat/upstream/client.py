@@ -1,6 +1,6 @@
 """The client for all providers and the local model: one per event loop, with more connections than runs."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
@@ -47,7 +47,7 @@ SENTENCES_OF_PROVIDERS = {Provider.ENDPOINT: SENTENCES, Provider.AI_SEARCH: AI_S
 API_READ_FACTOR = 1.5  # a longer interval for API clients: a read costs as much as processing three tokens
 
 
-async def no_pictures(keys: Collection[str]) -> Mapping[str, bytes]:
+async def no_pictures(person: Hashable, keys: Collection[str]) -> Mapping[str, bytes]:
     return {}
 
 
@@ -156,7 +156,8 @@ class Client:
 
     async def _build(self, request: ChatRequest, stream: bool) -> Request:
         if pictures.has_pictures(request.messages):
-            messages = await pictures.with_data(request.messages, self._load_pictures)
+            person = request.metadata.get("person")
+            messages = await pictures.with_data(request.messages, self._load_pictures, person)
             request = replace(request, messages=messages)
         if request.model.local:
             assert self._local is not None

@@ -7,7 +7,7 @@ reads their bytes when the request is sent.
 
 import asyncio
 import base64
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,8 @@ class Picture:
 
 
 Part = str | Picture
-Load = Callable[[Collection[str]], Awaitable[Mapping[str, bytes]]]
+# Called with the person whose share of the threads it uses, and the keys of pictures.
+Load = Callable[[Hashable, Collection[str]], Awaitable[Mapping[str, bytes]]]
 
 
 def message_of(role: str, parts: list[Part]) -> Message:
@@ -122,13 +123,13 @@ def _replaced(message: Message, parts: list[Part]) -> Message:
     return message_of(message["role"], parts) | other
 
 
-async def with_data(messages: list[Message], load: Load) -> list[Message]:
+async def with_data(messages: list[Message], load: Load, person: Hashable) -> list[Message]:
     """Return the messages in OpenAI's shape, with the bytes of their pictures as data URLs.
 
-    A picture whose bytes are gone becomes a line of text.
+    A picture whose bytes are gone becomes a line of text. `person`: see `Load`.
     """
     keys = {each.key for message in messages for each in pictures_of(message) if each.key}
-    found = await load(keys) if keys else {}
+    found = await load(person, keys) if keys else {}
     return await asyncio.to_thread(lambda: [_openai_message(message, found) for message in messages])
 
 

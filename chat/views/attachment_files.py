@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 
 from chat.attachments import files
 from chat.exceptions import NotFound
-from chat.fair_executor import RENDER_POOL
 from chat.models import Attachment
 from chat.models.attachment import EXTENSIONS
 
@@ -33,7 +32,7 @@ async def respond(request: HttpRequest, attachment: Attachment, reader: Hashable
     etag = quote_etag(attachment.sha256)
     response = get_conditional_response(request, etag=etag)
     if response is None:
-        content = await asyncio.wrap_future(RENDER_POOL.submit(reader, _read, attachment.sha256))
+        content = await asyncio.wrap_future(files.POOL.submit(reader, _read, attachment.sha256))
         is_picture = attachment.is_picture
         response = HttpResponse(content, content_type=attachment.media_type if is_picture else DOWNLOAD)
         response["Content-Disposition"] = _disposition(attachment)

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from chat.admin.access_log import record_once
 from chat.assistants import documents
-from chat.attachments import reading, uploads
+from chat.attachments import files, reading, uploads
 from chat.attachments.conversion import convert
 from chat.attachments.decoding import Picture
 from chat.attachments.extraction import Extracted, NeedsConversion
@@ -91,13 +91,13 @@ async def _store(user: User, received: ReceivedFile, *, documents_only: bool = F
     found = await _read(user, received)
     if documents_only and isinstance(found, Picture):
         raise documents.picture_refused(name)
-    # Not in a database thread, which a slow bucket would hold up. Shielded: what is stored gets its row.
+    # Shielded: what is stored gets its row.
     if isinstance(found, Picture):
-        storing = RENDER_POOL.submit(user.pk, uploads.store, user, name, found)
+        storing = files.POOL.submit(user.pk, uploads.store, user, name, found)
     else:
         # The file is closed when the request ends, also before this has run.
         kept = os.fdopen(os.dup(file.fileno()), "rb")
-        storing = RENDER_POOL.submit(user.pk, _store_document, user, name, kept, found)
+        storing = files.POOL.submit(user.pk, _store_document, user, name, kept, found)
     stored = await asyncio.shield(asyncio.wrap_future(storing))
     if not stored.is_picture:
         (await get_engine()).document_ranking.on_uploaded(stored)

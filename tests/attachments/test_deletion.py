@@ -205,3 +205,43 @@ def test_uploads_at_the_same_time_together_exceed_no_limit(
     errors = together(*works)
     assert {type(error) for error in errors} == {TooManyUnsent}
     assert Attachment.objects.count() == 3
+
+
+def test_an_upload_keeps_the_file_that_a_pruning_found_stray(
+    alice: User, attachments: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.write(uploads.sha256_of(b"a picture"), b"a picture")
+    monkeypatch.setattr(deletion, "_is_older", lambda name, before: True)
+    found = deletion.stray(never)
+    assert len(found) == 1
+    uploads.store(alice, "a.jpg", picture())
+    monkeypatch.setattr(deletion, "stray", lambda stop: found)
+    assert deletion.delete_stray(never) == 0
+    assert files.read(Attachment.objects.get().sha256) == b"a picture"
+
+
+def test_an_upload_during_the_deletion_of_a_stray_file_has_its_file(
+    alice: User, attachments: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deletion, "_is_older", lambda name, before: True)
+    for _round in range(10):
+        Attachment.objects.all().delete()
+        AttachmentFile.objects.all().delete()
+        files.write(uploads.sha256_of(b"a picture"), b"a picture")
+        errors = together(
+            lambda: uploads.store(alice, "a.jpg", picture()), lambda: deletion.delete_stray(never)
+        )
+        assert errors == []
+        assert files.read(Attachment.objects.get().sha256) == b"a picture"
+
+
+@pytest.mark.parametrize("content", [b"", b"a pict", b"a PICTURE"], ids=["empty", "cut", "changed"])
+def test_a_damaged_file_counts_as_missing_until_it_is_uploaded_again(
+    alice: User, attachments: Path, content: bytes
+) -> None:
+    stored = uploads.store(alice, "a.jpg", picture())
+    (attachments / files.name_of(stored.sha256)).write_bytes(content)
+    with pytest.raises(FileNotFoundError):
+        files.read(stored.sha256)
+    uploads.store(alice, "a.jpg", picture())
+    assert files.read(stored.sha256) == b"a picture"

@@ -2,15 +2,18 @@
 
 import importlib.util
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from chat.attachments import deletion, files, uploads
 from chat.attachments.decoding import Picture
 from chat.attachments.problems import StorageUnavailable
+from chat.db import short_transaction
 from chat.models import Attachment, AttachmentFile, User
 from tests.conftest import missing
 from tests.support.fake_s3 import FakeS3, serving
@@ -71,3 +74,30 @@ def test_a_bucket_that_is_down_raises_and_keeps_the_row(bucket: FakeS3) -> None:
     assert not Attachment.objects.exists()
     bucket.down = False
     assert uploads.store(alice, "a.jpg", Picture(b"a picture", "image/jpeg", 4, 3))
+
+
+def test_no_lock_is_held_while_a_bucket_is_down(bucket: FakeS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    uploads.keep_file(uploads.sha256_of(b"x"), b"x")
+    AttachmentFile.objects.update(uploaded=timezone.now() - timedelta(hours=2))
+    bucket.down = True
+    locked: list[bool] = []
+
+    def lock() -> AbstractContextManager[None]:
+        locked.append(True)
+        return short_transaction()
+
+    monkeypatch.setattr(deletion, "short_transaction", lock)
+    with pytest.raises(StorageUnavailable):
+        deletion.delete_unused(deletion.unused(), never)
+    assert not locked
+    bucket.down = False
+    assert deletion.delete_unused(deletion.unused(), never) == 1
+    assert locked
+
+
+def test_pruning_says_that_the_storage_failed(bucket: FakeS3) -> None:
+    uploads.keep_file(uploads.sha256_of(b"x"), b"x")
+    AttachmentFile.objects.update(uploaded=timezone.now() - timedelta(hours=2))
+    bucket.down = True
+    with pytest.raises(CommandError, match="Pruning stopped: Files can’t be stored"):
+        call_command("prune")

@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,12 +16,14 @@ ERROR = "<Error><Code>{}</Code><Message>no</Message></Error>"
 
 
 class FakeS3:
-    """`objects` by key; `down` answers 503."""
+    """`objects` by key; `down` answers 503, `silent` nothing until it is False again."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.objects: dict[str, bytes] = {}
         self.down = False
+        self.silent = False
+        self.waiting = 0  # requests
 
 
 @contextmanager
@@ -44,6 +47,13 @@ class _Handler(BaseHTTPRequestHandler):
     @property
     def _bucket(self) -> FakeS3:
         return self.server.bucket  # type: ignore[attr-defined, no-any-return]
+
+    def parse_request(self) -> bool:
+        self._bucket.waiting += 1
+        while self._bucket.silent:
+            time.sleep(0.02)
+        self._bucket.waiting -= 1
+        return super().parse_request()
 
     def _key(self) -> str:
         """The key in `/bucket/key`."""

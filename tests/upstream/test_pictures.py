@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +37,7 @@ BLIND = LlmModel("@cf/zai-org/glm-4.7-flash", "GLM", window=131_072)
 CAT = Picture("image/png", len(PNG), 640, 480, label="a cat", key="c")
 
 
-async def load(keys: Collection[str]) -> Mapping[str, bytes]:
+async def load(person: Hashable, keys: Collection[str]) -> Mapping[str, bytes]:
     return {key: PNG for key in keys if key != "gone"}
 
 
@@ -108,7 +108,7 @@ def test_turns_with_pictures_are_left_out_when_the_window_is_full() -> None:
 async def test_bytes_are_read_when_the_request_is_sent() -> None:
     gone = replace(CAT, key="gone")
     inline = Picture("image/gif", 3, url="data:image/gif;base64,R0lG")
-    (message,) = await with_data([message_of("user", ["Well?", CAT, gone, inline])], load)
+    (message,) = await with_data([message_of("user", ["Well?", CAT, gone, inline])], load, "alice")
     assert message == {
         "role": "user",
         "content": [
@@ -185,7 +185,7 @@ async def test_no_fallback_answers_without_having_seen_the_picture(fake: Fake) -
 
 
 async def test_body_that_is_too_large_is_an_error_that_is_not_retried(fake: Fake) -> None:
-    async def huge(keys: Collection[str]) -> Mapping[str, bytes]:
+    async def huge(person: Hashable, keys: Collection[str]) -> Mapping[str, bytes]:
         return dict.fromkeys(keys, PNG + b"." * 9000000)
 
     made = Client(account(fake), None, read_interval=0.01, load_pictures=huge)
@@ -216,6 +216,6 @@ async def test_pictures_are_encoded_off_the_event_loop() -> None:
             await asyncio.sleep(0)
 
     ticking = asyncio.create_task(tick())
-    await with_data([message_of("user", [CAT])], load)
+    await with_data([message_of("user", [CAT])], load, "alice")
     ticking.cancel()
     assert len(seen) > 1

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
+from chat.attachments.problems import StorageUnavailable
 from chat.retention import batches, kinds
 
 
@@ -21,7 +22,8 @@ class Command(BaseCommand):
         dry = options["dry_run"]
         try:
             found = kinds.count() if dry else kinds.prune(batches.never)
-        except (DatabaseError, OSError) as error:
-            raise CommandError(f"Pruning stopped: {error}. What is already deleted stays deleted.") from error
+        except (DatabaseError, OSError, StorageUnavailable) as error:
+            reason = f"Pruning stopped: {str(error).rstrip('.')}."
+            raise CommandError(f"{reason} What is already deleted stays deleted.") from error
         for name, rows in found.items():
             self.stdout.write(f"{'would delete' if dry else 'deleted'} {rows} {name}")

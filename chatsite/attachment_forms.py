@@ -7,6 +7,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from chat.attachments.problems import StorageUnavailable
 from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, is_form_with_files
 from chat.backends import client_address
 from chat.fair_executor import RENDER_POOL
@@ -59,4 +60,6 @@ def _read(request: HttpRequest) -> HttpResponse | None:
         return refuse(request, 413, attachments.too_large(), code="attachment_too_large")
     except UNREADABLE:
         return refuse(request, 400)
+    except StorageUnavailable as error:
+        return refuse(request, error.status, error.message, code=error.code, retry_after=error.retry_after)
     return None

@@ -6,7 +6,6 @@ import binascii
 import hashlib
 import io
 import re
-import tempfile
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +16,7 @@ from chat.attachments.conversion import convert
 from chat.attachments.extraction import MAX_CHARACTERS, Extracted, NeedsConversion, extract
 from chat.attachments.problems import DocumentTooLong, TooManyAtOnce
 from chat.attachments.readers import READERS
-from chat.attachments.receiving import folder
+from chat.attachments.receiving import disk_errors, temporary_file
 from chat.documents import prompt_text
 from chat.documents.pages import PageText
 from chat.exceptions import BadRequest, PayloadTooLarge
@@ -116,9 +115,10 @@ async def _read(client: Client, person: int, document: Document) -> Extracted:
 
 
 def _extract(document: Document) -> Extracted:
-    with tempfile.TemporaryFile(dir=folder()) as file:
-        file.write(document.content)
-        file.flush()
+    with temporary_file() as file:
+        with disk_errors():
+            file.write(document.content)
+            file.flush()
         return extract(file, document.name)
 
 

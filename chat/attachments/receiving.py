@@ -1,8 +1,10 @@
 """Forms that bring pictures and documents, and the handler that writes these into files without names."""
 
+import logging
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from importlib import import_module
@@ -20,7 +22,11 @@ from django.core.exceptions import (
 from django.core.files.uploadhandler import FileUploadHandler
 from django.http import UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
+from django.utils.translation import gettext as _
 
+from .problems import StorageUnavailable
+
+RETRY_SECONDS = 60
 FORM_BYTES = 65_536  # allowance for the multipart form around a file
 MAX_TEXT_BYTES = 1_048_576  # of such a form without its files
 MAX_PER_MESSAGE = 8
@@ -36,6 +42,8 @@ UNREADABLE = (
     TooManyFilesSent,
     UnreadablePostError,
 )
+
+logger = logging.getLogger(__name__)
 
 
 def body_limit(method: bytes, uri: bytes, content_type: bytes) -> int:
@@ -88,6 +96,26 @@ class ReceivedFile:
     size: int
 
 
+@contextmanager
+def disk_errors() -> Iterator[None]:
+    """Raise StorageUnavailable where a file that arrives cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        logger.error("an uploaded file could not be written: %s", error)
+        raise StorageUnavailable(unwritable(), retry_after=RETRY_SECONDS) from error
+
+
+def unwritable() -> str:
+    return _("The server’s disk is full or can’t be written. Tell your administrator.")
+
+
+def temporary_file() -> IO[bytes]:
+    """Return a new file without a name. Raises StorageUnavailable."""
+    with disk_errors():
+        return tempfile.TemporaryFile(dir=folder())
+
+
 class AttachmentUploadHandler(FileUploadHandler):
     """Collect the files of `field` in `files`; the caller closes them. Refuse other fields' files.
 
@@ -105,19 +133,21 @@ class AttachmentUploadHandler(FileUploadHandler):
             raise TooManyFilesSent(f"no file is expected in {field_name!r}")
         if len(self.files) >= self.most:
             raise TooManyFilesSent("there are too many files")
-        file = tempfile.TemporaryFile(dir=folder())  # noqa: SIM115 - closed by `close`
-        self.files.append(ReceivedFile(file_name[:LONGEST_RAW_NAME], file, 0))
+        self.files.append(ReceivedFile(file_name[:LONGEST_RAW_NAME], temporary_file(), 0))
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         received = self.files[-1]
         received.size += len(raw_data)
         if received.size > settings.ATTACHMENT_MAX_BYTES:
             raise RequestDataTooBig("the file is larger than ATTACHMENT_MAX_BYTES")
-        received.file.write(raw_data)
+        with disk_errors():
+            received.file.write(raw_data)
 
     def file_complete(self, file_size: int) -> None:
-        self.files[-1].file.flush()
+        with disk_errors():
+            self.files[-1].file.flush()
 
     def close(self) -> None:
         for received in self.files:
-            received.file.close()
+            with suppress(OSError):  # of a full disk
+                received.file.close()

@@ -2,22 +2,21 @@
 
 import io
 import json
-import logging
 import re
 import uuid
 import zipfile
 from collections.abc import Collection, Iterator
-from datetime import UTC, datetime, tzinfo
+from concurrent.futures import Future
+from datetime import UTC, tzinfo
 
 from django.utils import timezone
 
-from chat.attachments import files
-from chat.attachments.problems import StorageUnavailable
 from chat.models import Attachment, Conversation, Preferences, User
 from chat.models.conversation import ConversationQuerySet
 
+from .archived_files import ArchivedFiles, entry
 from .assistants import FOLDER, assistant_objects, documents_of
-from .document import file_name, written
+from .document import written
 from .json_export import json_pieces
 from .markdown_export import NameOf, markdown_pieces
 from .prompts import FILE as PROMPTS
@@ -25,13 +24,9 @@ from .prompts import prompts_json
 
 FORMAT, VERSION = "chat.account", 1
 ACCOUNT = "account.json"
-PRIVATE = 0o600 << 16  # the file's permissions, as zip stores them
-FIRST_YEAR = 1980  # the earliest that a zip file's times can express
 PIECE_BYTES = 65_536
 TITLE_CHARS = 40
 FROM_MARKDOWN = "../"  # from the folder `markdown` to the archive's root
-
-logger = logging.getLogger(__name__)
 
 
 class _Pipe(io.RawIOBase):
@@ -58,22 +53,26 @@ class _Pipe(io.RawIOBase):
 
 def archive_pieces(
     user: User, zone: tzinfo, name_of: NameOf, only: Collection[uuid.UUID] | None = None
-) -> Iterator[bytes]:
+) -> "Iterator[bytes | Future[bytes]]":
     """Yield the file in pieces, reading from the database only what the next piece needs.
+
+    Also yield a future for each attachment, whose file is read outside the threads of the database. It must
+    be done when the next piece is asked for.
 
     `only`: ids of the conversations to export; None for all of the user's, and the assistants.
     """
-    pipe, packed = _Pipe(), set[str]()
+    pipe = _Pipe()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_entry(ACCOUNT, timezone.now()), _account(user))
+        files = ArchivedFiles(archive, user)
+        archive.writestr(entry(ACCOUNT, timezone.now()), _account(user))
         if only is None and (own_prompts := prompts_json(user)):
-            archive.writestr(_entry(PROMPTS, timezone.now()), own_prompts)
+            archive.writestr(entry(PROMPTS, timezone.now()), own_prompts)
         # Before the conversations, which an import connects with them.
         for assistant in assistant_objects(user) if only is None else ():
             text = json.dumps(assistant, ensure_ascii=False, indent=1) + "\n"
-            archive.writestr(_entry(f"{FOLDER}{assistant['id']}.json", timezone.now()), text)
+            archive.writestr(entry(f"{FOLDER}{assistant['id']}.json", timezone.now()), text)
             yield pipe.take()
-            yield from _packed(archive, pipe, documents_of(assistant), packed)
+            yield from _packed(pipe, files.pack(documents_of(assistant)))
         wanted = exported(user) if only is None else exported(user).filter(pk__in=only)
         for key in list(wanted.order_by("-updated", "-pk").values_list("pk", flat=True)):
             conversation = exported(user).prefetch_related("tags").filter(pk=key).first()
@@ -83,40 +82,22 @@ def archive_pieces(
                 (f"conversations/{key}.json", json_pieces(conversation)),
                 (_readable_name(conversation), markdown_pieces(conversation, zone, name_of, FROM_MARKDOWN)),
             ):
-                with archive.open(_entry(name, conversation.updated), "w") as file:
+                with archive.open(entry(name, conversation.updated), "w") as file:
                     for text in texts:
                         file.write(text.encode())
                         if len(pipe) >= PIECE_BYTES:
                             yield pipe.take()
-            yield from _packed(archive, pipe, _attachments(conversation), packed)
+            sent = Attachment.objects.filter(message__conversation=conversation, message__deleted=None)
+            yield from _packed(pipe, files.pack(list(sent)))
+        files.finish()
     yield pipe.take()
 
 
-def _attachments(conversation: Conversation) -> list[Attachment]:
-    """Return the attachments of the conversation."""
-    return list(Attachment.objects.filter(message__conversation=conversation, message__deleted=None))
-
-
-def _packed(
-    archive: zipfile.ZipFile, pipe: _Pipe, attachments: list[Attachment], packed: set[str]
-) -> Iterator[bytes]:
-    """Add each file whose name is not yet among `packed`, and yield the archive's bytes."""
-    for attachment in attachments:
-        if file_name(attachment) not in packed:
-            packed.add(file_name(attachment))
-            _pack(archive, attachment)
-            yield pipe.take()
-
-
-def _pack(archive: zipfile.ZipFile, attachment: Attachment) -> None:
-    """Add the attachment's file; pictures are not compressed again. A file that is missing is left out."""
-    entry = _entry(file_name(attachment), attachment.created)
-    if attachment.is_picture:
-        entry.compress_type = zipfile.ZIP_STORED
-    try:
-        archive.writestr(entry, files.read(attachment.sha256))
-    except (FileNotFoundError, StorageUnavailable):
-        logger.warning("the file of attachment %s is missing", attachment.pk)
+def _packed(pipe: _Pipe, readings: "Iterator[Future[bytes]]") -> "Iterator[bytes | Future[bytes]]":
+    """Yield each future, and what the file has added to the archive."""
+    for reading in readings:
+        yield reading
+        yield pipe.take()
 
 
 def exported(user: User) -> ConversationQuerySet:
@@ -134,13 +115,6 @@ def _account(user: User) -> str:
         "instructions": row.instructions if row else "",
     }
     return json.dumps(about, ensure_ascii=False, indent=1) + "\n"
-
-
-def _entry(name: str, moment: datetime) -> zipfile.ZipInfo:
-    utc = moment.astimezone(UTC)
-    entry = zipfile.ZipInfo(name, (max(utc.year, FIRST_YEAR), *utc.timetuple()[1:6]))
-    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, PRIVATE
-    return entry
 
 
 def _readable_name(conversation: Conversation) -> str:

@@ -1,7 +1,6 @@
 """The pictures and documents in an imported archive of this chat, each read as an upload is."""
 
 import logging
-import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,9 +12,9 @@ from django.conf import settings
 from chat.attachments import names, reading, uploads
 from chat.attachments.decoding import Picture
 from chat.attachments.extraction import Extracted
-from chat.attachments.problems import QuotaExceeded
+from chat.attachments.problems import QuotaExceeded, StorageUnavailable
 from chat.attachments.readers import READERS
-from chat.attachments.receiving import folder
+from chat.attachments.receiving import disk_errors, temporary_file
 from chat.db import short_transaction
 from chat.exceptions import RequestError
 from chat.models import User
@@ -47,7 +46,10 @@ class Attachments:
         return [each.name for each in attachments if self._entry(each.file) is None]
 
     def store(self, attachment: ImportedAttachment) -> None:
-        """Store the file and set `attachment.stored`; leave it None if it is missing, broken or too much."""
+        """Store the file and set `attachment.stored`; leave it None if it is missing, broken or too much.
+
+        Raises StorageUnavailable.
+        """
         file = attachment.file
         if file not in self._stored and len(self._stored) < MAX_FILES:
             self._stored[file] = self._read(file)
@@ -61,6 +63,8 @@ class Attachments:
         try:
             with self._unpacked(entry) as file:
                 return self._keep(file, READERS.submit(self._user.pk, reading.read, file, name).result())
+        except StorageUnavailable:
+            raise  # the file is good, and the import goes on once it can be stored
         except (RequestError, *DAMAGED) as error:
             level = logging.INFO if isinstance(error, QuotaExceeded) else logging.WARNING
             logger.log(level, "an attachment was left out of an import: %s", error)
@@ -100,11 +104,16 @@ class Attachments:
 
     @contextmanager
     def _unpacked(self, entry: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
-        """Unpack the entry into a file without a name. Raises BadZipFile beyond the size that it declares."""
+        """Unpack the entry into a file without a name. Raises BadZipFile beyond the size that it declares.
+
+        Raises StorageUnavailable when the disk is full.
+        """
         assert self._archive
-        with tempfile.TemporaryFile(dir=folder()) as file, self._archive.open(entry) as member:
+        with temporary_file() as file, self._archive.open(entry) as member:
             while piece := member.read(PIECE_BYTES):
-                file.write(piece)
+                with disk_errors():
+                    file.write(piece)
+                    file.flush()
                 if file.tell() > entry.file_size:
                     raise zipfile.BadZipFile("a file is larger than it says")
             yield file

@@ -1,8 +1,10 @@
 """The streaming response of an export, whose file is built while it is downloaded."""
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator
-from typing import TypeVar
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.http import content_disposition_header
@@ -46,13 +48,21 @@ class Download(StreamingHttpResponse):
                 del _open[person]
 
 
-async def read_pieces(pieces: Iterator[T], is_allowed: Callable[[], bool]) -> AsyncIterator[T]:
-    """Yield the pieces, each computed in a database thread. End early if the person loses access."""
+async def read_pieces(
+    pieces: "Iterator[T | Future[Any]]", is_allowed: Callable[[], bool]
+) -> AsyncIterator[T]:
+    """Yield the pieces, each computed in a database thread. End early if the person loses access.
+
+    `pieces` may yield futures, each of which is waited for before the next piece is asked for.
+    """
     while await run_in_db(is_allowed):
-        piece: T | None = await run_in_db(lambda: next(pieces, None))
+        piece = await run_in_db(lambda: next(pieces, None))
         if piece is None:
             return
-        yield piece
+        if isinstance(piece, Future):
+            await asyncio.wait([asyncio.wrap_future(piece)])
+        else:
+            yield piece
 
 
 async def while_allowed(pieces: AsyncIterator[str], is_allowed: Callable[[], bool]) -> AsyncIterator[str]:

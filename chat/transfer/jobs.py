@@ -14,6 +14,7 @@ from typing import Any
 from django.db import Error
 from django.utils import timezone
 
+from chat.attachments.problems import StorageUnavailable
 from chat.db import write_lock
 from chat.model_catalog import catalog
 from chat.models import ImportJob
@@ -52,8 +53,10 @@ def work(stop: Stop) -> bool:
     try:
         _Step(job, stop).run()
     except _Ended:
-        # Let another process take over at once, without waiting until the heartbeat has expired.
-        ImportJob.objects.filter(pk=job.pk, claim=job.claim).update(beat=None)
+        _release(job)
+    except StorageUnavailable:
+        _release(job)
+        raise  # an outage, too
     except FileProblem as problem:
         finish(job, ImportJob.State.REFUSED, problem=problem.code)
     except Error:
@@ -62,6 +65,12 @@ def work(stop: Stop) -> bool:
         logger.exception("an import failed")
         finish(job, ImportJob.State.REFUSED, problem="failed")
     return True
+
+
+def _release(job: ImportJob) -> None:
+    """Let another process take over at once, without waiting until the heartbeat has expired."""
+    with write_lock():
+        ImportJob.objects.filter(pk=job.pk, claim=job.claim).update(beat=None)
 
 
 def tidy() -> None:

@@ -15,6 +15,8 @@ from django.http import HttpRequest, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
 
+from chat.attachments.problems import StorageUnavailable
+from chat.attachments.receiving import disk_errors
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.models.import_job import LONGEST_FILE_NAME
 from chat.wire.text import sanitize
@@ -53,31 +55,38 @@ class ReceivedFile(FileUploadHandler):
         if field_name != FIELD:
             raise StopUpload(connection_reset=True)
         self.name = sanitize(file_name)[:LONGEST_FILE_NAME]
-        self.path.touch(mode=0o600)
-        self._file, self.size = self.path.open("wb"), 0
+        with disk_errors():
+            self.path.touch(mode=0o600)
+            self._file, self.size = self.path.open("wb"), 0
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         assert self._file
         self.size = start + len(raw_data)
         if self.size > uploads.max_file_bytes():
             raise RequestDataTooBig
-        self._file.write(raw_data)
+        with disk_errors():
+            self._file.write(raw_data)
 
     def file_complete(self, file_size: int) -> None:
         self.close()
 
     def close(self) -> None:
         if self._file:
-            self._file.close()
+            with disk_errors():
+                self._file.close()
 
     def discard(self) -> None:
-        self.close()
+        with contextlib.suppress(StorageUnavailable):
+            self.close()
         with contextlib.suppress(FileNotFoundError):
             self.path.unlink()
 
 
 def receive(request: HttpRequest, job: uuid.UUID) -> ReceivedFile:
-    """Store the file of the request's form. Raises BadRequest and PayloadTooLarge; then no file is left."""
+    """Store the file of the request's form. Raises BadRequest, PayloadTooLarge and StorageUnavailable.
+
+    Then no file is left.
+    """
     handler = ReceivedFile(request, job)
     request.upload_handlers = [handler]
     try:

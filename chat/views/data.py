@@ -8,6 +8,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from chat.attachments.receiving import unwritable
 from chat.models import ImportJob
 from chat.transfer import problems, uploads
 from chat.transfer.formats import NAMES
@@ -23,6 +24,7 @@ EXPIRED = _("This page had expired. Choose the file again.")
 PROBLEMS: dict[str, Callable[[], str | Promise]] = {
     "large": too_large,
     "busy": lambda: BUSY,
+    "full": unwritable,
     "empty": empty,
     "expired": lambda: EXPIRED,
     "open": imports.another_is_open,

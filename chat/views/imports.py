@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from chat.attachments.problems import StorageUnavailable
 from chat.db import run_in_db, write_lock
 from chat.exceptions import (
     BadRequest,
@@ -41,6 +42,7 @@ PROBLEMS: dict[type[RequestError], str] = {
     Forbidden: "expired",
     Conflict: "open",
     ServiceOverloaded: "many",
+    StorageUnavailable: "full",
 }
 
 

@@ -34,19 +34,30 @@ class Refusal(NamedTuple):
     headers: dict[bytes, bytes]
 
 
+UNWRITABLE = Refusal(
+    503,
+    error_body(
+        "storage_full", 3040, "The server's disk is full or can't be written. Tell your administrator."
+    ),
+    JSON | {b"Retry-After": b"60"},
+)
+
+
 @dataclass(frozen=True, slots=True)
 class LargeBody:
     """What is allowed of an upload: `limit` in bytes, and `at_once` from the same `sender`.
 
-    `check` returns a refusal for a sender who turns out to be nobody, while the body arrives.
+    `unwritable` refuses what the disk does not take. `check` returns a refusal for a sender who turns out to
+    be nobody, while the body arrives.
     """
 
     sender: Hashable
     limit: int
     at_once: int
-    folder: Path
+    folder: Callable[[], Path]
     too_large: Refusal
     busy: Refusal
+    unwritable: Refusal
     check: Callable[[], Awaitable[Refusal | None]] | None = None
 
 
@@ -69,10 +80,11 @@ def allowed(method: bytes, uri: bytes, headers: Any, length: int) -> LargeBody |
 
 def _import(person: int, limit: int) -> LargeBody:
     """Lead back to the page of the form, which says what is wrong."""
-    large, busy = (
-        Refusal(303, b"", {b"Location": (IMPORT_PAGE + problem).encode()}) for problem in ("large", "busy")
+    large, busy, full = (
+        Refusal(303, b"", {b"Location": (IMPORT_PAGE + problem).encode()})
+        for problem in ("large", "busy", "full")
     )
-    return LargeBody(person, limit, 1, uploads.folder(), large, busy)
+    return LargeBody(person, limit, 1, uploads.folder, large, busy, full)
 
 
 def _attachments(session: str, limit: int) -> LargeBody:
@@ -82,7 +94,7 @@ def _attachments(session: str, limit: int) -> LargeBody:
     sentence = "Too many files are arriving at once. Wait a moment, then add this one again."
     busy = Refusal(429, error_body("throttled", 3040, sentence), JSON | {b"Retry-After": b"5"})
     check = partial(_check, session)
-    return LargeBody(session, limit, FILES_AT_ONCE, receiving.folder(), large, busy, check)
+    return LargeBody(session, limit, FILES_AT_ONCE, receiving.folder, large, busy, UNWRITABLE, check)
 
 
 def _call(authorization: str) -> LargeBody | None:
@@ -96,7 +108,7 @@ def _call(authorization: str) -> LargeBody | None:
     sentence = "Too many large requests are arriving at once. Wait a moment, then try again."
     busy = Refusal(429, error_body("rate_limit_exceeded", 971, sentence), JSON | {b"Retry-After": b"5"})
     check = partial(_check_key, secret)
-    return LargeBody(secret, MAX_CALL_BYTES, CALLS_AT_ONCE, receiving.folder(), large, busy, check)
+    return LargeBody(secret, MAX_CALL_BYTES, CALLS_AT_ONCE, receiving.folder, large, busy, UNWRITABLE, check)
 
 
 async def _check_key(secret: str) -> Refusal | None:

@@ -8,6 +8,7 @@ Can go: when Daphne can refuse a body before it has arrived.
 
 import asyncio
 import io
+import logging
 import tempfile
 import time
 from collections import Counter
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 MAX_BODY_BYTES = 1_048_576  # but of uploads: see `large_bodies.py`
 MAX_DISCARDED_BYTES = 8 * MAX_BODY_BYTES  # of a refused body, which are still read
 DISCARDED_FACTOR = 3  # of a refused upload: this many times what is allowed
+logger = logging.getLogger(__name__)
 TOO_LONG = error_body("too_long", 3006, "The request is larger than 1 MiB. Send less.")
 
 
@@ -80,7 +82,11 @@ class LimitedRequest(WebRequest):
         else:
             self._upload_kind = upload
             self._arriving[upload.sender] += 1
-            self.content: IO[bytes] = tempfile.TemporaryFile(dir=upload.folder)  # noqa: SIM115 - closed by Twisted
+            try:
+                self.content: IO[bytes] = tempfile.TemporaryFile(dir=upload.folder())  # noqa: SIM115 - closed by Twisted
+            except OSError as error:
+                self._refuse_unwritable(upload, error)
+                return
             if upload.check:
                 self._checking = asyncio.ensure_future(self._refuse_unless(upload, upload.check))
 
@@ -110,7 +116,20 @@ class LimitedRequest(WebRequest):
             else:
                 self._refuse_upload(self._upload_kind.too_large)
         if not self._refused:
+            self._keep(data)
+
+    def _keep(self, data: bytes) -> None:
+        try:
             super().handleContentChunk(data)
+            self.content.flush()  # a full disk is noticed now, and not when the request is complete
+        except OSError as error:
+            if self._upload_kind is None:
+                raise
+            self._refuse_unwritable(self._upload_kind, error)
+
+    def _refuse_unwritable(self, upload: large_bodies.LargeBody, error: OSError) -> None:
+        logger.error("an upload could not be written: %s", error)
+        self._refuse_upload(upload.unwritable)
 
     def process(self) -> Any:
         if not self._refused:
@@ -145,7 +164,8 @@ class LimitedRequest(WebRequest):
 
     def _refuse_upload(self, response: large_bodies.Refusal) -> None:
         if self._upload_kind is not None:
-            self.content.close()
+            with suppress(OSError):  # of a full disk
+                self.content.close()
             self.content = io.BytesIO()
             self._end_upload()
         self._answer_early(*response)

@@ -1,10 +1,14 @@
 """Exports of a conversation, whole."""
 
 import json
+import uuid
+from collections.abc import Collection
+from concurrent.futures import Future
 from typing import Any
 
-from chat.models import Conversation
+from chat.models import Conversation, User
 from chat.timezones import UTC
+from chat.transfer.archive import archive_pieces
 from chat.transfer.json_export import json_pieces
 from chat.transfer.markdown_export import markdown_pieces
 
@@ -16,3 +20,14 @@ def as_json(conversation: Conversation) -> dict[str, Any]:
 
 def as_markdown(conversation: Conversation) -> str:
     return "".join(markdown_pieces(conversation, UTC, str))
+
+
+def archived(user: User, only: Collection[uuid.UUID] | None = None) -> bytes:
+    """The archive of all conversations, or of these; what it waits for, it waits for here."""
+    whole = b""
+    for piece in archive_pieces(user, UTC, str, only):
+        if isinstance(piece, Future):
+            piece.exception()
+        else:
+            whole += piece
+    return whole

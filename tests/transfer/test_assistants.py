@@ -17,13 +17,11 @@ from chat.assistants.content import Content, content_of
 from chat.attachments import files, uploads
 from chat.attachments.extraction import extract
 from chat.models import Assistant, Attachment, Conversation, ImportJob, User
-from chat.timezones import UTC
 from chat.transfer import assistants as transferred
 from chat.transfer import jobs
-from chat.transfer.archive import archive_pieces
 from chat.transfer.assistants import version_of
 from tests.attachments import pictures
-from tests.transfer.exported import as_json, as_markdown
+from tests.transfer.exported import archived, as_json, as_markdown
 from tests.transfer.importing import imported, never, uploaded
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -85,7 +83,7 @@ def test_an_export_is_imported_with_its_assistants(alice: User, bob: User, pirat
     talk.messages.create(role="user", text="Where?")
     library.edit(alice, pirate.pk, Content("Parrot"))
     library.edit(alice, pirate.pk, Content("Crow"))
-    archive = b"".join(archive_pieces(alice, UTC, str))
+    archive = archived(alice)
     file = zipfile.ZipFile(io.BytesIO(archive))
     exported = json.loads(file.read(f"assistants/{pirate.pk}.json"))
     jsonschema_rs.validator_for(SCHEMA, validate_formats=True).validate(exported)
@@ -163,7 +161,7 @@ def test_an_export_is_imported_with_the_documents(alice: User, bob: User, tmp_pa
     talk = Conversation.objects.create(user=alice, title="Games", model="m", assistant_version=mine.current)
     talk.messages.create(role="user", text="Who?")
     library.edit(alice, mine.pk, Content("Referee", documents=[more.pk, rules.pk]))
-    archive = b"".join(archive_pieces(alice, UTC, str))
+    archive = archived(alice)
     file = zipfile.ZipFile(io.BytesIO(archive))
     exported = json.loads(file.read(f"assistants/{mine.pk}.json"))
     jsonschema_rs.validator_for(SCHEMA, validate_formats=True).validate(exported)
@@ -195,7 +193,7 @@ def test_a_picture_is_imported_as_no_document(alice: User, bob: User, tmp_path: 
     library.create(alice, Content("Referee", documents=[rules.pk]))
     target = io.BytesIO()
     with (
-        zipfile.ZipFile(io.BytesIO(b"".join(archive_pieces(alice, UTC, str)))) as old,
+        zipfile.ZipFile(io.BytesIO(archived(alice))) as old,
         zipfile.ZipFile(target, "w") as new,
     ):
         for name in old.namelist():

@@ -13,9 +13,8 @@ from chat.attachments import files, uploads
 from chat.attachments.extraction import extract
 from chat.models import Attachment, Conversation, DocumentPage, ImportJob, Message, User
 from chat.timezones import UTC
-from chat.transfer.archive import archive_pieces
 from chat.transfer.html_export import html_pieces
-from tests.transfer.exported import as_json, as_markdown
+from tests.transfer.exported import archived, as_json, as_markdown
 from tests.transfer.importing import imported
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -46,7 +45,7 @@ def talk(ann: User, tmp_path: Path) -> Conversation:
 
 
 def archive(user: User) -> bytes:
-    return b"".join(archive_pieces(user, UTC, str))
+    return archived(user)
 
 
 def test_an_archive_holds_the_original_under_its_extension(ann: User, talk: Conversation) -> None:

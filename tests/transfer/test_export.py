@@ -19,7 +19,7 @@ from chat.transfer.archive import archive_pieces
 from chat.transfer.stylesheet import style_sheet
 from tests.support import message_trees
 from tests.support.message_trees import Tree, run
-from tests.transfer.exported import as_json, as_markdown
+from tests.transfer.exported import archived, as_json, as_markdown
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 SCHEMA = json.loads((Path(document.__file__).parent / "conversation.schema.json").read_text("utf-8"))
@@ -83,7 +83,7 @@ def test_markdown_has_the_branch_that_is_shown(tree: Tree) -> None:
 
 
 def archive(user: User) -> zipfile.ZipFile:
-    return zipfile.ZipFile(io.BytesIO(b"".join(archive_pieces(user, UTC, str))))
+    return zipfile.ZipFile(io.BytesIO(archived(user)))
 
 
 def test_the_archive_has_all_ones_own_conversations(tree: Tree) -> None:
@@ -124,6 +124,7 @@ def test_memory_does_not_grow_with_the_conversation(tree: Tree) -> None:
     tracemalloc.start()
     try:
         for piece in archive_pieces(tree.conversation.user, UTC, str):
+            assert isinstance(piece, bytes)
             size += len(piece)
             peak = max(peak, tracemalloc.get_traced_memory()[1])
     finally:

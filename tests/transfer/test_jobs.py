@@ -11,10 +11,9 @@ from django.utils import timezone
 from chat.models import Conversation, ImportJob, Message, User
 from chat.models.import_job import ABANDONED_AFTER
 from chat.search.verify import verify
-from chat.timezones import UTC
 from chat.transfer import jobs, storing, uploads
-from chat.transfer.archive import archive_pieces
 from tests.transfer import samples
+from tests.transfer.exported import archived
 from tests.transfer.importing import imported, never, start, uploaded
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database, pytest.mark.usefixtures("folder")]
@@ -144,7 +143,7 @@ def test_a_long_conversation_is_stored_in_steps_and_shown_when_it_is_complete(
 
 def test_an_archive_of_this_chat_is_imported_whole(ann: User) -> None:
     imported(ann, four())
-    archive = b"".join(archive_pieces(ann, UTC, str))
+    archive = archived(ann)
     ben = User.objects.create_user("ben")
     job = imported(ben, archive)
     assert (job.preview["sources"], job.stored, job.preview["skipped"]) == (["chat"], 4, {})

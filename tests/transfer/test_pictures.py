@@ -1,27 +1,28 @@
 """Pictures in exports of each format, and in the import of our own archives."""
 
 import base64
+import errno
 import io
 import json
 import re
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from asgiref.sync import async_to_sync
 
 from chat.attachments import files, uploads
 from chat.attachments.decoding import Picture, decode
+from chat.attachments.problems import StorageUnavailable
 from chat.models import Attachment, Conversation, ImportJob, Message, User
 from chat.timezones import UTC
-from chat.transfer import jobs
-from chat.transfer.archive import archive_pieces
+from chat.transfer import archived_files, jobs
 from chat.transfer.html_export import html_pieces
 from tests.attachments import pictures
-from tests.transfer.exported import as_json, as_markdown
-from tests.transfer.importing import imported, never, uploaded
+from tests.transfer.exported import archived, as_json, as_markdown
+from tests.transfer.importing import imported, never, start, uploaded
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 
@@ -58,8 +59,16 @@ def talk(ann: User) -> Conversation:
     return made
 
 
+def unavailable(*_arguments: Any) -> NoReturn:
+    raise StorageUnavailable("The bucket does not answer.")
+
+
+def full(**_options: Any) -> NoReturn:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def archive(user: User) -> bytes:
-    return b"".join(archive_pieces(user, UTC, str))
+    return archived(user)
 
 
 def opened(data: bytes) -> zipfile.ZipFile:
@@ -125,6 +134,53 @@ def test_an_export_is_imported_with_its_pictures(ann: User, talk: Conversation) 
         assert pictures.opened(files.read(each.sha256)).size == (each.width, each.height)
     imported(ben, archive(ann))
     assert Attachment.objects.filter(owner=ben).count() == 3
+
+
+def test_a_missing_file_is_listed_in_the_archive(ann: User, talk: Conversation, folder: Path) -> None:
+    lost = Attachment.objects.get(name="cat [0].png")
+    (folder / files.name_of(lost.sha256)).unlink()
+    with opened(archive(ann)) as found:
+        assert len([name for name in found.namelist() if name.startswith("attachments/")]) == 1
+        assert f"{lost.sha256}.png: cat [0].png" in found.read("missing-files.txt").decode()
+
+
+def test_an_export_breaks_off_while_the_storage_is_away(
+    ann: User, talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archived_files, "MAX_OUTAGES", 2)
+    monkeypatch.setattr(files, "read", unavailable)
+    with pytest.raises(StorageUnavailable):
+        archive(ann)
+
+
+def test_an_import_waits_for_the_storage(
+    ann: User, talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ben = User.objects.create_user("ben")
+    job = uploaded(ben, archive(ann))
+    jobs.work(never)
+    start(job)
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "write", unavailable)
+        with pytest.raises(StorageUnavailable):
+            jobs.work(never)
+    job.refresh_from_db()
+    assert (job.state, job.beat, job.stored) == (ImportJob.State.IMPORTING, None, 0)
+    jobs.work(never)
+    job.refresh_from_db()
+    assert (job.state, job.stored) == (ImportJob.State.DONE, 1)
+    assert Attachment.objects.filter(owner=ben).count() == 3
+
+
+def test_an_import_waits_while_the_disk_is_full(
+    ann: User, talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = uploaded(User.objects.create_user("ben"), archive(ann))
+    jobs.work(never)
+    start(job)
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(StorageUnavailable):
+        jobs.work(never)
 
 
 def test_json_alone_leaves_the_pictures_out(ann: User, talk: Conversation) -> None:

@@ -11,9 +11,8 @@ import pytest
 from django.conf import settings as site
 
 from chat.models import ImportJob, Prompt, User
-from chat.timezones import UTC
 from chat.transfer import jobs, prompts
-from chat.transfer.archive import archive_pieces
+from tests.transfer.exported import archived
 from tests.transfer.importing import imported, uploaded
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -47,7 +46,7 @@ def test_an_export_is_imported_once_by_its_owner_and_by_others(ann: User) -> Non
     for number in range(3):
         Prompt.objects.create(owner=ann, title=f"„{number}“", command=f"ü-{number}", text="a\n{{b:c}}\n")
     Prompt.objects.create(owner=ben, title="a secret", command="s", text="of ben", everybody=True)
-    data = b"".join(archive_pieces(ann, UTC, str))
+    data = archived(ann)
     with zipfile.ZipFile(BytesIO(data)) as archive:
         file = archive.read("prompts.json")
     found = json.loads(file)
@@ -68,7 +67,7 @@ def test_an_export_is_imported_once_by_its_owner_and_by_others(ann: User) -> Non
 
 def test_an_export_of_some_chats_and_one_without_prompts_has_none(ann: User) -> None:
     for only in (None, []):
-        with zipfile.ZipFile(BytesIO(b"".join(archive_pieces(ann, UTC, str, only)))) as archive:
+        with zipfile.ZipFile(BytesIO(archived(ann, only))) as archive:
             assert "prompts.json" not in archive.namelist()
         Prompt.objects.create(owner=ann, title="t", command=f"c{only}", text="x")
 

@@ -1,0 +1,124 @@
+"""A disk that is full and a bucket that does not answer: clear errors, and nobody else waits."""
+
+import base64
+import importlib.util
+import resource
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from tests.api.client import CHAT, Program
+from tests.attachments import pictures
+from tests.conftest import missing
+from tests.support.fake_s3 import FakeS3, serving
+from tests.support.people import CSRF, PASSWORD
+from tests.support.server import Person, Server
+from tests.support.waiting import until
+from tests.views import uploads as imports
+
+SEEING = "@cf/google/gemma-4-26b-a4b-it"
+LARGE = b"word " * 700_000
+LARGEST_FILE = 3_000_000
+UNSIGNED = {"Accept": "application/json"}
+
+
+def upload(person: Person, content: bytes, name: str) -> httpx.Response:
+    return person.client.post("/attachments/", files={"file": (name, content)}, headers=UNSIGNED)
+
+
+def code(answer: httpx.Response) -> str:
+    return f"{answer.status_code} {answer.json()['error']['code']}"
+
+
+@contextmanager
+def full_disk(server: Server) -> Iterator[None]:
+    """Let each file of the server end at LARGEST_FILE, as it would on a disk with so much room."""
+    assert server.process
+    assert server.process.pid
+    _soft, hard = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (LARGEST_FILE, hard))
+    try:
+        yield
+    finally:
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (hard, hard))
+
+
+def test_a_full_disk_refuses_files_and_nothing_else(server: Server) -> None:
+    alice = server.person("alice")
+    with full_disk(server):
+        answer = upload(alice, LARGE, "words.txt")
+        assert code(answer) == "503 storage_full"
+        assert answer.headers["Retry-After"] == "60"
+        assert "disk is full" in answer.json()["error"]["message"]
+        assert upload(alice, pictures.jpeg(), "a.jpg").status_code == 201
+        with alice.ask("Well?") as stream:
+            assert stream.to_end().finished
+    assert upload(alice, LARGE, "words.txt").status_code == 201
+    assert list((server.folder / "uploads").iterdir()) == []
+
+
+def test_a_full_disk_refuses_imports_and_api_calls(server: Server) -> None:
+    alice = server.person("alice")
+    made = alice.post("/settings/keys/", {"name": "p", "run": True, "list": True, "password": PASSWORD})
+    program = Program(server.url, made.json()["key"])
+    url = "data:image/jpeg;base64," + base64.b64encode(pictures.jpeg().ljust(3_000_000, b"\0")).decode()
+    content = [{"type": "image_url", "image_url": {"url": url}}]
+    body = {"model": SEEING, "messages": [{"role": "user", "content": content}]}
+    with full_disk(server):
+        assert code(program.client.post(CHAT, json=body)) == "503 storage_full"
+        answer = imports.upload(alice, LARGE)
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/settings/data/?problem=full")
+        page = alice.get(answer.headers["Location"], headers=imports.HTML).text
+        assert "disk is full" in page
+    assert program.client.post(CHAT, json=body).status_code == 200
+    program.client.close()
+
+
+def test_a_folder_that_cannot_be_written_refuses_files(server: Server) -> None:
+    alice = server.person("alice")
+    assert upload(alice, pictures.jpeg(), "a.jpg").status_code == 201
+    folder = server.folder / "uploads"
+    folder.rmdir()
+    folder.write_bytes(b"")
+    for content in (pictures.jpeg(), LARGE):
+        assert code(upload(alice, content, "a.jpg")).startswith("503 storage_")
+    form = {"content": "Well?", "model": SEEING, "csrfmiddlewaretoken": CSRF}
+    sent = {"data": form, "files": {"file": ("a.jpg", pictures.jpeg())}, "headers": imports.HTML}
+    answer = alice.client.post("/c/", **sent)
+    assert answer.status_code == 503
+    assert "disk is full" in answer.text
+    folder.unlink()
+    assert upload(alice, pictures.jpeg(), "a.jpg").status_code == 201
+
+
+@pytest.fixture
+def bucket() -> Iterator[FakeS3]:
+    if importlib.util.find_spec("storages") is None:
+        missing("django-storages", "run `make install-s3`")
+    with serving() as found:
+        yield found
+
+
+def test_nobody_waits_for_the_exports_of_others(servers: Callable[..., Server], bucket: FakeS3) -> None:
+    keys = {"ATTACHMENTS_S3_KEY_ID": "a", "ATTACHMENTS_S3_KEY": "s"}
+    server = servers(ATTACHMENTS_S3_BUCKET="b", ATTACHMENTS_S3_ENDPOINT=bucket.url, **keys)
+    people = [server.person(name) for name in ("alice", "bob") for _ in range(2)]
+    for person in people:
+        picture = upload(person, pictures.jpeg(), "a.jpg").json()["id"]
+        with person.ask("Well?", model=SEEING, attachments=[picture]) as stream:
+            stream.to_end()
+    bucket.silent = True
+    with ThreadPoolExecutor(len(people)) as pool:
+        exports = [pool.submit(person.get, "/settings/data/export/") for person in people]
+        until(lambda: bucket.waiting >= 2)
+        erin = server.person("erin")
+        began = time.monotonic()
+        assert erin.get("/", headers=imports.HTML).status_code == 200
+        waited = time.monotonic() - began
+        bucket.silent = False
+        assert {export.result().status_code for export in exports} == {200}
+    assert waited < 5

@@ -5,8 +5,8 @@ import { attachmentsOf } from './sent_attachments.js';
 /** Add files to the question that is being written, or edited where the event was. */
 export async function addFiles(chat, files, target) {
   const edit = target?.closest?.('.edit');
-  const tray = edit ? await editTray(chat, edit) : await composerTray(chat);
-  await tray.add(files);
+  if (!document.getElementById('files')) chat.page.showNotice('no-files');
+  else (edit ? await editTray(chat, edit) : await composerTray(chat)).add(files);
 }
 
 /** @returns {Promise<AttachmentTray>} the attachments of the message box */

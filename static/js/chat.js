@@ -14,6 +14,7 @@ const HIDDEN_PAUSE_MS = 10_000; // on HTTP/1.1 all tabs of a site share six conn
 class Chat {
   page;
   composer;
+  loading = false; // true until the tray has the files that were chosen
   thread = document.getElementById('thread');
   #drafts;
   #follower;
@@ -48,7 +49,8 @@ class Chat {
     document.addEventListener('change', ({ target }) => target.type === 'file' && this.addFiles(target));
     const prompts = ({ target }) => target.value === '/' && import('./prompt_menu.js').then((module) => module.openPrompts(this.page, target)).catch(() => {});
     document.getElementById('content').addEventListener('input', prompts);
-    if (this.#drafts.load(this.#attachmentsDraft)) import('./attachments.js').then((module) => module.putBack(this, JSON.parse(this.#drafts.load(this.#attachmentsDraft))), () => {});
+    const kept = this.#drafts.load(this.#attachmentsDraft);
+    if (kept) this.#useAttachments((module) => module.putBack(this, JSON.parse(kept)));
     this.#watchVisibility();
     this.page.watchConnection();
     if (this.page.temporary) import('./temporary.js').then((module) => module.deleteOnLeave(this.page));
@@ -180,12 +182,17 @@ class Chat {
     if (event.type !== 'dragover') this.addFiles({ files: Array.from(files) }, event.target);
   }
 
-  /** @param {{files: Iterable<File>, value?: string}} source  an input is emptied, so that it can have the same file again */
+  /** @param {{files: Iterable<File>}} source  an input is emptied, so that it can have the same file again */
   addFiles(source, target = source) {
     const files = Array.from(source.files);
-    if ('value' in source) source.value = '';
-    if (!document.getElementById('files')) return this.page.showNotice('no-files');
-    return import('./attachments.js').then((module) => module.addFiles(this, files, target)).catch(() => this.page.showNotice('not-loaded'));
+    source.value = '';
+    this.#useAttachments((module) => module.addFiles(this, files, target));
+  }
+
+  /** Nothing is sent until the tray has the files: a question would leave without them. */
+  #useAttachments(use) {
+    this.loading = true;
+    import('./attachments.js').then(use).catch(() => this.page.showNotice('not-loaded')).then(() => (this.loading = false));
   }
 
   /** Keep the attachments of the message box with its text. */
@@ -198,6 +205,7 @@ class Chat {
   }
 
   #send(content) {
+    if (this.loading) return;
     if (this.busy) return this.#enqueue(content);
     this.requestReply({ body: { content }, question: content, attachments: this.composer.takeText(), typed: true });
   }

@@ -76,7 +76,7 @@ export async function submitEdit(chat, form) {
   const article = form.closest('article');
   const box = form.elements.content;
   const tray = form.attachments;
-  if (tray && !tray.isReady()) return undefined;
+  if (chat.loading || (tray && !tray.isReady())) return undefined;
   if (!box.value.trim() && !tray?.size) return box.focus();
   if (chat.busy) return showError(article, chat.page.text('wait'), 'busy');
   const url = chat.page.url('edit', article.dataset.message);

@@ -150,6 +150,38 @@ def test_an_upload_shows_its_progress_and_can_be_cancelled(chat: Pictures) -> No
     assert chat.text == "You said: Well?"
 
 
+@pytest.mark.parametrize("restored", [False, True])
+def test_nothing_is_sent_before_the_tray_has_the_files(chat: Pictures, restored: bool) -> None:
+    if restored:
+        chat.add(PHOTO)
+    held: list[Route] = []
+    chat.page.route("**/attachments/parts/**", lambda route: held.append(route))
+    with chat.page.expect_request("**/attachments/parts/**"):
+        if restored:
+            chat.page.reload()
+            chat.choose(SEEING)
+        else:
+            chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
+    chat.ask("What is this?")
+    chat.page.wait_for_timeout(300)
+    expect(chat.questions).to_have_count(0)
+    expect(chat.box).to_have_value("What is this?")
+    held[0].continue_()
+    expect(chat.added).to_have_count(1)
+    chat.box.press("Enter")
+    chat.ended()
+    assert "I see 1 picture" in chat.text
+
+
+def test_without_the_tray_the_text_can_be_sent(chat: Pictures) -> None:
+    chat.page.route("**/attachments/parts/**", lambda route: route.abort())
+    chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
+    expect(chat.notice).to_have_text("Couldn’t load. Try again.")
+    chat.ask("Well?")
+    chat.ended()
+    assert chat.text == "You said: Well?"
+
+
 def test_a_failed_upload_is_explained(chat: Pictures) -> None:
     chat.page.route(UPLOAD, lambda route: route.abort())
     chat.input.set_input_files([PHOTO])  # type: ignore[list-item]

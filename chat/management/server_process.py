@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import connections
@@ -17,6 +17,9 @@ from django.db import connections
 from chat.management import metrics_server
 from chatsite.server.deferred_reactor import restore
 from chatsite.server.supervisor import BACKLOG
+
+if TYPE_CHECKING:
+    from chat.attachments.extraction import Extracted, NeedsConversion
 
 EXIT_SECONDS = 5.0
 # Longest time that a rendering thread keeps the interpreter lock while other threads wait. A page changes
@@ -180,9 +183,16 @@ def _start_background_tasks(loop: asyncio.AbstractEventLoop, say: Say) -> None:
     loop.create_task(build_in_background(), name="build the search index")
     loop.create_task(sweep_often(), name="sweep")
     if settings.IMPORT_MAX_MB:
-        loop.create_task(work_on_imports(), name="work on imports")
+        loop.create_task(work_on_imports(_convert), name="work on imports")
     if settings.PRUNE_DAILY:
         loop.create_task(prune_daily(), name="prune daily")
+
+
+async def _convert(person: int, file: "IO[bytes]", needed: "NeedsConversion") -> "Extracted":
+    from chat.attachments.conversion import convert
+    from chat.engine.engine import get_engine
+
+    return await convert((await get_engine()).client, person, file, needed)
 
 
 async def _greet(say: Say) -> None:

@@ -2,37 +2,47 @@
 
 import logging
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from django.conf import settings
 
 from chat.attachments import names, reading, uploads
 from chat.attachments.decoding import Picture
-from chat.attachments.extraction import Extracted
-from chat.attachments.problems import QuotaExceeded, StorageUnavailable
+from chat.attachments.extraction import Extracted, NeedsConversion
+from chat.attachments.problems import ConversionUnavailable, QuotaExceeded, StorageUnavailable
 from chat.attachments.readers import READERS
 from chat.attachments.receiving import disk_errors, temporary_file
 from chat.db import short_transaction
 from chat.exceptions import RequestError
-from chat.models import User
+from chat.models import Attachment, User
 
+from .document import file_name
 from .imported import ImportedAttachment
 from .sources import DAMAGED, ENCRYPTED, METHODS
 
 MAX_FILES = 2_000  # files of one import
 PIECE_BYTES = 1_048_576
 
+FILE_COLUMNS = ("file_id", "media_type", "width", "height", "size", "pages", "tokens")
+# Called with the person, the file, and what was raised for it: see chat/attachments/conversion.py. Blocks.
+Convert = Callable[[int, IO[bytes], NeedsConversion], Extracted]
+
 logger = logging.getLogger(__name__)
+
+
+def refuse_conversion(person: int, file: IO[bytes], needed: NeedsConversion) -> NoReturn:
+    """Stand for the conversion of documents where no server runs."""
+    raise needed
 
 
 class Attachments:
     """The pictures and documents in the archive at `path`, for one person. Another file has none."""
 
-    def __init__(self, user: User, path: Path) -> None:
-        self._user, self._path = user, path
+    def __init__(self, user: User, path: Path, convert: Convert = refuse_conversion) -> None:
+        self._user, self._path, self._convert = user, path, convert
         self._archive: zipfile.ZipFile | None = None
         self._is_open = False
         self._stored: dict[str, dict[str, Any] | None] = {}  # by name: each file is read once
@@ -48,7 +58,7 @@ class Attachments:
     def store(self, attachment: ImportedAttachment) -> None:
         """Store the file and set `attachment.stored`; leave it None if it is missing, broken or too much.
 
-        Raises StorageUnavailable.
+        Raises StorageUnavailable and ConversionUnavailable, if the file can be stored later.
         """
         file = attachment.file
         if file not in self._stored and len(self._stored) < MAX_FILES:
@@ -62,13 +72,32 @@ class Attachments:
             return None
         try:
             with self._unpacked(entry) as file:
-                return self._keep(file, READERS.submit(self._user.pk, reading.read, file, name).result())
-        except StorageUnavailable:
-            raise  # the file is good, and the import goes on once it can be stored
+                return self._keep_known(file, name) or self._keep(file, self._found_in(file, name))
         except (RequestError, *DAMAGED) as error:
+            if isinstance(error, (StorageUnavailable, ConversionUnavailable)) and error.retry_after:
+                raise  # the file is good, and the import goes on once it can be stored
             level = logging.INFO if isinstance(error, QuotaExceeded) else logging.WARNING
             logger.log(level, "an attachment was left out of an import: %s", error)
             return None
+
+    def _keep_known(self, file: IO[bytes], name: str) -> dict[str, Any] | None:
+        """Return the columns of an attachment that this site has, if these are its bytes, otherwise None.
+
+        Pictures that this site has encoded lose nothing by another encoding, and documents need no reading.
+        """
+        sha256 = uploads.sha256_of_file(file)
+        known = Attachment.objects.filter(file=sha256).order_by("created").first()
+        if known is None or name != file_name(known):
+            return None
+        uploads.check_quota(self._user, known.size)
+        uploads.keep_file(sha256, file)
+        return {column: getattr(known, column) for column in FILE_COLUMNS}
+
+    def _found_in(self, file: IO[bytes], name: str) -> Picture | Extracted:
+        try:
+            return READERS.submit(self._user.pk, reading.read, file, name).result()
+        except NeedsConversion as needed:
+            return self._convert(self._user.pk, file, needed)
 
     def _keep(self, file: IO[bytes], found: Picture | Extracted) -> dict[str, Any]:
         """Store what was read from `file`. Return the columns of its attachment. Raises QuotaExceeded."""

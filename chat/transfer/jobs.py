@@ -14,7 +14,7 @@ from typing import Any
 from django.db import Error
 from django.utils import timezone
 
-from chat.attachments.problems import StorageUnavailable
+from chat.attachments.problems import ConversionUnavailable, StorageUnavailable
 from chat.db import write_lock
 from chat.model_catalog import catalog
 from chat.models import ImportJob
@@ -22,7 +22,7 @@ from chat.prompts.content import Content
 
 from . import assistants, prompts, uploads
 from .assistants import ImportedAssistant
-from .attachments import Attachments
+from .attachments import Attachments, Convert, refuse_conversion
 from .imported import ImportedAttachment
 from .json_items import Unreadable
 from .merging import merge, new_messages
@@ -45,16 +45,16 @@ class _Ended(Exception):
     """The user stopped the import, the server shuts down, or another process has taken the import over."""
 
 
-def work(stop: Stop) -> bool:
+def work(stop: Stop, convert: Convert = refuse_conversion) -> bool:
     """Do one step of the oldest import that this process can claim. Return False if there is none."""
     job = claim()
     if job is None:
         return False
     try:
-        _Step(job, stop).run()
+        _Step(job, stop, convert).run()
     except _Ended:
         _release(job)
-    except StorageUnavailable:
+    except (ConversionUnavailable, StorageUnavailable):
         _release(job)
         raise  # an outage, too
     except FileProblem as problem:
@@ -114,11 +114,11 @@ def finish(job: ImportJob, state: ImportJob.State, **columns: Any) -> bool:
 class _Step:
     """One step of an import, with its heartbeat."""
 
-    def __init__(self, job: ImportJob, stop: Stop) -> None:
+    def __init__(self, job: ImportJob, stop: Stop, convert: Convert) -> None:
         self._job, self._stop = job, stop
         self._own = ImportJob.objects.filter(pk=job.pk, state=job.state, claim=job.claim)
         self._beat_at = time.monotonic()
-        self._attachments = Attachments(job.user, uploads.path_of(job.pk))
+        self._attachments = Attachments(job.user, uploads.path_of(job.pk), convert)
 
     def run(self) -> None:
         try:

@@ -5,6 +5,7 @@ from typing import Any
 
 from chat.models import ImportJob, User
 from chat.transfer import jobs, uploads
+from chat.transfer.attachments import Convert, refuse_conversion
 
 
 def uploaded(user: User, value: Any) -> ImportJob:
@@ -24,10 +25,10 @@ def start(job: ImportJob) -> None:
     )
 
 
-def imported(user: User, value: Any) -> ImportJob:
+def imported(user: User, value: Any, convert: Convert = refuse_conversion) -> ImportJob:
     job = uploaded(user, value)
     jobs.work(never)
     start(job)
-    jobs.work(never)
+    jobs.work(never, convert)
     job.refresh_from_db()
     return job

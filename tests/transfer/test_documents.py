@@ -4,16 +4,18 @@ import io
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from asgiref.sync import async_to_sync
 
 from chat.attachments import files, uploads
-from chat.attachments.extraction import extract
-from chat.models import Attachment, Conversation, DocumentPage, ImportJob, Message, User
+from chat.attachments.extraction import Extracted, extract
+from chat.attachments.problems import ConversionUnavailable
+from chat.models import Attachment, AttachmentFile, Conversation, DocumentPage, ImportJob, Message, User
 from chat.timezones import UTC
 from chat.transfer.html_export import html_pieces
+from tests.attachments import documents
 from tests.transfer.exported import archived, as_json, as_markdown
 from tests.transfer.importing import imported
 
@@ -89,6 +91,58 @@ def test_a_document_that_cannot_be_read_is_left_out(ann: User, talk: Conversatio
     assert imported(ben, target.getvalue()).state == ImportJob.State.DONE
     assert not Attachment.objects.filter(owner=ben).exists()
     assert Message.objects.get(conversation__user=ben, role="user").text == "…"
+
+
+ODT = "application/vnd.oasis.opendocument.text"
+
+
+@pytest.fixture
+def odt(ann: User, talk: Conversation, tmp_path: Path) -> bytes:
+    """An archive with a document that only Cloudflare reads; this site has forgotten it."""
+    content = documents.package({"mimetype": ODT, "content.xml": "<text>Grüße</text>"})
+    path = tmp_path / "odt"
+    path.write_bytes(content)
+    with path.open("rb") as file:
+        stored = uploads.store_document(ann, "notes.odt", file, Extracted(ODT, ("Grüße",)))
+    stored.message = talk.messages.get(role="user")
+    stored.save()
+    exported = archive(ann)
+    Conversation.objects.all().delete()
+    AttachmentFile.objects.all().delete()
+    return exported
+
+
+def test_an_imported_document_is_converted_as_an_upload_is(odt: bytes) -> None:
+    ben = User.objects.create_user("ben")
+    job = imported(ben, odt, lambda person, file, needed: Extracted(needed.media_type, ("Grüße!",)))
+    assert job.state == ImportJob.State.DONE
+    taken = Attachment.objects.get(owner=ben, name="notes.odt")
+    assert (taken.media_type, DocumentPage.objects.get(file=taken.sha256).text) == (ODT, "Grüße!")
+
+
+def test_an_import_waits_while_documents_cannot_be_converted(odt: bytes) -> None:
+    def convert(*_arguments: Any) -> NoReturn:
+        raise ConversionUnavailable("Cloudflare is busy.", retry_after=30)
+
+    with pytest.raises(ConversionUnavailable):
+        imported(User.objects.create_user("ben"), odt, convert)
+    assert ImportJob.objects.get().state == ImportJob.State.IMPORTING
+
+
+def test_an_import_leaves_out_what_no_account_can_convert(odt: bytes) -> None:
+    ben = User.objects.create_user("ben")
+    assert imported(ben, odt).state == ImportJob.State.DONE
+    assert [each.name for each in Attachment.objects.filter(owner=ben)] == ["my [notes].md"]
+
+
+def test_a_document_that_this_site_has_needs_no_conversion(odt: bytes) -> None:
+    def read(*_arguments: Any) -> Extracted:
+        return Extracted(ODT, ("Grüße",))
+
+    imported(User.objects.create_user("ben"), odt, read)
+    cat = User.objects.create_user("cat")
+    assert imported(cat, odt).state == ImportJob.State.DONE
+    assert Attachment.objects.get(owner=cat, name="notes.odt").pages == 1
 
 
 def test_json_alone_leaves_the_documents_out(talk: Conversation) -> None:

@@ -60,7 +60,7 @@ def talk(ann: User) -> Conversation:
 
 
 def unavailable(*_arguments: Any) -> NoReturn:
-    raise StorageUnavailable("The bucket does not answer.")
+    raise StorageUnavailable("The bucket does not answer.", retry_after=10)
 
 
 def full(**_options: Any) -> NoReturn:
@@ -134,6 +134,13 @@ def test_an_export_is_imported_with_its_pictures(ann: User, talk: Conversation) 
         assert pictures.opened(files.read(each.sha256)).size == (each.width, each.height)
     imported(ben, archive(ann))
     assert Attachment.objects.filter(owner=ben).count() == 3
+
+
+def test_pictures_of_this_site_are_not_encoded_again(ann: User, talk: Conversation) -> None:
+    ben = User.objects.create_user("ben")
+    imported(ben, archive(ann))
+    hers, his = (Attachment.objects.filter(owner=owner) for owner in (ann, ben))
+    assert sorted(each.sha256 for each in his) == sorted(each.sha256 for each in hers)
 
 
 def test_a_missing_file_is_listed_in_the_archive(ann: User, talk: Conversation, folder: Path) -> None:

@@ -2,12 +2,18 @@
 
 import asyncio
 import logging
+from typing import IO, NoReturn
 
 import pytest
 from django.db import OperationalError
 
+from chat.attachments.extraction import NeedsConversion
 from chat.transfer import worker
 from tests.support.waiting import becomes
+
+
+async def refuse(person: int, file: IO[bytes], needed: NeedsConversion) -> NoReturn:
+    raise needed
 
 
 async def test_an_outage_of_the_database_is_logged_once(
@@ -15,7 +21,7 @@ async def test_an_outage_of_the_database_is_logged_once(
 ) -> None:
     searches = 0
 
-    def search(stop: object) -> bool:
+    def search(stop: object, convert: object) -> bool:
         nonlocal searches
         searches += 1
         if searches <= 3:
@@ -26,7 +32,7 @@ async def test_an_outage_of_the_database_is_logged_once(
     monkeypatch.setattr(worker, "work", search)
     monkeypatch.setattr(worker, "tidy", lambda: None)
     monkeypatch.setattr(worker, "POLL_SECONDS", 0.001)
-    task = asyncio.create_task(worker.work_on_imports())
+    task = asyncio.create_task(worker.work_on_imports(refuse))
     await becomes(lambda: searches >= 6)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from chat.attachments.problems import StorageUnavailable
-from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, is_form_with_files
+from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, file_fields, is_form_with_files
 from chat.backends import client_address
 from chat.fair_executor import RENDER_POOL
 from chat.views import attachments
@@ -46,7 +46,7 @@ def _handler_of(request: HttpRequest) -> AttachmentUploadHandler | None:
     """Return the handler that collects the form's files, if it is such a form."""
     if not is_form_with_files(request.method or "", request.path, request.content_type or ""):
         return None
-    handler = AttachmentUploadHandler(attachments.FIELD)
+    handler = AttachmentUploadHandler(file_fields(request.path))
     request.upload_handlers = [handler]
     request.attachment_form = handler  # type: ignore[attr-defined]
     return handler

@@ -20,7 +20,10 @@ PARTS_OF_EMOJI = ("So", "Sk", "Mn", "Cf")  # Unicode categories
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The fields of a version: see `chat.models.AssistantVersion`. `documents`: ids, in their order."""
+    """The fields of a version: see `chat.models.AssistantVersion`. `documents`: ids, in their order.
+
+    `image`: the id of the uploaded picture.
+    """
 
     name: str
     description: str = ""
@@ -30,18 +33,20 @@ class Content:
     parameters: dict[str, Any] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
     documents: list[uuid.UUID] = field(default_factory=list)
+    image: uuid.UUID | None = None
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of a version; its documents are rows of their own."""
         found = asdict(self)
         del found["documents"]
-        return found
+        return found | {"image_id": found.pop("image")}
 
 
 def content_of(version: AssistantVersion) -> Content:
     """Return the content of a stored version. Queries its documents."""
-    names = [name for name in Content.__dataclass_fields__ if name != "documents"]
-    return Content(**{name: getattr(version, name) for name in names}, documents=ids_of(version))
+    names = [name for name in Content.__dataclass_fields__ if name not in ("documents", "image")]
+    found = {name: getattr(version, name) for name in names}
+    return Content(**found, documents=ids_of(version), image=version.image_id)
 
 
 def model_of(version: AssistantVersion, offered: Catalog) -> LlmModel | None:

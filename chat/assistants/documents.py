@@ -1,4 +1,4 @@
-"""The documents of assistants: which ones a version may name, who may read them, and their copies."""
+"""The documents and the image of an assistant: which a version may name, who may read them, their copies."""
 
 import uuid
 from collections.abc import Sequence
@@ -11,31 +11,47 @@ from chat.attachments.problems import NotADocument
 from chat.attachments.uploads import check_quota
 from chat.exceptions import AttachmentNotFound, BadRequest
 from chat.models import Assistant, AssistantDocument, AssistantVersion, Attachment, Conversation, User
-from chat.models.assistant import MAX_DOCUMENTS
+from chat.models.assistant import IMAGE_SIDE, MAX_DOCUMENTS
 from chat.models.attachment import AttachmentQuerySet
 
 
-def named(user: User, ids: Sequence[uuid.UUID]) -> list[Attachment]:
-    """Return the documents of these ids, in this order: the user's uploads, and those of their assistants.
+def check(user: User, documents: Sequence[uuid.UUID], image: uuid.UUID | None) -> None:
+    """Check that a version may name these: uploads of the user, or what their assistants have.
 
-    Raises AttachmentNotFound, BadRequest for too many, and NotADocument for a picture.
+    Raises AttachmentNotFound, BadRequest for too many documents or an image that is no small square, and
+    NotADocument for a picture among the documents.
     """
-    if len(ids) > MAX_DOCUMENTS:
+    if len(documents) > MAX_DOCUMENTS:
         words = _("An assistant can have %(most)s documents. Remove some.")
         raise BadRequest(words % {"most": MAX_DOCUMENTS})
-    mine = Attachment.objects.filter(owner=user, message=None, pk__in=ids)
-    found = {each.pk: each for each in mine} if ids else {}
+    ids = {*documents, *([image] if image else [])}
+    found = _own(user).in_bulk(ids) if ids else {}
     if len(found) < len(ids):
         raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."))
-    if picture := next((each for each in found.values() if each.is_picture), None):
+    if picture := next((found[key] for key in documents if found[key].is_picture), None):
         raise picture_refused(picture.name)
-    return [found[key] for key in ids]
+    if image and not _is_square(found[image]):
+        raise BadRequest(_("“%(name)s” must be a picture that came with this form.") % {"name": "image"})
+
+
+def _own(user: User) -> AttachmentQuerySet:
+    return Attachment.objects.filter(owner=user, message=None)
+
+
+def _is_square(attachment: Attachment) -> bool:
+    return attachment.is_picture and attachment.width == attachment.height == IMAGE_SIDE
 
 
 def shown(user: User, ids: Sequence[uuid.UUID]) -> list[Attachment]:
     """Return those of these ids that are documents which the user's assistants may name, in this order."""
-    found = Attachment.objects.filter(owner=user, message=None).in_bulk(ids) if ids else {}
+    found = _own(user).in_bulk(ids) if ids else {}
     return [found[key] for key in ids if key in found and not found[key].is_picture]
+
+
+def shown_image(user: User, image: uuid.UUID | None) -> uuid.UUID | None:
+    """Return the id if it is an image that the user's assistants may have, otherwise None."""
+    found = _own(user).filter(pk=image).first() if image else None
+    return found.pk if found and _is_square(found) else None
 
 
 def picture_refused(name: str) -> NotADocument:
@@ -57,26 +73,28 @@ def link(version: AssistantVersion, documents: Sequence[uuid.UUID]) -> None:
     )
 
 
-def copies(user: User, version: AssistantVersion) -> list[uuid.UUID]:
-    """Store copies of the version's documents for this user, and return their ids. Raises QuotaExceeded.
+def copies(user: User, version: AssistantVersion) -> dict[uuid.UUID, uuid.UUID]:
+    """Store copies of the version's documents and image for this user. Return {id: id of its copy}.
 
-    Call it in a transaction, with the account locked.
+    Call it in a transaction, with the account locked. Raises QuotaExceeded.
     """
-    found = Attachment.objects.of_version(version.pk)
+    found = Attachment.objects.of_version(version.pk) + ([version.image] if version.image else [])
     check_quota(user, sum(each.size for each in found))
     made = [each.copy(owner_id=user.pk, message_id=None, position=0) for each in found]
-    return [each.pk for each in Attachment.objects.bulk_create(made)]
+    Attachment.objects.bulk_create(made)
+    return {each.pk: copy.pk for each, copy in zip(found, made, strict=True)}
 
 
 def readable(user: User) -> AttachmentQuerySet:
-    """Return the documents of others' assistants that the user may read.
+    """Return the documents and images of others' assistants that the user may read.
 
     They are those of the assistants that the user may begin a conversation with, and those of the versions
     that answer in a conversation of the user.
     """
     current = Assistant.objects.usable_by(user).values("current")
     answering = Conversation.objects.owned_by(user).filter(assistant_version__isnull=False)
-    links = AssistantDocument.objects.filter(
-        Q(version__in=current) | Q(version__in=answering.values("assistant_version"))
-    )
-    return Attachment.objects.filter(pk__in=links.values("attachment"))
+    readable = Q(pk__in=current) | Q(pk__in=answering.values("assistant_version"))
+    versions = AssistantVersion.objects.filter(readable)
+    links = AssistantDocument.objects.filter(version__in=versions.values("pk"))
+    images = versions.filter(image__isnull=False)
+    return Attachment.objects.filter(Q(pk__in=links.values("attachment")) | Q(pk__in=images.values("image")))

@@ -44,7 +44,7 @@ def _one(among: AssistantQuerySet, key: uuid.UUID) -> Assistant:
 
 
 def create(user: User, content: Content) -> Assistant:
-    """Store a new assistant. Raises Conflict at the limit, and what `documents.named` raises."""
+    """Store a new assistant. Raises Conflict at the limit, and what `documents.check` raises."""
     with write_lock(), transaction.atomic():
         user.lock()
         return _create(user, content)
@@ -52,7 +52,7 @@ def create(user: User, content: Content) -> Assistant:
 
 def _create(user: User, content: Content) -> Assistant:
     require_room(user)
-    documents.named(user, content.documents)
+    documents.check(user, content.documents, content.image)
     made = add(user, uuid.uuid4(), [AssistantVersion(number=1, **content.columns())])
     assert made.current
     documents.link(made.current, content.documents)
@@ -77,13 +77,13 @@ def require_room(user: User, wanted: int = 1) -> None:
 
 
 def edit(user: User, key: uuid.UUID, content: Content) -> Assistant:
-    """Store a new version, unless nothing has changed. Raises NotFound, and as `documents.named`."""
+    """Store a new version, unless nothing has changed. Raises NotFound, and as `documents.check`."""
     with write_lock(), transaction.atomic():
         user.lock()
         assistant = find_own(user, key)
         assert assistant.current
         if content_of(assistant.current) != content:
-            documents.named(user, content.documents)
+            documents.check(user, content.documents, content.image)
             last: Any = assistant.versions.aggregate(last=Max("number"))["last"]
             version = AssistantVersion(assistant=assistant, number=last + 1, **content.columns())
             version.save(force_insert=True)
@@ -121,8 +121,8 @@ def deleted(user: User, key: uuid.UUID) -> Assistant | None:
 def duplicate(user: User, key: uuid.UUID) -> Assistant:
     """Copy an assistant that the user may use, as it is now, into one of their own.
 
-    Two assistants of one person share their documents; of another's, the documents are copied too. Raises as
-    `create`, and QuotaExceeded.
+    Two assistants of one person share their documents and their image; those of another's are copied. Raises
+    as `create`, and QuotaExceeded.
     """
     with write_lock(), transaction.atomic():
         user.lock()
@@ -132,4 +132,8 @@ def duplicate(user: User, key: uuid.UUID) -> Assistant:
         if source.assistant.owner_id == user.pk:
             name = _("Copy of %(name)s") % {"name": source.name}
             return _create(user, replace(content, name=name[:LONGEST_NAME]))
-        return _create(user, replace(content, documents=documents.copies(user, source)))
+        copies = documents.copies(user, source)
+        image = copies.get(content.image) if content.image else None
+        return _create(
+            user, replace(content, documents=[copies[key] for key in content.documents], image=image)
+        )

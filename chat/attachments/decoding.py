@@ -31,15 +31,15 @@ class Picture:
     height: int
 
 
-def decode(file: IO[bytes]) -> Picture:
+def decode(file: IO[bytes], side: int = 0) -> Picture:
     """Return the picture in `file`, encoded anew without its metadata. Blocks for up to `WALL_SECONDS`.
 
-    `file` must be a real file, which the child reads. Raises NotAPicture, BrokenPicture, TooManyPixels and
-    TookTooLong.
+    `side`: make it a square of so many pixels; 0 keeps its form. `file` must be a real file, which the child
+    reads. Raises NotAPicture, BrokenPicture, TooManyPixels and TookTooLong.
     """
     limits = Limits(ADDRESS_SPACE_BYTES, CPU_SECONDS, WALL_SECONDS, MAX_OUTPUT_BYTES)
     try:
-        return _read(run_confined(PROGRAM, file, limits))
+        return _read(run_confined(PROGRAM, file, limits, *([str(side)] if side else [])))
     except Expired:
         raise _problem("time") from None
 

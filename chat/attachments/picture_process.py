@@ -1,8 +1,10 @@
 """The child process that decodes one picture of unknown origin and encodes it again.
 
 It runs in `confined_process.py`, reads the file that is its standard input, and writes one line of JSON to
-its standard output: `media_type`, `width` and `height`, followed by the bytes of the new picture; or
-`problem`: "type", "heic", "pixels" or "broken".
+its standard output. With an argument, the side of a square in pixels, it cuts and scales the picture to it.
+
+The line has `media_type`, `width` and `height`, and the bytes of the new picture follow; or it has `problem`:
+"type", "heic", "pixels" or "broken".
 """
 
 import contextlib
@@ -25,8 +27,8 @@ class Problem(Exception):
     """The reason why there is no picture: the value of `problem`."""
 
 
-def convert(source: BinaryIO) -> tuple[dict[str, Any], bytes]:
-    """Return what the picture is, and its bytes. Raises Problem."""
+def convert(source: BinaryIO, side: int = 0) -> tuple[dict[str, Any], bytes]:
+    """Return what the picture is, and its bytes; with a `side`, its middle as a square. Raises Problem."""
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None  # compared below, with an error of our own
@@ -43,7 +45,8 @@ def convert(source: BinaryIO) -> tuple[dict[str, Any], bytes]:
     picture.draft(
         None, (LONGEST_SIDE, LONGEST_SIDE)
     )  # a large JPEG is decoded at a half, a quarter or an eighth
-    return encode(upright(srgb(smaller(colours(picture)))))
+    whole = upright(srgb(smaller(colours(picture))))
+    return encode(square(whole, side) if side else whole)
 
 
 def colours(picture: Any) -> Any:
@@ -117,6 +120,12 @@ def upright(picture: Any) -> Any:
     return picture if turn is None else picture.transpose(turn)
 
 
+def square(picture: Any, side: int) -> Any:
+    from PIL import ImageOps
+
+    return ImageOps.fit(picture, (side, side))
+
+
 def encode(picture: Any) -> tuple[dict[str, Any], bytes]:
     """Return the picture as PNG if it is transparent or has few colours and is smaller so, else as JPEG."""
     picture.info = {}
@@ -152,7 +161,7 @@ def written(picture: Any, form: str, **options: Any) -> bytes:
 
 def main() -> None:
     try:
-        described, content = convert(sys.stdin.buffer)
+        described, content = convert(sys.stdin.buffer, *map(int, sys.argv[1:]))
     except Problem as problem:
         described, content = {"problem": str(problem)}, b""
     except MemoryError:

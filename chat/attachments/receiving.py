@@ -3,7 +3,7 @@
 import logging
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -33,6 +33,8 @@ MAX_PER_MESSAGE = 8
 LONGEST_RAW_NAME = 1_000
 FORM_TYPE = b"multipart/form-data"
 UPLOAD_PATH = b"/attachments/"
+FILE, IMAGE = "file", "image_file"  # the fields of forms that bring files
+ASSISTANTS_PATH = "/settings/assistants/"
 # The forms of pages without scripts that bring files: a question, an assistant.
 FORM_PATHS = re.compile(rb"/c/|/c/[0-9a-f-]{36}/messages/|/settings/assistants/(?:[0-9a-f-]{36}/)?")
 UNREADABLE = (
@@ -64,6 +66,11 @@ def is_form_with_files(method: str, path: str, content_type: str) -> bool:
     return not is_upload and body_limit(method.encode(), path.encode(), content_type.encode()) > 0
 
 
+def file_fields(path: str) -> dict[str, int]:
+    """Return the fields of such a form that bring files, each with the number of files that it may bring."""
+    return {FILE: MAX_PER_MESSAGE, **({IMAGE: 1} if path.startswith(ASSISTANTS_PATH) else {})}
+
+
 def session_of(cookies: Sequence[bytes]) -> str:
     """Return the session key in the Cookie headers; "" if there is none. Whether it is valid is not known."""
     try:
@@ -89,8 +96,9 @@ def folder() -> Path:
 
 @dataclass(slots=True)
 class ReceivedFile:
-    """An uploaded file of unknown content. `name` is what the client wrote."""
+    """An uploaded file of unknown content, from the form's `field`. `name` is what the client wrote."""
 
+    field: str
     name: str
     file: IO[bytes]
     size: int
@@ -117,23 +125,24 @@ def temporary_file() -> IO[bytes]:
 
 
 class AttachmentUploadHandler(FileUploadHandler):
-    """Collect the files of `field` in `files`; the caller closes them. Refuse other fields' files.
+    """Collect the files of some fields in `files`; the caller closes them. Refuse other fields' files.
 
-    Raises RequestDataTooBig when a file exceeds ATTACHMENT_MAX_BYTES.
+    `most`: the number of files by field. Raises RequestDataTooBig when a file exceeds ATTACHMENT_MAX_BYTES.
     """
 
-    def __init__(self, field: str, most: int = MAX_PER_MESSAGE) -> None:
+    def __init__(self, most: Mapping[str, int]) -> None:
         super().__init__()
-        self.field, self.most = field, most
+        self.most = most
         self.files: list[ReceivedFile] = []
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
         super().new_file(field_name, file_name, *args, **kwargs)
-        if field_name != self.field:
+        if field_name not in self.most:
             raise TooManyFilesSent(f"no file is expected in {field_name!r}")
-        if len(self.files) >= self.most:
+        if len(self.of(field_name)) >= self.most[field_name]:
             raise TooManyFilesSent("there are too many files")
-        self.files.append(ReceivedFile(file_name[:LONGEST_RAW_NAME], temporary_file(), 0))
+        name = file_name[:LONGEST_RAW_NAME]
+        self.files.append(ReceivedFile(field_name, name, temporary_file(), 0))
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         received = self.files[-1]
@@ -142,6 +151,10 @@ class AttachmentUploadHandler(FileUploadHandler):
             raise RequestDataTooBig("the file is larger than ATTACHMENT_MAX_BYTES")
         with disk_errors():
             received.file.write(raw_data)
+
+    def of(self, field: str) -> list[ReceivedFile]:
+        """Return the files of one field."""
+        return [each for each in self.files if each.field == field]
 
     def file_complete(self, file_size: int) -> None:
         with disk_errors():

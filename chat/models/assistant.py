@@ -22,6 +22,7 @@ LONGEST_PICTURE = 16  # of one emoji, which can be a sequence
 LONGEST_QUESTION = 300
 MAX_QUESTIONS = 4
 MAX_DOCUMENTS = 8
+IMAGE_SIDE = 128  # pixels of the square
 HUES = 6  # colors behind the letter of an assistant without an emoji
 
 
@@ -80,8 +81,9 @@ class Assistant(models.Model):
 class AssistantVersion(models.Model):
     """The content of an assistant from one edit to the next. It never changes.
 
-    `picture` is an emoji, or "" for the first letter of the name on a color. An empty `model` is the person's
-    model for new conversations. `instructions` can hold variables: see `chat.assistants.variables`.
+    `image` is an uploaded picture, a small square. Without it `picture` is shown, an emoji, or "" for the
+    first letter of the name on a color. An empty `model` is the person's model for new conversations.
+    `instructions` can hold variables: see `chat.assistants.variables`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -91,6 +93,14 @@ class AssistantVersion(models.Model):
     description = models.CharField(max_length=LONGEST_DESCRIPTION, default="", editable=False)
     instructions = models.TextField(default="", editable=False)
     picture = models.CharField(max_length=LONGEST_PICTURE, default="", editable=False)
+    image = models.ForeignKey(
+        Attachment,
+        models.SET_NULL,
+        null=True,
+        related_name="image_of",
+        db_index=False,  # the index below has only the versions with an image
+        editable=False,
+    )
     model = models.CharField(max_length=200, default="", editable=False)
     parameters = models.JSONField(default=dict, editable=False)
     questions = models.JSONField(default=list, editable=False)
@@ -101,6 +111,11 @@ class AssistantVersion(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["assistant", "number"], name="assistant_version_number"),
             models.CheckConstraint(condition=~Q(name=""), name="assistant_has_name"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["image"], condition=Q(image__isnull=False), name="assistant_version_by_image"
+            )
         ]
 
     def __str__(self) -> str:

@@ -43,10 +43,11 @@ class AttachmentQuerySet(models.QuerySet["Attachment"]):
 
     def unsent(self) -> "AttachmentQuerySet":
         """Return those that neither a message nor a version of an assistant has."""
-        from .assistant import AssistantDocument
+        from .assistant import AssistantDocument, AssistantVersion
 
         named = Exists(AssistantDocument.objects.filter(attachment=OuterRef("pk")))
-        return self.filter(~named, message=None)
+        shown = Exists(AssistantVersion.objects.filter(image=OuterRef("pk")))
+        return self.filter(~named, ~shown, message=None)
 
     def of_version(self, version: uuid.UUID | None) -> list["Attachment"]:
         """Return the documents of a version of an assistant, in their order; no query without one."""
@@ -68,8 +69,9 @@ class AttachmentQuerySet(models.QuerySet["Attachment"]):
 class Attachment(models.Model):
     """A picture or a document, uploaded by `owner` and sent with `message`, which is None until then.
 
-    It is always None for a document of an assistant, which `AssistantDocument` connects with its versions.
-    Such a document has no `owner` once that account is deleted and the assistant stays.
+    It is always None for a document of an assistant, which `AssistantDocument` connects with its versions,
+    and for an assistant's image. Such an attachment has no `owner` once that account is deleted and the
+    assistant stays.
 
     `position` orders the attachments of a message, from 0. Several attachments may have the same file: a copy
     of a message has attachments of its own. `name` is the client's, without its path; `media_type`, `width`,

@@ -15,7 +15,7 @@ from chat.models import Attachment, Conversation, Preferences, User
 from chat.models.conversation import ConversationQuerySet
 
 from .archived_files import ArchivedFiles, entry
-from .assistants import FOLDER, assistant_objects, documents_of
+from .assistants import FOLDER, assistant_objects, attachments_of
 from .document import written
 from .json_export import json_pieces
 from .markdown_export import NameOf, markdown_pieces
@@ -72,7 +72,7 @@ def archive_pieces(
             text = json.dumps(assistant, ensure_ascii=False, indent=1) + "\n"
             archive.writestr(entry(f"{FOLDER}{assistant['id']}.json", timezone.now()), text)
             yield pipe.take()
-            yield from _packed(pipe, files.pack(documents_of(assistant)))
+            yield from _packed(pipe, files.pack(attachments_of(assistant)))
         wanted = exported(user) if only is None else exported(user).filter(pk__in=only)
         for key in list(wanted.order_by("-updated", "-pk").values_list("pk", flat=True)):
             conversation = exported(user).prefetch_related("tags").filter(pk=key).first()

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NoReturn
 
@@ -17,6 +17,7 @@ from chat.db import write_lock
 from chat.exceptions import Conflict
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
 from chat.models.assistant import (
+    IMAGE_SIDE,
     LONGEST_DESCRIPTION,
     LONGEST_INSTRUCTIONS,
     LONGEST_NAME,
@@ -43,18 +44,21 @@ NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
 class ImportedAssistant:
     """An assistant of a file. `key` is its id there; the last of `versions` is the current one.
 
-    `documents` are those of each version, in the same order; several versions can have the same one.
+    `documents` are those of each version, in the same order, and `images` its image, or None. Several
+    versions can have the same one.
     """
 
     key: uuid.UUID
     created: datetime
     versions: list[AssistantVersion]
     documents: list[list[ImportedAttachment]]
+    images: list[ImportedAttachment | None]
 
     @property
     def files(self) -> list[ImportedAttachment]:
-        """The documents of all versions."""
-        return [each for several in self.documents for each in several]
+        """The documents and the images of all versions."""
+        documents = [each for several in self.documents for each in several]
+        return documents + [each for each in self.images if each]
 
 
 def assistant_objects(user: User) -> Iterator[Object]:
@@ -74,22 +78,26 @@ def _assistant_object(assistant: Assistant) -> Object:
         "version": VERSION,
         "id": str(assistant.pk),
         "created": written(assistant.created),
-        "versions": [
-            {
-                "number": each.number,
-                "created": written(each.created),
-                **content_of(each).columns(),
-                "documents": [attachment_object(one) for one in Attachment.objects.of_version(each.pk)],
-            }
-            for each in reversed(newest)
-        ],
+        "versions": [_version_object(each) for each in reversed(newest.select_related("image"))],
     }
 
 
-def documents_of(exported: Object) -> list[Attachment]:
-    """Return the documents of what `assistant_objects` has yielded, each once."""
-    ids = {each["id"] for version in exported["versions"] for each in version["documents"]}
-    return list(Attachment.objects.filter(pk__in=ids))
+def _version_object(version: AssistantVersion) -> Object:
+    columns = content_of(version).columns()
+    del columns["image_id"]
+    return {
+        "number": version.number,
+        "created": written(version.created),
+        **columns,
+        "documents": [attachment_object(each) for each in Attachment.objects.of_version(version.pk)],
+        "image": attachment_object(version.image) if version.image else None,
+    }
+
+
+def attachments_of(exported: Object) -> list[Attachment]:
+    """Return the documents and images of what `assistant_objects` has yielded, each once."""
+    every = [each for version in exported["versions"] for each in (*version["documents"], version["image"])]
+    return list(Attachment.objects.filter(pk__in={each["id"] for each in every if each}))
 
 
 def reference_object(version: AssistantVersion) -> Object:
@@ -113,7 +121,8 @@ def read(value: Object) -> ImportedAssistant:
     if sorted(set(numbers)) != numbers:
         _refuse()
     documents = [_documents(each.get("documents", [])) for each in raw]
-    return ImportedAssistant(_id(value.get("id")), _time(value.get("created")), versions, documents)
+    images = [_image(each.get("image")) for each in raw]
+    return ImportedAssistant(_id(value.get("id")), _time(value.get("created")), versions, documents, images)
 
 
 def is_known(user: User, imported: ImportedAssistant) -> bool:
@@ -137,25 +146,31 @@ def store(user: User, imported: ImportedAssistant) -> bool:
         deleted = Assistant.objects.filter(owner=user, pk__in=_keys(user, imported.key))
         if deleted.update(deleted=None):
             return True
-        made = library.add(user, _keys(user, imported.key)[0], imported.versions)
-        _add_documents(made, imported)
+        key = _keys(user, imported.key)[0]
+        ids = _add_attachments(user, key, imported)
+        for version, image in zip(imported.versions, imported.images, strict=True):
+            version.image_id = ids.get(image.key) if image else None
+        made = library.add(user, key, imported.versions)
+        for version, documents in zip(imported.versions, imported.documents, strict=True):
+            link(version, [ids[each.key] for each in documents if each.key in ids])
         Assistant.objects.filter(pk=made.pk).update(created=min(imported.created, timezone.now()))
         return True
 
 
-def _add_documents(made: Assistant, imported: ImportedAssistant) -> None:
-    """Store the documents whose files are stored, each once, and connect them with the versions."""
-    ids = {each.key: uuid.uuid5(made.pk, f"document {each.key}") for each in imported.files}
-    stored = {each.key: each.stored for each in imported.files if _is_document(each)}
+def _add_attachments(user: User, assistant: uuid.UUID, imported: ImportedAssistant) -> dict[str, uuid.UUID]:
+    """Store the attachments whose files are stored, each once. Return {key in the file: id}."""
+    fitting = {each.key: each.stored for each in imported.files if each.stored and _fits(each)}
+    ids = {key: uuid.uuid5(assistant, f"document {key}") for key in fitting}
     Attachment.objects.bulk_create(
-        Attachment(id=ids[key], owner_id=made.owner_id, **fields) for key, fields in stored.items() if fields
+        Attachment(id=ids[key], owner=user, **fields) for key, fields in fitting.items()
     )
-    for version, documents in zip(imported.versions, imported.documents, strict=True):
-        link(version, [ids[each.key] for each in documents if each.key in stored])
+    return ids
 
 
-def _is_document(attachment: ImportedAttachment) -> bool:
-    return attachment.stored is not None and attachment.stored["media_type"] not in EXTENSIONS
+def _fits(attachment: ImportedAttachment) -> bool:
+    """Return True for a document, and for a picture only if it is an image."""
+    assert attachment.stored
+    return (attachment.stored["media_type"] in EXTENSIONS) == bool(attachment.side)
 
 
 def version_of(user: User, reference: tuple[uuid.UUID, int] | None) -> AssistantVersion | None:
@@ -209,12 +224,16 @@ def _version(raw: Any) -> AssistantVersion:
 def _documents(raw: Any) -> list[ImportedAttachment]:
     if not isinstance(raw, list) or len(raw) > MAX_DOCUMENTS:
         _refuse()
-    found = {each.key: each for each in map(_document, raw)}
+    found = {each.key: each for each in map(_attachment, raw)}
     return list(found.values())
 
 
-def _document(raw: Any) -> ImportedAttachment:
-    """Return a document. Only its file says what it is: type, size and pages are not believed."""
+def _image(raw: Any) -> ImportedAttachment | None:
+    return None if raw is None else replace(_attachment(raw), side=IMAGE_SIDE)
+
+
+def _attachment(raw: Any) -> ImportedAttachment:
+    """Return a document or an image. Only its file says what it is: type, size and pages are not believed."""
     if not isinstance(raw, dict):
         _refuse()
     file, name = _text(raw.get("file"), MAX_MODEL_CHARS), _text(raw.get("name"), LONGEST_FILE_NAME)

@@ -10,7 +10,7 @@ from typing import IO, Any, NoReturn
 from django.conf import settings
 
 from chat.attachments import names, reading, uploads
-from chat.attachments.decoding import Picture
+from chat.attachments.decoding import Picture, decode
 from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import ConversionUnavailable, QuotaExceeded, StorageUnavailable
 from chat.attachments.readers import READERS
@@ -45,7 +45,8 @@ class Attachments:
         self._user, self._path, self._convert = user, path, convert
         self._archive: zipfile.ZipFile | None = None
         self._is_open = False
-        self._stored: dict[str, dict[str, Any] | None] = {}  # by name: each file is read once
+        # By name, and the side of the square: each file is read once.
+        self._stored: dict[tuple[str, int], dict[str, Any] | None] = {}
 
     def close(self) -> None:
         if self._archive:
@@ -60,19 +61,20 @@ class Attachments:
 
         Raises StorageUnavailable and ConversionUnavailable, if the file can be stored later.
         """
-        file = attachment.file
-        if file not in self._stored and len(self._stored) < MAX_FILES:
-            self._stored[file] = self._read(file)
-        if fields := self._stored.get(file):
+        wanted = attachment.file, attachment.side
+        if wanted not in self._stored and len(self._stored) < MAX_FILES:
+            self._stored[wanted] = self._read(*wanted)
+        if fields := self._stored.get(wanted):
             attachment.stored = fields | {"name": names.clean(attachment.name, fields["media_type"])}
 
-    def _read(self, name: str) -> dict[str, Any] | None:
+    def _read(self, name: str, side: int) -> dict[str, Any] | None:
         entry = self._entry(name)
         if entry is None:
             return None
         try:
             with self._unpacked(entry) as file:
-                return self._keep_known(file, name) or self._keep(file, self._found_in(file, name))
+                known = self._keep_known(file, name, side)
+                return known or self._keep(file, self._found_in(file, name, side))
         except (RequestError, *DAMAGED) as error:
             if isinstance(error, (StorageUnavailable, ConversionUnavailable)) and error.retry_after:
                 raise  # the file is good, and the import goes on once it can be stored
@@ -80,7 +82,7 @@ class Attachments:
             logger.log(level, "an attachment was left out of an import: %s", error)
             return None
 
-    def _keep_known(self, file: IO[bytes], name: str) -> dict[str, Any] | None:
+    def _keep_known(self, file: IO[bytes], name: str, side: int) -> dict[str, Any] | None:
         """Return the columns of an attachment that this site has, if these are its bytes, otherwise None.
 
         Pictures that this site has encoded lose nothing by another encoding, and documents need no reading.
@@ -89,12 +91,16 @@ class Attachments:
         known = Attachment.objects.filter(file=sha256).order_by("created").first()
         if known is None or name != file_name(known):
             return None
+        if side and not known.width == known.height == side:
+            return None
         uploads.check_quota(self._user, known.size)
         uploads.keep_file(sha256, file)
         return {column: getattr(known, column) for column in FILE_COLUMNS}
 
-    def _found_in(self, file: IO[bytes], name: str) -> Picture | Extracted:
+    def _found_in(self, file: IO[bytes], name: str, side: int) -> Picture | Extracted:
         try:
+            if side:
+                return READERS.submit(self._user.pk, decode, file, side).result()
             return READERS.submit(self._user.pk, reading.read, file, name).result()
         except NeedsConversion as needed:
             return self._convert(self._user.pk, file, needed)

@@ -32,8 +32,8 @@ NO_TEXT = "…"  # the text of a question that has none, such as a lone image
 class ImportedAttachment:
     """A picture or document of a message. `file`: its name in the archive; `name`, `alt`: the owner's.
 
-    `stored` is set when the file is stored: the fields of its attachment. `key` is its id in the file; only
-    those of an assistant's documents have one.
+    `stored` is set when the file is stored: the fields of its attachment. Only those of an assistant have a
+    `key`, their id in the file. `side`: that of the square that a picture is made, 0 to keep its form.
     """
 
     file: str
@@ -41,6 +41,7 @@ class ImportedAttachment:
     alt: str
     stored: dict[str, Any] | None = None
     key: str = ""
+    side: int = 0
 
 
 @dataclass(frozen=True, slots=True)

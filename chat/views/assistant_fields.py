@@ -23,16 +23,21 @@ from chat.models.assistant import (
 from . import access, request_fields, request_parsers
 from .errors import is_form
 
-FIELDS = ("name", "description", "instructions", "picture", "model", "questions", "documents")
+FIELDS = ("name", "description", "instructions", "picture", "model", "questions", "documents", "image")
 LONGEST_SENT_PICTURE = 100  # with spaces around it
 MAX_GROUPS = 1_000
 
 
-def content(request: HttpRequest, kept_model: str = "", uploaded: Sequence[uuid.UUID] = ()) -> Content:
+def content(
+    request: HttpRequest,
+    kept_model: str = "",
+    uploaded: Sequence[uuid.UUID] = (),
+    image: uuid.UUID | None = None,
+) -> Content:
     """Parse all fields of an assistant; those that are missing are empty. `model` must be offered.
 
-    `kept_model`: the one that it has, which may have been withdrawn since. `uploaded`: ids of the documents
-    that came with the form.
+    `kept_model`: the one that it has, which may have been withdrawn since. `uploaded`, `image`: ids of the
+    documents and of the picture that came with the form.
     """
     sent = request_fields.parse(request, *FIELDS, *request_parsers.parameter_fields(request))
     model = request_fields.parse_text(sent, "model", request_parsers.MAX_MODEL_CHARS) or ""
@@ -48,6 +53,7 @@ def content(request: HttpRequest, kept_model: str = "", uploaded: Sequence[uuid.
         parameters={name: value for name, value in chosen.items() if value is not None},
         questions=_questions(sent),
         documents=[*_documents(sent), *uploaded],
+        image=image or request_fields.parse_uuid(sent, "image"),
     )
 
 

@@ -136,11 +136,12 @@ def _changed(request: HttpRequest, assistant: uuid.UUID, query: str = "", **valu
 
 
 async def _save_with_files(request: HttpRequest, assistant: uuid.UUID | None) -> HttpResponse:
-    """Create or edit an assistant, with the documents that came with its form."""
+    """Create or edit an assistant, with the documents and the picture that came with its form."""
     own = await run_in_db(_own, request, assistant)
     try:
         async with attachments.from_form(request, documents_only=True) as uploaded:
-            return await run_in_db(_save, request, own, uploaded)
+            image = await attachments.image_from_form(request)
+            return await run_in_db(_save, request, own, uploaded, image)
     except RequestError as refusal:
         if wants_json(request):
             raise
@@ -153,17 +154,19 @@ def _own(request: HttpRequest, assistant: uuid.UUID | None) -> Assistant | None:
     return library.find_own(user, assistant) if assistant else None
 
 
-def _save(request: HttpRequest, own: Assistant | None, uploaded: list[uuid.UUID]) -> HttpResponse:
+def _save(
+    request: HttpRequest, own: Assistant | None, uploaded: list[uuid.UUID], image: uuid.UUID | None
+) -> HttpResponse:
     """Store the assistant. A refused form is shown again with all that was typed and uploaded."""
     user = access.get_user(request)
     kept_model = own.current.model if own and own.current else ""
     try:
-        content = assistant_fields.content(request, kept_model, uploaded)
+        content = assistant_fields.content(request, kept_model, uploaded, image)
         saved = library.edit(user, own.pk, content) if own else library.create(user, content)
     except RequestError as refusal:
         if wants_json(request):
             raise
-        return _form(request, own, _typed(request, uploaded), refusal)
+        return _form(request, own, _typed(request, uploaded, image), refusal)
     if wants_json(request):
         assert saved.current
         answer = {"id": str(saved.pk), "version": saved.current.number}
@@ -171,7 +174,9 @@ def _save(request: HttpRequest, own: Assistant | None, uploaded: list[uuid.UUID]
     return HttpResponseSeeOther(f"{reverse('chat:assistants')}?saved=1")
 
 
-def _typed(request: HttpRequest, uploaded: Sequence[uuid.UUID] = ()) -> Content:
+def _typed(
+    request: HttpRequest, uploaded: Sequence[uuid.UUID] = (), image: uuid.UUID | None = None
+) -> Content:
     """Return what a form holds, unchecked, to be shown in it again."""
     names = ("name", "description", "instructions", "picture", "model")
     typed: dict[str, Any] = {name: request.POST.get(name, "") for name in names}
@@ -180,6 +185,8 @@ def _typed(request: HttpRequest, uploaded: Sequence[uuid.UUID] = ()) -> Content:
     with suppress(RequestError):
         kept = request_fields.parse_uuids({"documents": request.POST.getlist("documents")}, "documents")
         typed["documents"] = [*kept, *uploaded]
+    with suppress(RequestError):
+        typed["image"] = image or request_fields.parse_uuid(request.POST, "image")
     return Content(**typed, questions=request.POST.getlist("questions")[:MAX_QUESTIONS])
 
 
@@ -192,6 +199,8 @@ def _form(
     context: dict[str, Any] = LIMITS | {
         "own": own,
         "content": content,
+        "image": documents.shown_image(user, content.image),
+        "accepted_images": ",".join(file_types.PICTURES) if settings.ATTACHMENTS else "",
         "documents": documents.shown(user, content.documents),
         "accepted_files": file_types.accepted(pictures=False) if settings.ATTACHMENTS else "",
         "questions": [*content.questions, *[""] * MAX_QUESTIONS][:MAX_QUESTIONS],

@@ -19,23 +19,23 @@ from chat.admin.access_log import record_once
 from chat.assistants import documents
 from chat.attachments import files, reading, uploads
 from chat.attachments.conversion import convert
-from chat.attachments.decoding import Picture
+from chat.attachments.decoding import Picture, decode
 from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
 from chat.attachments.readers import READERS
-from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, ReceivedFile
+from chat.attachments.receiving import FILE, IMAGE, UNREADABLE, AttachmentUploadHandler, ReceivedFile
 from chat.db import run_in_db, write_lock
 from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest, Forbidden, NotFound, RequestError, UnsupportedMediaType
 from chat.fair_executor import RENDER_POOL
 from chat.models import Attachment, User
+from chat.models.assistant import IMAGE_SIDE
 from chat.models.attachment import LONGEST_ALT
 
 from . import access, request_fields
 from .attachment_files import respond
 from .errors import NO_CSRF
 
-FIELD = "file"
 MAX_WAITING = 8  # uploads of one person that wait for a reader
 
 
@@ -66,12 +66,11 @@ async def from_form(request: HttpRequest, *, documents_only: bool = False) -> As
     refusals as an upload, and NotADocument for a picture among `documents_only`.
     `chatsite/attachment_forms.py` has received the form.
     """
-    handler: AttachmentUploadHandler | None = getattr(request, "attachment_form", None)
     stored: list[uuid.UUID] = []
     try:
-        if handler and handler.files:
+        if several := _received(request, FILE):
             user = await run_in_db(_uploader, request)
-            for received in handler.files:
+            for received in several:
                 added = await _store(user, received, documents_only=documents_only)
                 stored.append(added.pk)
         yield stored
@@ -79,6 +78,27 @@ async def from_form(request: HttpRequest, *, documents_only: bool = False) -> As
         if stored:
             await run_in_db(_discard, stored)
         raise
+
+
+async def image_from_form(request: HttpRequest) -> uuid.UUID | None:
+    """Store the picture of an assistant's form as a small square. Return its id, None if there is none.
+
+    Raises the same refusals as an upload.
+    """
+    several = _received(request, IMAGE)
+    if not several:
+        return None
+    user = await run_in_db(_uploader, request)
+    file, name = several[0].file, several[0].name
+    found = await asyncio.wrap_future(READERS.submit(user.pk, decode, file, IMAGE_SIDE))
+    storing = files.POOL.submit(user.pk, uploads.store, user, name, found)
+    return (await asyncio.shield(asyncio.wrap_future(storing))).pk
+
+
+def _received(request: HttpRequest, field: str) -> list[ReceivedFile]:
+    """Return the files of one field that `chatsite/attachment_forms.py` has received."""
+    handler: AttachmentUploadHandler | None = getattr(request, "attachment_form", None)
+    return handler.of(field) if handler else []
 
 
 def _discard(stored: list[uuid.UUID]) -> None:
@@ -169,7 +189,7 @@ def _check_token(request: HttpRequest) -> None:
 
 def _receive(request: HttpRequest) -> ReceivedFile:
     """Return the form's file; the caller closes its file. Raises a RequestError; then nothing is open."""
-    handler = AttachmentUploadHandler(FIELD, most=1)
+    handler = AttachmentUploadHandler({FILE: 1})
     request.upload_handlers = [handler]
     try:
         request.POST.dict()  # Django reads the form now, and calls the handler

@@ -13,6 +13,7 @@ from django.http import HttpRequest, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
 
+from chat.attachments.receiving import FILE, IMAGE
 from chat.exceptions import BadRequest, PayloadTooLarge, UnsupportedMediaType
 from chat.formats import grouped_number
 from chat.wire import strict_json
@@ -143,5 +144,6 @@ def _form(request: HttpRequest) -> dict[str, Any]:
         raise BadRequest(_("The form data can’t be read.")) from error
     fields.pop("csrfmiddlewaretoken", None)
     if hasattr(request, "attachment_form"):
-        fields.pop("file", None)  # of a form in which no file was chosen, Django makes a field
+        for name in (FILE, IMAGE):
+            fields.pop(name, None)  # of a form in which no file was chosen, Django makes a field
     return {name: None if value == "" and name in NULLABLE else value for name, value in fields.items()}

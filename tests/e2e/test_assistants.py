@@ -84,7 +84,7 @@ def test_documents_are_added_shown_and_removed(window: Window, server: Server, f
     expect(page.get_by_role("alert")).to_have_count(0)
     assert axe.findings(page) == []
     page.get_by_role("button", name="Save").press("Enter")
-    page.get_by_role("link", name="Start a chat").press("Enter")
+    page.get_by_role("link", name="Start a chat Referee").press("Enter")
     shown = page.get_by_role("list", name="Documents")
     expect(shown).to_contain_text("more.pdf 2 pages")
     page.set_viewport_size({"width": 390, "height": 800})
@@ -95,11 +95,11 @@ def test_documents_are_added_shown_and_removed(window: Window, server: Server, f
     chat.ended()
     assert str(fake.calls[-1]["body"]["messages"]).count("Chess has kings.") == 1
     page.goto("/settings/assistants/")
-    page.get_by_role("link", name="Edit").press("Enter")
+    page.get_by_role("link", name="Edit Referee").press("Enter")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_label("rules.txt", exact=True).press("Space")
     page.get_by_role("button", name="Save").press("Enter")
-    page.get_by_role("link", name="Edit").press("Enter")
+    page.get_by_role("link", name="Edit Referee").press("Enter")
     expect(boxes).to_have_count(1)
 
 
@@ -109,10 +109,32 @@ def test_documents_come_with_the_form_without_scripts(window: Window, server: Se
     page.get_by_label("Name", exact=True).fill("Referee")
     page.get_by_label("Add documents").set_input_files([RULES, MORE])
     page.get_by_role("button", name="Save").click()
-    page.get_by_role("link", name="Start a chat").click()
+    page.get_by_role("link", name="Start a chat Referee").click()
     expect(page.get_by_role("list", name="Documents").get_by_role("link")).to_have_text(
         ["rules.txt", "more.pdf"]
     )
     text = page.get_by_role("link", name="rules.txt").get_attribute("href")
     page.goto(str(text))
     expect(page.get_by_role("main")).to_contain_text("Chess has kings.")
+
+
+def test_an_uploaded_picture_is_shown_and_removed(window: Window, server: Server) -> None:
+    page: Page = window(server, "alice", **axe.WINDOW)
+    page.goto("/settings/assistants/new/")
+    page.get_by_label("Name", exact=True).fill("Painter")
+    page.get_by_label("Or upload a picture").set_input_files(PHOTO)
+    page.get_by_role("button", name="Save").press("Enter")
+    shown = page.locator(".assistant-list img")
+    expect(shown).to_have_js_property("naturalWidth", 128)
+    page.get_by_role("link", name="Start a chat Painter").press("Enter")
+    expect(page.locator(".assistant-start img")).to_have_js_property("naturalWidth", 128)
+    assert axe.findings(page) == []
+    page.goto("/settings/assistants/")
+    page.get_by_role("link", name="Edit Painter").press("Enter")
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert axe.findings(page) == []
+    page.get_by_label("Uploaded picture").press("Space")
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(page.get_by_role("heading", name="Painter")).to_be_visible()
+    expect(shown).to_have_count(0)

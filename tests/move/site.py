@@ -70,7 +70,7 @@ model.groups.add(Group.objects.get(name="few"))
 assistant = Assistant.objects.create(owner=alice, published_by=erin, created=AT)
 assistant.groups.add(Group.objects.get(name="few"))
 assistant.current = AssistantVersion.objects.create(assistant=assistant, number=1, name=ODD, instructions=ODD,
-    picture="🍲", parameters=ODD_JSON, questions=[ODD], created=LATER)
+    picture="🍲", parameters=ODD_JSON, questions=[ODD], created=LATER, image=rules)
 assistant.save()
 AssistantDocument.objects.create(version=assistant.current, attachment=rules, position=0)
 conversation.assistant_version = assistant.current

@@ -15,6 +15,7 @@ from django.contrib.auth.models import Permission
 from chat.assistants import library, publication
 from chat.assistants.content import Content, content_of
 from chat.attachments import files, uploads
+from chat.attachments.decoding import Picture
 from chat.attachments.extraction import extract
 from chat.models import Assistant, Attachment, Conversation, ImportJob, User
 from chat.transfer import assistants as transferred
@@ -119,6 +120,8 @@ def test_an_export_is_imported_with_its_assistants(alice: User, bob: User, pirat
         {"versions": [VERSION | {"picture": "<b>"}]},
         {"versions": [VERSION | {"questions": ["a"] * 5}]},
         {"versions": [VERSION | {"instructions": "x" * 20_001}]},
+        {"versions": [VERSION | {"image": "x"}]},
+        {"versions": [VERSION | {"image": DOCUMENT | {"file": "x"}}]},
         {"versions": [VERSION | {"documents": "x"}]},
         {"versions": [VERSION | {"documents": [1]}]},
         {"versions": [VERSION | {"documents": [DOCUMENT] * 9}]},
@@ -201,3 +204,29 @@ def test_a_picture_is_imported_as_no_document(alice: User, bob: User, tmp_path: 
     assert imported(bob, target.getvalue()).state == "done"
     assert Assistant.objects.get(owner=bob).current.document_links.count() == 0
     assert not Attachment.objects.filter(owner=bob).exists()
+
+
+def test_an_export_is_imported_with_the_image(alice: User, bob: User) -> None:
+    face = uploads.store(alice, "face.png", Picture(pictures.png(128, 128), "image/png", 128, 128))
+    mine = library.create(alice, Content("Cook", image=face.pk))
+    archive = archived(alice)
+    exported = json.loads(zipfile.ZipFile(io.BytesIO(archive)).read(f"assistants/{mine.pk}.json"))
+    jsonschema_rs.validator_for(SCHEMA, validate_formats=True).validate(exported)
+    assert imported(bob, archive).state == "done"
+    theirs = Assistant.objects.get(owner=bob).current.image
+    assert (theirs.owner, theirs.name, theirs.width, theirs.height) == (bob, "face.png", 128, 128)
+
+
+def test_a_large_image_of_a_file_becomes_a_square(alice: User, bob: User) -> None:
+    face = uploads.store(alice, "face.png", Picture(pictures.png(128, 128), "image/png", 128, 128))
+    library.create(alice, Content("Cook", image=face.pk))
+    target = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(archived(alice))) as old,
+        zipfile.ZipFile(target, "w") as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, pictures.png(900, 300) if "attachments/" in name else old.read(name))
+    assert imported(bob, target.getvalue()).state == "done"
+    theirs = Assistant.objects.get(owner=bob).current.image
+    assert (theirs.width, theirs.height) == (128, 128)

@@ -1,0 +1,159 @@
+"""The uploaded pictures of assistants: made small squares, shown to their users only, copied and deleted."""
+
+import io
+import uuid
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+from PIL import Image
+
+from chat.assistants import library, publication
+from chat.assistants.content import Content
+from chat.attachments import files, uploads
+from chat.attachments.decoding import Picture
+from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
+from chat.retention.kinds import prune
+from tests.attachments import pictures
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+HTML = {"HTTP_ACCEPT": "text/html"}
+PAGES = "/settings/assistants/"
+
+
+@pytest.fixture(autouse=True)
+def folder(attachments: Path) -> Path:
+    return attachments
+
+
+def image(owner: User, side: int = 128) -> Attachment:
+    return uploads.store(owner, "face.png", Picture(pictures.png(side, side), "image/png", side, side))
+
+
+def photo(name: str = "../me.jpg", content: bytes | None = None) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, content or pictures.jpeg(400, 200))
+
+
+def form(**fields: Any) -> dict[str, Any]:
+    return {"name": "Cook", **fields}
+
+
+def current(user: User) -> AssistantVersion:
+    found = Assistant.objects.get(owner=user).current
+    assert found
+    return found
+
+
+def test_a_picture_becomes_a_small_square_and_is_shown(page: Client, alice: User) -> None:
+    made = page.post(PAGES, form(image_file=photo()), **HTML)
+    assert made.status_code == 303, made.content
+    version = current(alice)
+    stored = version.image
+    assert (stored.width, stored.height, stored.name, stored.media_type) == (128, 128, "me.jpg", "image/jpeg")
+    assert Image.open(io.BytesIO(files.read(stored.sha256))).size == (128, 128)
+    shown = f'src="/attachments/{stored.pk}/"'
+    one = f"{PAGES}{version.assistant_id}/"
+    for path in (PAGES, one, "/", f"/?assistant={version.assistant_id}"):
+        assert shown in page.get(path, **HTML).content.decode()
+    talk = Conversation.objects.create(user=alice, title="t", model="m", assistant_version=version)
+    assert shown in page.get(f"/c/{talk.pk}/", **HTML).content.decode()
+    assert page.get(f"/attachments/{stored.pk}/")["Content-Type"] == "image/jpeg"
+    page.post(one, form(name="Chef", image=str(stored.pk)), **HTML)
+    assert current(alice).image == stored
+    page.post(one, form(name="Chef", picture="🍲"), **HTML)
+    assert current(alice).image is None
+    assert shown not in page.get(PAGES, **HTML).content.decode()
+
+
+def test_a_refused_form_keeps_its_picture(page: Client, alice: User) -> None:
+    answer = page.post(PAGES, form(name=" ", image_file=photo()), **HTML)
+    assert answer.status_code == 400
+    stored = Attachment.objects.get()
+    assert f'name="image" value="{stored.pk}" checked' in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [(b"%PDF-1.7 not a picture", 415), (pictures.png()[:60], 422), (b"<svg onload='alert(1)'/>", 415)],
+    ids=["document", "broken", "svg"],
+)
+def test_what_is_no_picture_is_refused(page: Client, content: bytes, status: int) -> None:
+    answer = page.post(PAGES, form(image_file=photo("a.png", content)), **HTML)
+    assert answer.status_code == status
+    assert 'role="alert"' in answer.content.decode()
+    assert not Attachment.objects.exists()
+    assert not Assistant.objects.exists()
+
+
+def test_one_picture_comes_with_a_form(page: Client) -> None:
+    assert page.post(PAGES, form(image_file=[photo(), photo()]), **HTML).status_code == 400
+    assert page.post("/c/", {"content": "hello", "image_file": photo()}, **HTML).status_code == 400
+    assert not Attachment.objects.exists()
+
+
+def test_only_squares_of_ones_own_can_be_named(page: Client, alice: User) -> None:
+    bob = User.objects.create_user("bob")
+    for wrong in (image(alice, 64).pk, image(bob).pk, uuid.uuid4(), "x", 1):
+        sent = {"name": "Cook", "image": str(wrong) if wrong != 1 else 1}
+        answer = page.post(PAGES, sent, content_type="application/json")
+        assert answer.status_code in (400, 404), answer.content
+    assert not Assistant.objects.exists()
+    sent = {"name": "Cook", "image": str(image(alice).pk)}
+    assert page.post(PAGES, sent, content_type="application/json").status_code == 201
+
+
+def test_nothing_is_offered_where_files_are_off(page: Client, settings: Any) -> None:
+    settings.ATTACHMENTS = False
+    assert "image_file" not in page.get(f"{PAGES}new/", **HTML).content.decode()
+    assert page.post(PAGES, form(image_file=photo()), **HTML).status_code == 400
+
+
+def test_it_is_served_to_those_who_may_use_the_assistant(page: Client, alice: User) -> None:
+    staff = User.objects.create_user("carol", is_staff=True, is_superuser=True)
+    face = image(staff)
+    cook = library.create(staff, Content("Cook", image=face.pk))
+    url = f"/attachments/{face.pk}/"
+    assert page.get(url).status_code == 404
+    publication.publish(staff, cook.pk, everybody=True, groups=[])
+    assert page.get(url).status_code == 200
+    assert page.delete(url).status_code == 404
+    mine = library.duplicate(alice, cook.pk)
+    assert mine.current
+    assert mine.current.image
+    assert (mine.current.image.owner, mine.current.image.sha256) == (alice, face.sha256)
+    publication.publish(staff, cook.pk, everybody=False, groups=[])
+    assert page.get(url).status_code == 404
+    assert page.get(f"/attachments/{mine.current.image_id}/").status_code == 200
+
+
+def test_it_goes_with_the_last_version_that_shows_it(alice: User) -> None:
+    face = image(alice)
+    cook = library.create(alice, Content("Cook", image=face.pk))
+    library.edit(alice, cook.pk, Content("Chef", image=face.pk))
+    then = timezone.now() - timedelta(days=2)
+
+    def age_and_prune() -> None:
+        AssistantVersion.objects.update(created=then)
+        Attachment.objects.update(created=then)
+        prune(lambda: False)
+
+    age_and_prune()
+    assert Attachment.objects.count() == 1
+    library.edit(alice, cook.pk, Content("Chef"))
+    age_and_prune()
+    assert not Attachment.objects.exists()
+
+
+def test_it_outlives_the_account_of_a_published_one(alice: User) -> None:
+    staff = User.objects.create_user("carol", is_staff=True, is_superuser=True)
+    cook = library.create(staff, Content("Cook", image=image(staff).pk))
+    publication.publish(staff, cook.pk, everybody=True, groups=[])
+    staff.delete()
+    prune(lambda: False)
+    found = library.find(alice, cook.pk).current
+    assert found
+    assert found.image

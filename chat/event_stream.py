@@ -1,6 +1,7 @@
 """The HTTP response of an event stream, for pages and for programs."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from typing import Protocol
 
 from django.http import StreamingHttpResponse
 
@@ -10,6 +11,28 @@ HEADERS = {
     "X-Accel-Buffering": "no",
     "Content-Encoding": "identity",
 }
+TAKE_OVER = "chat.take_over"  # in the ASGI scope: takes a stream over, if the server can do that
+
+
+class FrameSource(Protocol):
+    """The frames of a stream, as bytes, for a server that sends them without a task."""
+
+    ended: bool  # True: after what was returned so far, nothing follows
+
+    def begin(self) -> bytes:
+        """Return the first frame."""
+
+    def next_frame(self) -> bytes:
+        """Return the next frame, or b"" if there is none yet or the stream has ended."""
+
+    def call_on_change(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once, on the event loop, when there may be a frame again."""
+
+    def leave(self) -> None:
+        """Release everything. Called once at least, at the end or when the client has gone."""
+
+    def frames(self) -> AsyncGenerator[bytes, None]:
+        """Yield all frames, for a server that takes no stream over."""
 
 
 class EventStreamResponse(StreamingHttpResponse):
@@ -21,3 +44,30 @@ class EventStreamResponse(StreamingHttpResponse):
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self._frames
+
+
+class SourceResponse(EventStreamResponse):
+    """An event stream that the server takes over after its first frame, if `take_over` is set.
+
+    Then neither a task nor the request and this response are kept while the stream waits.
+    """
+
+    take_over: Callable[[FrameSource], None] | None = None
+
+    def __init__(self, source: FrameSource, headers: Mapping[str, str]) -> None:
+        self._source = source
+        super().__init__(source.frames(), headers)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._begun(self.take_over) if self.take_over else self._frames
+
+    async def _begun(self, take_over: Callable[[FrameSource], None]) -> AsyncGenerator[bytes, None]:
+        """Yield the first frame. The server ignores what Django sends after it."""
+        taken_over = False
+        try:
+            yield self._source.begin()
+            take_over(self._source)
+            taken_over = True
+        finally:
+            if not taken_over:
+                self._source.leave()

@@ -29,7 +29,7 @@ from tests.support.manage import run_manage
 SERVER, REQUEST = "chatsite/server/daphne_server.py", "chatsite/server/limited_request.py"
 TRANSPORT = "chatsite/server/eager_transport.py"
 HANDLER, MODULES = "chatsite/server/asgi_handler.py", "chatsite/server/unused_modules.py"
-MIDDLEWARE = "chatsite/async_middleware.py"
+MIDDLEWARE, STREAM = "chatsite/async_middleware.py", "chatsite/server/stream_connection.py"
 # What each module replaces, overrides, or leans on: the function and the start of its source's SHA-256.
 PATCHED: dict[str, list[tuple[Callable[..., Any], str]]] = {
     SERVER: [
@@ -74,6 +74,21 @@ PATCHED: dict[str, list[tuple[Callable[..., Any], str]]] = {
         (ASGIHandler.create_request, "5eae59c66960"),
         (ASGIHandler.send_response, "77eda2b08689"),
         (HttpRequest.body.fget, "6bc745122420"),
+    ],
+    STREAM: [
+        (daphne.server.Server.application_checker, "ccb688341a7d"),
+        (http.HTTPChannel.__init__, "3c799fc1cbf9"),
+        (http.HTTPChannel.rawDataReceived, "e31f4ed81196"),  # fills _dataBuffer
+        (http.HTTPChannel.connectionMade, "95b71a1bc3ab"),
+        (http.HTTPChannel.requestDone, "a75a186c66f7"),
+        (http.Request.write, "0e547d4f76bd"),
+        (http.Request.registerProducer, "2be6d77997f6"),
+        (http.toChunk, "f326a3bed37a"),
+        (http.HTTPFactory.buildProtocol, "d08b3853c627"),
+        (FileDescriptor.registerProducer, "7d7ad4f91234"),
+        (FileDescriptor.connectionLost, "1e0b14c7c3f9"),
+        (tcp.Connection.connectionLost, "dd7a9a87035a"),
+        (ASGIHandler.send_response, "77eda2b08689"),
     ],
     MODULES: [(daphne.server.Server.run, "447c6bd42c62")],
     MIDDLEWARE: [

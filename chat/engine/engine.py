@@ -210,8 +210,8 @@ class Engine:
 
     async def _do_housekeeping(self) -> None:
         self.worker.channel = self.pubsub.channel  # stored with the next heartbeat
-        for viewer in list(self.viewers.open):
-            viewer.feed.state.ping(PING_SECONDS)
+        for state in {viewer.feed.state for viewer in self.viewers.open}:
+            state.ping(PING_SECONDS)
         self.supervisor.release_ended()
         await self.remote_runs.poll()
 

@@ -11,7 +11,7 @@ from chat.engine.streaming.feed import PlainFeed
 from chat.engine.streaming.html_feed import HtmlFeed
 from chat.engine.streaming.run_state import RunState
 from chat.engine.streaming.viewer import Viewer
-from chat.event_stream import EventStreamResponse
+from chat.event_stream import SourceResponse
 from chat.models import User
 from chat.wire.position import Position
 
@@ -51,4 +51,4 @@ def event_stream(
     feed = (HtmlFeed if request.GET.get("html") == "1" else PlainFeed).of(state)
     session = request.session.session_key or ""
     viewer = Viewer(engine.viewers, feed, position, session=session, user=user.pk, password=user.password)
-    return EventStreamResponse(viewer.frames(), ids)
+    return SourceResponse(viewer, ids)

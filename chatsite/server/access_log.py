@@ -2,41 +2,57 @@
 
 import logging
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 
 from chatsite.proxies import forwarded_for, without_port
 
-PROBES = (b"/healthz", b"/readyz")  # logged at DEBUG: monitoring asks for them every few seconds
+PROBES = ("/healthz", "/readyz")  # logged at DEBUG: monitoring asks for them every few seconds
 
 logger = logging.getLogger("chat.access")
 
 
-def log_request(request: Any, status: int | None, seconds: float) -> None:
-    """Log a request of Twisted's that has ended.
+class AccessEntry(NamedTuple):
+    """The fields that are known at the beginning of a response."""
 
-    `status` is None if the client left before the response began. `bytes` counts those of the response's body
-    that were written, `seconds` the time from the request's first line to the response's last byte.
-    """
-    if not settings.ACCESS_LOG:
-        return
-    method, target = request.request_line
-    path = target.split(b"?", 1)[0]
-    fields: dict[str, Any] = {
-        "client": _client(request),
-        "method": method.decode("ascii", "replace"),
-        "path": path.decode("ascii", "backslashreplace"),
-        "status": status,
-        "bytes": request.sentLength,
-        "seconds": round(seconds, 4),
-        "request_id": request.request_id,
-    }
-    told = _header(request.responseHeaders, "X-Request-Id")
-    if told and told != request.request_id:
-        fields["call_id"] = told  # a call of the API has an id of its own, which the administration lists
-    level = logging.DEBUG if path in PROBES else logging.INFO
-    logger.log(level, "%s %s %s", fields["method"], fields["path"], status or "-", extra={"fields": fields})
+    client: str | None
+    method: str
+    path: str
+    request_id: str
+    call_id: str  # that a call of the API has of its own, which the administration lists; otherwise ""
+
+    @classmethod
+    def of(cls, request: Any) -> "AccessEntry | None":
+        """Return the fields of a request of Twisted's; None if no log is written."""
+        if not settings.ACCESS_LOG:
+            return None
+        method, target = request.request_line
+        path = target.split(b"?", 1)[0].decode("ascii", "backslashreplace")
+        told = _header(request.responseHeaders, "X-Request-Id")
+        call_id = told if told != request.request_id else ""
+        return cls(_client(request), method.decode("ascii", "replace"), path, request.request_id, call_id)
+
+    def log(self, status: int | None, sent: int, seconds: float) -> None:
+        """Log the request, which has ended.
+
+        `status` is None if the client left before the response began. `sent` counts the bytes of the
+        response's body that were written, `seconds` the time from the request's first line to the response's
+        last byte.
+        """
+        fields: dict[str, Any] = {
+            "client": self.client,
+            "method": self.method,
+            "path": self.path,
+            "status": status,
+            "bytes": sent,
+            "seconds": round(seconds, 4),
+            "request_id": self.request_id,
+        }
+        if self.call_id:
+            fields["call_id"] = self.call_id
+        level = logging.DEBUG if self.path in PROBES else logging.INFO
+        logger.log(level, "%s %s %s", self.method, self.path, status or "-", extra={"fields": fields})
 
 
 def _client(request: Any) -> str | None:

@@ -23,6 +23,8 @@ from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
+from chat.event_stream import TAKE_OVER, SourceResponse
+
 UPLOAD = "chat.upload"  # in a scope: the file with the body of an upload, which is never read into memory
 
 
@@ -53,6 +55,8 @@ class Handler(ASGIHandler):
                         _ = request.body  # which the request keeps
                 response = await self.run_get_response(request)
             assert response is not None
+            if isinstance(response, SourceResponse):
+                response.take_over = scope.get(TAKE_OVER)
             await self.send_response(response, send)
             if request is not None:
                 vars(request).clear()

@@ -16,6 +16,7 @@ import logging
 import signal
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import daphne.http_protocol
@@ -28,9 +29,11 @@ from zope.interface import implementer
 
 import chatsite.server.eager_transport  # noqa: F401
 from chat import request_id, tracing
+from chat.event_stream import TAKE_OVER, FrameSource
 from chatsite.server.asgi_handler import UPLOAD
 from chatsite.server.early_errors import error_body
 from chatsite.server.limited_request import LimitedRequest
+from chatsite.server.stream_connection import StreamConnection
 
 RETIRE_SECONDS = 660.0  # for clients to leave a server that retires; the longest reply takes 600 s
 RETIRE_INTERVAL_SECONDS = 0.25
@@ -108,6 +111,15 @@ class DeadlineChannel(HTTPChannel):
         self.open.discard(self)
         self._cancel_deadline()
         super().connectionLost(reason)
+
+    def release(self, request: Any) -> None:
+        """Give the transport up, and part from the request: their cycle would wait for the collector."""
+        self.open.discard(self)
+        self.setTimeout(None)
+        self._cancel_deadline()
+        self.requests.clear()
+        request.content.close()
+        request.channel = request.transport = request.producer = None
 
     def _start_deadline(self) -> None:
         """Start the deadline of a request, unless it has begun already."""
@@ -213,6 +225,7 @@ class ChatServer(daphne.server.Server):
             scope[tracing.SCOPE_KEY] = protocol.span
         if protocol.upload is not None:
             scope[UPLOAD] = protocol.upload
+        scope[TAKE_OVER] = partial(self.take_over, protocol)
         return super().create_application(protocol, scope)
 
     def _prepare(self) -> None:
@@ -248,6 +261,16 @@ class ChatServer(daphne.server.Server):
         if protocol.flow and not ends and not protocol.flow.open.is_set():
             await protocol.flow.open.wait()
 
+    def take_over(self, protocol: FlowControlledRequest, source: FrameSource) -> None:
+        """Send the rest of a stream without the request, which is over as far as Daphne knows."""
+        if protocol.channel is None or protocol.finished:
+            source.leave()
+            return
+        connection = StreamConnection(protocol, source)
+        protocol.channel.release(protocol)
+        self.protocol_disconnected(protocol)
+        connection.start()
+
     def protocol_disconnected(self, protocol: FlowControlledRequest) -> None:
         if flow := getattr(protocol, "flow", None):
             flow.open.set()
@@ -274,7 +297,7 @@ class ChatServer(daphne.server.Server):
         self._stop_listening()
         DeadlineChannel.retiring = True
         ends_at = time.monotonic() + RETIRE_SECONDS
-        while DeadlineChannel.open and time.monotonic() < ends_at:  # noqa: ASYNC110 - Twisted closes them
+        while (DeadlineChannel.open or StreamConnection.open) and time.monotonic() < ends_at:  # noqa: ASYNC110 - Twisted closes them
             await asyncio.sleep(RETIRE_INTERVAL_SECONDS)
         self._stopping = asyncio.get_event_loop().create_task(self._stop(RETIRE_SECONDS))
 

@@ -22,7 +22,7 @@ from django.db.utils import Error
 
 from chat import request_id
 from chatsite.server import large_bodies
-from chatsite.server.access_log import log_request
+from chatsite.server.access_log import AccessEntry
 from chatsite.server.early_errors import error_body
 from chatsite.server.request_span import begin_span
 
@@ -55,7 +55,7 @@ class LimitedRequest(WebRequest):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._parsePOSTFormSubmission = False  # Django parses forms; Twisted would parse them as well
-        self._began_at = time.monotonic()
+        self.began_at = time.monotonic()
 
     def gotLength(self, length: int | None) -> None:
         """Decide on the body. Twisted calls this when the headers of the request are complete."""
@@ -155,7 +155,8 @@ class LimitedRequest(WebRequest):
         """Write the entry of the access log, once; `status` is None if no response was begun."""
         if self.request_id and not self._logged:
             self._logged = True
-            log_request(self, status, time.monotonic() - self._began_at)
+            if entry := AccessEntry.of(self):
+                entry.log(status, self.sentLength, time.monotonic() - self.began_at)
             if self.span:
                 self.span.end(status)
 

@@ -7,14 +7,23 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html
 
 import asyncio
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from contextvars import Context
+from typing import ClassVar, Protocol, Self
 
 from chat.wire import sse
 from chat.wire.position import Position
 
 from .run_state import RunState
 
+NO_REQUEST = Context()  # in which no context variable of a request is set
 MAX_FRAME_CHARS = 16_384  # code points per frame, of text and of reasoning each
+
+
+class Waiting(Protocol):
+    """A viewer that waits for the next wake-up without a task."""
+
+    def wake(self) -> None:
+        """Note that the feed has changed."""
 
 
 class Feed(ABC):
@@ -28,6 +37,7 @@ class Feed(ABC):
         self._loop = asyncio.get_running_loop()
         self.last_wake = self._loop.time() - self.interval
         self._changed = asyncio.Event()
+        self.waiting: set[Waiting] = set()  # for the next wake-up, without a task
         self._timer: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -107,6 +117,9 @@ class Feed(ABC):
         self.last_wake = self._loop.time()
         self._changed.set()
         self._changed.clear()
+        woken, self.waiting = self.waiting, set()
+        for viewer in woken:
+            self._loop.call_soon(viewer.wake, context=NO_REQUEST)
 
     async def changed(self) -> None:
         await self._changed.wait()

@@ -5,7 +5,10 @@ import contextlib
 import random
 import uuid
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 
+from django.conf import settings
+from django.utils import translation
 from django.utils.translation import gettext
 
 from chat.wire import sse
@@ -49,13 +52,20 @@ class Viewers:
 class Viewer:
     """One open stream: it sends each frame after `position` exactly once.
 
-    If the run has ended with less text than `position`, it sends `reset` and everything.
+    If the run has ended with less text than `position`, it sends `reset` and everything. There may be
+    thousands that wait, so a viewer refers to nothing of its request.
     """
+
+    __slots__ = (
+        "__weakref__", "_callback", "_closing", "_first", "_language", "_pings", "_position", "_problems",
+        "_resumed", "_revoked", "_viewers", "ended", "feed", "password", "session", "user",
+    )  # fmt: skip
 
     def __init__(
         self, viewers: Viewers, feed: Feed, position: Position, *, session: str, user: int, password: str
     ) -> None:
         self.feed = feed
+        self.ended = False
         self.session = session
         self.user = user
         self.password = password
@@ -63,6 +73,9 @@ class Viewer:
         self._position = position._replace(done=False)
         self._first = True
         self._resumed = position > Position() or bool(feed.state.info.earlier)
+        self._callback: Callable[[], None] | None = None
+        self._pings = self._problems = 0  # of the run, when this viewer was sent the last one
+        self._language = translation.get_language() if len(settings.LANGUAGES) > 1 else None
         self._revoked = False
         self._closing = viewers.closing
 
@@ -77,38 +90,80 @@ class Viewer:
         self.feed.wake()
 
     async def frames(self) -> AsyncGenerator[bytes, None]:
-        feed, state = self.feed, self.feed.state
-        feed.subscribe()
-        self._viewers.open.add(self)
-        pings = state.ping_count
-        # Of earlier problems, a new viewer is told only the one that still holds.
-        problems = state.problem_count - (1 if state.has_current_problem else 0)
+        """Yield all frames, for a server that does not take the stream over (see `EventStreamResponse`)."""
         try:
-            yield sse.retry(random.randint(*RETRY_MILLISECONDS)) + feed.first_frame()
-            while True:
-                if self._revoked:
-                    yield _signed_out_frame()
-                    return
-                if frame := self._advance():
+            yield self.begin()
+            while not self.ended:
+                if frame := self.next_frame():
                     yield frame
-                    continue
-                if feed.is_finished:
-                    yield feed.last_frames(self._position, resumed=self._resumed)
-                    return
-                if self._closing:
-                    yield RECONNECT
-                    return
-                if state.problem_count > problems:
-                    problems = state.problem_count
-                    yield state.problem()
-                elif state.ping_count > pings:
-                    pings = state.ping_count
-                    yield sse.PING
-                else:
-                    await feed.changed()
+                elif not self.ended:
+                    await self.feed.changed()
         finally:
-            feed.unsubscribe()
+            self.leave()
+
+    def begin(self) -> bytes:
+        """Join the viewers; return what every stream begins with."""
+        state = self.feed.state
+        self.feed.subscribe()
+        self._viewers.open.add(self)
+        self._pings = state.ping_count
+        # Of earlier problems, a new viewer is told only the one that still holds.
+        self._problems = state.problem_count - (1 if state.has_current_problem else 0)
+        return sse.retry(random.randint(*RETRY_MILLISECONDS)) + self.feed.first_frame()
+
+    def next_frame(self) -> bytes:
+        """Return the next frame, or b"" if there is none until the feed changes or the stream has ended."""
+        if self.ended:
+            return b""
+        if self._revoked:
+            return self._last(_signed_out_frame)
+        if frame := self._advance():
+            return frame
+        if self.feed.is_finished:
+            return self._last(partial(self.feed.last_frames, self._position, resumed=self._resumed))
+        if self._closing:
+            return self._last(lambda: RECONNECT)
+        return self._notice()
+
+    def call_on_change(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once, on the event loop, when there may be a frame again."""
+        self._callback = callback
+        self.feed.waiting.add(self)
+
+    def wake(self) -> None:
+        """Call what waits for the change that has come."""
+        callback, self._callback = self._callback, None
+        if callback:
+            callback()
+
+    def leave(self) -> None:
+        """Leave the viewers, before or after the end of the stream."""
+        self.ended = True
+        self._callback = None
+        if self in self._viewers.open:
+            self.feed.waiting.discard(self)
+            self.feed.unsubscribe()
             self._viewers.leave(self)
+
+    def _last(self, frame: Callable[[], bytes]) -> bytes:
+        self.ended = True
+        return self._translated(frame)
+
+    def _notice(self) -> bytes:
+        """Return a problem or a ping that this viewer was not sent yet, or b""."""
+        state = self.feed.state
+        if state.problem_count > self._problems:
+            self._problems = state.problem_count
+            return self._translated(state.problem)
+        if state.ping_count > self._pings:
+            self._pings = state.ping_count
+            return sse.PING
+        return b""
+
+    def _translated(self, frame: Callable[[], bytes]) -> bytes:
+        """Return a frame with a sentence in it, in the language of the request, which may be over."""
+        with translation.override(self._language) if self._language else contextlib.nullcontext():
+            return frame()
 
     def _advance(self) -> bytes:
         """Return the next frame of text, or b"" if there is none yet."""

@@ -33,6 +33,6 @@ class ChatConfig(AppConfig):
     def ready(self) -> None:
         """Import what registers itself on import and needs the complete settings: the checks, the index."""
         from chat.search import index  # noqa: F401
-        from chatsite import checks  # noqa: F401
+        from chatsite import checks, model_checks  # noqa: F401
 
         conceal(*secrets_of(settings))

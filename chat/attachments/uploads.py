@@ -6,12 +6,13 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import F, Sum
+from django.db.models.functions import Greatest
 from django.utils.translation import gettext as _
 
 from chat.db import write_lock
 from chat.models import Attachment, AttachmentFile, DocumentPage, User
-from chat.upstream.token_budget import estimate_text_tokens
+from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
 from . import files, names
 from .decoding import Picture
@@ -33,18 +34,28 @@ def check_room(user: User, more: int = 0) -> None:
 
 def check_quota(user: User, more: int = 0) -> None:
     """Raise QuotaExceeded if the user may not store `more` bytes."""
-    used = Attachment.objects.filter(owner=user).aggregate(used=Sum("size"))["used"] or 0
+    larger = Greatest(F("size"), F("tokens") * BYTES_PER_TOKEN)
+    used = Attachment.objects.filter(owner=user).aggregate(used=Sum(larger))["used"] or 0
     if used + more > settings.ATTACHMENT_QUOTA_MB * MEGABYTE:
         words = _("Your files take up all of your %(quota)s MB. Delete conversations with files.")
         raise QuotaExceeded(words % {"quota": settings.ATTACHMENT_QUOTA_MB})
 
 
+def stored_bytes(fields: dict[str, Any]) -> int:
+    """Return what an attachment with these columns takes: as its file, or as its text if that is larger.
+
+    A small archive can hold a large text. The estimate of its tokens says at least how many bytes it has.
+    """
+    return max(int(fields["size"]), fields.get("tokens", 0) * BYTES_PER_TOKEN)
+
+
 def store(user: User, name: str, picture: Picture) -> Attachment:
     """Store the picture as an unsent attachment of the user. Raises TooManyUnsent and QuotaExceeded."""
-    sha256 = sha256_of(picture.content)
+    sha256, fields = sha256_of(picture.content), picture_fields(picture)
+    check_room(user, stored_bytes(fields))  # before the file is written, which a refusal would leave behind
     keep_file(sha256, picture.content)
     with write_lock(), transaction.atomic():
-        return _create(user, name, {"file_id": sha256, **picture_fields(picture)})
+        return _create(user, name, {"file_id": sha256, **fields})
 
 
 def store_document(user: User, name: str, file: IO[bytes], document: Extracted) -> Attachment:
@@ -53,6 +64,7 @@ def store_document(user: User, name: str, file: IO[bytes], document: Extracted) 
     Raises TooManyUnsent and QuotaExceeded.
     """
     sha256, fields = sha256_of_file(file), document_fields(file, document)
+    check_room(user, stored_bytes(fields))  # see `store`
     keep_file(sha256, file)
     with write_lock(), transaction.atomic():
         stored = _create(user, name, {"file_id": sha256, **fields})
@@ -62,7 +74,7 @@ def store_document(user: User, name: str, file: IO[bytes], document: Extracted) 
 
 def _create(user: User, name: str, fields: dict[str, Any]) -> Attachment:
     user.lock()  # of two uploads at the same time, the second counts the first
-    check_room(user, fields["size"])
+    check_room(user, stored_bytes(fields))
     return Attachment.objects.create(owner=user, name=names.clean(name, fields["media_type"]), **fields)
 
 

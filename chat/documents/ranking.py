@@ -9,6 +9,7 @@ MAX_TERMS = 24  # words of a question; the rarest of more count
 # Words at the beginning and words at the end of a question, where it asks: between them may be pasted text.
 # Counting 64 words in 6,000,000 characters takes a third of a second, all words of a long question minutes.
 COUNTED_WORDS = 32
+FOLDED_CHARS = 3_000  # of a passage: a character can stand for eighteen
 SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # BM25's k1 and b, the usual values
 # Of longer words the end is left out, and all words count that begin with the rest: "contracts" finds
 # "contract" and "contractual", in many languages and without knowing which one it is.
@@ -21,7 +22,7 @@ class Corpus:
     """Texts whose words are split once, for several questions."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._folded = [f" {' '.join(words.split(text))} " for text in texts]
+        self._folded = [f" {' '.join(words.split(text))} "[:FOLDED_CHARS] for text in texts]
         self._lengths = [text.count(" ") for text in self._folded]
         self._usual = sum(self._lengths) / max(1, len(self._lengths))
 

@@ -47,6 +47,7 @@ class Attachments:
         self._is_open = False
         # By name, and the side of the square: each file is read once.
         self._stored: dict[tuple[str, int], dict[str, Any] | None] = {}
+        self._pending = 0  # bytes of the attachments that have no rows yet, which the quota does not count
 
     def close(self) -> None:
         if self._archive:
@@ -55,6 +56,10 @@ class Attachments:
     def left_out(self, attachments: Iterable[ImportedAttachment]) -> list[str]:
         """Return the names of those that cannot be imported."""
         return [each.name for each in attachments if self._entry(each.file) is None]
+
+    def begin(self) -> None:
+        """Begin with another conversation; the attachments of the one before have their rows."""
+        self._pending = 0
 
     def store(self, attachment: ImportedAttachment) -> None:
         """Store the file and set `attachment.stored`; leave it None if it is missing, broken or too much.
@@ -66,6 +71,7 @@ class Attachments:
             self._stored[wanted] = self._read(*wanted)
         if fields := self._stored.get(wanted):
             attachment.stored = fields | {"name": names.clean(attachment.name, fields["media_type"])}
+            self._pending += uploads.stored_bytes(fields)
 
     def _read(self, name: str, side: int) -> dict[str, Any] | None:
         entry = self._entry(name)
@@ -93,9 +99,10 @@ class Attachments:
             return None
         if side and not known.width == known.height == side:
             return None
-        uploads.check_quota(self._user, known.size)
+        fields = {column: getattr(known, column) for column in FILE_COLUMNS}
+        uploads.check_quota(self._user, self._pending + uploads.stored_bytes(fields))
         uploads.keep_file(sha256, file)
-        return {column: getattr(known, column) for column in FILE_COLUMNS}
+        return fields
 
     def _found_in(self, file: IO[bytes], name: str, side: int) -> Picture | Extracted:
         try:
@@ -109,11 +116,11 @@ class Attachments:
         """Store what was read from `file`. Return the columns of its attachment. Raises QuotaExceeded."""
         if isinstance(found, Picture):
             fields, sha256 = uploads.picture_fields(found), uploads.sha256_of(found.content)
-            uploads.check_quota(self._user, fields["size"])
+            uploads.check_quota(self._user, self._pending + uploads.stored_bytes(fields))
             uploads.keep_file(sha256, found.content)
         else:
             fields, sha256 = uploads.document_fields(file, found), uploads.sha256_of_file(file)
-            uploads.check_quota(self._user, fields["size"])
+            uploads.check_quota(self._user, self._pending + uploads.stored_bytes(fields))
             uploads.keep_file(sha256, file)
             with short_transaction():
                 uploads.keep_pages(sha256, found)

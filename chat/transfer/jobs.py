@@ -190,6 +190,7 @@ class _Step:
 
     def _take_attachments(self, attachments: list[ImportedAttachment]) -> None:
         """Store the files of the attachments, with a heartbeat in between."""
+        self._attachments.begin()
         for each in attachments:
             self._attachments.store(each)
             if self._stop():

@@ -91,6 +91,17 @@ def test_what_a_document_says_cannot_end_its_fence(alice: User) -> None:
     assert "a')x(.pdf" in text
 
 
+def test_the_mark_of_a_fence_cannot_be_computed_from_the_document(alice: User, settings: Any) -> None:
+    """Otherwise an author could try versions of a document until one has a mark that stands in it."""
+    report = document(alice, ["Some text."])
+    marks = set()
+    for key in ("x" * 50, "y" * 50):
+        settings.SECRET_KEY = key
+        [(_role, text)] = told(prompt.build_prompt("", None, "Why?", LARGE, {}, [report]))
+        marks |= set(re.findall(r"^----- (\w{12})$", text, re.MULTILINE))
+    assert len(marks) == 2
+
+
 def test_the_words_of_the_rule_stay_the_same_from_turn_to_turn(alice: User, talk: Conversation) -> None:
     first = question(talk, "What is in it?")
     document(alice, ["Some text."], message=first)

@@ -6,7 +6,8 @@ import pytest
 
 from chat.documents.pages import PageText
 from chat.documents.passages import OVERLAP_CHARS, PASSAGE_CHARS, joined, split
-from chat.documents.ranking import COUNTED_WORDS, Corpus
+from chat.documents.ranking import COUNTED_WORDS, FOLDED_CHARS, Corpus
+from chat.search.words import fold
 
 TEXTS = [
     "The contract ends with a notice of three months. The notice is in writing.",
@@ -73,3 +74,8 @@ def test_words_in_the_middle_of_a_long_question_do_not_count() -> None:
     assert best(f"What is the rent? {some} {others}") == 1
     assert best(f"{some} {others} What is the rent?") == 1
     assert best(f"{some} What is the rent? {others}") is None
+
+
+def test_a_character_that_stands_for_many_does_not_multiply_the_text() -> None:
+    assert fold("\ufdfa" * 1_500) != "\ufdfa" * 1_500
+    assert all(len(each) <= FOLDED_CHARS for each in Corpus(["\ufdfa" * 1_500])._folded)

@@ -16,6 +16,7 @@ from chat.models import Attachment, AttachmentFile, Conversation, DocumentPage, 
 from chat.timezones import UTC
 from chat.transfer.html_export import html_pieces
 from tests.attachments import documents
+from tests.documents.stored import document
 from tests.transfer.exported import archived, as_json, as_markdown
 from tests.transfer.importing import imported
 
@@ -143,6 +144,22 @@ def test_a_document_that_this_site_has_needs_no_conversion(odt: bytes) -> None:
     cat = User.objects.create_user("cat")
     assert imported(cat, odt).state == ImportJob.State.DONE
     assert Attachment.objects.get(owner=cat, name="notes.odt").pages == 1
+
+
+def test_the_files_of_one_conversation_together_count_against_the_quota(
+    ann: User, talk: Conversation, settings: Any
+) -> None:
+    """Their rows are stored after the last of them has been read."""
+    question = Message.objects.get(conversation=talk, role="user")
+    for number in range(4):
+        pages = [f"{number} word " * 40_000]
+        document(ann, pages, f"{number}.txt", question, "text/plain")
+    sent = archived(ann)
+    settings.ATTACHMENT_QUOTA_MB = 1
+    ben = User.objects.create_user("ben")
+    imported(ben, sent)
+    sizes = list(Attachment.objects.filter(owner=ben).values_list("size", flat=True))
+    assert 0 < sum(sizes) <= 1_000_000
 
 
 def test_json_alone_leaves_the_documents_out(talk: Conversation) -> None:

@@ -16,6 +16,7 @@ from chat.exceptions import ServiceDraining
 from chat.model_catalog.catalog import CurrentCatalog
 from chat.models import (
     Attachment,
+    AttachmentFile,
     Conversation,
     ConversationAccess,
     DocumentPage,
@@ -29,7 +30,7 @@ from chat.sharing.copies import copy as copied
 from chat.turns.fork import fork
 from chat.turns.store import StoredTurn
 from chat.upstream.catalog import Catalog, LlmModel
-from tests.attachments import pictures
+from tests.attachments import documents, pictures
 from tests.documents.stored import document
 from tests.support.readings import forget_readings
 
@@ -246,3 +247,19 @@ def test_a_long_document_is_ranked_in_no_database_thread(
     assert answer.json()["error"]["message"] == "enough seen"
     assert Run.objects.count() == 1
     assert [name.partition("_")[0] for name in threads] == ["ranking"]
+
+
+def test_a_quota_counts_the_text_of_a_small_file(page: Client, settings: Any) -> None:
+    settings.ATTACHMENT_QUOTA_MB = 1
+    first, second = (documents.docx(word * 120_000) for word in ("word ", "text "))
+    assert len(first) + len(second) < 10_000
+    assert upload(page, first, "a.docx").status_code == 201
+    refused = upload(page, second, "b.docx")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (507, "quota_exceeded")
+
+
+def test_a_file_beyond_the_quota_is_not_written(page: Client, settings: Any) -> None:
+    settings.ATTACHMENT_QUOTA_MB = 1
+    assert upload(page, b"word " * 120_000).status_code == 201
+    assert upload(page, b"text " * 120_000).status_code == 507
+    assert AttachmentFile.objects.count() == 1

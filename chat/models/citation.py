@@ -73,14 +73,14 @@ class CitationQuerySet(models.QuerySet["Citation"]):
         new = [each for each in citations if each.identity not in stored]
         last = self.filter(message=message).aggregate(last=Max("number"))["last"] or 0
         room = max(0, MAX_PER_MESSAGE - last)
-        _drop_lost_attachments(new[:room])
+        drop_lost_attachments(new[:room])
         for number, each in enumerate(new[:room], last + 1):
             each.message_id, each.number = message, number
         Citation.objects.bulk_create(new[:room])
 
 
-def _drop_lost_attachments(citations: Sequence["Citation"]) -> None:
-    """Remove the attachments that were deleted meanwhile: their rows would be refused."""
+def drop_lost_attachments(citations: Sequence["Citation"]) -> None:
+    """Remove attachments that are not stored, or not any more: the rows would be refused. One query."""
     named = {each.attachment_id for each in citations if each.attachment_id}
     there = set(Attachment.objects.filter(pk__in=named).values_list("pk", flat=True)) if named else set()
     for each in citations:

@@ -104,8 +104,12 @@ def file_name(attachment: Attachment) -> str:
 
 
 def citation_object(citation: Citation) -> Object:
-    """Return a passage that a reply was written from. `page` is 0 for none, `url` "" for none."""
-    return {name: getattr(citation, name) for name in CITATION} | {"created": written(citation.created)}
+    """Return a passage that a reply was written from. `page` is 0 for none, `url` "" for none.
+
+    `attachment` is the id of the document that it is from, if that is known.
+    """
+    found = {name: getattr(citation, name) for name in CITATION} | {"created": written(citation.created)}
+    return found | ({"attachment": str(citation.attachment_id)} if citation.attachment_id else {})
 
 
 def sources_of(message: Object) -> list[CitedSource]:

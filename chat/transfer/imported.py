@@ -46,13 +46,17 @@ class ImportedAttachment:
 
 @dataclass(frozen=True, slots=True)
 class ImportedCitation:
-    """A passage that a reply was written from. `url` is an http or https address, or ""."""
+    """A passage that a reply was written from. `url` is an http or https address, or "".
+
+    `attachment`: the place of the document that it is from: the key of its message, and its position there.
+    """
 
     title: str
     url: str
     page: int
     text: str
     created: datetime | None
+    attachment: tuple[str, int] | None = None
 
 
 @dataclass(slots=True)

@@ -26,6 +26,7 @@ from chat.models import (
     Tag,
     User,
 )
+from chat.models.citation import drop_lost_attachments
 from chat.models.tag import fold
 from chat.search import index
 from chat.upstream.catalog import Catalog, UnknownModel
@@ -133,7 +134,9 @@ def add_messages(conversation: Conversation, batch: list[ImportedMessage], ids: 
     Message.objects.bulk_create(rows, ignore_conflicts=True)
     index.add(index.message_of(row, user.pk) for row in rows)
     Attachment.objects.bulk_create(_attachments(user, batch, ids), ignore_conflicts=True)
-    Citation.objects.bulk_create(_citations(batch, ids), ignore_conflicts=True)
+    citations = list(_citations(batch, ids))
+    drop_lost_attachments(citations)  # those whose files were not imported
+    Citation.objects.bulk_create(citations, ignore_conflicts=True)
     runs = [ImportedRuns(message_id=ids[each.key], runs=each.runs) for each in batch if each.runs]
     ImportedRuns.objects.bulk_create(runs, ignore_conflicts=True)
     Feedback.objects.bulk_create(_feedback(conversation, batch, ids), ignore_conflicts=True)
@@ -200,13 +203,17 @@ def _attachments(
         for position, each in enumerate(message.attachments):
             if each.stored:
                 yield Attachment(
-                    id=uuid.uuid5(ids[message.key], f"picture {position}"),
+                    id=_attachment_id(ids[message.key], position),
                     owner=user,
                     message_id=ids[message.key],
                     position=position,
                     alt=each.alt,
                     **each.stored,
                 )
+
+
+def _attachment_id(message: uuid.UUID, position: int) -> uuid.UUID:
+    return uuid.uuid5(message, f"picture {position}")
 
 
 def _citations(messages: Iterable[ImportedMessage], ids: dict[str, uuid.UUID]) -> Iterator[Citation]:
@@ -221,6 +228,9 @@ def _citations(messages: Iterable[ImportedMessage], ids: dict[str, uuid.UUID]) -
                 page=each.page,
                 text=each.text,
                 created=each.created or message.created,
+                attachment_id=_attachment_id(ids[each.attachment[0]], each.attachment[1])
+                if each.attachment
+                else None,
             )
 
 

@@ -1,5 +1,7 @@
 """The files that a page lets people choose. What is uploaded is judged by its content alone."""
 
+from django.conf import settings
+
 from chat.attachments.document_types import TYPES
 
 PICTURES = ("image/jpeg", "image/png", "image/webp", "image/gif")
@@ -7,6 +9,7 @@ ANY_TEXT = "text/*"  # such as source code, whose extensions are without number
 
 
 def accepted(*, pictures: bool) -> str:
-    """Return the `accept` attribute of a file input."""
-    extensions = (f".{extension}" for each in TYPES for extension in each.extensions)
+    """Return the `accept` attribute of a file input: only an account reads types that are converted."""
+    readable = (each for each in TYPES if settings.CLOUDFLARE_ACCOUNT_ID or not each.is_converted)
+    extensions = (f".{extension}" for each in readable for extension in each.extensions)
     return ",".join([*(PICTURES if pictures else ()), ANY_TEXT, *extensions])

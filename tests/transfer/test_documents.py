@@ -12,7 +12,16 @@ from asgiref.sync import async_to_sync
 from chat.attachments import files, uploads
 from chat.attachments.extraction import Extracted, extract
 from chat.attachments.problems import ConversionUnavailable
-from chat.models import Attachment, AttachmentFile, Conversation, DocumentPage, ImportJob, Message, User
+from chat.models import (
+    Attachment,
+    AttachmentFile,
+    Citation,
+    Conversation,
+    DocumentPage,
+    ImportJob,
+    Message,
+    User,
+)
 from chat.timezones import UTC
 from chat.transfer.html_export import html_pieces
 from tests.attachments import documents
@@ -60,6 +69,32 @@ def test_an_archive_holds_the_original_under_its_extension(ann: User, talk: Conv
         assert f"\n[my \\[notes\\].md](../{name})" in found.read(readable).decode()
     assert (told[0]["file"], told[0]["pages"], told[0]["media_type"]) == (name, 1, "text/markdown")
     assert name.endswith(".md")
+
+
+def test_a_source_leads_to_the_imported_document(ann: User, talk: Conversation) -> None:
+    """Without the file, as in a single JSON file, the source stays without a link."""
+    [notes] = Attachment.objects.all()
+    reply = talk.messages.get(role="assistant")
+    cited = Citation(title="my [notes].md", page=1, text="Grüße", attachment_id=notes.pk)
+    Citation.objects.add(reply.pk, [cited])
+    bob, carol = (User.objects.create_user(name) for name in ("bob", "carol"))
+    assert imported(bob, archive(ann)).state == ImportJob.State.DONE
+    his = Citation.objects.get(message__conversation__user=bob)
+    assert his.attachment == Attachment.objects.get(owner=bob)
+    assert his.attachment_id != notes.pk
+    assert imported(carol, as_json(talk)).state == ImportJob.State.DONE
+    assert Citation.objects.get(message__conversation__user=carol).attachment is None
+
+
+def test_a_source_leads_to_no_document_of_others(ann: User, talk: Conversation) -> None:
+    [notes] = Attachment.objects.all()
+    found = as_json(talk)
+    cited = {"title": "x", "text": "y", "attachment": str(notes.pk)}
+    found["messages"][1]["citations"] = [cited]
+    found["messages"][0] |= {"attachments": [], "text": "Which?"}
+    bob = User.objects.create_user("bob")
+    assert imported(bob, found).state == ImportJob.State.DONE
+    assert Citation.objects.get(message__conversation__user=bob).attachment is None
 
 
 def test_single_files_name_the_document(talk: Conversation) -> None:

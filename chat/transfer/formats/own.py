@@ -39,6 +39,9 @@ MAX_PAGE = 1_000_000
 IMPORTED_LIVE = Run.Status.INTERRUPTED  # status of an imported attempt that was live when it was exported
 
 
+Places = dict[str, tuple[str, int]]  # {id of an attachment: (key of its message, its position there)}
+
+
 def matches(value: dict[str, Any]) -> bool:
     return value.get("format") == FORMAT
 
@@ -46,7 +49,8 @@ def matches(value: dict[str, Any]) -> bool:
 def conversation(value: dict[str, Any]) -> ImportedConversation:
     if value.get("version") != VERSION:
         raise ConversationProblem("version" if isinstance(value.get("version"), int) else "invalid")
-    messages = [_message(_record(raw)) for raw in _list(value, "messages", None)]
+    places: Places = {}
+    messages = [_message(_record(raw), places) for raw in _list(value, "messages", None)]
     _check_roots(messages)
     return ImportedConversation(
         source="chat",
@@ -66,12 +70,16 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
     )
 
 
-def _message(raw: Object) -> ImportedMessage:
+def _message(raw: Object, places: Places) -> ImportedMessage:
+    """Return a message. `places` gets its attachments, and has those of the messages above it."""
     role = _text(raw, "role", MAX_MODEL_CHARS)
     if role not in Message.Role.values:
         _invalid()
+    key = _id(raw.get("id")) or _invalid()
+    attachments = [_record(each) for each in _list(raw, "attachments", MAX_PER_MESSAGE)]
+    places |= {own: (key, at) for at, each in enumerate(attachments) if (own := _id(each.get("id")))}
     return ImportedMessage(
-        key=_id(raw.get("id")) or _invalid(),
+        key=key,
         parent=_id(raw.get("parent")),
         role=role,
         text=_text(raw, "text", MAX_TEXT_CHARS),
@@ -81,8 +89,8 @@ def _message(raw: Object) -> ImportedMessage:
         selected_at=_time(raw.get("selected_at")),
         feedback=_feedback(raw.get("feedback")),
         runs=[_run(_record(run)) for run in _list(raw, "runs", MAX_RUNS)],
-        attachments=[_attachment(_record(each)) for each in _list(raw, "attachments", MAX_PER_MESSAGE)],
-        citations=[_citation(_record(each)) for each in _list(raw, "citations", MAX_CITATIONS)],
+        attachments=[_attachment(each) for each in attachments],
+        citations=[_citation(_record(each), places) for each in _list(raw, "citations", MAX_CITATIONS)],
     )
 
 
@@ -94,7 +102,7 @@ def _attachment(raw: Object) -> ImportedAttachment:
     return ImportedAttachment(file, _text(raw, "name", LONGEST_NAME), _text(raw, "alt", LONGEST_ALT))
 
 
-def _citation(raw: Object) -> ImportedCitation:
+def _citation(raw: Object, places: Places) -> ImportedCitation:
     title, url = _text(raw, "title", MAX_TITLE_CHARS), _text(raw, "url", MAX_URL_CHARS, missing="")
     page = raw.get("page", 0)
     if not title or (url and not is_web_address(url)):
@@ -102,7 +110,8 @@ def _citation(raw: Object) -> ImportedCitation:
     if not isinstance(page, int) or isinstance(page, bool) or not 0 <= page <= MAX_PAGE:
         _invalid()
     text = _text(raw, "text", MAX_PASSAGE_CHARS)
-    return ImportedCitation(title, url, page, text, _time(raw.get("created")))
+    place = places.get(_id(raw.get("attachment")) or "")
+    return ImportedCitation(title, url, page, text, _time(raw.get("created")), place)
 
 
 def _check_roots(messages: list[ImportedMessage]) -> None:

@@ -30,6 +30,7 @@ from chat.sharing.copies import copy as copied
 from chat.turns.fork import fork
 from chat.turns.store import StoredTurn
 from chat.upstream.catalog import Catalog, LlmModel
+from chat.views import file_types
 from tests.attachments import documents, pictures
 from tests.documents.stored import document
 from tests.support.readings import forget_readings
@@ -68,6 +69,14 @@ def upload(page: Client, content: bytes, name: str = "notes.txt") -> Any:
 
 def text_url(attachment: Attachment, query: str = "") -> str:
     return f"/attachments/{attachment.pk}/text/{query}"
+
+
+@pytest.mark.parametrize("account", ["", "acc"])
+def test_the_page_offers_only_types_that_are_read(account: str, settings: Any) -> None:
+    settings.CLOUDFLARE_ACCOUNT_ID = account
+    offered = file_types.accepted(pictures=False).split(",")
+    assert {".pdf", ".docx", "text/*"} <= set(offered)
+    assert [each in offered for each in (".odt", ".ods", ".numbers")] == [bool(account)] * 3
 
 
 def test_a_document_is_stored_as_it_was_sent_with_its_text(page: Client, folder: Path) -> None:

@@ -17,7 +17,7 @@ from chat.upstream.catalog import LlmModel
 
 from .field_checks import Object, refuse_choice
 from .model_list import get_model, list_models
-from .openapi import run_schemas
+from .openapi_schemas import run_schemas
 from .responses import api_view, json_response
 from .workers_ai import envelope, error_envelope
 

@@ -1,0 +1,219 @@
+"""JSON schemas of the requests and responses of the API, from the tables that its fields are checked with."""
+
+from typing import Any
+
+from chat.upstream.parameters import API_NUMBERS, MAX_TOKENS, NUMBER, WHOLE
+
+from .document_parts import DATA_URL as FILE_DATA_URL
+from .gateway_options import HEADERS
+from .messages import MAX_MESSAGES, MAX_TOOLS, ROLES, TEXT
+from .request_body import (
+    CHOICES,
+    MAX_STOP_CHARS,
+    MAX_STOPS,
+    REJECT_IF_BUSY,
+    TYPES,
+)
+from .unsupported_fields import HINTS, NEUTRAL
+
+Object = dict[str, Any]
+TEXTS, FLAG, NOTHING = {"type": "string"}, {"type": ["boolean", "null"]}, {"type": "null"}
+WORDS = {"type": "string", "pattern": "^[^\\u0000]*$"}
+PASSED = {"type": ["object", "null"]}
+IGNORED = {"description": "Taken, and without an effect on the reply."}
+UUID = {"type": "string", "format": "uuid"}
+JSON_TYPES = {NUMBER: "number", WHOLE: "integer"}
+
+
+def run_schemas() -> tuple[Object, Object]:
+    """Return the schemas of a request to a model and of its result, without references."""
+    named = schemas()
+    return _resolved(named["Run"], named), _resolved(_result(), named)
+
+
+def schemas() -> Object:
+    """Return all schemas by their names in `#/components/schemas`."""
+    return _requests() | _replies()
+
+
+def _resolved(schema: Any, named: Object) -> Any:
+    """Replace each reference by its schema. No schema refers to itself."""
+    if isinstance(schema, list):
+        return [_resolved(each, named) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if reference := schema.get("$ref"):
+        return _resolved(named[reference.rpartition("/")[2]], named)
+    return {name: _resolved(each, named) for name, each in schema.items()}
+
+
+def _requests() -> Object:
+    options = _options()
+    messages = list_of(ref("Message"), MAX_MESSAGES) | {"minItems": 1}
+    part = struct("type text", type={"enum": list(TEXT)}, text=WORDS)
+    data_url = {"type": "string", "pattern": "^data:image/(jpeg|png|webp|gif);base64,"}
+    picture = struct(
+        "type image_url",
+        type={"const": "image_url"},
+        image_url=struct("url", url=data_url) | {"description": "For models that see pictures."},
+    )
+    file = {"filename": WORDS, "file_data": {"type": "string", "pattern": f"^{FILE_DATA_URL.pattern}"}}
+    told = {"description": "A document, whose text the model gets. At most 8, and 7 MB together."}
+    document = struct("type file", type={"const": "file"}, file=struct("file_data", **file) | told)
+    message = struct(
+        "role",
+        role={"enum": list(ROLES)},
+        content={"anyOf": [WORDS, list_of({"anyOf": [part, picture, document]}), NOTHING]},
+        tool_calls={"anyOf": [list_of({"type": "object"}, MAX_TOOLS), NOTHING]},
+        tool_call_id={"anyOf": [WORDS, NOTHING]},
+        name={"anyOf": [WORDS, NOTHING], "description": "Of a tool; of other roles it is not passed on."},
+        reasoning_content={
+            "anyOf": [WORDS, NOTHING],
+            "description": "Of the assistant: passed on to models of Workers AI that reason, else left out.",
+        },
+    )
+    run = struct("", messages=messages, prompt=WORDS, raw=FLAG, **options) | {
+        "oneOf": [{"required": ["prompt"]}, {"required": ["messages"]}]
+    }
+    run.pop("required")
+    return {
+        "Message": message,
+        "Chat": struct("model messages", model=TEXTS, messages=messages, **options),
+        "Run": run,
+        "NamedRun": struct("model input", model=TEXTS, input=ref("Run")),
+    }
+
+
+def _options() -> Object:
+    """Return the schemas of all fields of a call beside the model and the messages."""
+    stop = {"type": ["string", "null"], "maxLength": MAX_STOP_CHARS}
+    stops = {"anyOf": [stop, {"type": "array", "items": stop | {"type": "string"}, "maxItems": MAX_STOPS}]}
+    most = {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_TOKENS}
+    options: Object = {
+        each.name: {"type": [JSON_TYPES[each.kind], "null"], "minimum": each.minimum, "maximum": each.maximum}
+        for each in API_NUMBERS.values()
+    } | {
+        "stream": FLAG,
+        "stream_options": {"type": ["object", "null"], "properties": {"include_usage": FLAG}},
+        "max_tokens": most,
+        "max_completion_tokens": most,
+        "n": {"enum": [1, None]},
+        "stop": stops,
+        "response_format": PASSED
+        | {
+            "required": ["type"],
+            "properties": {"type": {"enum": list(TYPES)}, "json_schema": PASSED},
+            "description": "`json_schema` goes with the type of that name.",
+        },
+        "options": {
+            "type": ["object", "null"],
+            "properties": {REJECT_IF_BUSY: FLAG},
+            "additionalProperties": False,
+            "description": "Of Workers AI: a busy model answers 429 at once, instead of queueing the call.",
+        },
+        "reasoning_effort": {"anyOf": [WORDS, NOTHING]},
+        "chat_template_kwargs": PASSED,
+        "logit_bias": PASSED,
+        "tools": {"type": ["array", "null"], "items": {"type": "object"}, "maxItems": MAX_TOOLS},
+        "tool_choice": {
+            "anyOf": [{"enum": [*CHOICES, None]}, {"type": "object"}],
+            "description": "All but `none` and `auto` need `tools`.",
+        },
+        "parallel_tool_calls": FLAG,
+        "lora": {"anyOf": [WORDS, NOTHING]},
+        "gateway": PASSED
+        | {
+            "description": "For keys that may set the AI Gateway; the headers `cf-aig-*` say the same.",
+            "properties": {name: {} for name in HEADERS} | {"retries": PASSED},
+        },
+    }
+    return (
+        options | {name: _neutral(values) for name, values in NEUTRAL.items()} | dict.fromkeys(HINTS, IGNORED)
+    )
+
+
+def _neutral(values: tuple[Any, ...]) -> Object:
+    """Return the schema of an unsupported field, which is rejected unless its value has no effect."""
+    return {"enum": [None, *values], "description": "Not supported: anything else is refused."}
+
+
+def _replies() -> Object:
+    message = struct(
+        "role content",
+        role={"const": "assistant"},
+        content={"type": ["string", "null"]},
+        reasoning_content=TEXTS,
+        tool_calls=list_of({"type": "object"}),
+    )
+    choice = struct("index message finish_reason", index={"const": 0}, message=message, finish_reason=TEXTS)
+    count = {"type": "integer", "minimum": 0}
+    usage = struct(
+        "prompt_tokens completion_tokens total_tokens neurons",
+        prompt_tokens=count,
+        completion_tokens=count,
+        total_tokens=count,
+        neurons={"type": "number"},
+    )
+    usage |= {"type": ["object", "null"], "description": "Null if the model server did not report it."}
+    model = struct("id object owned_by", id=TEXTS, object={"const": "model"}, owned_by=TEXTS)
+    error = struct("message code", message=TEXTS, code=TEXTS)
+    return {
+        "Usage": usage,
+        "Completion": struct(
+            "id object created model choices usage",
+            id=TEXTS,
+            object={"const": "chat.completion"},
+            created=count,
+            model=TEXTS,
+            choices=list_of(choice),
+            usage=ref("Usage"),
+        ),
+        "Model": model,
+        "Models": struct("object data", object={"const": "list"}, data=list_of(ref("Model"))),
+        "Error": struct("error", error=error),
+        "Conversations": struct(
+            "object data first_id last_id has_more",
+            object={"const": "list"},
+            data=list_of(struct("id object title model created updated", object={"const": "conversation"})),
+            has_more={"type": "boolean"},
+        ),
+        "Conversation": struct("format version id title messages", messages=list_of({"type": "object"})),
+        "Result": _envelope(_result()),
+        "Verified": _envelope(struct("id status", id=TEXTS, status={"const": "active"}, expires_on=TEXTS)),
+        "Schema": _envelope(struct("input output", input={"type": "object"}, output={"type": "object"})),
+        "Finetunes": _envelope(list_of(struct("id model name", id=TEXTS, model=TEXTS, name=TEXTS))),
+        "Search": _envelope(list_of(struct("id name task properties", name=TEXTS))),
+        "Failure": struct(
+            "success errors",
+            success={"const": False},
+            errors=list_of(struct("code message", code={"type": "integer"}, message=TEXTS)),
+        ),
+    }
+
+
+def _result() -> Object:
+    """Return the schema of a Workers AI result, which also has the fields of a `Completion`."""
+    return struct(
+        "response usage choices",
+        choices=list_of({"type": "object"}),
+        reasoning_content=TEXTS,
+        tool_calls=list_of({"type": "object"}),
+        finish_reason=TEXTS,
+        usage=ref("Usage"),
+    )
+
+
+def _envelope(result: Object) -> Object:
+    return struct("result success errors messages", result=result, success={"const": True})
+
+
+def ref(name: str) -> Object:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def struct(required: str, **properties: object) -> Object:
+    return {"type": "object", "required": required.split(), "properties": properties}
+
+
+def list_of(schema: Object, most: int | None = None) -> Object:
+    return {"type": "array", "items": schema} | ({} if most is None else {"maxItems": most})

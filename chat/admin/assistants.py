@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from chat.assistants import publication
+from chat.assistants import publication, rights
 from chat.models import Assistant
 
 from .formats import moment
@@ -69,7 +69,7 @@ class AssistantAdmin(ActionListAdmin):
         messages.success(request, words % {"number": ended})
 
     def has_publish_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm(publication.PERMISSION)
+        return request.user.has_perm(rights.PERMISSION)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_publish_permission(request)

@@ -16,6 +16,7 @@ from chat.models.assistant import LONGEST_NAME, AssistantQuerySet
 
 from . import documents
 from .content import Content, content_of
+from .rights import end_publication, may_publish
 
 MAX_ASSISTANTS = 100  # per person
 
@@ -77,12 +78,16 @@ def require_room(user: User, wanted: int = 1) -> None:
 
 
 def edit(user: User, key: uuid.UUID, content: Content) -> Assistant:
-    """Store a new version, unless nothing has changed. Raises NotFound, and as `documents.check`."""
+    """Store a new version, unless nothing has changed.
+
+    Raises NotFound, Conflict if it is published and the user may not publish, and as `documents.check`.
+    """
     with write_lock(), transaction.atomic():
         user.lock()
         assistant = find_own(user, key)
         assert assistant.current
         if content_of(assistant.current) != content:
+            _require_may_change(user, assistant)
             documents.check(user, content.documents, content.image)
             last: Any = assistant.versions.aggregate(last=Max("number"))["last"]
             version = AssistantVersion(assistant=assistant, number=last + 1, **content.columns())
@@ -91,6 +96,13 @@ def edit(user: User, key: uuid.UUID, content: Content) -> Assistant:
             assistant.current = version
             assistant.save(update_fields=["current"])
         return assistant
+
+
+def _require_may_change(user: User, assistant: Assistant) -> None:
+    if not may_publish(user) and Assistant.objects.published().filter(pk=assistant.pk).exists():
+        raise Conflict(
+            _("This assistant is published, and you may no longer publish assistants. You can delete it.")
+        )
 
 
 def delete(user: User, key: uuid.UUID) -> None:
@@ -109,7 +121,17 @@ def restore(user: User, key: uuid.UUID) -> None:
             raise NotFound(_("This assistant doesn’t exist."))
         if mine.filter(deleted__isnull=False).exists():
             require_room(user)
-            mine.update(deleted=None)
+            bring_back(user, mine)
+
+
+def bring_back(user: User, assistants: AssistantQuerySet) -> int:
+    """Undo the deletion of the user's assistants, in a transaction. Return their number.
+
+    They are published again only if the user may publish.
+    """
+    if not may_publish(user):
+        end_publication(assistants)
+    return assistants.update(deleted=None)
 
 
 def deleted(user: User, key: uuid.UUID) -> Assistant | None:

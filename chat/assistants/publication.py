@@ -12,12 +12,7 @@ from chat.exceptions import BadRequest, Forbidden
 from chat.models import Assistant, User
 
 from .library import find_own
-
-PERMISSION = "chat.publish_assistant"
-
-
-def may_publish(user: User) -> bool:
-    return user.is_staff and user.has_perm(PERMISSION)
+from .rights import end_publication, may_publish
 
 
 def publish(user: User, key: uuid.UUID, *, everybody: bool, groups: Collection[int]) -> Assistant:
@@ -45,8 +40,4 @@ def withdraw(assistants: Collection[uuid.UUID]) -> int:
     """End the publication of these assistants, whoever owns them. Return the number of those published."""
     with write_lock(), transaction.atomic():
         found = list(Assistant.objects.published().filter(pk__in=assistants).select_for_update())
-        for assistant in found:
-            assistant.groups.clear()
-        keys = [assistant.pk for assistant in found]
-        Assistant.objects.filter(pk__in=keys).update(everybody=False, published_by=None)
-        return len(found)
+        return end_publication(Assistant.objects.filter(pk__in=[assistant.pk for assistant in found]))

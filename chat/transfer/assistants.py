@@ -144,7 +144,7 @@ def store(user: User, imported: ImportedAssistant) -> bool:
         except Conflict:
             return False
         deleted = Assistant.objects.filter(owner=user, pk__in=_keys(user, imported.key))
-        if deleted.update(deleted=None):
+        if library.bring_back(user, deleted):
             return True
         key = _keys(user, imported.key)[0]
         ids = _add_attachments(user, key, imported)

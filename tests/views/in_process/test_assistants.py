@@ -272,6 +272,46 @@ def test_only_staff_with_the_permission_publishes(page: Client, pirate: Assistan
     assert not Assistant.objects.published().exists()
 
 
+@pytest.fixture
+def published(staff: User) -> Assistant:
+    """An assistant for everybody, whose owner may not publish any more."""
+    made = library.create(staff, Content("Helper", instructions="Be good."))
+    publication.publish(staff, made.pk, everybody=True, groups=[])
+    staff.user_permissions.clear()
+    return made
+
+
+def test_without_the_right_a_published_assistant_cannot_be_changed(
+    published: Assistant, staff: User, client: Client
+) -> None:
+    """Otherwise it would give everybody instructions that nobody was allowed to publish."""
+    client.force_login(staff)
+    changed = post(client, f"{PAGES}{published.pk}/", {"name": "Helper", "instructions": "Be evil."})
+    assert changed.status_code == 409
+    published.refresh_from_db()
+    assert published.current
+    assert published.current.instructions == "Be good."
+    assert post(client, f"{PAGES}{published.pk}/delete/").status_code == 200
+
+
+def test_without_the_right_a_restored_assistant_is_private(
+    published: Assistant, staff: User, alice: User
+) -> None:
+    staff = User.objects.get(pk=staff.pk)
+    library.delete(staff, published.pk)
+    library.restore(staff, published.pk)
+    assert library.usable(staff).filter(pk=published.pk).exists()
+    assert not library.usable(alice).filter(pk=published.pk).exists()
+
+
+def test_with_the_right_a_restored_assistant_is_published_again(staff: User, alice: User) -> None:
+    made = library.create(staff, Content("Helper"))
+    publication.publish(staff, made.pk, everybody=True, groups=[])
+    library.delete(staff, made.pk)
+    library.restore(staff, made.pk)
+    assert library.usable(alice).filter(pk=made.pk).exists()
+
+
 def test_a_group_that_goes_takes_the_publication_along(staff: User, alice: User) -> None:
     mine, few = library.create(staff, PIRATE), Group.objects.create(name="few")
     alice.groups.add(few)

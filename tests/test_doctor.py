@@ -2,10 +2,17 @@
 
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import ROOT, Database, Template, clean_environment
+
+ATTACHMENT = (
+    "INSERT INTO chat_attachment (id, owner_id, sha256, position, media_type, name, alt, width, height, size,"
+    " created) SELECT '{}', id, '{}', 0, 'image/png', 'a.png', '', 1, 1, 1, '2026-01-01' FROM chat_user"
+    " WHERE username = 'alice'"
+)
 
 
 def doctor(
@@ -54,6 +61,24 @@ def test_each_model_when_asked(template: Template, database: Database, fake: Fak
     quiet = doctor(template, database, tmp_path, **cloudflare(fake, "fake-token"))[1]
     asked = doctor(template, database, tmp_path, "--models", **cloudflare(fake, "fake-token"))[1]
     assert asked.count("First token after") > quiet.count("First token after")
+
+
+def test_a_file_that_is_missing(template: Template, database: Database, tmp_path: Path) -> None:
+    assert "ok    Files: " in doctor(template, database, tmp_path)[1]
+    assert [path for path in (tmp_path / "attachments").rglob("*") if path.is_file()] == []
+    lost = "ab" * 32
+    database.rows(f"INSERT INTO chat_attachmentfile (sha256, uploaded) VALUES ('{lost}', '2026-01-01')")
+    database.rows(ATTACHMENT.format(uuid.uuid4().hex, lost))
+    code, output = doctor(template, database, tmp_path)
+    assert code == 1
+    assert f"FAIL  Files: The file of 1 picture or document is missing: ab/{'ab' * 32}" in output
+
+
+def test_files_that_cannot_be_stored(template: Template, database: Database, tmp_path: Path) -> None:
+    (tmp_path / "attachments").write_bytes(b"")
+    code, output = doctor(template, database, tmp_path)
+    assert code == 1
+    assert "FAIL  Files: Pictures and documents can’t be stored or read. Check for a full disk" in output
 
 
 def test_a_database_that_is_away(template: Template, tmp_path: Path) -> None:

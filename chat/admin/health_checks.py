@@ -5,9 +5,8 @@ No finding repeats a server's own message, because that may contain anything, ev
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from channels.layers import get_channel_layer
 from django.conf import settings
@@ -30,16 +29,15 @@ from chat.upstream.providers.cloudflare_api import Cloudflare
 from chat.upstream.routing.rate_limiter import RateLimiter
 from chat.upstream.routing.router import Router
 
+from .file_checks import check_files
+from .findings import BAD, GOOD, NOTE, Finding
+
 QUESTION = "Say OK."
 MAX_PROMPT_TOKENS = 20  # of a check, with those that a model adds
 MAX_COMPLETION_TOKENS = 16
 FIRST_TOKEN_SECONDS = 15.0  # within which a model has to send its first token
 UNLIMITED = 1_000_000  # requests per minute
 REDIS_SECONDS = 3.0  # within which Redis has to answer
-State = Literal["good", "note", "bad"]
-GOOD: State = "good"
-NOTE: State = "note"
-BAD: State = "bad"
 # For these errors, the message for users only says to tell the person who runs the site.
 MESSAGES = {
     ErrorKind.AUTH: gettext_noop("The account, token or key was rejected."),
@@ -68,22 +66,14 @@ ADVICE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of a check in words, and what to do about it, "" if nothing."""
-
-    name: str
-    state: State
-    message: str
-    advice: str = ""
-
-
 Check = Callable[[], Awaitable[Finding]]
 
 
 def service_checks(engine: Engine) -> list[Check]:
     """Return the checks of the services that this site is set up to use."""
     checks: list[Check] = [_check_database, lambda: _check_writable(engine), _check_redis]
+    if settings.ATTACHMENTS:
+        checks.append(check_files)
     if cloudflare := engine.client.cloudflare:
         checks += [
             lambda: _check_token(engine),

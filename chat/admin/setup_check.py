@@ -23,7 +23,8 @@ from chat.model_catalog import config
 from chat.views import access
 
 from . import health_checks
-from .health_checks import BAD, NOTE, Check, Finding
+from .findings import BAD, NOTE, Finding
+from .health_checks import Check
 
 MAX_CONCURRENT_CHECKS = 4
 TOTAL_SECONDS = 120.0  # for all checks

@@ -74,6 +74,17 @@ def stray(stop: Stop) -> list[str]:
     return found
 
 
+def missing() -> list[str]:
+    """Return the names of files that attachments need and the storage does not have. Lists the storage."""
+    needed = Exists(Attachment.objects.filter(file=OuterRef("pk")))
+    found: list[str] = []
+    for folder in FOLDERS:
+        rows = AttachmentFile.objects.filter(needed, pk__startswith=folder)
+        names = set(rows.values_list("pk", flat=True))  # before the listing: later uploads are not missing
+        found += [f"{folder}/{name}" for name in sorted(names - files.names_in(folder))] if names else []
+    return found
+
+
 def delete_stray(stop: Stop) -> int:
     """Delete the files that `stray` returns, until `stop()`. Return their number.
 

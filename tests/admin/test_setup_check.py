@@ -64,6 +64,7 @@ def test_a_site_that_works_is_told_so(servers: Callable[..., Server], fake: Fake
         "Database": "good",
         "Log": "good",
         "Redis": "note",
+        "Files": "good",
         "Cloudflare token": "good",
         "Workers AI: Read": "good",
         "Workers AI: Run": "good",

@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 
-from chat.admin.health_checks import BAD, Finding, model_checks, service_checks
+from chat.admin.findings import BAD, Finding
+from chat.admin.health_checks import model_checks, service_checks
 from chat.engine.engine import Engine
 from chat.management import migrations
 

@@ -13,8 +13,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from chat.assistants import publication, rights
+from chat.assistants import publication
 from chat.models import Assistant
+from chat.publication import permission
 
 from .formats import moment
 from .readonly import ActionListAdmin
@@ -69,7 +70,7 @@ class AssistantAdmin(ActionListAdmin):
         messages.success(request, words % {"number": ended})
 
     def has_publish_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm(rights.PERMISSION)
+        return request.user.has_perm(permission(Assistant))
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_publish_permission(request)

@@ -13,10 +13,10 @@ from chat.db import write_lock
 from chat.exceptions import Conflict, NotFound
 from chat.models import Assistant, AssistantVersion, User
 from chat.models.assistant import LONGEST_NAME, AssistantQuerySet
+from chat.publication import Audience, may_publish, publish
 
 from . import documents
 from .content import Content, content_of
-from .rights import end_publication, may_publish
 
 MAX_ASSISTANTS = 100  # per person
 
@@ -99,7 +99,7 @@ def edit(user: User, key: uuid.UUID, content: Content) -> Assistant:
 
 
 def _require_may_change(user: User, assistant: Assistant) -> None:
-    if not may_publish(user) and Assistant.objects.published().filter(pk=assistant.pk).exists():
+    if not may_publish(user, Assistant) and Assistant.objects.published().filter(pk=assistant.pk).exists():
         raise Conflict(
             _("This assistant is published, and you may no longer publish assistants. You can delete it.")
         )
@@ -129,9 +129,16 @@ def bring_back(user: User, assistants: AssistantQuerySet) -> int:
 
     They are published again only if the user may publish.
     """
-    if not may_publish(user):
+    if not may_publish(user, Assistant):
         end_publication(assistants)
     return assistants.update(deleted=None)
+
+
+def end_publication(assistants: AssistantQuerySet) -> int:
+    """End the publication of these assistants. Return their number. Call it in a transaction."""
+    for assistant in assistants:
+        publish(assistant, Audience())
+    return assistants.update(published_by=None)
 
 
 def deleted(user: User, key: uuid.UUID) -> Assistant | None:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from .attachment import Attachment
+from .publication import PublishableQuerySet
 
 LONGEST_NAME = 80  # code points, as all lengths here
 LONGEST_DESCRIPTION = 300
@@ -26,20 +27,17 @@ IMAGE_SIDE = 128  # pixels of the square
 HUES = 6  # colors behind the letter of an assistant without an emoji
 
 
-class AssistantQuerySet(models.QuerySet["Assistant"]):
+class AssistantQuerySet(PublishableQuerySet["Assistant"]):
+    """Deleted assistants are neither owned nor published nor usable."""
+
     def owned_by(self, user: Any) -> Self:
         return self.filter(owner_id=user.pk, deleted=None)
 
     def published(self) -> Self:
-        """Return those that are published to everybody or to a group, each once."""
-        link = Assistant.groups.through.objects.values("assistant_id")
-        return self.filter(Q(everybody=True) | Q(pk__in=link), deleted=None)
+        return super().published().filter(deleted=None)
 
     def usable_by(self, user: Any) -> Self:
-        """Return those that the user may begin a conversation with: own ones, and those published to them."""
-        theirs = user.groups.through.objects.filter(user_id=user.pk).values("group_id")
-        link = Assistant.groups.through.objects.filter(group_id__in=theirs).values("assistant_id")
-        return self.filter(Q(owner_id=user.pk) | Q(everybody=True) | Q(pk__in=link), deleted=None)
+        return super().usable_by(user).filter(deleted=None)
 
 
 class Assistant(models.Model):

@@ -10,30 +10,22 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from .publication import PublishableQuerySet
+
 LONGEST_TITLE = 100  # code points, as all lengths here
 LONGEST_COMMAND = 40
 LONGEST_PROMPT = 20_000
 
 
-class PromptQuerySet(models.QuerySet["Prompt"]):
+class PromptQuerySet(PublishableQuerySet["Prompt"]):
     def owned_by(self, user: Any) -> Self:
         return self.filter(owner_id=user.pk)
-
-    def shared(self) -> Self:
-        """Return the prompts that are shared with somebody."""
-        with_a_group = Prompt.groups.through.objects.values("prompt_id")
-        return self.filter(Q(everybody=True) | Q(pk__in=with_a_group))
-
-    def usable_by(self, user: Any) -> Self:
-        """Return the person's own prompts, and those shared with everybody or with one of their groups."""
-        of_group = Prompt.groups.through.objects.filter(group__user=user.pk).values("prompt_id")
-        return self.filter(Q(owner_id=user.pk) | Q(everybody=True) | Q(pk__in=of_group))
 
 
 class Prompt(models.Model):
     """A prompt of one person. `command` is unique for each person; `text` can have fields: `{{name}}`.
 
-    It is shared with `everybody`, or with the people in `groups`; without either, with nobody.
+    It is published to `everybody`, or to the people in `groups`; without either, to nobody.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

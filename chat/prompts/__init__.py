@@ -1,1 +1,1 @@
-"""The prompt library: a person's prompts, and those that staff share with everybody or with groups."""
+"""The prompt library: a person's prompts, and those that staff publish to everybody or to groups."""

@@ -12,9 +12,9 @@ from chat.db import write_lock
 from chat.exceptions import Conflict, NotFound
 from chat.models import Prompt, User
 from chat.models.prompt import PromptQuerySet
+from chat.publication import Audience, may_publish, publish
 
 from .content import Content
-from .sharing import Audience, may_share, share
 
 MAX_PROMPTS = 200  # per person
 MAX_LISTED = 1_000  # in the menu; more can only come from many people who share
@@ -47,7 +47,7 @@ def _one(among: PromptQuerySet, key: uuid.UUID) -> Prompt:
 
 
 def create(user: User, content: Content, audience: Audience | None = None) -> Prompt:
-    """Store a new prompt, shared with `audience`. Raises Conflict at the limit, or for a taken command."""
+    """Store a new prompt, published to `audience`. Raises Conflict at the limit, or for a taken command."""
     with write_lock(), transaction.atomic():
         user.lock()
         if Prompt.objects.owned_by(user).count() >= MAX_PROMPTS:
@@ -58,19 +58,19 @@ def create(user: User, content: Content, audience: Audience | None = None) -> Pr
             owner=user, title=content.title, command=content.command, text=content.text
         )
         if audience:
-            share(prompt, audience)
+            publish(prompt, audience)
         return prompt
 
 
 def edit(user: User, key: uuid.UUID, content: Content, audience: Audience | None = None) -> Prompt:
-    """Change a prompt; without an `audience` it stays shared as it is.
+    """Change a prompt; without an `audience` it stays published as it is.
 
     Raises NotFound, and Conflict if the command is taken, or the prompt is shared and the user may not share.
     """
     with write_lock(), transaction.atomic():
         user.lock()
         prompt = find_own(user, key)
-        if not may_share(user) and Prompt.objects.shared().filter(pk=key).exists():
+        if not may_publish(user, Prompt) and Prompt.objects.published().filter(pk=key).exists():
             raise Conflict(
                 _("This prompt is shared, and you may no longer share prompts. You can delete it.")
             )
@@ -79,7 +79,7 @@ def edit(user: User, key: uuid.UUID, content: Content, audience: Audience | None
         prompt.updated = timezone.now()
         prompt.save(update_fields=["title", "command", "text", "updated"])
         if audience:
-            share(prompt, audience)
+            publish(prompt, audience)
         return prompt
 
 

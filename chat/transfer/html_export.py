@@ -35,7 +35,7 @@ END = "</main>\n</body>\n</html>\n"
 
 async def html_pieces(conversation: Conversation, zone: tzinfo, name_of: NameOf) -> AsyncIterator[str]:
     """Yield the file in pieces, reading and rendering only what the next piece needs. Times are in `zone`."""
-    yield _head(conversation, zone)
+    yield await run_in_db(_head, conversation, zone)  # it names the assistant, which may have to be read
     for batch in await run_in_db(shown_batches, conversation):
         messages = await run_in_db(read, batch)
         replies = [each for each in messages if each["role"] == Message.Role.ASSISTANT]

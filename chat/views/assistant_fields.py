@@ -20,12 +20,11 @@ from chat.models.assistant import (
     MAX_QUESTIONS,
 )
 
-from . import access, request_fields, request_parsers
+from . import access, publication_fields, request_fields, request_parsers
 from .errors import is_form
 
 FIELDS = ("name", "description", "instructions", "picture", "model", "questions", "documents", "image")
 LONGEST_SENT_PICTURE = 100  # with spaces around it
-MAX_GROUPS = 1_000
 
 
 def content(
@@ -65,15 +64,7 @@ def publication(request: HttpRequest) -> tuple[bool, list[int]]:
         everybody = request_parsers.SWITCHED.get(everybody, everybody)
     if not isinstance(everybody, bool):
         raise BadRequest(_("“%(name)s” must be true or false.") % {"name": "everybody"})
-    return everybody, [_group(each) for each in _list(sent, "groups", MAX_GROUPS)]
-
-
-def _group(value: Any) -> int:
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19:
-        return int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**63:
-        return value
-    raise BadRequest(_("One of these groups doesn’t exist."))
+    return everybody, publication_fields.groups(sent)
 
 
 def _questions(sent: dict[str, Any]) -> list[str]:
@@ -82,7 +73,7 @@ def _questions(sent: dict[str, Any]) -> list[str]:
         " ".join(
             (request_fields.parse_text({"questions": each}, "questions", LONGEST_QUESTION) or "").split()
         )
-        for each in _list(sent, "questions", None)
+        for each in _list(sent, "questions")
     ]
     found = list(dict.fromkeys(filter(None, values)))
     if len(found) > MAX_QUESTIONS:
@@ -95,9 +86,9 @@ def _documents(sent: dict[str, Any]) -> tuple[uuid.UUID, ...]:
     return request_fields.parse_uuids(sent, "documents") if "documents" in sent else ()
 
 
-def _list(sent: dict[str, Any], name: str, most: int | None) -> list[Any]:
+def _list(sent: dict[str, Any], name: str) -> list[Any]:
     values = sent.get(name, [])
-    if not isinstance(values, list) or (most is not None and len(values) > most):
+    if not isinstance(values, list):
         raise BadRequest(_("“%(name)s” must be a list.") % {"name": name})
     return values
 

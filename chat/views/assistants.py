@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from chat.assistants import documents, library, publication, rights
+from chat.assistants import documents, library, publication
 from chat.assistants.content import Content, content_of
 from chat.db import run_in_db
 from chat.exceptions import RequestError
@@ -25,6 +25,7 @@ from chat.models.assistant import (
     MAX_DOCUMENTS,
     MAX_QUESTIONS,
 )
+from chat.publication import may_publish
 
 from . import (
     access,
@@ -211,7 +212,7 @@ def _form(
         "error": refusal.message if refusal else "",
         "heading": _("Edit the assistant") if own else _("New assistant"),
     }
-    if own and rights.may_publish(user):
+    if own and may_publish(user, Assistant):
         chosen = set(own.groups.values_list("pk", flat=True))
         groups = Group.objects.order_by("name").values_list("pk", "name")
         context["groups"] = [(key, name, key in chosen) for key, name in groups]

@@ -9,15 +9,18 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from chat import publication
 from chat.exceptions import BadRequest, NotAuthenticated, NotFound, RequestError
 from chat.formats import grouped_number
 from chat.models import Prompt, User
 from chat.models.prompt import LONGEST_COMMAND, LONGEST_PROMPT, LONGEST_TITLE
-from chat.prompts import library, sharing
+from chat.prompts import library
 from chat.prompts.content import Content, command_of
-from chat.prompts.sharing import Audience
+from chat.prompts.publication import published_by_others
+from chat.prompts.publication import withdraw as end_publication
+from chat.publication import Audience
 
-from . import access, request_fields, request_parsers
+from . import access, publication_fields, request_fields, request_parsers
 from .errors import is_form
 from .responses import HttpResponseSeeOther
 from .settings_shell import render_section
@@ -36,11 +39,11 @@ def prompts(request: HttpRequest) -> HttpResponse:
     context = {
         "own": [prompt for prompt in found if prompt.owner_id == user.pk],
         "shared": [prompt for prompt in found if prompt.owner_id != user.pk],
-        "may_share": sharing.may_share(user),
+        "may_share": publication.may_publish(user, Prompt),
         "saved": "saved" in request.GET,
     }
     if context["may_share"]:
-        context["shared"] = sharing.shared_by_others(user)
+        context["shared"] = published_by_others(user)
     return render_section(request, "prompts", "prompts/list.html", context)
 
 
@@ -74,7 +77,7 @@ def withdraw(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
     """End the sharing of anybody's prompt, as a person who may share prompts."""
     user = access.get_user(request)
     request_parsers.no_fields(request)
-    sharing.withdraw(user, prompt)
+    end_publication(user, prompt)
     return _changed(request, {"id": str(prompt), "shared": False})
 
 
@@ -110,27 +113,12 @@ def _parse(request: HttpRequest, user: User) -> Wanted:
     if "share" not in sent and "groups" not in sent:
         return content, None
     share = request_fields.parse_choice(sent, "share", SHARES, "nobody")
-    groups = _groups(sent) if share == "groups" else []
+    groups = publication_fields.groups(sent) if share == "groups" else []
     if share == "groups" and not groups:
         raise BadRequest(_("Choose the groups to share with."))
-    if share == "nobody" and not sharing.may_share(user):
+    if share == "nobody" and not publication.may_publish(user, Prompt):
         return content, None
-    return content, sharing.audience(user, everybody=share == "everybody", groups=groups)
-
-
-def _groups(sent: dict[str, Any]) -> list[int]:
-    """Return the ids of the chosen groups. Raises BadRequest."""
-    values = sent.get("groups", [])
-    if not isinstance(values, list) or not all(_is_id(value) for value in values):
-        raise BadRequest(_("“%(name)s” must be a list of numbers.") % {"name": "groups"})
-    return [int(value) for value in values]
-
-
-def _is_id(value: Any) -> bool:
-    """Return True for the id of a row, also as a form writes it."""
-    if isinstance(value, str):
-        return value.isascii() and value.isdecimal() and len(value) <= 9
-    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1_000_000_000
+    return content, publication.audience(user, Prompt, everybody=share == "everybody", groups=groups)
 
 
 def _stored(prompt: Prompt) -> dict[str, Any]:
@@ -151,7 +139,7 @@ def _form(
     fields: dict[str, Any],
     refusal: RequestError | None = None,
 ) -> HttpResponse:
-    may_share = sharing.may_share(user)
+    may_share = publication.may_publish(user, Prompt)
     context = {
         "prompt": own,
         "fields": fields,

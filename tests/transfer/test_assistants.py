@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from asgiref.sync import async_to_sync
 from django.conf import settings as site
 from django.contrib.auth.models import Permission
 
@@ -18,9 +19,11 @@ from chat.attachments import files, uploads
 from chat.attachments.decoding import Picture
 from chat.attachments.extraction import extract
 from chat.models import Assistant, Attachment, Conversation, ImportJob, User
+from chat.timezones import UTC
 from chat.transfer import assistants as transferred
 from chat.transfer import jobs
 from chat.transfer.assistants import version_of
+from chat.transfer.html_export import html_pieces
 from tests.attachments import pictures
 from tests.transfer.exported import archived, as_json, as_markdown
 from tests.transfer.importing import imported, never, uploaded
@@ -230,3 +233,19 @@ def test_a_large_image_of_a_file_becomes_a_square(alice: User, bob: User) -> Non
     assert imported(bob, target.getvalue()).state == "done"
     theirs = Assistant.objects.get(owner=bob).current.image
     assert (theirs.width, theirs.height) == (128, 128)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_html_export_names_the_assistant(alice: User) -> None:
+    mine = library.create(alice, Content("<b>Cook</b>", instructions="Secret."))
+    talk = Conversation.objects.create(user=alice, title="Soup", model="m", assistant_version=mine.current)
+    talk.active_leaf = talk.messages.create(role="user", text="What today?")
+    talk.save()
+
+    async def whole() -> str:
+        stored = await Conversation.objects.aget(pk=talk.pk)
+        return "".join([piece async for piece in html_pieces(stored, UTC, str)])
+
+    page = async_to_sync(whole)()
+    assert "Assistant: <bdi>&lt;b&gt;Cook&lt;/b&gt;</bdi>" in page
+    assert "Secret." not in page

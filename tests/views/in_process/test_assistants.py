@@ -262,7 +262,13 @@ def test_only_staff_with_the_permission_publishes(page: Client, pirate: Assistan
     carols.force_login(staff)
     few = Group.objects.create(name="few")
     path = f"{PAGES}{mine.pk}/"
-    for wrong in ({"groups": [999]}, {"groups": "few"}, {"groups": [True]}, {"everybody": "yes"}):
+    for wrong in (
+        {"groups": [999]},
+        {"groups": ["1" * 10]},
+        {"groups": "few"},
+        {"groups": [True]},
+        {"everybody": "yes"},
+    ):
         assert post(carols, f"{path}publish/", wrong).status_code == 400
     assert 'name="groups"' in carols.get(path, **HTML).content.decode()
     carols.post(f"{path}publish/", {"groups": [str(few.pk)]}, **HTML)

@@ -114,6 +114,8 @@ def test_a_refused_form_keeps_what_was_typed(page: Client) -> None:
         ({"share": "groups"}, 400),
         ({"share": "groups", "groups": ["x"]}, 400),
         ({"share": "groups", "groups": 1}, 400),
+        ({"share": "groups", "groups": ["1" * 10]}, 400),
+        ({"share": "groups", "groups": [1] * 1_001}, 400),
         ({"share": "everybody"}, 403),
         ({"share": "groups", "groups": [1]}, 403),
     ],

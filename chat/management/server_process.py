@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import connections
 
-from chat.management import metrics_server
+from chat.management import memory, metrics_server
 from chatsite.server.deferred_reactor import restore
 from chatsite.server.supervisor import BACKLOG
 
@@ -138,6 +138,7 @@ def _create(
     # Exempt what is loaded so far, and stays, from garbage collection: that was a tenth of a send's cost.
     gc.collect()
     gc.freeze()
+    memory.trim()
     gc.set_threshold(*GARBAGE)
     sys.setswitchinterval(SWITCH_SECONDS)
     return server
@@ -182,6 +183,7 @@ def _start_background_tasks(loop: asyncio.AbstractEventLoop, say: Say) -> None:
     loop.create_task(_greet(say))
     loop.create_task(build_in_background(), name="build the search index")
     loop.create_task(sweep_often(), name="sweep")
+    loop.create_task(memory.trim_often(), name="trim memory")
     if settings.IMPORT_MAX_MB:
         loop.create_task(work_on_imports(_convert), name="work on imports")
     if settings.PRUNE_DAILY:

@@ -7,6 +7,7 @@ from storages.backends.s3 import S3Storage
 
 # A file that cannot be read within half a minute fails: somebody waits for it.
 CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 3, 10, 2
+MEMORY_BYTES = 262_144  # of an object that is read; a larger one is read into a temporary file
 
 
 class S3AttachmentStorage(S3Storage):
@@ -26,5 +27,6 @@ class S3AttachmentStorage(S3Storage):
             "location": "attachments",
             "file_overwrite": True,
             "default_acl": None,
+            "max_memory_size": MEMORY_BYTES,
         }
         super().__init__(**options, **fixed)

@@ -47,6 +47,24 @@ def read(sha256: str) -> bytes:
     return content
 
 
+def opened(sha256: str) -> "File[bytes]":
+    """Return a stored file, opened at its start; the caller closes it. Blocks. Raises as `read`.
+
+    It is read twice, to be checked first, and is never whole in memory.
+    """
+    with _available():
+        file: File[bytes] = storage().open(name_of(sha256))
+        digest = hashlib.sha256()
+        for piece in file.chunks():
+            digest.update(piece)
+        file.seek(0)
+    if digest.hexdigest() != sha256:
+        file.close()
+        logger.error("the stored file %s is damaged", sha256)
+        raise FileNotFoundError(sha256)
+    return file
+
+
 def write(sha256: str, content: bytes | IO[bytes]) -> None:
     """Store a file. Its row must be committed before, see `AttachmentFile`. Blocks.
 

@@ -1,10 +1,11 @@
 """The response that sends an attachment's file, under headers that let a browser do little with it."""
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import AsyncIterator, Hashable
 from urllib.parse import quote
 
-from django.http import HttpRequest, HttpResponse
+from django.core.files.base import File
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
@@ -16,6 +17,7 @@ from chat.models import Attachment
 from chat.models.attachment import EXTENSIONS
 
 SECONDS_TO_KEEP = 86_400
+PIECE_BYTES = 65_536
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -30,11 +32,15 @@ async def respond(request: HttpRequest, attachment: Attachment, reader: Hashable
     `reader`: the person, or the client, whose share of the threads this uses.
     """
     etag = quote_etag(attachment.sha256)
-    response = get_conditional_response(request, etag=etag)
+    response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
     if response is None:
-        content = await asyncio.wrap_future(files.POOL.submit(reader, _read, attachment.sha256))
-        is_picture = attachment.is_picture
-        response = HttpResponse(content, content_type=attachment.media_type if is_picture else DOWNLOAD)
+        kind = attachment.media_type if attachment.is_picture else DOWNLOAD
+        file = await asyncio.wrap_future(files.POOL.submit(reader, _opened, attachment.sha256))
+        if file.size > PIECE_BYTES and request.method != "HEAD":
+            response = StoredFile(file, reader, kind)
+        else:
+            with file:
+                response = HttpResponse(file.read(), content_type=kind)
         response["Content-Disposition"] = _disposition(attachment)
     response["ETag"] = etag
     response["Cache-Control"] = f"private, max-age={SECONDS_TO_KEEP}, immutable"
@@ -51,8 +57,26 @@ def _disposition(attachment: Attachment) -> str:
     return f"{how}; filename=\"{plain}\"; filename*=UTF-8''{quote(attachment.name or plain, safe='')}"
 
 
-def _read(sha256: str) -> bytes:
+class StoredFile(StreamingHttpResponse):
+    """A stored file, read in pieces, so that a slow client does not keep all of it in memory."""
+
+    def __init__(self, file: "File[bytes]", reader: Hashable, content_type: str) -> None:
+        super().__init__(_pieces(file, reader), content_type=content_type)
+        self["Content-Length"] = str(file.size)
+        self._file = file
+
+    def close(self) -> None:
+        super().close()
+        self._file.close()
+
+
+async def _pieces(file: "File[bytes]", reader: Hashable) -> AsyncIterator[bytes]:
+    while piece := await asyncio.wrap_future(files.POOL.submit(reader, file.read, PIECE_BYTES)):
+        yield piece
+
+
+def _opened(sha256: str) -> "File[bytes]":
     try:
-        return files.read(sha256)
+        return files.opened(sha256)
     except FileNotFoundError as error:
         raise NotFound(_("This file is missing.")) from error

@@ -25,6 +25,12 @@ UUID = {"type": "string", "format": "uuid"}
 JSON_TYPES = {NUMBER: "number", WHOLE: "integer"}
 
 
+def _image() -> Object:
+    """Return the schema of the classic field, which becomes a part of the last question."""
+    bytes_of_file = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 255}}
+    return {"anyOf": [NOTHING, WORDS, bytes_of_file], "description": "For models that see pictures."}
+
+
 def run_schemas() -> tuple[Object, Object]:
     """Return the schemas of a request to a model and of its result, without references."""
     named = schemas()
@@ -72,7 +78,7 @@ def _requests() -> Object:
             "description": "Of the assistant: passed on to models of Workers AI that reason, else left out.",
         },
     )
-    run = struct("", messages=messages, prompt=WORDS, raw=FLAG, **options) | {
+    run = struct("", messages=messages, prompt=WORDS, raw=FLAG, **options | {"image": _image()}) | {
         "oneOf": [{"required": ["prompt"]}, {"required": ["messages"]}]
     }
     run.pop("required")

@@ -16,7 +16,9 @@ from chat.upstream.pictures import MAX_PICTURE_BYTES, MAX_PICTURES, Picture, pic
 from .field_checks import Object
 
 KINDS = ("image_url", "input_image")
-DATA_URL = re.compile(r"data:(image/(?:jpeg|png|webp|gif));base64,")
+# Some programs name JPEG after the extension of its files.
+DATA_URL = re.compile(r"data:(image/(?:jpe?g|png|webp|gif));base64,", re.IGNORECASE)
+SYNONYMS = {"image/jpg": "image/jpeg"}
 MAGIC = {
     "image/jpeg": (b"\xff\xd8\xff",),
     "image/png": (b"\x89PNG\r\n\x1a\n",),
@@ -43,13 +45,14 @@ def picture_of(part: Object) -> Picture:
         raise BadRequest(
             _("“image_url” must be a data URL (data:image/png;base64,…); addresses aren’t fetched.")
         )
+    media_type = SYNONYMS.get(found[1].lower(), found[1].lower())
     try:
         content = base64.b64decode(url[found.end() :], validate=True)
     except (binascii.Error, ValueError) as error:
         raise BadRequest(_("“%(name)s” isn’t valid base64.") % {"name": "image_url"}) from error
-    if not content.startswith(MAGIC[found[1]]):
+    if not content.startswith(MAGIC[media_type]):
         raise BadRequest(_("“image_url” doesn’t hold a picture of the type that it names."))
-    return Picture(found[1], len(content), url=url)
+    return Picture(media_type, len(content), url=f"data:{media_type};base64,{url[found.end() :]}")
 
 
 def check_pictures(messages: list[Object], model: LlmModel) -> None:

@@ -22,9 +22,12 @@ from .messages import MAX_TOOLS, messages_of
 from .unsupported_fields import refuse_unsupported
 
 # A slash may be escaped in JSON.
-DATA_URLS = re.compile(rb"data:[A-Za-z0-9.+-]{1,100}\\?/[A-Za-z0-9.+-]{1,100};base64,[A-Za-z0-9+/=\\]+")
+FILES = re.compile(
+    rb"data:[A-Za-z0-9.+-]{1,100}\\?/[A-Za-z0-9.+-]{1,100};base64,[A-Za-z0-9+/=\\]+"
+    rb'|"image"\s{0,9}:\s{0,9}(?:"[A-Za-z0-9+/=\\]+"|\[[0-9,\s]+\])'  # see classic_image.py
+)
 UPLOAD = "chat.upload"  # in the scope of a request whose body is in a file: see chatsite/server
-MAX_TEXT_BYTES = 1_048_576  # of a body, without its data URLs
+MAX_TEXT_BYTES = 1_048_576  # of a body, without its files
 OBJECTS = ("response_format", "logit_bias", "chat_template_kwargs")
 TYPES = ("text", "json_object", "json_schema")
 CHOICES = ("none", "auto", "required", "any")
@@ -72,7 +75,7 @@ def parse_body(request: HttpRequest) -> Object:
 def _large_body(request: HttpRequest) -> bytes:
     """Read a body that may be large because of its files. Raises RequestDataTooBig for one without."""
     body = request.read()
-    if len(body) - sum(len(found[0]) for found in DATA_URLS.finditer(body)) > MAX_TEXT_BYTES:
+    if len(body) - sum(len(found[0]) for found in FILES.finditer(body)) > MAX_TEXT_BYTES:
         raise RequestDataTooBig("the rest is larger than a request without files may be")
     return body
 

@@ -17,6 +17,7 @@ from chat.wire import sse
 from chat.wire.frames import Delta
 
 from .calls import BodyReader, start_call
+from .classic_image import with_image
 from .errors import ApiError
 from .field_checks import Object
 from .openai import completion, usage_of
@@ -41,7 +42,7 @@ def envelope(result: object, **more: object) -> Object:
 @api_view(error_envelope, "POST")
 async def run(request: HttpRequest, account: str, model: str) -> HttpResponseBase:
     """Reply to `prompt` or `messages` with the model in the URL."""
-    return await _run(request, lambda sent: (model, sent))
+    return await _run(request, lambda sent: (model, with_image(sent)))
 
 
 @api_view(error_envelope, "POST")
@@ -67,7 +68,7 @@ def _read_input(sent: Object) -> tuple[object, Object]:
     fields = sent.get("input")
     if not isinstance(fields, dict):
         raise BadRequest(_("“%(name)s” has the wrong type.") % {"name": "input"})
-    return sent.get("model"), {"gateway": sent.get("gateway")} | fields
+    return sent.get("model"), {"gateway": sent.get("gateway")} | with_image(fields)
 
 
 def _result(params: CompletionParams, active_call: ActiveCall, text: str, reasoning: str) -> Object:

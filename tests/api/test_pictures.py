@@ -48,6 +48,48 @@ def test_both_dialects_pass_pictures_on_in_their_order(alices: Program, fake: Fa
     assert fake.calls[-1]["body"]["messages"][0]["content"] == [shown(JPEG)]
 
 
+ENCODED = JPEG.partition(",")[2]
+
+
+@pytest.mark.parametrize(
+    "image", [ENCODED, JPEG, list(pictures.jpeg())], ids=["base64", "data URL", "list of bytes"]
+)
+@pytest.mark.parametrize("asked", ["prompt", "messages"])
+def test_classic_field_is_a_part_of_the_question(
+    alices: Program, fake: Fake, image: str | list[int], asked: str
+) -> None:
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Well?"}]
+    fields = {"prompt": "Well?"} if asked == "prompt" else {"messages": messages}
+    answer = alices.client.post(f"{RUN}/{SEEING}", json={**fields, "image": image})
+    assert answer.json()["result"]["response"] == "You said: Well? I see 1 picture(s)."
+    assert fake.calls[-1]["body"]["messages"][-1]["content"] == [text("Well?"), shown(JPEG)]
+
+
+@pytest.mark.parametrize("image", ["!!!!", "AAAA", [], [256], ["a"], [1, 2], 7, {"url": JPEG}])
+def test_classic_field_without_a_picture_is_refused(alices: Program, image: Any) -> None:
+    answer = alices.client.post(f"{RUN}/{SEEING}", json={"prompt": "Well?", "image": image})
+    assert answer.status_code == 400
+    assert "“image”" in answer.json()["errors"][0]["message"]
+
+
+def test_classic_field_has_the_limits_of_pictures(alices: Program) -> None:
+    large, larger = (padded(size).partition(",")[2] for size in (3_000_000, 7_100_000))
+    for image, status in ((large, 200), (larger, 413), (ENCODED, 400)):
+        model = BLIND if status == 400 else SEEING
+        answer = alices.client.post(f"{RUN}/{model}", json={"prompt": "Well?", "image": image})
+        assert answer.status_code == status
+    alone = {"messages": [{"role": "system", "content": "Be brief."}], "image": ENCODED}
+    assert alices.client.post(f"{RUN}/{SEEING}", json=alone).status_code == 400
+    assert alices.client.post(CHAT, json=body(text("Well?"), image=ENCODED)).status_code == 400
+
+
+@pytest.mark.parametrize("name", ["image/jpg", "IMAGE/JPEG"])
+def test_other_names_of_jpeg_are_understood(alices: Program, fake: Fake, name: str) -> None:
+    url = JPEG.replace("image/jpeg", name)
+    assert alices.client.post(CHAT, json=body(text("Well?"), shown(url))).status_code == 200
+    assert fake.calls[-1]["body"]["messages"][0]["content"][1] == shown(JPEG)
+
+
 def test_shape_of_the_responses_api_is_understood(alices: Program, fake: Fake) -> None:
     answer = alices.client.post(CHAT, json=body({"type": "input_image", "image_url": JPEG}))
     assert answer.status_code == 200

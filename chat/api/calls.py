@@ -24,6 +24,7 @@ from chat.upstream.catalog import LlmModel
 from chat.upstream.chat_request import ChatRequest
 
 from .auth import authenticate
+from .body_size import check_text_size
 from .document_parts import Document, check_documents, documents_of, recorded, texts_of, with_texts
 from .errors import PermissionDenied, TooManyRequests
 from .field_checks import Object
@@ -125,6 +126,7 @@ def _check(engine: Engine, request: HttpRequest, dialect: str, read_body: BodyRe
     # one for an unknown model.
     model = resolve_model(catalog, name)
     params = parse_params(fields)
+    check_text_size(fields, params.messages)
     model = with_adapter(catalog, model, params.lora)
     check_capabilities(params, model)
     check_pictures(params.messages, model)

@@ -153,3 +153,25 @@ async def test_files_that_wait_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_key_without_a_right_has_no_file_read(program: Any, fake: Fake) -> None:
     lister = program(run=False)
     assert lister.client.post(CHAT, json=body(sent(documents.pdf("x")))).status_code == 403
+
+
+LONG = "data:text/plain;base64," + "A" * 2_000_000
+
+
+@pytest.mark.parametrize("field", ["content", "tools", "reasoning", "filename"])
+def test_a_text_that_looks_like_a_file_is_no_file(alices: Program, fake: Fake, field: str) -> None:
+    sent_body: dict[str, Any] = body(text("Well?"), sent(b"short", "a.txt"))
+    message = sent_body["messages"][0]
+    if field == "content":
+        message["content"][0]["text"] = LONG
+    elif field == "filename":
+        message["content"][1]["file"]["filename"] = LONG
+    elif field == "tools":
+        sent_body["tools"] = [{"type": "function", "function": {"name": "f", "description": LONG}}]
+    else:
+        sent_body["messages"].insert(0, {"role": "assistant", "content": "x", "reasoning": LONG})
+    before = len(fake.calls)
+    assert code(alices.client.post(CHAT, json=sent_body)) == (413, "too_long")
+    native = alices.client.post(f"{RUN}/{MODEL}", json={**sent_body, "model": None})
+    assert native.status_code == 413
+    assert len(fake.calls) == before

@@ -15,6 +15,7 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.http import HttpResponse
 from django.test import AsyncClient, RequestFactory, override_settings
+from whitenoise.compress import Compressor
 
 from chat.management.commands import serve
 from chatsite.static_files import StaticMiddleware
@@ -26,6 +27,8 @@ FIRST_BYTES = 13 * 1024
 FIRST_STYLE = 8.75 * 1024
 OURS = ("js/*.js", "css/*.css", "img/*")
 STORAGE = {"staticfiles": {"BACKEND": "chatsite.storage.StaticStorage"}}
+# For tests with files of their own: without Django's, whose compression takes seconds.
+OWN_FILES = ["django.contrib.staticfiles.finders.FileSystemFinder"]
 HASHED = re.compile(r"\.[0-9a-f]{12}\.")
 COMMENT = re.compile(rb"/\*.*?\*/|^\s*//[^\n]*", re.DOTALL | re.MULTILINE)
 # What a browser would load from a module and from a style sheet.
@@ -86,7 +89,7 @@ def test_imports_are_followed_and_lookalikes_are_not(tmp_path: Path) -> None:
         "export const later = async () => (await import('./b.js')).b;\n"
     )
     folders = {"STATICFILES_DIRS": [tmp_path / "from"], "STATIC_ROOT": tmp_path / "to"}
-    with override_settings(STORAGES=settings.STORAGES | STORAGE, **folders):
+    with override_settings(STORAGES=settings.STORAGES | STORAGE, STATICFILES_FINDERS=OWN_FILES, **folders):
         call_command("collectstatic", interactive=False, verbosity=0)
     [module] = [path for path in (tmp_path / "to/js").glob("a.*.js") if HASHED.search(path.name)]
     loads = references(module)
@@ -100,13 +103,29 @@ def test_former_version_of_a_file_is_served(tmp_path: Path) -> None:
     source = tmp_path / "from/js/a.js"
     source.parent.mkdir(parents=True)
     folders = {"STATICFILES_DIRS": [tmp_path / "from"], "STATIC_ROOT": tmp_path / "to"}
-    with override_settings(STORAGES=settings.STORAGES | STORAGE, **folders):
+    with override_settings(STORAGES=settings.STORAGES | STORAGE, STATICFILES_FINDERS=OWN_FILES, **folders):
         for text in ("// one\nexport const a = 1;\n", "// two\nexport const a = 2;\n"):
             source.write_text(text)
             os.utime(source, (1, 1))  # as a package manager sets it
             call_command("collectstatic", interactive=False, verbosity=0)
         name = staticfiles_storage.stored_name("js/a.js")
     assert (tmp_path / "to" / name).read_text() == "export const a=2;"
+
+
+def test_equal_content_is_compressed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compressed: list[bytes] = []
+    compress = staticmethod(lambda data: compressed.append(data) or data[:1])
+    for name in ("compress_brotli", "compress_gzip"):
+        monkeypatch.setattr(Compressor, name, compress)
+    (tmp_path / "from").mkdir()
+    (tmp_path / "from/a.svg").write_text("<svg/>")
+    folders = {"STATICFILES_DIRS": [tmp_path / "from"], "STATIC_ROOT": tmp_path / "to"}
+    with override_settings(STORAGES=settings.STORAGES | STORAGE, STATICFILES_FINDERS=OWN_FILES, **folders):
+        call_command("collectstatic", interactive=False, verbosity=0)
+    assert (
+        len(list((tmp_path / "to").glob("a*.svg.br"))) == len(list((tmp_path / "to").glob("a*.svg.gz"))) == 2
+    )
+    assert compressed == [b"<svg/>"] * 2  # once for each of the two formats
 
 
 def cost(folder: Path, name: str, suffix: str) -> int:
@@ -201,7 +220,7 @@ def test_a_release_that_is_put_in_place_again_has_its_own_files(tmp_path: Path) 
         return (root / name).read_text()
 
     changed = {"STATIC_ROOT": root, "STATICFILES_DIRS": [source], "STORAGES": settings.STORAGES | STORAGE}
-    with override_settings(**changed):
+    with override_settings(STATICFILES_FINDERS=OWN_FILES, **changed):
         assert "red" in released("a { color: red }", 1_000_000_000)
         assert "blue" in released("a { color: blue }", 1_500_000_000)
         assert "red" in released("a { color: red }", 1_000_000_000)

@@ -33,7 +33,8 @@ connection.close()
 keep_migrated(os.environ["DATABASE_URL"])
 {SCRIPT}
 connection.close()
-call_command("collectstatic", interactive=False, verbosity=0)
+if not os.path.exists(os.path.join(os.environ["DATA_DIR"], "static")):
+    call_command("collectstatic", interactive=False, verbosity=0)
 """
 
 
@@ -121,6 +122,8 @@ class Template:
             if made.exists():
                 return pickle.loads(made.read_bytes())
             (folder / kind).mkdir()
+            for other in folder.glob("*.pickle"):  # is complete, and has the same static files
+                (folder / kind / "static").symlink_to(folder / other.stem / "static")
             template = cls(folder / kind, kind)
             made.write_bytes(pickle.dumps(template))
             return template

@@ -59,7 +59,12 @@ def select(
 def expected_tokens(documents: Sequence[Attachment], room: int) -> int:
     """Return about how many tokens `select` would fill, without reading any text."""
     whole = sum(each.tokens for each in documents)
-    return whole if whole <= room else min(room, FRAME_TOKENS + MAX_PASSAGES * USUAL_PASSAGE_TOKENS)
+    return whole if whole <= room else parts_tokens(room)
+
+
+def parts_tokens(room: int) -> int:
+    """Return about how many tokens the best parts take at most."""
+    return min(room, FRAME_TOKENS + MAX_PASSAGES * USUAL_PASSAGE_TOKENS)
 
 
 def _latest(documents: Sequence[Attachment]) -> list[Attachment]:

@@ -6,6 +6,7 @@ import uuid
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from chat.documents.selection import parts_tokens
 from chat.models import Attachment
 from chat.turns.prompt import DOCUMENTS_DIVISOR
 from chat.upstream.catalog import LlmModel
@@ -25,6 +26,17 @@ def parts(request: HttpRequest) -> HttpResponse:
     return render(request, "chat/_attachment_parts.html", context)
 
 
-def _describe(model: LlmModel) -> dict[str, str | bool | int]:
-    """Return what decides whether attachments suit the model. `room`: for whole documents, in tokens."""
-    return {"name": model.name, "sees": model.vision, "room": model.window // DOCUMENTS_DIVISOR}
+def _describe(model: LlmModel) -> dict[str, str | bool | float]:
+    """Return what decides whether attachments suit the model, and what they cost.
+
+    `room`: for whole documents, and `parts`: of the best parts, in tokens. `price`: dollars per million
+    tokens of input; 0 if the model is free or its price is unknown.
+    """
+    room = model.window // DOCUMENTS_DIVISOR
+    return {
+        "name": model.name,
+        "sees": model.vision,
+        "room": room,
+        "parts": parts_tokens(room),
+        "price": model.price_in or 0,
+    }

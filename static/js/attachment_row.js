@@ -53,6 +53,11 @@ export class AttachmentRow {
     this.#find('.attachment-name').textContent = alt || (isSent ? '' : sentence(this.#words, 'undescribed'));
   }
 
+  /** @param {{text: string, title: string}} cost  of a document, with the chosen model */
+  showCost({ text, title }) {
+    Object.assign(this.#find('.document-cost'), { textContent: text, title });
+  }
+
   focus() {
     this.#find('[data-do=remove]').focus();
   }

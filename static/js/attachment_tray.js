@@ -3,6 +3,7 @@ import { sentence } from './attachment_parts.js';
 import { AttachmentRow } from './attachment_row.js';
 import { announce, cloneTemplate } from './page.js';
 import { openDialog } from './picture_dialog.js';
+import { TrayLimits } from './tray_limits.js';
 import { Upload } from './upload.js';
 
 const MAX_ATTACHMENTS = 8; // of a message
@@ -13,7 +14,7 @@ const MAX_ATTACHMENTS = 8; // of a message
 export class AttachmentTray {
   #page;
   #words;
-  #models; // by id: their name, whether they see pictures, and their room for whole documents, in tokens
+  #limits;
   #root;
   #resized;
   #changed = () => {};
@@ -30,7 +31,7 @@ export class AttachmentTray {
   constructor({ page, words, before, resized = () => {}, changed }, attachments = []) {
     this.#page = page;
     this.#words = words;
-    this.#models = JSON.parse(words.dataset.models);
+    this.#limits = new TrayLimits(words);
     this.#resized = resized;
     this.#root = cloneTemplate('tray-template');
     before.before(this.#root);
@@ -192,36 +193,35 @@ export class AttachmentTray {
 
   #update() {
     this.#root.hidden = !this.size;
-    this.#showHints();
+    this.#showLimits();
     this.#resized();
     this.#changed([...this.#unsent, ...this.attachments]);
   }
 
   #onModelChange() {
-    this.#showHints();
+    this.#showLimits();
     announce(this.#hints.join(' '));
   }
 
-  #showHints() {
+  #showLimits() {
+    const tokens = this.#tokens;
+    for (const { row, attachment } of this.#items) {
+      if (attachment?.kind === 'document') row.showCost(this.#limits.cost(attachment.tokens, tokens));
+    }
     const hint = this.#root.querySelector('.tray-hint');
     hint.hidden = !this.#hints.length;
     hint.querySelector('span').textContent = this.#hints.join(' ');
     hint.querySelector('button').hidden = !document.getElementById('model');
   }
 
-  /** What the chosen model cannot do with these attachments, said before they are sent. */
   get #hints() {
-    const { name: model, sees, room } = this.#model ?? { sees: true, room: Infinity };
-    const tokens = this.attachments.reduce((sum, { tokens: own = 0 }) => sum + own, 0);
-    const hints = [];
-    if (!sees && this.#items.some(({ row }) => row.kind === 'picture')) hints.push(this.#text('blind', { model }));
-    if (tokens > room) hints.push(this.#text('long', { model }));
-    return hints;
+    if (!this.size) return [];
+    const hasPictures = this.#items.some(({ row }) => row.kind === 'picture');
+    return this.#limits.hints({ hasPictures, tokens: this.#tokens });
   }
 
-  get #model() {
-    const chosen = document.getElementById('model')?.value ?? Object.keys(this.#models)[0];
-    return this.#models[chosen];
+  get #tokens() {
+    return this.attachments.reduce((sum, { tokens = 0 }) => sum + tokens, 0);
   }
 }
 

@@ -150,6 +150,20 @@ def test_a_document_too_long_for_the_model_is_said(chat: Documents) -> None:
     expect(chat.hint).to_be_hidden()
 
 
+def test_the_cost_of_a_document_is_said_for_the_chosen_model(chat: Documents) -> None:
+    cost = chat.tray.locator(".document-cost")
+    chat.choose(SMALL)  # $0.06 for a million tokens of input
+    chat.add({**BOOK, "buffer": BOOK["buffer"][:150_000]}, NOTES)
+    expect(cost).to_have_text(["$0.003", "< $0.0001"])
+    expect(cost.first).to_have_attribute("title", f"Cost with each question to {SMALL}")
+    chat.choose(LARGE)  # $0.95
+    expect(cost).to_have_text(["$0.0475", "< $0.0001"])
+    chat.choose(SMALL)
+    chat.add({**BOOK, "name": "other.txt"})
+    expect(chat.hint).to_be_visible()
+    expect(cost).to_have_text(["up to $0.0013", "< $0.0001", "up to $0.0013"])
+
+
 def test_drafts_and_the_queue_keep_documents(chat: Documents) -> None:
     chat.add(REPORT)
     chat.box.fill(question(SHORT, "Well?"))

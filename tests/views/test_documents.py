@@ -1,5 +1,7 @@
 """A question with documents: what the model gets, and on which branch."""
 
+import html
+import json
 import re
 from typing import Any
 
@@ -38,6 +40,14 @@ def embedded(fake: Fake) -> list[list[str]]:
 def shown(person: Person, conversation: str) -> list[str]:
     """The names of the documents on the conversation's page."""
     return re.findall(r'class="document-name" dir="auto">([^<]+)<', person.get(f"/c/{conversation}/").text)
+
+
+def test_the_tray_gets_room_and_price_of_each_model(alice: Person) -> None:
+    found = re.search(r'data-models="([^"]+)"', alice.get("/attachments/parts/").text)
+    assert found
+    model = json.loads(html.unescape(found[1]))["@cf/zai-org/glm-4.7-flash"]
+    assert (model["room"], model["price"]) == (65_536, 0.06)
+    assert 0 < model["parts"] < model["room"]
 
 
 def test_a_model_gets_the_text_of_a_pdf_with_the_question(alice: Person, fake: Fake) -> None:

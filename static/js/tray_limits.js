@@ -1,0 +1,62 @@
+import { sentence } from './attachment_parts.js';
+
+const NO_MODEL = { name: '', sees: true, room: Infinity, parts: 0, price: 0 };
+const LEAST_SHOWN = 0.0001; // dollars
+const MILLION = 1_000_000;
+
+/** What the chosen model makes of the attachments in a tray: what it cannot do, and what it costs. */
+export class TrayLimits {
+  #words;
+  #models; // by id: see chat/views/attachment_parts.py
+
+  /** @param {HTMLElement} words  see attachment_parts.js */
+  constructor(words) {
+    this.#words = words;
+    this.#models = JSON.parse(words.dataset.models);
+  }
+
+  /**
+   * @param {{hasPictures: boolean, tokens: number}} prompt  `tokens`: of all its documents
+   * @returns {string[]} what the model cannot do with these attachments, said before they are sent
+   */
+  hints({ hasPictures, tokens }) {
+    const { name: model, sees } = this.#model;
+    const hints = [];
+    if (!sees && hasPictures) hints.push(sentence(this.#words, 'blind', { model }));
+    if (this.#isTooLong(tokens)) hints.push(sentence(this.#words, 'long', { model }));
+    return hints;
+  }
+
+  /**
+   * @param {number} own  tokens of a document
+   * @param {number} tokens  of all documents in the prompt
+   * @returns {{text: string, title: string}} what the document costs as input; empty without a price
+   */
+  cost(own, tokens) {
+    const { name: model, parts, price } = this.#model;
+    if (!price || !own) return { text: '', title: '' };
+    const isTooLong = this.#isTooLong(tokens);
+    const title = sentence(this.#words, 'cost', { model });
+    const amount = ((isTooLong ? Math.min(own, parts) : own) * price) / MILLION;
+    if (amount < LEAST_SHOWN) return { text: `< ${dollars(LEAST_SHOWN)}`, title };
+    const cost = dollars(amount);
+    return { text: isTooLong ? sentence(this.#words, 'upTo', { cost }) : cost, title };
+  }
+
+  #isTooLong(tokens) {
+    return tokens > this.#model.room;
+  }
+
+  get #model() {
+    const chosen = document.getElementById('model')?.value ?? Object.keys(this.#models)[0];
+    return this.#models[chosen] ?? NO_MODEL;
+  }
+}
+
+/** @returns {string} with two decimals; below one dollar with up to four, as in chat/formats.py */
+function dollars(amount) {
+  const [minimumFractionDigits, maximumFractionDigits] = [2, amount >= 1 ? 2 : 4];
+  const style = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' };
+  const format = new Intl.NumberFormat(document.documentElement.lang, { ...style, minimumFractionDigits, maximumFractionDigits });
+  return format.format(amount);
+}

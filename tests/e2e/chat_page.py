@@ -15,6 +15,7 @@ ADDRESS = re.compile(r"/c/[0-9a-f-]{36}/(\?live(#m-[0-9a-f-]{36})?)?$")  # the r
 GROWN = "([length, n]) => [...document.querySelectorAll('article.reply [data-part=text]')].at(n)"
 STATE = "**/state/"  # what an open page asks for, to learn what was done elsewhere
 STORED = 15.0  # seconds; these machines are busy
+DOUBLE_TAP_MILLISECONDS = 350  # composer.js: a tap that comes sooner is the second half of a double tap
 Window = Callable[..., Page]
 
 

@@ -1,21 +1,15 @@
 """A reply that was stopped or cut goes on, and nobody can see where."""
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
+from tests.e2e.chat_page import DOUBLE_TAP_MILLISECONDS, ChatPage, Window, question, text_of, words
 from tests.e2e.input_methods import ALL, MOUSE, Way, delete, markup, named
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
 
 BEGUN = "# A plan\n\n1. Find **bread\n"
 REST = " and butter**\n2. Eat\n\n```python\nprint('bread')\n```\n\nThat is *all*.\n"
-
-
-@pytest.fixture(scope="module")
-def chromium(whole_chromium: Browser) -> Browser:
-    """In the headless shell, a finger's tap on Stop is lost while the reply grows."""
-    return whole_chromium
 
 
 def going_on(first: str, then: str) -> str:
@@ -28,6 +22,7 @@ def test_a_stopped_reply_goes_on_where_it_stood(window: Window, server: Server, 
     chat = ChatPage.open(window, server, **way.window)
     chat.ask(going_on("words tokens=2000 delay=0.02", says_line(" and the end.", size=3, delay=0.01)))
     chat.grown_to(60)
+    chat.page.wait_for_timeout(DOUBLE_TAP_MILLISECONDS)
     way.press(chat.stop)
     begun = chat.ended("stopped")
     way.press(named(chat.reply, "Continue"))

@@ -3,11 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.chat_page import ChatPage, Window, question
+from tests.e2e.chat_page import DOUBLE_TAP_MILLISECONDS, ChatPage, Window, question
 from tests.support.server import Server
 
 LONG = question("words tokens=4000 delay=0.05")
-DOUBLE_TAP_MILLISECONDS = 350  # composer.js: a tap that comes sooner is the second half of a double tap
 
 
 @pytest.fixture

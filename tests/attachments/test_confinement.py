@@ -1,7 +1,9 @@
 """The child processes that read uploaded files: what they can't do, and how one ends that runs wild."""
 
+import ctypes
 import os
 import resource
+import socket
 import subprocess
 import sys
 import tempfile
@@ -12,8 +14,10 @@ from typing import Any
 import pytest
 
 from chat.attachments import confinement
+from chat.attachments.confined_process import ASK_VERSION, CREATE_RULESET
 from chat.attachments.confinement import Expired, Limits, run_confined
 
+NEEDED_VERSION = 6  # of Landlock: signals are the latest that it forbids
 LIMITS = Limits(address_space_bytes=500_000_000, cpu_seconds=5, wall_seconds=20, output_bytes=1_000_000)
 
 
@@ -62,3 +66,52 @@ def test_the_child_can_do_nothing_else(deed: str, tmp_path: Any) -> None:
     done = subprocess.run(command, capture_output=True, env={}, check=False, cwd=tmp_path)
     assert done.returncode != 0
     assert b"deed.py" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "open(f'/proc/{os.getppid()}/environ', 'rb')",
+        "open(f'/proc/{os.getppid()}/mem', 'rb')",
+        "os.kill(os.getppid(), 0)",
+        "open('secret', 'rb')",
+        "os.unlink('secret')",
+        "os.truncate('secret', 0)",
+        "os.rename('secret', 'other')",
+        "os.mkdir('folder')",
+        "os.execv('/bin/true', ['true'])",
+        "socket.create_connection(('127.0.0.1', int(sys.argv[1])))",
+    ],
+)
+def test_a_child_that_is_taken_over_reaches_nothing(deed: str, tmp_path: Path) -> None:
+    if ctypes.CDLL(None).syscall(CREATE_RULESET, None, 0, ASK_VERSION) < NEEDED_VERSION:
+        pytest.skip(f"this kernel has no Landlock of version {NEEDED_VERSION}")
+    folder = tmp_path / "program"
+    folder.mkdir()
+    (folder / "deed.py").write_text(f"import os, socket, sys; {deed}")
+    (tmp_path / "secret").write_text("a secret")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+        free = subprocess.run(
+            [sys.executable, "-I", str(folder / "deed.py"), port],
+            check=False,
+            cwd=tmp_path,
+            capture_output=True,
+        )
+        assert free.returncode == 0, free.stderr  # it can be done without the confinement
+        (tmp_path / "secret").write_text("a secret")
+        for made in ("other", "folder"):
+            path = tmp_path / made
+            path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+        command = [
+            sys.executable,
+            "-I",
+            str(confinement.START),
+            str(folder / "deed.py"),
+            "1000000000",
+            "10",
+            port,
+        ]
+        done = subprocess.run(command, capture_output=True, env={}, check=False, cwd=tmp_path)
+    assert b"PermissionError" in done.stderr
+    assert (tmp_path / "secret").read_text() == "a secret"

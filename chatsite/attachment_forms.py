@@ -3,9 +3,10 @@
 import asyncio
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
 
 from chat.attachments.problems import StorageUnavailable
 from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, file_fields, is_form_with_files
@@ -58,8 +59,17 @@ def _read(request: HttpRequest) -> HttpResponse | None:
         request.POST.dict()
     except RequestDataTooBig:
         return refuse(request, 413, attachments.too_large(), code="attachment_too_large")
+    except TooManyFilesSent:
+        return refuse(request, 400, _too_many(request.attachment_form))  # type: ignore[attr-defined]
     except UNREADABLE:
         return refuse(request, 400)
     except StorageUnavailable as error:
         return refuse(request, error.status, error.message, code=error.code, retry_after=error.retry_after)
     return None
+
+
+def _too_many(handler: AttachmentUploadHandler) -> str:
+    """Return what to say of a form with too many files; "" of a file in another field."""
+    if len(handler.files) < handler.most:
+        return ""
+    return _("At most %(most)s files can be added at once. Go back and remove some.") % {"most": handler.most}

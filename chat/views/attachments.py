@@ -3,8 +3,8 @@
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from typing import IO, Any
 
 from django.conf import settings
@@ -21,6 +21,7 @@ from chat.attachments import files, reading, uploads
 from chat.attachments.conversion import convert
 from chat.attachments.decoding import Picture, decode
 from chat.attachments.extraction import Extracted, NeedsConversion
+from chat.attachments.names import clean
 from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
 from chat.attachments.readers import READERS
 from chat.attachments.receiving import FILE, IMAGE, UNREADABLE, AttachmentUploadHandler, ReceivedFile
@@ -71,7 +72,8 @@ async def from_form(request: HttpRequest, *, documents_only: bool = False) -> As
         if several := _received(request, FILE):
             user = await run_in_db(_uploader, request)
             for received in several:
-                added = await _store(user, received, documents_only=documents_only)
+                with _named(received):
+                    added = await _store(user, received, documents_only=documents_only)
                 stored.append(added.pk)
         yield stored
     except RequestError:
@@ -99,6 +101,24 @@ def _received(request: HttpRequest, field: str) -> list[ReceivedFile]:
     """Return the files of one field that `chatsite/attachment_forms.py` has received."""
     handler: AttachmentUploadHandler | None = getattr(request, "attachment_form", None)
     return handler.of(field) if handler else []
+
+
+@contextmanager
+def _named(received: ReceivedFile) -> Iterator[None]:
+    """Let a refusal say which of several files it concerns."""
+    try:
+        if not received.size:
+            raise BadRequest(empty())
+        yield
+    except RequestError as refusal:
+        name = clean(received.name, "")
+        if name not in refusal.message:
+            refusal.message = f"{name}: {refusal.message}"
+        raise
+
+
+def empty() -> str:
+    return _("Choose a file that isn’t empty.")
 
 
 def _discard(stored: list[uuid.UUID]) -> None:
@@ -195,7 +215,7 @@ def _receive(request: HttpRequest) -> ReceivedFile:
         request.POST.dict()  # Django reads the form now, and calls the handler
         _check_token(request)
         if not handler.files or not handler.files[0].size:
-            raise BadRequest(_("Choose a file that isn’t empty."))
+            raise BadRequest(empty())
     except RequestDataTooBig as error:
         handler.close()
         raise TooLarge(too_large()) from error

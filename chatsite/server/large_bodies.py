@@ -18,6 +18,7 @@ from chat.upstream.pictures import MAX_PICTURE_BYTES
 from chatsite.server.early_errors import error_body
 
 JSON = {b"Content-Type": b"application/json"}
+TEXT = {b"Content-Type": b"text/plain; charset=utf-8"}
 IMPORT_PAGE = "/settings/data/?problem="
 MAX_TEXT_BYTES = 1_048_576  # of an API call without pictures, which needs no file
 MAX_CALL_BYTES = MAX_TEXT_BYTES + MAX_PICTURE_BYTES * 4 // 3  # as base64
@@ -75,7 +76,10 @@ def allowed(method: bytes, uri: bytes, headers: Any, length: int) -> LargeBody |
         return None
     session = receiving.session_of(headers.getRawHeaders(b"cookie", []))
     limit = receiving.body_limit(method, uri, headers.getRawHeaders(b"content-type", [b""])[0])
-    return _attachments(session, limit) if limit and session else None
+    if not limit or not session:
+        return None
+    is_page = b"text/html" in headers.getRawHeaders(b"accept", [b""])[0]
+    return _attachments(session, limit, is_page=is_page)
 
 
 def _import(person: int, limit: int) -> LargeBody:
@@ -87,10 +91,16 @@ def _import(person: int, limit: int) -> LargeBody:
     return LargeBody(person, limit, 1, uploads.folder, large, busy, full)
 
 
-def _attachments(session: str, limit: int) -> LargeBody:
+def _attachments(session: str, limit: int, *, is_page: bool) -> LargeBody:
+    """`is_page`: the form of a page without scripts, whose browser would show JSON as it is."""
     megabytes = f"{settings.ATTACHMENT_MAX_BYTES / 1_000_000:g}"
     sentence = f"This file is larger than {megabytes} MB. Make it smaller, then add it again."
     large = Refusal(413, error_body("attachment_too_large", 3006, sentence), JSON)
+    if is_page:
+        sentence = (
+            f"The files are larger than {megabytes} MB together. Go back and send fewer or smaller files."
+        )
+        large = Refusal(413, sentence.encode(), TEXT)
     sentence = "Too many files are arriving at once. Wait a moment, then add this one again."
     busy = Refusal(429, error_body("throttled", 3040, sentence), JSON | {b"Retry-After": b"5"})
     check = partial(_check, session)

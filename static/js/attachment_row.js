@@ -40,6 +40,7 @@ export class AttachmentRow {
   show(attachment, onError) {
     if (attachment.kind !== this.#kind) this.#changeKind(attachment);
     this.progress.remove();
+    this.#find('[data-do=retry]').remove();
     if (attachment.kind === 'document') this.#showDocument(attachment);
     else this.#showPicture(attachment, onError);
   }
@@ -58,6 +59,14 @@ export class AttachmentRow {
     Object.assign(this.#find('.document-cost'), { textContent: text, title });
   }
 
+  /** Offer to upload the file again, or take that back. */
+  showFailure(hasFailed) {
+    const button = this.#find('[data-do=retry]');
+    if (button === document.activeElement) this.focus();
+    button.hidden = !hasFailed;
+    this.progress.hidden = hasFailed;
+  }
+
   focus() {
     this.#find('[data-do=remove]').focus();
   }
@@ -67,6 +76,7 @@ export class AttachmentRow {
     this.#element = cloneTemplate(`tray-${kind}-template`);
     Object.assign(this.#find('.attachment-name'), { textContent: name, title: name });
     this.#find('[data-do=remove]').ariaLabel = sentence(this.#words, 'remove', { name });
+    this.#find('[data-do=retry]').ariaLabel = sentence(this.#words, 'retry', { name });
     this.progress.ariaLabel = sentence(this.#words, 'uploading', { name });
   }
 

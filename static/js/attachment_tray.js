@@ -7,6 +7,8 @@ import { TrayLimits } from './tray_limits.js';
 import { Upload } from './upload.js';
 
 const MAX_ATTACHMENTS = 8; // of a message
+const TOO_MANY_REQUESTS = 429;
+const WAIT = 'files-wait'; // the notice that goes when all files are there
 
 /** @typedef {import('./sent_attachments.js').Attachment} Attachment */
 
@@ -18,7 +20,7 @@ export class AttachmentTray {
   #root;
   #resized;
   #changed = () => {};
-  #items = []; // {attachment?, row, file?, upload?}
+  #items = []; // {attachment?, row, file?, upload?, hasFailed?}
   #failures = []; // sentences: why files of the last choice were not added
   #unsent = []; // attachments that left the tray and are not accepted yet
   #loading = Promise.resolve();
@@ -37,6 +39,7 @@ export class AttachmentTray {
     before.before(this.#root);
     this.#root.addEventListener('click', (event) => this.#onClick(event));
     document.getElementById('model')?.addEventListener('change', () => this.#onModelChange());
+    addEventListener('online', () => this.#retryAll());
     this.put(attachments);
     this.#changed = changed;
   }
@@ -52,9 +55,10 @@ export class AttachmentTray {
 
   /** Return whether all files are uploaded; if not, say so. */
   isReady() {
-    const isReady = this.#items.every(({ attachment }) => attachment);
-    if (!isReady) this.#page.setNotice(this.#text('wait'));
-    return isReady;
+    const missing = this.#items.filter(({ attachment }) => !attachment);
+    if (!missing.length) return true;
+    this.#page.setNotice(this.#text(missing.some(({ hasFailed }) => hasFailed) ? 'missing' : 'wait'), '', WAIT);
+    return false;
   }
 
   /** @param {Iterable<File>} files */
@@ -124,11 +128,29 @@ export class AttachmentTray {
     if (status === 201) {
       this.#fill(item, body);
       this.#update();
-      announce([this.#text('added', { name: body.name }), ...this.#hints].join('. '));
+      announce([this.#text('added', { name: body.name }), this.#hints.join(' ')].filter(Boolean).join('. '));
       return;
     }
-    this.#remove(item);
+    if (isRetryable(status)) this.#fail(item);
+    else this.#remove(item);
     this.#explain(item.file.name, body.error?.message);
+  }
+
+  /** Keep the file: a pasted one is nowhere else. */
+  #fail(item) {
+    item.hasFailed = true;
+    item.row.showFailure(true);
+  }
+
+  #retry(item) {
+    item.hasFailed = false;
+    item.row.showFailure(false);
+    this.#page.setNotice('');
+    this.#loading = this.#loading.then(() => this.#upload(item));
+  }
+
+  #retryAll() {
+    for (const item of this.#items) if (item.hasFailed) this.#retry(item);
   }
 
   /** Say why a file was not added. What was said of the files before it stays. */
@@ -141,6 +163,7 @@ export class AttachmentTray {
     const button = target.closest('[data-do]');
     const item = this.#items.find(({ row }) => row.element.contains(button));
     if (button?.dataset.do === 'remove') this.#removeByHand(item);
+    else if (button?.dataset.do === 'retry') this.#retry(item);
     else if (button?.dataset.do === 'open') this.#open(item);
   }
 
@@ -169,7 +192,11 @@ export class AttachmentTray {
     if (attachment && !attachment.isSent) this.#delete(attachment);
     const next = this.#items[place] ?? this.#items[place - 1];
     if (next) next.row.focus();
-    else this.#root.parentElement.querySelector('textarea').focus();
+    else this.#focusText();
+  }
+
+  #focusText() {
+    this.#root.parentElement.querySelector('textarea').focus();
   }
 
   /** Remove an attachment of a draft that the server has deleted: it keeps those for a day. */
@@ -194,6 +221,7 @@ export class AttachmentTray {
   #update() {
     this.#root.hidden = !this.size;
     this.#showLimits();
+    if (this.attachments.length === this.size) this.#page.clearNotice(WAIT);
     this.#resized();
     this.#changed([...this.#unsent, ...this.attachments]);
   }
@@ -209,7 +237,9 @@ export class AttachmentTray {
       if (attachment?.kind === 'document') row.showCost(this.#limits.cost(attachment.tokens, tokens));
     }
     const hint = this.#root.querySelector('.tray-hint');
+    const hadFocus = hint.contains(document.activeElement);
     hint.hidden = !this.#hints.length;
+    if (hadFocus && hint.hidden) this.#focusText(); // its button has opened the list of models
     hint.querySelector('span').textContent = this.#hints.join(' ');
     hint.querySelector('button').hidden = !document.getElementById('model');
   }
@@ -223,6 +253,11 @@ export class AttachmentTray {
   get #tokens() {
     return this.attachments.reduce((sum, { tokens = 0 }) => sum + tokens, 0);
   }
+}
+
+/** @param {number} status  0: no answer. Other refusals concern the file, and would be the same again. */
+function isRetryable(status) {
+  return status === 0 || status === TOO_MANY_REQUESTS || status >= 500;
 }
 
 /** @param {File} file @returns {'picture'|'document'} by what the browser says of it */

@@ -10,7 +10,7 @@ const ACTIONS = {
   copy,
   select,
   suggest: async (chat, button) => chat.composer.suggest(button.dataset.text),
-  ask: async (chat, form) => chat.requestReply({ body: { content: form.elements.content.value }, question: form.elements.content.value }),
+  ask,
   'use-model': (...args) => import('./start_page.js').then(({ useModel }) => useModel(...args)),
   regenerate,
   continue: continueReply,
@@ -50,6 +50,14 @@ export async function dispatch(chat, element) {
     console.warn(error);
     showError(article, chat.page.text('not-done'));
   }
+}
+
+/** Ask an opening question. Its button goes with the empty page, so the message box gets the focus. */
+async function ask(chat, form) {
+  const content = form.elements.content.value;
+  const asked = chat.requestReply({ body: { content }, question: content });
+  chat.composer.focus();
+  return asked;
 }
 
 /** Copy a message: the Markdown of a reply, which only the server has, or a question as it was typed. */

@@ -187,7 +187,7 @@ def test_uploads_and_deletions_of_the_same_content_leave_no_row_without_its_file
 def test_the_limits_of_a_person(alice: User, attachments: Path, settings: Any) -> None:
     settings.ATTACHMENT_QUOTA_MB = 1
     uploads.store(alice, "a.jpg", picture(b"x" * 900_000))
-    with pytest.raises(QuotaExceeded):
+    with pytest.raises(QuotaExceeded, match="also from the trash"):  # which counts as well
         uploads.store(alice, "b.jpg", picture(b"y" * 200_000))
     uploads.store(User.objects.create_user("bob"), "b.jpg", picture(b"y" * 200_000))
     for _ in range(uploads.MAX_UNSENT - 1):

@@ -19,12 +19,16 @@ MORE = {
     "mimeType": "application/pdf",
     "buffer": documents.pdf("Go has stones.", "Black begins."),
 }
+TOP = "element => element.getBoundingClientRect().top"
+BOTTOM = "element => element.getBoundingClientRect().bottom"
 
 
 def test_an_assistant_from_its_form_to_its_chat(window: Window, server: Server) -> None:
     page: Page = window(server, "alice", **axe.WINDOW)
     page.goto("/settings/assistants/")
     page.get_by_role("link", name="New assistant").press("Enter")
+    page.get_by_role("button", name="Save").click()
+    assert page.get_by_label("Name", exact=True).evaluate(TOP) >= page.locator(".topbar").evaluate(BOTTOM)
     page.get_by_label("Name", exact=True).fill("Cook")
     page.get_by_label("Description").fill("Cooks for two")
     page.get_by_label("Instructions").fill("Cook for {name}.")
@@ -44,6 +48,7 @@ def test_an_assistant_from_its_form_to_its_chat(window: Window, server: Server) 
     chat = ChatPage(page)
     page.get_by_role("button", name=QUESTION).press("Enter")
     chat.ended()
+    expect(chat.box).to_be_focused()
     expect(chat.questions).to_have_count(1)
     expect(page.locator(".topbar .with-assistant bdi")).to_have_text("Cook")
     sent = "SELECT v.name, c.parameters FROM chat_conversation c JOIN chat_assistantversion v"

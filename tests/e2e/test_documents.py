@@ -139,6 +139,9 @@ def test_a_document_too_long_for_the_model_is_said(chat: Documents) -> None:
     chat.add(BOOK, NOTES)
     expect(chat.hint).to_contain_text(f"Too long for {SMALL} as a whole: the best parts for your question")
     expect(chat.page.locator("#status")).to_have_text(re.compile(f"notes.txt added. Too long for {SMALL}"))
+    chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
+    expect(chat.page.locator("#status")).to_have_text(re.compile(f"{SMALL} can’t see pictures. Too long for"))
+    chat.tray.get_by_role("button", name="Remove cat.jpg").click()
     # All models take documents, so that none is greyed out.
     chat.hint.get_by_role("button", name="Choose another model").click()
     expect(chat.page.locator(".model-row [type=radio]:disabled")).to_have_count(0)
@@ -162,6 +165,15 @@ def test_the_cost_of_a_document_is_said_for_the_chosen_model(chat: Documents) ->
     chat.add({**BOOK, "name": "other.txt"})
     expect(chat.hint).to_be_visible()
     expect(cost).to_have_text(["up to $0.0013", "< $0.0001", "up to $0.0013"])
+
+
+def test_a_name_from_right_to_left_is_not_below_the_button(chat: Documents) -> None:
+    chat.add({**NOTES, "name": "עותק של חוזה השכירות החדש לשנה הבאה.txt"})
+    name = chat.tray.locator(".attachment-name").bounding_box()
+    button = chat.tray.get_by_role("button", name=re.compile("^Remove")).bounding_box()
+    assert name is not None
+    assert button is not None
+    assert name["x"] + name["width"] <= button["x"] + 1
 
 
 def test_drafts_and_the_queue_keep_documents(chat: Documents) -> None:

@@ -141,6 +141,10 @@ def test_an_upload_shows_its_progress_and_can_be_cancelled(chat: Pictures) -> No
     chat.ask("Well?")
     expect(chat.notice).to_have_text("Wait until the files are added.")
     expect(chat.box).to_have_value("Well?")
+    chat.page.route(UPLOAD, lambda route: route.continue_())
+    held[0].continue_()
+    expect(chat.added).to_have_count(1)
+    expect(chat.notice).to_be_empty()  # it does not hold any more
     chat.tray.get_by_role("button", name="Remove cat.jpg").click()
     expect(chat.tray).to_be_hidden()
     expect(chat.box).to_be_focused()
@@ -186,7 +190,25 @@ def test_a_failed_upload_is_explained(chat: Pictures) -> None:
     chat.page.route(UPLOAD, lambda route: route.abort())
     chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
     expect(chat.notice).to_have_text("cat.jpg couldn’t be added. Check your connection and try again.")
-    expect(chat.tray).to_be_hidden()
+    chat.ask("What is this?")
+    expect(chat.notice).to_have_text("Some files aren’t added. Try them again, or remove them.")
+    expect(chat.questions).to_have_count(0)
+    chat.tray.get_by_role("button", name="Try again: cat.jpg").click()
+    expect(chat.notice).to_contain_text("cat.jpg couldn’t be added.")
+    chat.page.unroute(UPLOAD)
+    chat.tray.get_by_role("button", name="Try again: cat.jpg").press("Enter")
+    expect(chat.added).to_have_count(1)
+    expect(chat.notice).to_be_empty()
+    expect(chat.tray.get_by_role("button", name="Remove cat.jpg")).to_be_focused()
+
+
+def test_a_failed_upload_is_repeated_once_the_network_is_back(chat: Pictures) -> None:
+    chat.add(DRAWING)
+    chat.page.context.set_offline(True)
+    chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
+    expect(chat.tray.get_by_role("button", name="Try again: cat.jpg")).to_be_visible()
+    chat.page.context.set_offline(False)
+    expect(chat.added).to_have_count(2)
 
 
 def test_a_removed_picture_is_not_sent_and_not_kept(chat: Pictures) -> None:
@@ -232,6 +254,7 @@ def test_a_model_that_cannot_see_is_named_and_cannot_be_chosen(chat: Pictures) -
     expect(row.get_by_text("Can’t see pictures")).to_be_visible()
     picker.get_by_role("radio", name=SEEING).click()
     expect(chat.tray.get_by_text(f"{BLIND} can’t see pictures.")).to_be_hidden()
+    expect(chat.box).to_be_focused()  # the button that opened the list is hidden
     chat.box.press("Enter")
     chat.ended()
     assert "I see 1 picture" in chat.text

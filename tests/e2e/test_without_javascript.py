@@ -213,6 +213,15 @@ def test_a_blank_question_gets_a_page_that_says_why(chat: ChatPage) -> None:
     expect(chat.page.get_by_text("can’t be empty.")).to_be_visible()
 
 
+def test_files_are_not_offered_while_the_form_is_hidden(chat: ChatPage) -> None:
+    files = chat.page.get_by_role("button", name="Add files")
+    expect(files).to_be_visible()
+    ask(chat, question("words tokens=400 delay=0.05"))
+    expect(chat.page.get_by_role("button", name="Stop")).to_be_visible()
+    expect(chat.box).to_be_hidden()
+    expect(files).to_be_hidden()
+
+
 def test_pictures_are_chosen_and_sent(chat: ChatPage, tmp_path: Path) -> None:
     for number, size in enumerate((40, 41)):
         (tmp_path / f"{number}.jpg").write_bytes(pictures.jpeg(size))

@@ -192,8 +192,9 @@ def test_a_page_without_scripts_sends_its_pictures_with_the_form(server: Server,
 @pytest.mark.parametrize(
     ("contents", "model", "status", "words"),
     [
-        ([b"\0\1\2"], SEEING, 415, "can’t be read here"),
-        ([pictures.jpeg()] * 9, SEEING, 400, ""),
+        ([pictures.jpeg(), b"\0\1\2"], SEEING, 415, "1.jpg: The text of this file can’t be read here"),
+        ([pictures.jpeg(), b""], SEEING, 400, "1.jpg: Choose a file that isn’t empty"),
+        ([pictures.jpeg()] * 9, SEEING, 400, "At most 8 files can be added at once. Go back"),
         ([b"x" * (3 * MB + 1)], SEEING, 413, "larger than 3 MB"),
         ([pictures.jpeg()], BLIND, 400, "can’t see pictures"),
     ],
@@ -204,6 +205,14 @@ def test_a_form_with_a_picture_that_is_refused_sends_nothing(
     before = questions(database), count(database)
     answer = send_form(server.person("carol"), *contents, model=model)
     assert (answer.status_code, words in answer.text) == (status, True)
+    assert (questions(database), count(database), left(server)) == (*before, [])
+
+
+def test_a_form_beyond_all_limits_is_refused_in_words(server: Server, database: Database) -> None:
+    before = questions(database), count(database)
+    answer = send_form(server.person("carol"), b"x" * (2 * MB), b"x" * (3 * MB))
+    assert (answer.status_code, answer.headers["Content-Type"]) == (413, "text/plain; charset=utf-8")
+    assert answer.text.startswith("The files are larger than 3 MB together. Go back")
     assert (questions(database), count(database), left(server)) == (*before, [])
 
 

@@ -9,7 +9,13 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext as _
 
 from chat.attachments.problems import StorageUnavailable
-from chat.attachments.receiving import UNREADABLE, AttachmentUploadHandler, file_fields, is_form_with_files
+from chat.attachments.receiving import (
+    FILE,
+    UNREADABLE,
+    AttachmentUploadHandler,
+    file_fields,
+    is_form_with_files,
+)
 from chat.backends import client_address
 from chat.fair_executor import RENDER_POOL
 from chat.views import attachments
@@ -69,7 +75,8 @@ def _read(request: HttpRequest) -> HttpResponse | None:
 
 
 def _too_many(handler: AttachmentUploadHandler) -> str:
-    """Return what to say of a form with too many files; "" of a file in another field."""
-    if len(handler.files) < handler.most:
+    """Return what to say of a form with too many files; "" of other ones, which no browser sends."""
+    most = handler.most[FILE]
+    if len(handler.of(FILE)) < most:
         return ""
-    return _("At most %(most)s files can be added at once. Go back and remove some.") % {"most": handler.most}
+    return _("At most %(most)s files can be added at once. Go back and remove some.") % {"most": most}

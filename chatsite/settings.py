@@ -222,7 +222,8 @@ X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "chat.views.errors.csrf_failure"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
-DATA_UPLOAD_MAX_NUMBER_FILES = 8
+# Empty fields count. What a form may bring is said in chat/attachments/receiving.py.
+DATA_UPLOAD_MAX_NUMBER_FILES = 10
 FILE_UPLOAD_HANDLERS = ["chatsite.uploads.NoFiles"]  # but for imports and attachments
 
 SILENCED_SYSTEM_CHECKS = [

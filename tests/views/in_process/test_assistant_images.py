@@ -17,6 +17,7 @@ from chat.assistants.content import Content
 from chat.attachments import files, uploads
 from chat.attachments.decoding import Picture
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
+from chat.models.assistant import MAX_DOCUMENTS
 from chat.retention.kinds import prune
 from tests.attachments import pictures
 
@@ -93,6 +94,14 @@ def test_one_picture_comes_with_a_form(page: Client) -> None:
     assert page.post(PAGES, form(image_file=[photo(), photo()]), **HTML).status_code == 400
     assert page.post("/c/", {"content": "hello", "image_file": photo()}, **HTML).status_code == 400
     assert not Attachment.objects.exists()
+
+
+def test_a_picture_comes_beside_as_many_documents_as_there_may_be(page: Client, alice: User) -> None:
+    documents = [SimpleUploadedFile(f"{n}.txt", b"Chess has %d kings." % n) for n in range(MAX_DOCUMENTS)]
+    answer = page.post(PAGES, form(image_file=photo(), file=documents), **HTML)
+    assert answer.status_code == 303, answer.content
+    assert Attachment.objects.exclude(pages=None).filter(media_type="text/plain").count() == MAX_DOCUMENTS
+    assert current(alice).number == 1
 
 
 def test_only_squares_of_ones_own_can_be_named(page: Client, alice: User) -> None:

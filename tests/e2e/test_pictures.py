@@ -289,6 +289,7 @@ def test_an_edit_keeps_adds_and_removes(window: Window, server: Server, width: i
     expect(edit.locator(".tray img[src]")).to_have_count(2)
     edit.get_by_role("button", name="Remove cat.jpg").click()
     edit.get_by_role("button", name="Save and send").click()
+    expect(edit).to_have_count(0)  # the former question goes when the server has accepted
     expect(chat.reply).to_contain_text("I see 1 picture")
     expect(chat.sent).to_have_count(1)
     expect(chat.sent).to_have_attribute("alt", "plan.png")

@@ -2,6 +2,8 @@ import { loadUntil } from './older_messages.js';
 
 const STORAGE_KEY = 'places';
 const MAX_PLACES = 50; // conversations of one tab; beyond these the oldest is removed
+const STILL_FRAMES = 3; // without a movement, after which the message is in its place
+const MAX_FRAMES = 40;
 
 /**
  * Store the reader's place in this conversation: the topmost message in view, its distance from the top, and how
@@ -32,10 +34,32 @@ export async function restorePosition(chat) {
   const article = id && document.getElementById(id);
   if (!article) return false;
   chat.follower.release();
-  const move = () => scrollBy(0, article.getBoundingClientRect().top - top);
-  move();
-  requestAnimationFrame(move); // an element far from the view gets its size only near it
+  holdAt(article, top);
   return true;
+}
+
+/**
+ * Scroll until the article stays at this distance from the top. An element far from the view gets its size only
+ * near it, some frames later, and not every browser keeps what is in view in its place then. A reader who scrolls
+ * ends it.
+ */
+function holdAt(article, top) {
+  const reader = new AbortController();
+  const options = { passive: true, signal: reader.signal };
+  const types = ['wheel', 'touchstart', 'pointerdown', 'keydown'];
+  for (const type of types) addEventListener(type, () => reader.abort(), options);
+  let still = 0;
+  let frames = 0;
+  const move = () => {
+    if (reader.signal.aborted) return;
+    const gap = article.getBoundingClientRect().top - top;
+    scrollBy(0, gap);
+    still = Math.abs(gap) < 1 ? still + 1 : 0;
+    frames += 1;
+    if (still < STILL_FRAMES && frames < MAX_FRAMES) requestAnimationFrame(move);
+    else reader.abort();
+  };
+  move();
 }
 
 /**

@@ -100,7 +100,7 @@ def chromium(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="module")
 def whole_chromium(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """For what the headless shell does otherwise: it has no back-forward cache, and a wheel scrolls at once.
+    """For what the headless shell does otherwise: it has no back-forward cache.
 
     A file of tests uses it by a fixture `chromium` of its own.
     """

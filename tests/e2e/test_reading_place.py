@@ -14,9 +14,13 @@ NO_CACHE = "addEventListener('unload', () => {})"  # the page is loaded again wh
 
 
 @pytest.fixture(scope="module")
-def chromium(whole_chromium: Browser) -> Browser:
-    """With the back-forward cache, and the steps of a wheel that a desktop has."""
-    return whole_chromium
+def chromium(request: pytest.FixtureRequest, chromium: Browser) -> Browser:
+    """The whole Chromium for the test that asks for it: the headless shell has no back-forward cache.
+
+    The shell also leaves a page where it scrolled to when what is above it changes its height.
+    """
+    whole = getattr(request, "param", False)
+    return request.getfixturevalue("whole_chromium") if whole else chromium
 
 
 def at_the_middle(page: Page, address: str) -> float:
@@ -29,7 +33,9 @@ def at_the_middle(page: Page, address: str) -> float:
     return float(page.evaluate(TOP))
 
 
-@pytest.mark.parametrize("script", ["", NO_CACHE], ids=["cached", "loaded"])
+@pytest.mark.parametrize(
+    ("chromium", "script"), [(True, ""), (False, NO_CACHE)], ids=["cached", "loaded"], indirect=["chromium"]
+)
 def test_back_and_forward_lead_to_the_place(window: Window, server: Server, script: str) -> None:
     page = window(server, "alice")
     page.add_init_script(script)

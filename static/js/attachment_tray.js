@@ -3,7 +3,7 @@ import { sentence } from './attachment_parts.js';
 import { AttachmentRow } from './attachment_row.js';
 import { announce, cloneTemplate } from './page.js';
 import { openDialog } from './picture_dialog.js';
-import { TrayLimits } from './tray_limits.js';
+import { promptTokens, TrayLimits } from './tray_limits.js';
 import { Upload } from './upload.js';
 
 const MAX_ATTACHMENTS = 8; // of a message
@@ -37,6 +37,8 @@ export class AttachmentTray {
     this.#resized = resized;
     this.#root = cloneTemplate('tray-template');
     before.before(this.#root);
+    // Another branch may be shown since the last change.
+    this.#root.parentElement.addEventListener('focusin', () => this.#showLimits());
     this.#root.addEventListener('click', (event) => this.#onClick(event));
     document.getElementById('model')?.addEventListener('change', () => this.#onModelChange());
     addEventListener('online', () => this.#retryAll());
@@ -251,7 +253,7 @@ export class AttachmentTray {
   }
 
   get #tokens() {
-    return this.attachments.reduce((sum, { tokens = 0 }) => sum + tokens, 0);
+    return promptTokens(this.#root, this.attachments);
   }
 }
 

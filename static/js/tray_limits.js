@@ -53,6 +53,25 @@ export class TrayLimits {
   }
 }
 
+/**
+ * @param {HTMLElement} tray
+ * @param {object[]} attachments  in it
+ * @returns {number} the tokens of all documents in the prompt: those of the messages above, and these
+ */
+export function promptTokens(tray, attachments) {
+  const documents = attachments.filter(({ kind }) => kind === 'document');
+  const byId = new Map([...shownAbove(tray), ...documents].map(({ id, tokens }) => [id, Number(tokens)]));
+  return Array.from(byId.values()).reduce((sum, tokens) => sum + tokens, 0);
+}
+
+/** The messages from an edited question on are replaced. */
+function shownAbove(tray) {
+  const edited = tray.closest('article');
+  const links = Array.from(document.querySelectorAll(':is(.documents, .assistant-documents) a[data-tokens]'));
+  const isAbove = (link) => link.compareDocumentPosition(edited) & Node.DOCUMENT_POSITION_FOLLOWING;
+  return links.filter((link) => !edited || isAbove(link)).map((link) => link.dataset);
+}
+
 /** @returns {string} with two decimals; below one dollar with up to four, as in chat/formats.py */
 function dollars(amount) {
   const [minimumFractionDigits, maximumFractionDigits] = [2, amount >= 1 ? 2 : 4];

@@ -176,6 +176,36 @@ def test_a_name_from_right_to_left_is_not_below_the_button(chat: Documents) -> N
     assert name["x"] + name["width"] <= button["x"] + 1
 
 
+def test_documents_of_the_shown_branch_count_for_the_model(chat: Documents) -> None:
+    chat.choose(LARGE)
+    half = {**BOOK, "buffer": BOOK["buffer"][:150_000]}
+    chat.add(half)
+    chat.ask_shortly("Who speaks?")
+    chat.ended()
+    chat.choose(SMALL)
+    other = {**half, "name": "second.txt", "buffer": half["buffer"] + b"The end."}
+    chat.add(other)
+    expect(chat.hint).to_contain_text(f"Too long for {SMALL} as a whole")
+    expect(chat.tray.locator(".document-cost")).to_have_text("up to $0.0013")
+    chat.tray.get_by_role("button", name="Remove second.txt").click()
+    expect(chat.tray).to_be_hidden()
+    # An edited question replaces its own documents, which count once, in its tray.
+    chat.questions.get_by_role("button", name="Edit", exact=True).click()
+    edit = chat.page.locator(".edit")
+    expect(edit.locator(".document-cost")).to_have_text("$0.003")
+    expect(edit.locator(".tray-hint")).to_be_hidden()
+    edit.get_by_role("button", name="Remove book.txt").click()
+    edit.get_by_role("button", name="Save and send").click()
+    expect(chat.sent).to_have_count(0)
+    chat.ended()
+    chat.add(other)
+    expect(chat.hint).to_be_hidden()
+    chat.questions.get_by_role("button", name="Previous version").click()
+    expect(chat.sent).to_have_count(1)
+    chat.box.focus()
+    expect(chat.hint).to_contain_text(f"Too long for {SMALL} as a whole")
+
+
 def test_drafts_and_the_queue_keep_documents(chat: Documents) -> None:
     chat.add(REPORT)
     chat.box.fill(question(SHORT, "Well?"))

@@ -224,6 +224,14 @@ def test_nobody_names_a_document_of_another_person(page: Client, bob: User, alic
     assert not Assistant.objects.exists()
 
 
+def test_the_start_of_a_chat_says_what_the_documents_take(
+    page: Client, referee: Assistant, rules: Attachment
+) -> None:
+    """The message box counts them for the chosen model."""
+    start = page.get(f"/?assistant={referee.pk}", **HTML).content.decode()
+    assert f'data-id="{rules.pk}" data-tokens="{rules.tokens}"' in start
+
+
 def test_nothing_is_offered_where_files_are_off(page: Client, settings: Any, alice: User) -> None:
     assert 'name="file"' in page.get(f"{PAGES}new/", **HTML).content.decode()
     settings.ATTACHMENTS = False

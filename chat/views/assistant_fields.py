@@ -19,11 +19,13 @@ from chat.models.assistant import (
     LONGEST_QUESTION,
     MAX_QUESTIONS,
 )
+from chat.upstream.parameters import Value
 
-from . import access, publication_fields, request_fields, request_parsers
+from . import access, parameter_form, publication_fields, request_fields, request_parsers
 from .errors import is_form
 
 FIELDS = ("name", "description", "instructions", "picture", "model", "questions", "documents", "image")
+CONTROLS = "parameters_of"  # in a form: the model whose controls it has, which need not be the chosen one
 LONGEST_SENT_PICTURE = 100  # with spaces around it
 
 
@@ -38,22 +40,37 @@ def content(
     `kept_model`: the one that it has, which may have been withdrawn since. `uploaded`, `image`: ids of the
     documents and of the picture that came with the form.
     """
-    sent = request_fields.parse(request, *FIELDS, *request_parsers.parameter_fields(request))
+    forms_own = (CONTROLS,) if is_form(request) else ()
+    sent = request_fields.parse(request, *FIELDS, *forms_own, *request_parsers.parameter_fields(request))
     model = request_fields.parse_text(sent, "model", request_parsers.MAX_MODEL_CHARS) or ""
     if model and model != kept_model:
         access.get_model_or_400(access.get_models(request), model)
-    chosen = request_parsers.sent_parameters(request, sent) or {}
+    chosen = _parameters(request, sent, model)
     return Content(
         name=_line(sent, "name", LONGEST_NAME, required=True),
         description=_line(sent, "description", LONGEST_DESCRIPTION),
         instructions=(request_fields.parse_text(sent, "instructions", LONGEST_INSTRUCTIONS) or "").strip(),
         picture=check_picture(request_fields.parse_text(sent, "picture", LONGEST_SENT_PICTURE) or ""),
         model=model,
-        parameters={name: value for name, value in chosen.items() if value is not None},
+        parameters=chosen,
         questions=_questions(sent),
         documents=[*_documents(sent), *uploaded],
         image=image or request_fields.parse_uuid(sent, "image"),
     )
+
+
+def has_other_controls(request: HttpRequest, model: str) -> bool:
+    """Return True if the form has the controls of another model than the one chosen on it."""
+    shown = request.POST.get(CONTROLS)
+    return bool(shown) and shown != access.get_models(request).resolve_or_default(model).id
+
+
+def _parameters(request: HttpRequest, sent: dict[str, Any], model: str) -> dict[str, Value]:
+    sent_values = request_parsers.sent_parameters(request, sent) or {}
+    chosen = {name: value for name, value in sent_values.items() if value is not None}
+    if not has_other_controls(request, model):
+        return chosen
+    return parameter_form.fit(access.get_models(request).resolve_or_default(model), chosen)
 
 
 def publication(request: HttpRequest) -> tuple[bool, list[int]]:

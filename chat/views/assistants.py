@@ -172,6 +172,10 @@ def _save(
         assert saved.current
         answer = {"id": str(saved.pk), "version": saved.current.number}
         return JsonResponse(answer, status=200 if own else 201)
+    if assistant_fields.has_other_controls(
+        request, content.model
+    ):  # sent without scripts: show the right ones
+        return HttpResponseSeeOther(f"{reverse('chat:assistant', args=[saved.pk])}?saved=1")
     return HttpResponseSeeOther(f"{reverse('chat:assistants')}?saved=1")
 
 
@@ -199,6 +203,7 @@ def _form(
     is_gone = content.model and content.model not in {each.id for each in offered}
     context: dict[str, Any] = LIMITS | {
         "own": own,
+        "saved": "saved" in request.GET,
         "content": content,
         "image": documents.shown_image(user, content.image),
         "accepted_images": ",".join(file_types.PICTURES) if settings.ATTACHMENTS else "",

@@ -36,6 +36,7 @@ ABOUT = {
 # The form offers a smaller range than some models accept, because values beyond it give gibberish. Requests
 # may have any value that the model accepts.
 FORM_RANGES = {"temperature": (0, 2), "top_p": (0.01, 1), "repetition_penalty": (0.5, 2)}
+FORMS = {"new": "composer", "assistant": "assistant-form"}  # the form of the controls, by a query's name
 FOLDED = ("top_p", "top_k", "repetition_penalty", "frequency_penalty", "presence_penalty", "seed")
 MARKS = (0, 0.5, 1, 1.5, 2)  # of the temperature's slider
 WORDS = {
@@ -51,10 +52,13 @@ WORDS = {
 
 @access.require_methods("GET", "HEAD", part=True)
 def of_model(request: HttpRequest) -> HttpResponse:
-    """Return the controls of `?model=` without chosen values: fetched when the user changes the model."""
+    """Return the controls of `?model=` without chosen values: fetched when the user changes the model.
+
+    They belong to the form of a conversation's settings; with `&new` or `&assistant` to another of `FORMS`.
+    """
     models = access.get_models(request)
     model = access.get_model_or_400(models, request.GET.get("model", models.default.id))
-    form = "composer" if "new" in request.GET else "instruct"
+    form = next((FORMS[name] for name in FORMS if name in request.GET), "instruct")
     return render(request, "chat/_parameters.html", {"controls": controls(model, {}), "form": form})
 
 
@@ -72,6 +76,12 @@ def controls(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
         "folded": [_row(each, chosen.get(each.name)) for each in numbers if each.name in FOLDED],
         "open": any(each.name in chosen for each in numbers if each.name in FOLDED),
     }
+
+
+def fit(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Value]:
+    """Return what the model takes of the chosen values, each as near as its range allows."""
+    takes = {parameter.name: parameter for parameter in supported_parameters(model)}
+    return {name: takes[name].clamp(value) for name, value in chosen.items() if name in takes}
 
 
 def _row(parameter: Parameter, chosen: Value | None) -> dict[str, Any]:

@@ -2,16 +2,14 @@ import { fetchHtml, saveChange } from './api.js';
 import { DraftStore } from './composer.js';
 import { showContext } from './context_gauge.js';
 import { parseTrustedHtml } from './page.js';
-import { addControls, showNumber } from './parameter_controls.js';
+import { addControls, showNumber, valueFor, valueOf } from './parameter_controls.js';
 
-const SWITCH_VALUES = { on: true, off: false };
 const dialog = document.getElementById('settings');
 const box = document.getElementById('system');
 const composer = document.getElementById('composer');
 const form = document.getElementById('instruct');
 const [count, error] = ['count', 'error'].map((name) => dialog.querySelector(`[data-part=${name}]`));
 const MAX_LENGTH = box.maxLength;
-const LEVELS = ['low', 'medium', 'high', 'xhigh', 'max'];
 let page;
 let stored = box.value;
 let resetsAll = false; // also reset the parameters that only other models know
@@ -74,33 +72,12 @@ async function showParameters() {
   addControls(group());
   const values = chosen();
   for (const control of controls()) {
-    const value = valueFor(control, values[control.name]);
+    const value = valueFor(control, values[control.name], controls());
     if (control.type === 'radio') control.checked = control.defaultChecked = control.value === value;
     else showNumber(control, (control.defaultValue = value));
   }
   const details = group().querySelector('details');
   if (details) details.open ||= controls().some((control) => control.type === 'number' && control.value && details.contains(control));
-}
-
-/**
- * Return a value as the current model gets it: clamped to its range, or the nearest
- * of its levels; '' is the model's default.
- */
-function valueFor({ name, dataset }, value) {
-  if (value === undefined) return '';
-  if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (typeof value === 'number') {
-    const [least, most] = JSON.parse(dataset.accepts);
-    return String(Math.min(Math.max(value, least), most));
-  }
-  const distance = (level) => Math.abs(LEVELS.indexOf(level) - LEVELS.indexOf(value));
-  const levels = controls().filter((control) => control.name === name && control.value);
-  return levels.map((control) => control.value).sort((one, other) => distance(one) - distance(other))[0];
-}
-
-function valueOf({ type, value }) {
-  if (value === '') return null;
-  return type === 'number' ? Number(value) : (SWITCH_VALUES[value] ?? value);
 }
 
 /**

@@ -1,3 +1,6 @@
+const SWITCH_VALUES = { on: true, off: false };
+const LEVELS = ['low', 'medium', 'high', 'xhigh', 'max'];
+
 /**
  * Add the controls that need scripts to a form of parameters, once for each form: sliders that move with their
  * number fields, and a button at each field that resets it to the model's default.
@@ -20,10 +23,37 @@ export function addControls(group) {
 
 /** Show a value in a number field, '' for the model's default. A value beyond the field's range widens it. */
 export function showNumber(field, value) {
+  setNumber(field, value);
+  update(field);
+}
+
+/** Set the value of a number field that has no further controls, '' for the model's default. */
+export function setNumber(field, value) {
   field.value = value;
   if (value !== '' && Number(value) > Number(field.max)) field.max = value;
   if (value !== '' && Number(value) < Number(field.min)) field.min = value;
-  update(field);
+}
+
+/**
+ * Return a value as the model of these controls gets it: clamped to its range, or the nearest
+ * of its levels; '' is the model's default.
+ */
+export function valueFor({ name, dataset }, value, controls) {
+  if (value === undefined) return '';
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'number') {
+    const [least, most] = JSON.parse(dataset.accepts);
+    return String(Math.min(Math.max(value, least), most));
+  }
+  const distance = (level) => Math.abs(LEVELS.indexOf(level) - LEVELS.indexOf(value));
+  const levels = controls.filter((control) => control.name === name && control.value);
+  return levels.map((control) => control.value).sort((one, other) => distance(one) - distance(other))[0];
+}
+
+/** Return the value of a control, null for the model's default. */
+export function valueOf({ type, value }) {
+  if (value === '') return null;
+  return type === 'number' ? Number(value) : (SWITCH_VALUES[value] ?? value);
 }
 
 function onInput(control) {

@@ -11,6 +11,7 @@ from tests.fake_cloudflare.server import Fake
 from tests.support.server import Server
 
 QUESTION = "fake: words tokens=3 delay=0"
+LLAMA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
 RULES = {"name": "rules.txt", "mimeType": "text/plain", "buffer": b"Chess has kings."}
 SCAN = {"name": "scan.pdf", "mimeType": "application/pdf", "buffer": documents.pdf("")}
 PHOTO = {"name": "cat.jpg", "mimeType": "image/jpeg", "buffer": pictures.jpeg(640, 480)}
@@ -143,3 +144,41 @@ def test_an_uploaded_picture_is_shown_and_removed(window: Window, server: Server
     page.get_by_role("button", name="Save").press("Enter")
     expect(page.get_by_role("heading", name="Painter")).to_be_visible()
     expect(shown).to_have_count(0)
+
+
+def test_the_parameters_follow_the_chosen_model(window: Window, server: Server) -> None:
+    page: Page = window(server, "alice", **axe.WINDOW)
+    page.goto("/settings/assistants/new/")
+    page.get_by_label("Name", exact=True).fill("Taster")
+    model, controls = page.get_by_label("Model", exact=True), page.locator("#parameters")
+    model.select_option(LLAMA)
+    expect(controls).to_have_attribute("data-model", LLAMA)
+    page.get_by_role("spinbutton", name="Temperature").fill("1.5")
+    controls.get_by_text("Advanced").press("Enter")
+    page.get_by_label("Top K").fill("3")
+    assert axe.findings(page) == []
+    model.select_option("")
+    expect(page.get_by_role("group", name="Thinking")).to_be_visible()
+    expect(page.get_by_label("Top K")).to_have_count(0)
+    expect(page.get_by_role("spinbutton", name="Temperature")).to_have_value("1.5")
+    model.select_option(LLAMA)
+    expect(page.get_by_label("Top K")).to_have_value("3")
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(page).to_have_url(re.compile(r"/settings/assistants/\?saved=1$"))
+    page.get_by_role("link", name="Edit Taster").press("Enter")
+    expect(page.get_by_label("Top K")).to_have_value("3")
+
+
+def test_parameters_that_cannot_be_loaded_are_shown_later(window: Window, server: Server) -> None:
+    page: Page = window(server, "alice", **axe.WINDOW)
+    page.goto("/settings/assistants/new/")
+    page.get_by_label("Name", exact=True).fill("Taster")
+    page.route("**/models/parameters/**", lambda route: route.abort())
+    page.get_by_label("Model", exact=True).select_option(LLAMA)
+    expect(page.get_by_role("alert")).to_have_text(re.compile("couldn’t be loaded"))
+    assert axe.findings(page) == []
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(page.get_by_text("Only the values that it takes")).to_be_visible()
+    expect(page.locator("#parameters")).to_have_attribute("data-model", LLAMA)

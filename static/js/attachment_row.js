@@ -76,7 +76,8 @@ export class AttachmentRow {
     this.#element = cloneTemplate(`tray-${kind}-template`);
     Object.assign(this.#find('.attachment-name'), { textContent: name, title: name });
     this.#find('[data-do=remove]').ariaLabel = sentence(this.#words, 'remove', { name });
-    this.#find('[data-do=retry]').ariaLabel = sentence(this.#words, 'retry', { name });
+    const retry = sentence(this.#words, 'retry', { name });
+    Object.assign(this.#find('[data-do=retry]'), { ariaLabel: retry, title: retry });
     this.progress.ariaLabel = sentence(this.#words, 'uploading', { name });
   }
 

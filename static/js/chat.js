@@ -14,7 +14,7 @@ const HIDDEN_PAUSE_MS = 10_000; // on HTTP/1.1 all tabs of a site share six conn
 class Chat {
   page;
   composer;
-  loading = false; // true until the tray has the files that were chosen
+  loading; // true until the tray has the files that were chosen
   thread = document.getElementById('thread');
   #drafts;
   #follower;
@@ -179,7 +179,7 @@ class Chat {
   onFiles(event, { types, files }) {
     if (!types.includes('Files')) return;
     event.preventDefault();
-    if (event.type !== 'dragover') this.addFiles({ files: Array.from(files) }, event.target);
+    if (event.type !== 'dragover') this.addFiles({ files }, event.target);
   }
 
   /** @param {{files: Iterable<File>}} source  an input is emptied, so that it can have the same file again */

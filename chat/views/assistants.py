@@ -25,7 +25,7 @@ from chat.models.assistant import (
     MAX_DOCUMENTS,
     MAX_QUESTIONS,
 )
-from chat.publication import may_publish
+from chat.publication import may_publish, require_permission
 
 from . import (
     access,
@@ -67,6 +67,7 @@ def _list(request: HttpRequest) -> HttpResponse:
         "own": [each for each in found if each.owner_id == user.pk],
         "published": [each for each in found if each.owner_id != user.pk],
         "undone": _just_deleted(request, user),
+        "may_publish": may_publish(user, Assistant),
     }
     return render_section(request, "assistants", "settings/assistants.html", context)
 
@@ -121,13 +122,30 @@ def duplicate(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
     return HttpResponseSeeOther(reverse("chat:assistant", args=[made.pk]))
 
 
-@access.require_methods("POST")
+@access.require_methods("GET", "HEAD", "POST", page=True)
 def publish(request: HttpRequest, assistant: uuid.UUID) -> HttpResponse:
-    """Publish one's assistant to everybody or to groups, or end that. Only for staff with the permission."""
+    """Publish one's assistant to everybody or to groups, or end that. Only for staff with the permission.
+
+    The form is a page of its own: beside the assistant's, it would lose what is not saved there.
+    """
     user = access.get_user(request)
+    if request.method != "POST":
+        require_permission(user, Assistant)
+        return _publication(request, library.find_own(user, assistant))
     everybody, groups = assistant_fields.publication(request)
     own = publication.publish(user, assistant, everybody=everybody, groups=groups)
     return _changed(request, assistant, "?saved=1", published=own.published_by_id is not None)
+
+
+def _publication(request: HttpRequest, own: Assistant) -> HttpResponse:
+    chosen = set(own.groups.values_list("pk", flat=True))
+    groups = Group.objects.order_by("name").values_list("pk", "name")
+    context = {
+        "own": own,
+        "groups": [(key, name, key in chosen) for key, name in groups],
+        "heading": _("Publication"),
+    }
+    return render_section(request, "assistants", "settings/publish_assistant.html", context)
 
 
 def _changed(request: HttpRequest, assistant: uuid.UUID, query: str = "", **values: Any) -> HttpResponse:
@@ -217,11 +235,6 @@ def _form(
         "error": refusal.message if refusal else "",
         "heading": _("Edit the assistant") if own else _("New assistant"),
     }
-    if own and may_publish(user, Assistant):
-        chosen = set(own.groups.values_list("pk", flat=True))
-        groups = Group.objects.order_by("name").values_list("pk", "name")
-        context["groups"] = [(key, name, key in chosen) for key, name in groups]
-        context["may_publish"] = True
     status = refusal.status if refusal else 200
     return render_section(request, "assistants", "settings/assistant.html", context, status)
 

@@ -241,6 +241,7 @@ CHAT = [
     Row("settings/assistants/<uuid:assistant>/delete/", "POST", owner()),
     Row("settings/assistants/<uuid:assistant>/undelete/", "POST", owner(), deleted="200"),
     Row("settings/assistants/<uuid:assistant>/duplicate/", "POST", owner("201")),
+    Row("settings/assistants/<uuid:assistant>/publish/", SAFE, signed_in("403") | {"root": "404"}),
     Row(
         "settings/assistants/<uuid:assistant>/publish/", "POST", signed_in("403", out="401") | {"root": "404"}
     ),

@@ -270,12 +270,21 @@ def test_only_staff_with_the_permission_publishes(page: Client, pirate: Assistan
         {"everybody": "yes"},
     ):
         assert post(carols, f"{path}publish/", wrong).status_code == 400
-    assert 'name="groups"' in carols.get(path, **HTML).content.decode()
+    assert 'name="groups"' in carols.get(f"{path}publish/", **HTML).content.decode()
+    assert f"{path}publish/" in carols.get(PAGES, **HTML).content.decode()
     carols.post(f"{path}publish/", {"groups": [str(few.pk)]}, **HTML)
     assert list(Assistant.objects.published()) == [mine]
     assert "few" in carols.get(PAGES, **HTML).content.decode()
     carols.post(f"{path}publish/", {}, **HTML)
     assert not Assistant.objects.published().exists()
+
+
+def test_the_form_of_an_assistant_has_one_button_to_save(staff: User) -> None:
+    carols, mine = Client(), library.create(staff, PIRATE)
+    carols.force_login(staff)
+    shown = carols.get(f"{PAGES}{mine.pk}/", **HTML).content.decode()
+    assert "publish/" not in shown  # a second form would lose what is typed in the first
+    assert shown.count('<button class="button strong">') == 1
 
 
 @pytest.fixture

@@ -75,7 +75,8 @@ class CitationQuerySet(models.QuerySet["Citation"]):
         room = max(0, MAX_PER_MESSAGE - last)
         drop_lost_attachments(new[:room])
         for number, each in enumerate(new[:room], last + 1):
-            each.message_id, each.number = message, number
+            # Without the key of a transaction that failed: by now, another row may have it.
+            each.pk, each.message_id, each.number = None, message, number
         Citation.objects.bulk_create(new[:room])
 
 

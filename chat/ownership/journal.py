@@ -1,9 +1,9 @@
 """The journal: a file for text that cannot be stored, so that a process killed in an outage loses none.
 
-During an outage, the new text of live runs and the outcomes of ended ones are appended to a file beside the
-process's lock. The process removes the file once everything is stored. The file of a dead process is replayed
-by any process that shares the directory. It is not synced to the disk, because it has to survive the end of
-the process, not a power failure.
+During an outage, the new text and the citations of live runs and the outcomes of ended ones are appended to a
+file beside the process's lock. The process removes the file once everything is stored. The file of a dead
+process is replayed by any process that shares the directory. It is not synced to the disk, because it has to
+survive the end of the process, not a power failure.
 """
 
 import json
@@ -18,25 +18,42 @@ from typing import Any
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils.dateparse import parse_datetime
 
+from chat.models import Citation
+
 from .process_lock import is_locked
 from .protocol import Texts
 
 SUFFIX = ".journal"
 DAMAGED_SUFFIX = ".damaged"
 TIMES = ("finished", "first_token", "first_text_at", "started", "retry_at")
+CITED = ("title", "url", "attachment_id", "page", "text")  # of a citation
 # Columns in a journal that a version before migration 0023 or 0024 wrote.
 RENAMED = {"because": "fallback_reason", "first_text": "first_text_at"}
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A run's texts, how much of each is stored (code points), and the columns of its outcome, if any."""
+    """A run's texts, how much of each is stored (code points), and the columns of its outcome, if any.
+
+    `citations` are those that are not stored.
+    """
 
     run: uuid.UUID
     stored: tuple[int, int]
     text: str
     reasoning: str
     outcome: dict[str, Any]
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the journal has of a run: code points of its texts, whether its outcome, and which citations."""
+
+    text: int
+    reasoning: int
+    outcome: bool = False
+    citations: tuple[Citation, ...] = ()
 
 
 class Journal:
@@ -44,22 +61,21 @@ class Journal:
 
     def __init__(self, folder: Path, worker: uuid.UUID) -> None:
         self._path = _path(folder, worker)
-        # Per run: code points of text and of reasoning up to which it is written, and if its outcome is.
-        self._written: dict[uuid.UUID, tuple[int, int, bool]] = {}
+        self._written: dict[uuid.UUID, Written] = {}
 
     @property
     def is_written(self) -> bool:
         return bool(self._written)
 
     def write(self, entries: Iterable[Entry]) -> None:
-        """Append text and outcomes that are neither stored nor written yet. Raises OSError."""
+        """Append text, outcomes and citations that are neither stored nor written yet. Raises OSError."""
         lines, written = [], {}
         for entry in entries:
-            known = self._written.get(entry.run, (*entry.stored, False))
-            state = (len(entry.text), len(entry.reasoning), bool(entry.outcome))
+            known = self._written.get(entry.run, Written(*entry.stored))
+            state = Written(len(entry.text), len(entry.reasoning), bool(entry.outcome), entry.citations)
             if state != known:
                 written[entry.run] = state
-                lines.append(json.dumps(_line(entry, *known[:2]), cls=DjangoJSONEncoder))
+                lines.append(json.dumps(_line(entry, known), cls=DjangoJSONEncoder))
         if lines:
             self._append("".join(f"\n{line}" for line in lines))
         self._written |= written
@@ -70,16 +86,16 @@ class Journal:
         with os.fdopen(file, "a", encoding="ascii") as stream:
             stream.write(lines)
 
-    def settle(self, live: Mapping[uuid.UUID, tuple[int, int]], ended: Collection[uuid.UUID]) -> None:
+    def settle(self, live: Mapping[uuid.UUID, tuple[int, int]], owed: Collection[uuid.UUID]) -> None:
         """Drop the runs whose text is stored by now, and remove the file if none is left. Raises OSError.
 
-        `live`: {live run: code points of its text and reasoning that are stored}. `ended`: ended runs whose
-        outcome is not stored yet.
+        `live`: {live run: code points of its text and reasoning that are stored}. `owed`: runs whose outcome
+        or citations are not stored yet.
         """
         self._written = {
             run: state
             for run, state in self._written.items()
-            if run in ended or (run in live and _is_beyond(state, live[run]))
+            if run in owed or (run in live and _is_beyond(state, live[run]))
         }
         if not self._written:
             self._remove()
@@ -96,19 +112,21 @@ class Remains:
     """The part of a dead process's journal about one run.
 
     The pieces of its texts are (start, piece). `outcome` is {column: value}, empty for a run that was live.
+    `citations` are not saved.
     """
 
     text: list[tuple[int, str]] = field(default_factory=list)
     reasoning: list[tuple[int, str]] = field(default_factory=list)
     outcome: dict[str, Any] = field(default_factory=dict)
+    citations: list[Citation] = field(default_factory=list)
 
     def appended_to(self, stored: Texts) -> Texts:
         """Return the stored texts, extended by the pieces of the journal."""
         return Texts(_joined(stored.text, self.text), _joined(stored.reasoning, self.reasoning))
 
 
-def _is_beyond(written: tuple[int, int, bool], stored: tuple[int, int]) -> bool:
-    return written[0] > stored[0] or written[1] > stored[1]
+def _is_beyond(written: Written, stored: tuple[int, int]) -> bool:
+    return written.text > stored[0] or written.reasoning > stored[1]
 
 
 def left_behind(folder: Path, worker: uuid.UUID) -> list[uuid.UUID]:
@@ -128,6 +146,8 @@ def read(folder: Path, worker: uuid.UUID) -> dict[uuid.UUID, Remains]:
         remains.reasoning.append((line["reasoning_at"], line["reasoning"]))
         outcome = {RENAMED.get(name, name): value for name, value in line["outcome"].items()}
         remains.outcome = {name: _value(name, value) for name, value in outcome.items()}
+        if cited := line.get("citations"):
+            remains.citations = [Citation(**{name: each[name] for name in CITED}) for each in cited]
     return runs
 
 
@@ -144,15 +164,19 @@ def _path(folder: Path, worker: uuid.UUID) -> Path:
     return folder / f"{worker}{SUFFIX}"
 
 
-def _line(entry: Entry, text_at: int, reasoning_at: int) -> dict[str, Any]:
-    return {
+def _line(entry: Entry, written: Written) -> dict[str, Any]:
+    """Return what of the entry is not written. Citations are written again if others replace them."""
+    line = {
         "run": str(entry.run),
-        "text_at": text_at,
-        "text": entry.text[text_at:],
-        "reasoning_at": reasoning_at,
-        "reasoning": entry.reasoning[reasoning_at:],
+        "text_at": written.text,
+        "text": entry.text[written.text :],
+        "reasoning_at": written.reasoning,
+        "reasoning": entry.reasoning[written.reasoning :],
         "outcome": entry.outcome,
     }
+    if entry.citations != written.citations:
+        line["citations"] = [{name: getattr(each, name) for name in CITED} for each in entry.citations]
+    return line
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from chat.db import CONNECTION_ERRORS, write_lock
-from chat.models import Call, Conversation, Message, Run, RunChunk, Worker
+from chat.models import Call, Citation, Conversation, Message, Run, RunChunk, Worker
 from chat.models.run import RunOutcomeColumns
 from chat.search import index
 
@@ -190,7 +190,7 @@ def _store_version(run: Run, message: Message, ours: Texts) -> None:
 
 
 def _replay(folder: Path, worker: uuid.UUID) -> None:
-    """Store the text and outcomes that a dead process could write only into its journal."""
+    """Store the text, outcomes and citations that a dead process could write only into its journal."""
     try:
         for run, remains in journal.read(folder, worker).items():
             with write_lock(), transaction.atomic():
@@ -214,6 +214,9 @@ def _store_remains(run: uuid.UUID, worker: uuid.UUID, remains: journal.Remains) 
         index.add_reply(found, ours.text)
     else:
         keep_longer(run, ours)
+    if remains.citations:
+        Citation.objects.add(found.message_id, remains.citations)
+        Run.objects.filter(pk=run).update(cited=len(remains.citations))
 
 
 def _forget_old_workers(folder: Path, worker: uuid.UUID) -> None:

@@ -19,7 +19,7 @@ from chat.engine.generation.batch_store import WriteResult, save_batch
 from chat.engine.generation.writer import Writer
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
-from chat.models import Message, Run, Worker
+from chat.models import Citation, Message, Run, Worker
 from chat.ownership import journal
 from chat.ownership.journal import Journal
 from chat.ownership.protocol import Batch, Texts
@@ -143,6 +143,21 @@ async def test_what_a_lost_run_showed_stays_in_the_journal(database: Database, t
     remains = journal.read(tmp_path, site.worker)[active_run.id]
     assert remains.appended_to(Texts("stored. ", "")).text == active_run.text
     site.writer.finish(active_run, RunOutcome("interrupted"))
+    await site.writer.stop()
+    assert not site.has_file
+
+
+async def test_citations_of_an_outage_are_in_the_journal(database: Database, tmp_path: Path) -> None:
+    """Without any text: they are known before the first token."""
+    site = Site(tmp_path)
+    database.is_away = True
+    active_run = site.active_run()
+    active_run.citations = (Citation(title="a.pdf", page=2, text="A passage."),)
+    await becomes(lambda: site.has_file)
+    [found] = journal.read(tmp_path, site.worker)[active_run.id].citations
+    assert (found.title, found.page, found.text) == ("a.pdf", 2, "A passage.")
+    site.writer.finish(active_run, RunOutcome("interrupted"))
+    database.is_away = False
     await site.writer.stop()
     assert not site.has_file
 

@@ -7,6 +7,7 @@ import uuid
 import weakref
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -15,7 +16,7 @@ from django.utils import timezone
 from chat.engine.streaming.feed import PlainFeed
 from chat.engine.streaming.html_feed import HtmlFeed
 from chat.engine.streaming.run_state import RunInfo, RunState
-from chat.models import Message, Run, RunChunk, Worker
+from chat.models import Citation, Message, Run, RunChunk, Worker
 from chat.ownership import journal, recovery
 from chat.ownership.journal import Entry, Journal
 from chat.ownership.process_lock import ProcessLock
@@ -193,6 +194,58 @@ def test_a_journal_without_an_ending_interrupts(worker: Worker, reply: Message, 
     left.refresh_from_db()
     reply.refresh_from_db()
     assert (left.status, reply.text, reply.reasoning) == ("interrupted", "Because", "Hm.")
+
+
+def passages(*texts: str, attachment: uuid.UUID | None = None) -> tuple[Citation, ...]:
+    return tuple(Citation(title="a.pdf", attachment_id=attachment, page=2, text=text) for text in texts)
+
+
+@pytest.mark.parametrize("outcome", [{}, {"status": "complete", "cited": 2}], ids=["live", "ended"])
+def test_citations_in_a_journal_are_stored(
+    worker: Worker, reply: Message, tmp_path: Path, outcome: dict[str, Any]
+) -> None:
+    """That of a document which is deleted by now has no link."""
+    left = live_run(reply, worker, "Be")
+    cited = (*passages("One “so”."), *passages("Two.", attachment=uuid.uuid4()))
+    kept = Journal(tmp_path, worker.pk)
+    kept.write([Entry(left.pk, (2, 0), "Because", "", {}, cited)])
+    kept.write([Entry(left.pk, (2, 0), "Because so", "", outcome, cited)])
+    recover(tmp_path)
+    left.refresh_from_db()
+    assert left.cited == 2
+    rows = Citation.objects.filter(message=reply).order_by("number")
+    assert list(rows.values_list("number", "title", "page", "text", "attachment")) == [
+        (1, "a.pdf", 2, "One “so”.", None),
+        (2, "a.pdf", 2, "Two.", None),
+    ]
+
+
+def test_stored_citations_are_not_stored_again_by_a_journal(
+    worker: Worker, reply: Message, tmp_path: Path
+) -> None:
+    """A commit whose confirmation was lost, of a run that another process has ended."""
+    left = live_run(reply, worker, "Be")
+    Citation.objects.add(reply.pk, passages("One."))
+    recovery.interrupt(left)
+    written(tmp_path, worker.pk, Entry(left.pk, (2, 0), "Because", "", {}, passages("One.", "Two.")))
+    recover(tmp_path)
+    rows = Citation.objects.filter(message=reply).order_by("number")
+    assert list(rows.values_list("text", flat=True)) == ["One.", "Two."]
+
+
+def test_citations_are_written_once_and_kept_until_stored(tmp_path: Path) -> None:
+    worker, run_id = uuid.uuid4(), uuid.uuid4()
+    kept, cited = Journal(tmp_path, worker), passages("A passage.")
+    for text in ("a", "ab", "abc"):
+        kept.write([Entry(run_id, (0, 0), text, "", {}, cited)])
+    assert (tmp_path / f"{worker}.journal").read_text().count("A passage.") == 1
+    kept.settle({run_id: (3, 0)}, [run_id])
+    [found] = journal.read(tmp_path, worker)[run_id].citations
+    assert found.text == "A passage."
+    kept.write([Entry(run_id, (3, 0), "abc", "", {}, passages("Another model's."))])
+    assert [each.text for each in journal.read(tmp_path, worker)[run_id].citations] == ["Another model's."]
+    kept.settle({run_id: (3, 0)}, [])
+    assert not kept.is_written
 
 
 def test_a_journal_completes_a_run_that_others_have_ended(

@@ -56,6 +56,10 @@ class ActiveRun:
         return self.state.reasoning
 
     @property
+    def unstored_citations(self) -> tuple[Citation, ...]:
+        return () if self.citations_stored else self.citations
+
+    @property
     def has_ended(self) -> bool:
         return self.outcome is not None
 

@@ -125,7 +125,7 @@ def save(
 
 def _store_citations(active_run: ActiveRun) -> bool:
     """Store the citations of a run, unless they are stored. Return True if it was done."""
-    if active_run.citations_stored or not (citations := active_run.citations):
+    if not (citations := active_run.unstored_citations):
         return False
     Citation.objects.add(active_run.run.message_id, citations)
     Run.objects.filter(pk=active_run.id).update(cited=active_run.run.cited + len(citations))

@@ -148,6 +148,7 @@ class Writer:
                 active_run.text,
                 active_run.reasoning,
                 dict(active_run.outcome_columns() or {}),
+                active_run.unstored_citations,
             )
             for active_run in active_runs
         ]
@@ -168,13 +169,11 @@ class Writer:
     def _settle_journal(self) -> None:
         if not self._journal.is_written or (self._journaling and not self._journaling.done()):
             return
-        live = {
-            active_run.id: active_run.stored for active_run in self._active_runs() if not active_run.has_ended
-        }
+        active_runs = self._active_runs()
+        live = {each.id: each.stored for each in active_runs if not each.has_ended}
+        owed = {each.id for each in active_runs if each.has_ended or each.unstored_citations}
         try:
-            self._journal.settle(
-                live, {active_run.id for active_run in self._active_runs() if active_run.has_ended}
-            )
+            self._journal.settle(live, owed)
         except OSError as error:
             logger.error("the journal could not be removed: %s", error.strerror)
 

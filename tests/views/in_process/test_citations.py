@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -51,6 +51,17 @@ def reply_of(conversation: Conversation) -> Message:
 def stored(conversation: Conversation) -> list[tuple[Any, ...]]:
     rows = Citation.objects.filter(message=conversation.active_leaf).order_by("number")
     return list(rows.values_list("number", "title", "url", "page", "text"))
+
+
+def test_citations_of_a_failed_transaction_are_stored_later(talk: Conversation) -> None:
+    """By then, on SQLite, another row may have the key that they had in it."""
+    reply, late = reply_of(talk), [Citation(title="late.pdf", page=1, text="Late.")]
+    with transaction.atomic():
+        Citation.objects.add(reply.pk, late)
+        transaction.set_rollback(True)
+    Citation.objects.create(pk=late[0].pk, message=reply, number=4, title="b.pdf", text="Other.")
+    Citation.objects.add(reply.pk, late)
+    assert [text for *_, text in stored(talk)][-1] == "Late."
 
 
 def check(page: str) -> None:

@@ -58,6 +58,12 @@ def render_after_login(request: HttpRequest, key: uuid.UUID | None, typed: str) 
     return _with_typed(request, current, typed, why).response_sync()
 
 
+async def render_with_text(request: HttpRequest, text: str) -> HttpResponseBase:
+    """Return the page for a new conversation with a text in its box, which is sent by the person alone."""
+    page = await run_in_db(_with_typed, request, None, text, "")
+    return await page.response()
+
+
 def _home(request: HttpRequest) -> ChatPage:
     return _page(request, None, thread.EMPTY, assistant=assistant_context.wanted(request))
 

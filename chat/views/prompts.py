@@ -37,6 +37,7 @@ def prompts(request: HttpRequest) -> HttpResponse:
         return _save(request, user, None, lambda wanted: library.create(user, *wanted))
     found = list(library.listed(user).select_related("owner").prefetch_related("groups"))
     context = {
+        "usable": {prompt.pk for prompt in found},
         "own": [prompt for prompt in found if prompt.owner_id == user.pk],
         "shared": [prompt for prompt in found if prompt.owner_id != user.pk],
         "may_share": publication.may_publish(user, Prompt),

@@ -118,6 +118,25 @@ def test_a_prompt_with_fields(window: Window, server: Server) -> None:
     chat.ended()
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_prompt_is_used_from_its_list(window: Window, server: Server, scripts: bool) -> None:
+    save(ChatPage.open(window, server), LETTER | {"command": f"used-{scripts}", "title": f"Used {scripts}"})
+    page = window(server, "alice", java_script_enabled=scripts)
+    page.goto("/settings/prompts/")
+    page.get_by_role("link", name=f"Use in a new chat Used {scripts}").press("Enter")
+    page.get_by_label("name", exact=True).fill("Ada")
+    expect(page.get_by_label("topic", exact=True)).to_have_value("boats")
+    if scripts:
+        assert findings(page) == []
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.get_by_role("button", name="Put into the message box").press("Enter")
+    box = page.get_by_label("Your message")
+    expect(box).to_have_value("Dear Ada,\nabout boats: Ada!")
+    page.get_by_role("button", name="Send", exact=True).click()
+    page.wait_for_url("**/c/**")
+    expect(page.get_by_text("about boats: Ada!").first).to_be_visible()
+
+
 def test_nothing_is_loaded_before_the_first_slash(window: Window, server: Server) -> None:
     page = window(server, "bob")
     fetched: list[str] = []
@@ -153,7 +172,7 @@ def test_the_pages_of_the_library(window: Window, server: Server) -> None:
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("/formal-letter")).to_be_visible()
     assert findings(page) == []
-    page.get_by_role("link", name="Formal letter").click()
+    page.get_by_role("link", name="Formal letter", exact=True).click()
     page.get_by_label("Command").fill("/fl")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("/fl")).to_be_visible()

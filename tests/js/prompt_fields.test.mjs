@@ -20,6 +20,10 @@ test('a default may have several lines and be empty', () => {
   ]);
 });
 
+test('white space around a name is that of scripts', () => {
+  assert.deepEqual(fieldsOf('{{\ufeffa}} {{\x85}}'), [{ name: '\x85', value: '' }]);
+});
+
 test('other braces are text', () => {
   for (const text of ['{a}', '{{}}', '{{ }}', '{{:x}}', '{{a\nb}}', '{ {a} }', '{{a}', 'f({{}})', '${x}']) {
     assert.deepEqual(fieldsOf(text), [], text);

@@ -264,6 +264,8 @@ CHAT = [
     Row("settings/prompts/new/", SAFE, signed_in()),
     Row("settings/prompts/<uuid:prompt>/", SAFE, owner(out=LOGIN)),
     Row("settings/prompts/<uuid:prompt>/", "POST", owner(), {"title": "Another", "text": "Hello"}),
+    Row("settings/prompts/<uuid:prompt>/use/", SAFE, owner(out=LOGIN)),
+    Row("settings/prompts/<uuid:prompt>/use/", "POST", owner()),
     Row("settings/prompts/<uuid:prompt>/delete/", "POST", owner()),
     Row("settings/prompts/<uuid:prompt>/withdraw/", "POST", signed_in("403", out="401") | {"root": "404"}),
     Row("settings/keys/", SAFE, signed_in()),

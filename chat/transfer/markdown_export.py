@@ -25,9 +25,9 @@ def markdown_pieces(
     `root`: the relative path to the archive's root, for links to pictures and documents; without it, they are
     only named.
     """
-    yield f"# {conversation.title}\n"
+    yield f"# {_escaped(conversation.title)}\n"
     if version := conversation.assistant_version:
-        yield f"\n{_('Assistant:')} {version.name}\n"
+        yield f"\n{_('Assistant:')} {_escaped(version.name)}\n"
     if conversation.system:
         yield f"\n## {_('Instructions')}\n\n{conversation.system}\n"
     for batch in shown_batches(conversation):

@@ -1,6 +1,7 @@
 """A watched browser window: what runs, what leaves, what the policy had to stop, what does not belong."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Request
@@ -25,6 +26,11 @@ FOREIGN = """() => {
   const inMaths = (element) => element.parentElement.closest('math') !== null || element.localName === 'math';
   const expected = (element) => element.namespaceURI === (inMaths(element) ? mathml : html) &&
     (!inMaths(element) || maths.split(' ').includes(element.localName));
+  const isReachable = (element, address) => {
+    if (address.startsWith('#')) return true;
+    const { protocol } = new URL(address, document.baseURI);
+    return /^https?:$/.test(protocol) || protocol === (element.localName === 'img' ? 'data:' : 'mailto:');
+  };
   const wrong = [];
   const added = (element) => element.closest('.code-actions');
   const scrolls = (element) =>
@@ -42,15 +48,38 @@ FOREIGN = """() => {
     const away = element.localName === 'a' && !element.hash.startsWith('#fn-');
     if (away && element.rel !== 'noopener noreferrer nofollow') wrong.push(`rel: ${element.outerHTML}`);
   }
-  const plain = '.question .text > *, .thoughts .text > *, .system .text > *, bdi > *';
+  const plain = '.question .text > *, .thoughts .text > *, .system .text > *, bdi > *, ' +
+    '.citations blockquote > *, .document-name > *, #text .text > *, .plain > *, .greeting > *, ' +
+    '.opening-questions button > *, .assistant-documents a > *, .prompt-title > *, .prompt-beginning > *, ' +
+    '.record-list h2 > a > *, .record-list h3 > *, .attachment-name > *';
   for (const element of document.querySelectorAll(plain)) {
     wrong.push(`in a plain text: ${element.outerHTML.slice(0, 200)}`);
+  }
+  for (const element of document.querySelectorAll('*')) {
+    const never = 'object, embed, base, audio, video, source, track, frame, frameset, animate, image, ' +
+      'foreignObject, xss, marquee, meta[http-equiv=refresh i], iframe:not([sandbox=""])';
+    if (element.matches(never)) wrong.push(`anywhere: ${element.outerHTML.slice(0, 200)}`);
+    for (const { name, value } of element.attributes) {
+      const leads = /^(.*:)?href$|action$|^src$/.test(name) && !isReachable(element, value);
+      const runs = /^on|^srcset$|^ping$|^poster$|^srcdoc$/.test(name);
+      if (leads || runs) wrong.push(`anywhere: ${name}=${value}`);
+    }
   }
   for (const script of document.scripts) {
     if (script.text || !script.src.startsWith(`${location.origin}/`)) wrong.push(script.outerHTML);
   }
   if (window.__pwned !== undefined) wrong.push('a script ran');
   return wrong;
+}"""
+
+# Texts that are neither in the page's text nor in an attribute or a form's field.
+HIDDEN = """(texts) => {
+  const all = [document.title, document.body.textContent];
+  for (const element of document.querySelectorAll('*')) {
+    all.push(...Array.from(element.attributes, ({ value }) => value), element.value);
+  }
+  const whole = all.join('\\n');
+  return texts.filter((text) => !whole.includes(text));
 }"""
 
 ANSWERED = "(n) => document.querySelectorAll('article.reply[data-status=complete]').length === n"
@@ -62,6 +91,7 @@ class Watch:
     def __init__(self, browser: Browser, server: Server, name: str) -> None:
         self.problems: list[str] = []
         self._home = server.url
+        self._file = ""
         self._context = browser.new_context(base_url=server.url, viewport={"width": 1280, "height": 800})
         self._context.set_default_timeout(PATIENCE)
         self._context.add_init_script(REPORT)
@@ -78,9 +108,23 @@ class Watch:
         self.page.goto(path)
         self.look()
 
+    def open_file(self, path: Path) -> None:
+        """Open a downloaded page, and look at it."""
+        self._file = path.as_uri()
+        self.visit(self._file)
+
+    def shows(self, *texts: str) -> None:
+        """The page has each of these texts exactly so, and nothing of them became something else."""
+        assert texts
+        hidden = self.page.evaluate(HIDDEN, texts)
+        assert hidden == [], (self.page.url, hidden)
+        self.look()
+
     def look(self) -> None:
         wrong = self.page.evaluate(FOREIGN)
         assert wrong == [], (self.page.url, wrong)
+        if self.page.url == self._file:
+            return
         assert urlsplit(self.page.url).netloc == urlsplit(self._home).netloc
 
     def stream_and_reload(self, questions: Iterable[str]) -> None:
@@ -117,5 +161,5 @@ class Watch:
             self.problems.append(said)
 
     def _asked(self, request: Request) -> None:
-        if not request.url.startswith(f"{self._home}/"):
+        if not request.url.startswith(f"{self._home}/") and request.url != self._file:
             self.problems.append(request.url)

@@ -148,6 +148,28 @@ LEAKS = {
     "header": f"Link: <{SPY}/53>; rel=preload; as=image",
 }  # fmt: skip
 
+# Addresses of sources: none may be opened as a script, a document of its own, or a way out of an attribute.
+ADDRESSES = {
+    "script": f"javascript:{_RUN}",
+    "script in mixed case": f"JaVaScRiPt:{_RUN}",
+    "script with a tab": f"java\tscript:{_RUN}",
+    "script after a control character": f"\x01javascript:{_RUN}",
+    "script with a host": f"javascript://a.test/%0a{_RUN}",
+    "script with a reference": f"javascript&colon;{_RUN}",
+    "script behind a scheme": f"https:javascript:{_RUN}",
+    "script in a view": f"view-source:javascript:{_RUN}",
+    "data": f"data:text/html,<script>{_RUN}</script>",
+    "encoded data": "data:text/html;base64,PHNjcmlwdD50b3AuX19wd25lZD0xPC9zY3JpcHQ+",
+    "vbscript": f"vbscript:{_RUN}",
+    "blob": f"blob:{SPY}/60",
+    "file": "file:///etc/passwd",
+    "without a scheme": f"//foreign.test:{{port}}/61{_SEEN}",
+    "out of an attribute": f'https://a.test/"onmouseover="{_RUN}"x="',
+    "out of a link": f'https://a.test/"><img/src=x/onerror={_RUN}>',
+    "out of a Markdown link": f"https://a.test/>)[a](javascript:{_RUN})",
+    "foreign": f"{SPY}/62{_SEEN}",
+}  # fmt: skip
+
 
 def aimed(payloads: dict[str, str], port: int) -> list[str]:
     """The payloads with the spy's port in them."""

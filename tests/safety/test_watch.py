@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
@@ -86,4 +87,86 @@ def test_an_attribute_that_does_not_belong_is_seen(alert: Watch, name: str, valu
     )
     with pytest.raises(AssertionError):
         alert.look()
+    alert.close()
+
+
+@pytest.mark.parametrize(
+    ("tag", "name", "value"),
+    [
+        ("b", "onx", "x()"),
+        ("a", "href", "javascript:x"),
+        ("a", "href", "vbscript:x"),
+        ("a", "href", "data:text/html,x"),
+        ("form", "action", "javascript:x"),
+        ("button", "formaction", "data:text/html,x"),
+        ("img", "src", "file:///x"),
+        ("img", "srcset", "http://foreign.test/ 1x"),
+        ("iframe", "title", "x"),
+        ("object", "title", "x"),
+        ("meta", "http-equiv", "Refresh"),
+    ],
+)
+def test_what_belongs_nowhere_is_seen(alert: Watch, tag: str, name: str, value: str) -> None:
+    alert.page.evaluate(
+        """([tag, name, value]) => {
+          const element = document.body.appendChild(document.createElement(tag));
+          element.setAttribute(name, value);
+        }""",
+        [tag, name, value],
+    )
+    with pytest.raises(AssertionError):
+        alert.look()
+    alert.close()
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "bdi",
+        ".document-name",
+        ".plain",
+        ".greeting",
+        ".prompt-title",
+        ".attachment-name",
+        ".record-list > h3",
+    ],
+)
+def test_an_element_in_a_name_is_seen(alert: Watch, place: str) -> None:
+    alert.page.evaluate(
+        """(place) => {
+          let parent = document.body;
+          for (const step of [...place.split(' > '), 'u']) {
+            const element = document.createElement(step.startsWith('.') ? 'p' : step);
+            if (step.startsWith('.')) element.className = step.slice(1);
+            parent = parent.appendChild(element);
+          }
+        }""",
+        place,
+    )
+    with pytest.raises(AssertionError):
+        alert.look()
+    alert.close()
+
+
+def test_a_text_that_is_not_shown_is_missed(alert: Watch) -> None:
+    alert.page.evaluate("() => { document.title = 'Chess & kings'; }")
+    alert.shows("Chess & kings")
+    with pytest.raises(AssertionError, match="queens"):
+        alert.shows("Chess & queens")
+    alert.close()
+
+
+@pytest.mark.parametrize(
+    "policy", ["", "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'\">"]
+)
+def test_what_a_downloaded_page_does_is_seen(alert: Watch, tmp_path: Path, policy: str) -> None:
+    """Without a policy the script runs, with one the browser reports it."""
+    page = tmp_path / "page.html"
+    page.write_text(
+        f"{policy}<body><script>top.__pwned = 1; alert('ran')</script><img src=x onerror=alert(2)>"
+    )
+    with pytest.raises(AssertionError):
+        alert.open_file(page)
+    alert.page.wait_for_timeout(100)
+    assert [problem for problem in alert.problems if "POLICY" in problem or problem == "ran"]
     alert.close()

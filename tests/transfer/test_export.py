@@ -12,6 +12,8 @@ import jsonschema_rs
 import pytest
 from django.utils import timezone
 
+from chat.assistants import library
+from chat.assistants.content import Content
 from chat.models import Conversation, Feedback, Message, Preferences, RunChunk, Tag, User
 from chat.timezones import UTC
 from chat.transfer import document
@@ -80,6 +82,15 @@ def test_markdown_has_the_branch_that_is_shown(tree: Tree) -> None:
     assert "Let me see." in found
     assert found.endswith("\nBecause.\n")
     assert hidden.text not in found
+
+
+def test_markdown_has_the_title_and_the_assistant_as_text(tree: Tree) -> None:
+    assistant = library.create(tree.conversation.user, Content("<img src=x> [a](b)"))
+    tree.conversation.title = "<script>*x*</script>"
+    tree.conversation.assistant_version = assistant.current
+    found = as_markdown(tree.conversation)
+    assert found.startswith("# \\<script\\>\\*x\\*\\</script\\>\n")
+    assert "\nAssistant: \\<img src=x\\> \\[a\\](b)\n" in found
 
 
 def archive(user: User) -> zipfile.ZipFile:

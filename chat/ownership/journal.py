@@ -48,7 +48,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the journal has of a run: code points of its texts, whether its outcome, and which citations."""
+    """The part of a run in the journal: code points of its texts, whether its outcome, which citations."""
 
     text: int
     reasoning: int

@@ -46,7 +46,7 @@ UNWRITABLE = Refusal(
 
 @dataclass(frozen=True, slots=True)
 class LargeBody:
-    """What is allowed of an upload: `limit` in bytes, and `at_once` from the same `sender`.
+    """The limits of an upload: `limit` in bytes, and `at_once` from the same `sender`.
 
     `unwritable` refuses what the disk does not take. `check` returns a refusal for a sender who turns out to
     be nobody, while the body arrives.

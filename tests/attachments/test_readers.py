@@ -4,6 +4,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from chat.attachments.readers import Readers
 PATIENCE = 120.0  # seconds
 QUICK = QuickAttempt(cpu_seconds=1, wall_seconds=60)
 LIMITS = Limits(address_space_bytes=500_000_000, cpu_seconds=4, wall_seconds=90, output_bytes=1_000)
+LATE = replace(
+    LIMITS, cpu_seconds=12
+)  # far later than the quick attempts of others, however busy the machine is
 ENDLESS = "while True: pass"
 LONG = "import time\nwhile time.process_time() < 2: pass\nprint('long')"  # needs more than a quick attempt
 
@@ -28,25 +32,25 @@ def lanes(monkeypatch: pytest.MonkeyPatch) -> Readers:
 
 
 @pytest.fixture
-def reading(tmp_path: Path, lanes: Readers) -> Callable[[str, str], "Future[bytes]"]:
+def reading(tmp_path: Path, lanes: Readers) -> Callable[..., "Future[bytes]"]:
     """Have a person's file read by a program of these lines."""
 
-    def read(person: str, code: str) -> "Future[bytes]":
+    def read(person: str, code: str, limits: Limits = LIMITS) -> "Future[bytes]":
         program = tmp_path / f"{abs(hash(code))}.py"
         program.write_text(code)
-        return lanes.submit(person, _run, program)
+        return lanes.submit(person, _run, program, limits)
 
     return read
 
 
-def _run(program: Path) -> bytes:
+def _run(program: Path, limits: Limits) -> bytes:
     with tempfile.TemporaryFile() as file:
-        return run_confined(program, file, LIMITS)
+        return run_confined(program, file, limits)
 
 
 def test_a_small_file_waits_for_nobodys_slow_ones(reading: Any) -> None:
     """Six people with endless files, twice as many as there are readers: all of those are still unread."""
-    slow = [reading(f"person {number}", ENDLESS) for number in range(6)]
+    slow = [reading(f"person {number}", ENDLESS, LATE) for number in range(6)]
     assert reading("alice", "print('small')").result(PATIENCE) == b"small\n"
     assert not any(each.done() for each in slow)
     for each in slow:

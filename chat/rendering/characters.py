@@ -7,22 +7,16 @@ import re
 import unicodedata
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-KEPT = "\t\n\r"
 OVERRIDES = "\u202d\u202e"  # can show a file's extension or a host name reversed
 # The masks of equations consist of these, so that a text must not contain any (see `maths`). They are private
 # use characters at the end of Unicode, which no known font uses.
 RESERVED = "\U0010f800\U0010fffd"  # the first and the last one
 EMBEDDINGS = "\u202a\u202b\u202c\u2066\u2067\u2068\u2069"  # legitimate in prose; in code they can disguise it
 
-_PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in KEPT} | {0x7F: "\u2421"}
-_OTHERS = [
-    *range(0x80, 0xA0),
-    *range(0xD800, 0xE000),
-    *map(ord, OVERRIDES),
-    *range(ord(RESERVED[0]), 0x110000),
-]
-_VISIBLE = _PICTURES | dict.fromkeys(_OTHERS, REPLACEMENT)
-_HIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202d\u202e\U0010f800-\U0010ffff]")
+_PICTURES = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\x7f": "\u2421"}
+_HIDDEN = re.compile(  # all control characters except tab, line feed and carriage return
+    f"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff{OVERRIDES}{RESERVED[0]}-\U0010ffff]"
+)
 _IN_CODE = dict.fromkeys(map(ord, EMBEDDINGS), REPLACEMENT)
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -31,7 +25,11 @@ _RIGHT_TO_LEFT = re.compile(
 
 def neutralise_controls(text: str) -> str:
     """Replace each control character, lone surrogate and directional override by a visible character."""
-    return text.translate(_VISIBLE) if _HIDDEN.search(text) else text
+    return _HIDDEN.sub(_replace, text)
+
+
+def _replace(found: re.Match[str]) -> str:
+    return _PICTURES.get(found[0], REPLACEMENT)
 
 
 def neutralise_code(code: str) -> str:

@@ -7,7 +7,6 @@ from html import escape
 from time import thread_time
 
 from pygments.lexer import DelegatingLexer, Lexer
-from pygments.lexers import find_lexer_class_by_name
 from pygments.token import Token, _TokenType
 from pygments.util import ClassNotFound
 
@@ -152,6 +151,8 @@ def _class(kind: _TokenType) -> str:
 
 
 def _lexer(code: str, language: str) -> Lexer | None:
+    from pygments.lexers import find_lexer_class_by_name  # its table of all lexers takes 0.5 MB
+
     try:
         found = find_lexer_class_by_name(language)
     except ClassNotFound:

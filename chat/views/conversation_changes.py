@@ -10,7 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext_lazy
+from django.utils.translation import ngettext
 
 from chat.arrangement import undo
 from chat.arrangement.changes import ACTIONS, MAX_CHANGED_CONVERSATIONS, TAGGING, Changed, change
@@ -24,41 +24,11 @@ from .errors import is_form
 from .responses import HttpResponseSeeOther, to_conversation
 
 PAGES = {"list": "chat:list", "archive": "chat:archive", "trash": "chat:trash"}  # routes, by a form's `page`
-DONE = {
-    "pin": ngettext_lazy("%(number)s conversation pinned.", "%(number)s conversations pinned.", "number"),
-    "unpin": ngettext_lazy(
-        "%(number)s conversation unpinned.", "%(number)s conversations unpinned.", "number"
-    ),
-    "archive": ngettext_lazy(
-        "%(number)s conversation archived.", "%(number)s conversations archived.", "number"
-    ),
-    "unarchive": ngettext_lazy(
-        "%(number)s conversation moved back to the list.",
-        "%(number)s conversations moved back to the list.",
-        "number",
-    ),
-    "delete": ngettext_lazy(
-        "%(number)s conversation moved to the trash.",
-        "%(number)s conversations moved to the trash.",
-        "number",
-    ),
-    "restore": ngettext_lazy(
-        "%(number)s conversation restored.", "%(number)s conversations restored.", "number"
-    ),
-    "purge": ngettext_lazy("%(number)s conversation deleted.", "%(number)s conversations deleted.", "number"),
-    "tag": ngettext_lazy("%(number)s conversation tagged.", "%(number)s conversations tagged.", "number"),
-    "untag": ngettext_lazy(
-        "Tag removed from %(number)s conversation.", "Tag removed from %(number)s conversations.", "number"
-    ),
-    "undo": ngettext_lazy(
-        "Undone for %(number)s conversation.", "Undone for %(number)s conversations.", "number"
-    ),
-}
 PLACE = ("tag", "before")  # of a list's query: which of its pages is shown
 UNDO = "undo"  # the action, and the cookie with its token
 LONGEST_COOKIE = 4_000  # bytes; browsers reject longer cookies
 LONGEST_TOKEN = 20_000
-assert set(DONE) == {*ACTIONS, UNDO}
+REPORTED_ACTIONS = (*ACTIONS, UNDO)
 
 
 async def change_several(request: HttpRequest) -> HttpResponseBase:
@@ -128,14 +98,42 @@ def _mark(token: str) -> str:
 
 def sentence(action: str, number: int) -> str:
     """Return the sentence that reports an action on `number` conversations."""
-    return str(DONE[action] % {"number": number})
+    sentences = {
+        "pin": ngettext("%(number)s conversation pinned.", "%(number)s conversations pinned.", number),
+        "unpin": ngettext("%(number)s conversation unpinned.", "%(number)s conversations unpinned.", number),
+        "archive": ngettext(
+            "%(number)s conversation archived.", "%(number)s conversations archived.", number
+        ),
+        "unarchive": ngettext(
+            "%(number)s conversation moved back to the list.",
+            "%(number)s conversations moved back to the list.",
+            number,
+        ),
+        "delete": ngettext(
+            "%(number)s conversation moved to the trash.",
+            "%(number)s conversations moved to the trash.",
+            number,
+        ),
+        "restore": ngettext(
+            "%(number)s conversation restored.", "%(number)s conversations restored.", number
+        ),
+        "purge": ngettext("%(number)s conversation deleted.", "%(number)s conversations deleted.", number),
+        "tag": ngettext("%(number)s conversation tagged.", "%(number)s conversations tagged.", number),
+        "untag": ngettext(
+            "Tag removed from %(number)s conversation.", "Tag removed from %(number)s conversations.", number
+        ),
+        "undo": ngettext(
+            "Undone for %(number)s conversation.", "Undone for %(number)s conversations.", number
+        ),
+    }
+    return sentences[action] % {"number": number}
 
 
 def _change(request: HttpRequest) -> tuple[Changed, dict[str, Any], str]:
     """Return (the change, the request's fields, the token that undoes the change)."""
     user = access.get_user(request)
     sent = request_fields.parse(request, "action", "conversations", "tag", "page", UNDO)
-    action = _one_of(sent, "action", DONE)
+    action = _one_of(sent, "action", REPORTED_ACTIONS)
     if "page" in sent:
         _one_of(sent, "page", PAGES)
     if action == UNDO:

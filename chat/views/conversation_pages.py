@@ -22,7 +22,7 @@ from chat.models.tag import LONGEST_TAG
 from chat.timezones import timezone_of
 
 from . import access, conversation_list
-from .conversation_changes import DONE, UNDO, change_several, offered_undo, sentence
+from .conversation_changes import REPORTED_ACTIONS, UNDO, change_several, offered_undo, sentence
 from .errors import is_part
 
 PAGE = 100  # conversations on a page
@@ -166,6 +166,6 @@ def _done(request: HttpRequest) -> str:
     action, number = request.GET.get("done", ""), request.GET.get("number", "")
     if UNDO in request.GET and not offered_undo(request):
         return ""
-    if action not in DONE or not number.isdecimal() or len(number) > MAX_NUMBER_DIGITS:
+    if action not in REPORTED_ACTIONS or not number.isdecimal() or len(number) > MAX_NUMBER_DIGITS:
         return ""
     return sentence(action, int(number))

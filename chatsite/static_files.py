@@ -1,7 +1,6 @@
 """Static files, served by WhiteNoise under async."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
@@ -25,25 +24,27 @@ class StaticMiddleware(WhiteNoiseMiddleware):
     async_capable = True
 
     def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
-        Path(settings.STATIC_ROOT).mkdir(
-            parents=True, exist_ok=True
-        )  # else WhiteNoise warns on a first start
         super().__init__(get_response)
         self.is_async = iscoroutinefunction(get_response)
         if self.is_async:
             markcoroutinefunction(self)
 
-    def add_file_to_dictionary(self, url: str, path: str, stat_cache: Any = None) -> None:
-        if url != MANIFEST:
-            super().add_file_to_dictionary(url, path, stat_cache)
+    def add_files(self, root: str, prefix: str | None = None) -> None:
+        """Look for no files at the start, except in DEBUG: `_find_collected` finds each at its first request.
+
+        The table of all 450 files, most of them of the admin, takes 1 MB.
+        """
+        if self.autorefresh:
+            super().add_files(root, prefix)
 
     def find_file(self, url: str) -> Any:
         return None if url == MANIFEST else super().find_file(url) or self._find_collected(url)
 
     def _find_collected(self, url: str) -> Any:
-        """Return a file that was collected after this process started, None if there is none.
+        """Return a collected file, None if there is none.
 
-        While workers are replaced by those of another release, a page of a new one may load it from here.
+        It may have been collected after this process started: while workers are replaced by those of another
+        release, a page of a new one may load its files from here.
         """
         if self.autorefresh or not self.url_is_canonical(url) or url.endswith("/"):
             return None  # one file must not be kept under many names, nor the manifest be found under another

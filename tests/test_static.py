@@ -228,6 +228,19 @@ def test_a_release_that_is_put_in_place_again_has_its_own_files(tmp_path: Path) 
         assert serve._collect_static() is True
 
 
+def test_files_are_kept_from_their_first_request_on(collected: Path) -> None:
+    """A table of all files at the start takes 1 MB."""
+    name = served(collected, "chat.*.css")[0].name
+    with override_settings(STATIC_ROOT=collected):
+        middleware = StaticMiddleware(lambda request: HttpResponse(status=404))
+        assert middleware.files == {}
+        response = middleware(RequestFactory().get(f"/static/css/{name}", HTTP_ACCEPT_ENCODING="br"))
+        response.close()
+        assert (response.status_code, response["Content-Encoding"]) == (200, "br")
+        assert "immutable" in response["Cache-Control"]
+        assert list(middleware.files) == [f"/static/css/{name}"]
+
+
 @pytest.mark.django_db  # closing a response looks for connections to close
 def test_a_worker_serves_the_files_of_a_release_that_came_after_its_start(tmp_path: Path) -> None:
     """While workers are replaced, a page of a new one may load its files from an old one."""

@@ -63,6 +63,8 @@ PATCHED: dict[str, list[tuple[Callable[..., Any], str]]] = {
     ],
     TRANSPORT: [
         (tcp.Port.doRead, "d240fc123090"),
+        (tcp.Connection.connectionLost, "dd7a9a87035a"),
+        (tcp.Server.__init__, "fbf83f6f693d"),
         (tcp.Connection.writeSomeData, "2dd0d4209260"),
         (FileDescriptor.write, "3e46c97fc173"),
         (FileDescriptor.writeSequence, "1606f230d318"),

@@ -36,6 +36,25 @@ def gone(process: int) -> bool:
     return not Path(f"/proc/{process}").exists()
 
 
+def connections(server: Server, worker: int) -> int:
+    """Return how many connections to the server's port a process has open."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text("utf-8").splitlines()[1:]]
+    established = {row[9] for row in rows if row[1].endswith(f":{server.port:04X}") and row[3] == "01"}
+    files = {os.readlink(file) for file in Path(f"/proc/{worker}/fd").iterdir()}
+    return len({f"socket:[{inode}]" for inode in established} & files)
+
+
+def connect(server: Server, count: int, stack: ExitStack) -> list[socket.socket]:
+    """Open connections one after another; each has had a response and stays open."""
+    opened = []
+    for _ in range(count):
+        connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=10))
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        opened.append(connection)
+    return opened
+
+
 def test_both_workers_answer_on_one_port_and_share_memory(pair: Server) -> None:
     with ExitStack() as streams:
         for _ in range(16):
@@ -45,6 +64,39 @@ def test_both_workers_answer_on_one_port_and_share_memory(pair: Server) -> None:
         rollup = Path(f"/proc/{worker}/smaps_rollup").read_text("utf-8")
         kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in rollup.splitlines()[1:]}
         assert kilobytes["Private_Dirty"] < 0.7 * kilobytes["Rss"]
+
+
+def test_both_workers_get_the_same_share_of_the_connections(pair: Server) -> None:
+    """The kernel prefers one of several idle processes."""
+
+    def shares() -> list[int]:
+        return [connections(pair, worker) for worker in workers(pair)]
+
+    def are_equal() -> bool:
+        return max(shares()) - min(shares()) <= 4
+
+    with ExitStack() as stack:
+        until(lambda: connect(pair, 1, stack) and min(shares()))  # both listen
+        opened = connect(pair, 40, stack)
+        assert are_equal()
+        left = sum(shares()) - 20
+        for connection in opened[::2]:
+            connection.close()
+        until(lambda: sum(shares()) == left)
+        connect(pair, 20, stack)
+        assert are_equal()
+    until(lambda: shares() == [0, 0])
+
+
+def test_a_frozen_worker_keeps_no_connection_from_the_other(pair: Server) -> None:
+    frozen, other = workers(pair)
+    os.kill(frozen, signal.SIGSTOP)
+    try:
+        with ExitStack() as stack:
+            connect(pair, 30, stack)
+            assert connections(pair, other) == 30
+    finally:
+        os.kill(frozen, signal.SIGCONT)
 
 
 def test_a_dead_worker_is_replaced_while_the_other_one_serves(pair: Server) -> None:

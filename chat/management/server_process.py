@@ -20,6 +20,7 @@ from chatsite.server.supervisor import BACKLOG
 
 if TYPE_CHECKING:
     from chat.attachments.extraction import Extracted, NeedsConversion
+    from chatsite.server.accept_balance import AcceptBalance
 
 EXIT_SECONDS = 5.0
 # Longest time that a rendering thread keeps the interpreter lock while other threads wait. A page changes
@@ -72,17 +73,19 @@ def run(say: Say, listening: int | None = None) -> int:
     return 1 if problem else 0
 
 
-def run_worker(say: Say, listening: int, on_ready: Callable[[], None], pool_alive: int) -> int:
+def run_worker(
+    say: Say, listening: int, on_ready: Callable[[], None], pool_alive: int, balance: "AcceptBalance"
+) -> int:
     """Serve as one of several workers, until stopped or until the pool has died; return the exit code.
 
     `on_ready()` is called once the worker serves. `pool_alive` is a descriptor whose stream ends with the
-    pool.
+    pool. Connections are accepted by `balance`.
     """
     restore()
     metrics = None
     if settings.METRICS_BIND:
         metrics = metrics_server.listen(*settings.METRICS_BIND, shared=True)
-    server = _create(say, listening, on_ready, metrics)
+    server = _create(say, listening, on_ready, metrics, balance)
     loop = asyncio.get_event_loop()
 
     def on_pool_died() -> None:
@@ -101,6 +104,7 @@ def _create(
     listening: int | None,
     on_ready: Callable[[], None] | None = None,
     metrics: socket.socket | None = None,
+    balance: "AcceptBalance | None" = None,
 ) -> Any:
     """Start the engine; return the server around it, which `run()` starts.
 
@@ -134,6 +138,7 @@ def _create(
         on_stop=shut_down,
         on_force=engine.force_shutdown.set,
         on_listen=on_listen,
+        balance=balance,
     )
     # Exempt what is loaded so far, and stays, from garbage collection: that was a tenth of a send's cost.
     gc.collect()

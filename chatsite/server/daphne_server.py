@@ -27,10 +27,11 @@ from twisted.internet.protocol import connectionDone
 from twisted.web.http import HTTPChannel, _GenericHTTPChannelProtocol
 from zope.interface import implementer
 
-import chatsite.server.eager_transport  # noqa: F401
 from chat import request_id, tracing
 from chat.event_stream import TAKE_OVER, FrameSource
+from chatsite.server.accept_balance import AcceptBalance
 from chatsite.server.asgi_handler import UPLOAD
+from chatsite.server.eager_transport import CountedTransport
 from chatsite.server.early_errors import error_body
 from chatsite.server.limited_request import LimitedRequest
 from chatsite.server.stream_connection import StreamConnection
@@ -205,9 +206,11 @@ class ChatServer(daphne.server.Server):
         on_stop: Callable[[float], Awaitable[None]],
         on_force: Callable[[], None],
         on_listen: Callable[[], object],
+        balance: AcceptBalance | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, signal_handlers=False, server_name="", **kwargs)
+        self._balance = balance  # with the other workers of this port
         self.ports: list[Any] = []
         self.listen_failure: OSError | None = None  # set when a port could not be listened on
         self._on_stop, self._on_force, self._on_listen = on_stop, on_force, on_listen
@@ -236,6 +239,9 @@ class ChatServer(daphne.server.Server):
 
     def listen_success(self, port: Any) -> None:
         self.ports.append(port)
+        if self._balance:
+            port.transport = CountedTransport
+            self._balance.attach(port)
         super().listen_success(port)
         reactor.callWhenRunning(self._on_listen)
 
@@ -311,6 +317,8 @@ class ChatServer(daphne.server.Server):
             reactor.stop()
 
     def _stop_listening(self) -> None:
+        if self._balance:
+            self._balance.detach()
         while self.ports:
             self.ports.pop().stopListening()
 

@@ -10,6 +10,7 @@ Can go: when Twisted writes at once.
 
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any
 
 from twisted.internet import tcp
 
@@ -26,6 +27,20 @@ class EagerTransport(tcp.Server):
             with suppress(OSError):  # it accepts nothing now, or is broken: the loop finds out which
                 data = data[self.socket.send(data) :]
         self.write(data)
+
+
+class CountedTransport(EagerTransport):
+    """A connection that the balance of its port counts, see `accept_balance`."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.server.balance.add(1)
+
+    def connectionLost(self, reason: Any) -> None:
+        was_open = hasattr(self, "socket")  # Twisted may call this twice
+        super().connectionLost(reason)
+        if was_open:
+            self.server.balance.add(-1)
 
 
 tcp.Port.transport = EagerTransport  # a port looks up its connections' class by this name only

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
+from chatsite.server.accept_balance import NOT_LISTENING, AcceptBalance, ConnectionCounts
 from chatsite.server.supervisor import READY, RETIRE, pause_after
 
 HEALTHY_SECONDS = 60.0  # a worker that lived so long did not fail at its start
@@ -26,15 +27,20 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 logger = logging.getLogger(__name__)
 
 
-Serve = Callable[[bool, Callable[[], None], int], int]
+Serve = Callable[[bool, Callable[[], None], int, AcceptBalance], int]
 
 
 @dataclass(eq=False)
 class Worker:
-    """One forked process. `ready` is the read end of the pipe on which it tells that it serves."""
+    """One forked process.
+
+    `ready` is the read end of the pipe on which it tells that it serves, `slot` its place in the shared
+    counts of connections.
+    """
 
     pid: int
     ready: int
+    slot: int
     forked_at: float
     serves: bool = False
     retires: bool = False
@@ -43,9 +49,10 @@ class Worker:
 class WorkerPool:
     """Keep `count` workers running.
 
-    `serve(first, on_ready, pool_alive)` is what a worker does, the `first` one or another: it calls
-    `on_ready()` once it serves, and shuts down when the descriptor `pool_alive` reports the end of its
-    stream. It returns the exit code. `on_failure()` is called when a worker has ended by itself.
+    `serve(first, on_ready, pool_alive, balance)` is what a worker does, the `first` one or another: it calls
+    `on_ready()` once it serves, shuts down when the descriptor `pool_alive` reports the end of its stream,
+    and accepts connections by `balance`. It returns the exit code. `on_failure()` is called when a worker has
+    ended by itself.
     """
 
     def __init__(
@@ -57,6 +64,7 @@ class WorkerPool:
     ) -> None:
         self._control, self._count, self._serve, self._on_failure = control, count, serve, on_failure
         self._workers: list[Worker] = []  # the oldest first
+        self._connections = ConnectionCounts(count)
         self._alive, self._alive_writer = os.pipe()
         self._selector = selectors.DefaultSelector()
         self._stopping = False
@@ -94,16 +102,17 @@ class WorkerPool:
 
     def _fork(self) -> None:
         reader, writer = os.pipe()
+        slot = min({*range(len(self._connections))} - {worker.slot for worker in self._workers})
         pid = os.fork()
         if pid == 0:
             os.close(reader)
-            self._become_worker(writer)
+            self._become_worker(writer, slot)
         os.close(writer)
-        worker = Worker(pid, reader, time.monotonic())
+        worker = Worker(pid, reader, slot, time.monotonic())
         self._workers.append(worker)
         self._selector.register(reader, selectors.EVENT_READ, lambda _: self._on_ready(worker))
 
-    def _become_worker(self, ready: int) -> NoReturn:
+    def _become_worker(self, ready: int, slot: int) -> NoReturn:
         """Serve in the forked process, then end it without returning to the pool's code."""
         code = 1
         try:
@@ -118,7 +127,9 @@ class WorkerPool:
                 os.write(ready, READY)
                 os.close(ready)
 
-            code = self._serve(not self._has_served, on_ready, self._alive)
+            code = self._serve(
+                not self._has_served, on_ready, self._alive, AcceptBalance(self._connections, slot)
+            )
         except BaseException:
             logger.exception("A worker has failed.")
         finally:
@@ -170,6 +181,7 @@ class WorkerPool:
 
     def _on_end(self, worker: Worker, code: int) -> None:
         self._workers.remove(worker)
+        self._connections[worker.slot] = NOT_LISTENING
         if worker.ready >= 0:
             self._selector.unregister(worker.ready)
             os.close(worker.ready)

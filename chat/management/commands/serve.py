@@ -22,6 +22,7 @@ from chat.upstream.providers import shared_llama
 from chatsite import storage
 from chatsite.locks import exclusive
 from chatsite.server import supervisor, systemd
+from chatsite.server.accept_balance import AcceptBalance
 from chatsite.server.supervisor import listen
 from chatsite.server.worker_pool import WorkerPool
 
@@ -80,9 +81,9 @@ class Command(BaseCommand):
         server_process.preload()
         on_failure = _count_failures() if metrics.is_enabled() else lambda: None
 
-        def serve(first: bool, on_ready: Callable[[], None], pool_alive: int) -> int:
+        def serve(first: bool, on_ready: Callable[[], None], pool_alive: int, balance: AcceptBalance) -> int:
             say = self._say if first else _say_nothing
-            return server_process.run_worker(say, listening, on_ready, pool_alive)
+            return server_process.run_worker(say, listening, on_ready, pool_alive, balance)
 
         return WorkerPool(socket.socket(fileno=control), count, serve, on_failure).run()
 

@@ -1,7 +1,9 @@
 """Several processes: workers behind one port, PostgreSQL with Redis, and viewers at another process.
 
 The load client and the fake upstream share the cores with the server, so the streams that a machine can
-carry are not counted. They follow from the CPU time of the busiest worker, which gives out first.
+carry are not counted. They follow from the CPU time of the busiest worker, which gives out first. N workers
+get N times the streams of one process: at half of its load, a worker takes more time for each token, because
+its event loop finds fewer of them at once.
 """
 
 import os
@@ -43,9 +45,10 @@ class Size(Protocol):
 
 def lines(stage: Stage, one: Cost, size: Size) -> list[Line]:
     """`one`: the cost of a single process on SQLite in the same run."""
+    streams = size.streams * size.workers
     with _workers(stage, stage.template, size.workers) as (workers, chat):
-        several = cost(stage, workers, chat, size.streams, size.tokens, size.rounds)
-        share = _busiest_share(stage, workers, chat, size)
+        several = cost(stage, workers, chat, streams, size.tokens, size.rounds)
+        share = _busiest_share(stage, workers, Job(chat, Words(size.tokens, 0.02), streams, over=1.0))
     carry = CARRY_PER_WORKER * size.workers
     measured = [
         Line(f"CPU a token, {size.workers} workers / one process", several.token / one.token, "×"),
@@ -125,10 +128,10 @@ def _started(server: Server) -> Iterator[Server]:
         server.end()
 
 
-def _busiest_share(stage: Stage, workers: Workers, chat: Chat, size: Size) -> float:
+def _busiest_share(stage: Stage, workers: Workers, job: Job) -> float:
     """Return which part of the workers' CPU time the busiest of them spends on many streams."""
     before = [worker.cpu() for worker in workers.all]
-    stage.complete(Job(chat, Words(size.tokens, 0.02), size.streams, over=1.0))
+    stage.complete(job)
     spent = [worker.cpu() - earlier for worker, earlier in zip(workers.all, before, strict=True)]
     return max(spent) / sum(spent)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import uuid
 from typing import IO, Any
 
 from django.conf import settings
@@ -51,17 +52,22 @@ def stored_bytes(fields: dict[str, Any]) -> int:
     return max(int(fields["size"]), fields.get("tokens", 0) * BYTES_PER_TOKEN)
 
 
-def store(user: User, name: str, picture: Picture) -> Attachment:
-    """Store the picture as an unsent attachment of the user. Raises TooManyUnsent and QuotaExceeded."""
+def store(user: User, name: str, picture: Picture, key: uuid.UUID | None = None) -> Attachment:
+    """Store the picture as an unsent attachment of the user. Raises TooManyUnsent and QuotaExceeded.
+
+    `key`: its id, if the same upload can come again; then what the first one stored is returned.
+    """
     sha256, fields = sha256_of(picture.content), picture_fields(picture)
     check_room(user, stored_bytes(fields))  # before the file is written, which a refusal would leave behind
     keep_file(sha256, picture.content)
     with write_lock(), transaction.atomic():
-        return _create(user, name, {"file_id": sha256, **fields})
+        return _create(user, name, key, {"file_id": sha256, **fields})
 
 
-def store_document(user: User, name: str, file: IO[bytes], document: Extracted) -> Attachment:
-    """Store the document in `file`, with its text, as an unsent attachment of the user.
+def store_document(
+    user: User, name: str, file: IO[bytes], document: Extracted, key: uuid.UUID | None = None
+) -> Attachment:
+    """Store the document in `file`, with its text, as an unsent attachment of the user; `key` as in `store`.
 
     Raises TooManyUnsent and QuotaExceeded.
     """
@@ -69,15 +75,26 @@ def store_document(user: User, name: str, file: IO[bytes], document: Extracted) 
     check_room(user, stored_bytes(fields))  # see `store`
     keep_file(sha256, file)
     with write_lock(), transaction.atomic():
-        stored = _create(user, name, {"file_id": sha256, **fields})
+        stored = _create(user, name, key, {"file_id": sha256, **fields})
         keep_pages(sha256, document)
         return stored
 
 
-def _create(user: User, name: str, fields: dict[str, Any]) -> Attachment:
+def _create(user: User, name: str, key: uuid.UUID | None, fields: dict[str, Any]) -> Attachment:
     user.lock()  # of two uploads at the same time, the second counts the first
+    if key and (earlier := Attachment.objects.filter(pk=key).first()):
+        return earlier
     check_room(user, stored_bytes(fields))
-    return Attachment.objects.create(owner=user, name=names.clean(name, fields["media_type"]), **fields)
+    name = names.clean(name, fields["media_type"])
+    return Attachment.objects.create(pk=key or uuid.uuid4(), owner=user, name=name, **fields)
+
+
+def key_in_form(form: uuid.UUID, user: User, position: int, file: IO[bytes]) -> uuid.UUID:
+    """Return the id of a form's file, the same whenever the same person sends the form again.
+
+    `position`: among the files of the form, because one file can be chosen twice.
+    """
+    return uuid.uuid5(form, f"{user.pk} {position} {sha256_of_file(file)}")
 
 
 def picture_fields(picture: Picture) -> dict[str, Any]:

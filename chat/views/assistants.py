@@ -30,8 +30,8 @@ from chat.publication import may_publish, require_permission
 from . import (
     access,
     assistant_fields,
-    attachments,
     file_types,
+    form_files,
     model_groups,
     parameter_form,
     request_fields,
@@ -158,8 +158,8 @@ async def _save_with_files(request: HttpRequest, assistant: uuid.UUID | None) ->
     """Create or edit an assistant, with the documents and the picture that came with its form."""
     own = await run_in_db(_own, request, assistant)
     try:
-        async with attachments.from_form(request, documents_only=True) as uploaded:
-            image = await attachments.image_from_form(request)
+        async with form_files.from_form(request, documents_only=True) as uploaded:
+            image = await form_files.image_from_form(request)
             return await run_in_db(_save, request, own, uploaded, image)
     except RequestError as refusal:
         if wants_json(request):

@@ -3,8 +3,7 @@
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import closing
 from typing import IO, Any
 
 from django.conf import settings
@@ -19,18 +18,16 @@ from chat.admin.access_log import record_once
 from chat.assistants import documents
 from chat.attachments import files, reading, uploads
 from chat.attachments.conversion import convert
-from chat.attachments.decoding import Picture, decode
+from chat.attachments.decoding import Picture
 from chat.attachments.extraction import Extracted, NeedsConversion
-from chat.attachments.names import clean
 from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
 from chat.attachments.readers import READERS
-from chat.attachments.receiving import FILE, IMAGE, UNREADABLE, AttachmentUploadHandler, ReceivedFile
+from chat.attachments.receiving import FILE, UNREADABLE, AttachmentUploadHandler, ReceivedFile
 from chat.db import run_in_db, write_lock
 from chat.engine.engine import get_engine
-from chat.exceptions import BadRequest, Forbidden, NotFound, RequestError, UnsupportedMediaType
+from chat.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
 from chat.fair_executor import RENDER_POOL
 from chat.models import Attachment, User
-from chat.models.assistant import IMAGE_SIDE
 from chat.models.attachment import LONGEST_ALT
 
 from . import access, request_fields
@@ -43,14 +40,14 @@ MAX_WAITING = 8  # uploads of one person that wait for a reader
 @access.require_methods("POST")
 async def upload(request: HttpRequest) -> HttpResponseBase:
     """Receive, read and store one picture or document; answer with what `describe` returns."""
-    user = await run_in_db(_uploader, request)
+    user = await run_in_db(get_uploader, request)
     if READERS.waiting(user.pk) >= MAX_WAITING:
         words = _("You add too many files at once. Wait until these are added.")
         raise TooManyAtOnce(words, retry_after=5)
     # Parsing a large form takes a while, so neither the event loop nor a database thread may do it.
     received = await asyncio.wrap_future(RENDER_POOL.submit(user.pk, _receive, request))
     with closing(received.file):
-        stored = await _store(user, received)
+        stored = await store(user, received)
     return JsonResponse(describe(stored), status=201)
 
 
@@ -59,85 +56,25 @@ async def upload(request: HttpRequest) -> HttpResponseBase:
 upload.csrf_exempt = True  # type: ignore[attr-defined]
 
 
-@asynccontextmanager
-async def from_form(request: HttpRequest, *, documents_only: bool = False) -> AsyncIterator[list[uuid.UUID]]:
-    """Store the files of a form, from a page without scripts. Yield their ids in their order.
-
-    If the block raises a refusal, they are deleted: the page that shows it cannot name them. Raises the same
-    refusals as an upload, and NotADocument for a picture among `documents_only`.
-    `chatsite/attachment_forms.py` has received the form.
-    """
-    stored: list[uuid.UUID] = []
-    try:
-        if several := _received(request, FILE):
-            user = await run_in_db(_uploader, request)
-            for received in several:
-                with _named(received):
-                    added = await _store(user, received, documents_only=documents_only)
-                stored.append(added.pk)
-        yield stored
-    except RequestError:
-        if stored:
-            await run_in_db(_discard, stored)
-        raise
-
-
-async def image_from_form(request: HttpRequest) -> uuid.UUID | None:
-    """Store the picture of an assistant's form as a small square. Return its id, None if there is none.
-
-    Raises the same refusals as an upload.
-    """
-    several = _received(request, IMAGE)
-    if not several:
-        return None
-    user = await run_in_db(_uploader, request)
-    file, name = several[0].file, several[0].name
-    found = await asyncio.wrap_future(READERS.submit(user.pk, decode, file, IMAGE_SIDE))
-    storing = files.POOL.submit(user.pk, uploads.store, user, name, found)
-    return (await asyncio.shield(asyncio.wrap_future(storing))).pk
-
-
-def _received(request: HttpRequest, field: str) -> list[ReceivedFile]:
-    """Return the files of one field that `chatsite/attachment_forms.py` has received."""
-    handler: AttachmentUploadHandler | None = getattr(request, "attachment_form", None)
-    return handler.of(field) if handler else []
-
-
-@contextmanager
-def _named(received: ReceivedFile) -> Iterator[None]:
-    """Let a refusal say which of several files it concerns."""
-    try:
-        if not received.size:
-            raise BadRequest(empty())
-        yield
-    except RequestError as refusal:
-        name = clean(received.name, "")
-        if name not in refusal.message:
-            refusal.message = f"{name}: {refusal.message}"
-        raise
-
-
 def empty() -> str:
     return _("Choose a file that isn’t empty.")
 
 
-def _discard(stored: list[uuid.UUID]) -> None:
-    with write_lock():
-        Attachment.objects.unsent().filter(pk__in=stored).delete()
-
-
-async def _store(user: User, received: ReceivedFile, *, documents_only: bool = False) -> Attachment:
+async def store(
+    user: User, received: ReceivedFile, *, documents_only: bool = False, key: uuid.UUID | None = None
+) -> Attachment:
+    """Read the file and store it; `key` as in `uploads.store`. Raises the refusals of an upload."""
     file, name = received.file, received.name
     found = await _read(user, received)
     if documents_only and isinstance(found, Picture):
         raise documents.picture_refused(name)
     # Shielded: what is stored gets its row.
     if isinstance(found, Picture):
-        storing = files.POOL.submit(user.pk, uploads.store, user, name, found)
+        storing = files.POOL.submit(user.pk, uploads.store, user, name, found, key)
     else:
         # The file is closed when the request ends, also before this has run.
         kept = os.fdopen(os.dup(file.fileno()), "rb")
-        storing = files.POOL.submit(user.pk, _store_document, user, name, kept, found)
+        storing = files.POOL.submit(user.pk, _store_document, user, name, kept, found, key)
     stored = await asyncio.shield(asyncio.wrap_future(storing))
     if not stored.is_picture:
         (await get_engine()).document_ranking.on_uploaded(stored)
@@ -152,9 +89,11 @@ async def _read(user: User, received: ReceivedFile) -> Picture | Extracted:
         return await convert((await get_engine()).client, user.pk, file, needed)
 
 
-def _store_document(user: User, name: str, file: IO[bytes], found: Extracted) -> Attachment:
+def _store_document(
+    user: User, name: str, file: IO[bytes], found: Extracted, key: uuid.UUID | None
+) -> Attachment:
     with file:
-        return uploads.store_document(user, name, file, found)
+        return uploads.store_document(user, name, file, found, key)
 
 
 @access.require_methods("GET", "HEAD", "POST", "PATCH", "DELETE")
@@ -189,7 +128,7 @@ def describe(attachment: Attachment) -> dict[str, Any]:
     return told
 
 
-def _uploader(request: HttpRequest) -> User:
+def get_uploader(request: HttpRequest) -> User:
     """Return the person who may upload a file now. Raises a RequestError otherwise."""
     user = access.get_user(request)
     if not settings.ATTACHMENTS:

@@ -23,7 +23,7 @@ from chat.timezones import timezone_of
 from chat.turns.commands import Command
 from chat.turns.store import StoredTurn, select_version
 
-from . import access, attachments, login, pages, request_parsers
+from . import access, form_files, login, pages, request_parsers
 from .errors import is_form, wants_json
 from .responses import event_stream, to_conversation, to_message
 
@@ -35,7 +35,7 @@ MAX_RANKINGS = 4
 async def send(request: HttpRequest, conversation: uuid.UUID | None = None) -> HttpResponseBase:
     """Add a turn to a conversation; without one, start a new conversation with it."""
     try:
-        async with attachments.from_form(request) as attached:
+        async with form_files.from_form(request) as attached:
             parse = partial(request_parsers.question, conversation=conversation, attached=attached)
             return await _start_run(request, parse)
     except RequestError as refusal:

@@ -2,6 +2,7 @@
 
 import socket
 import time
+import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -187,6 +188,29 @@ def test_a_page_without_scripts_sends_its_pictures_with_the_form(server: Server,
     assert page.index('width="1300"') < page.index('width="41"')
     assert send_without_a_file(carol, f"{answer.headers['Location']}messages/").status_code in (303, 409)
     assert left(server) == []
+
+
+def test_a_form_that_is_sent_twice_with_its_files_asks_once(server: Server, database: Database) -> None:
+    carol, key = server.person("carol"), str(uuid.uuid4())
+    sent = [pictures.jpeg(60), pictures.jpeg(60), pictures.jpeg(61)]
+    first = send_form(carol, *sent, client_key=key)
+    before = questions(database), count(database)
+    again = send_form(carol, *sent, client_key=key)
+    assert (again.status_code, again.headers["Location"]) == (303, first.headers["Location"])
+    assert (questions(database), count(database), left(server)) == (*before, [])
+    other = send_form(carol, pictures.jpeg(62), client_key=key)
+    assert other.headers["Location"] != first.headers["Location"]
+    stranger = send_form(server.person("bob"), *sent, client_key=key)
+    assert stranger.headers["Location"] not in (first.headers["Location"], other.headers["Location"])
+
+
+def test_a_form_that_is_sent_twice_at_once_asks_once(server: Server, database: Database) -> None:
+    carol, key, before = server.person("carol"), str(uuid.uuid4()), questions(database)
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda _n: send_form(carol, pictures.jpeg(63), client_key=key), range(2)))
+    assert [answer.status_code for answer in answers] == [303, 303]
+    assert len({answer.headers["Location"] for answer in answers}) == 1
+    assert questions(database) == before + 1
 
 
 @pytest.mark.parametrize(

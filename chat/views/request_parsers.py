@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.conf import settings as site_settings
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
@@ -44,7 +45,9 @@ def question(
     known = ["content", "client_key", "model", "system", ATTACHMENTS, *parameter_fields(request)]
     sent = request_fields.parse(request, *known, *more)
     attachments = _at_most((*(_attachments(sent) or ()), *attached))
-    content = _content(sent, required=not attachments)
+    content = _content(sent, required=not attachments and not is_form(request))
+    if not content and not attachments:
+        raise BadRequest(_nothing_sent())
     return SendMessage(
         content=content,
         client_key=_client_key(request, sent, " ".join([content, *map(str, attachments)])),
@@ -144,6 +147,11 @@ def _content(sent: dict[str, Any], *, required: bool) -> str:
     """Return the question's text; "" if it is blank and not `required`."""
     content = request_fields.parse_text(sent, "content", MAX_QUESTION_CHARS, required=required) or ""
     return content if content.strip() else ""
+
+
+def _nothing_sent() -> str:
+    """Return what to say to a person, who does not know field names."""
+    return _("Write a message or add a file.") if site_settings.ATTACHMENTS else _("Write a message.")
 
 
 def _attachments(sent: dict[str, Any]) -> tuple[uuid.UUID, ...] | None:

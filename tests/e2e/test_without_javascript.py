@@ -208,9 +208,10 @@ def test_a_failed_reply_is_tried_again(chat: ChatPage) -> None:
 
 
 def test_a_blank_question_gets_a_page_that_says_why(chat: ChatPage) -> None:
-    chat.box.fill("   ")
-    chat.send.click()
-    expect(chat.page.get_by_text("can’t be empty.")).to_be_visible()
+    for typed in ("   ", ""):
+        chat.box.fill(typed)
+        sent(chat)
+        expect(chat.page.get_by_text("Write a message or add a file.")).to_be_visible()
 
 
 def test_files_are_not_offered_while_the_form_is_hidden(chat: ChatPage) -> None:
@@ -234,3 +235,12 @@ def test_pictures_are_chosen_and_sent(chat: ChatPage, tmp_path: Path) -> None:
     address = chat.page.locator(".question .pictures a").first.get_attribute("href")
     assert address
     assert pictures.opened(chat.page.request.get(address).body()).size == (40, 48)
+
+
+def test_a_picture_alone_is_sent(chat: ChatPage, tmp_path: Path) -> None:
+    (tmp_path / "cat.jpg").write_bytes(pictures.jpeg())
+    chat.page.locator("select#model").select_option("@cf/google/gemma-4-26b-a4b-it")
+    chat.page.get_by_role("button", name="Add files").set_input_files(tmp_path / "cat.jpg")
+    ask(chat, "")
+    expect(chat.page.locator(".question .pictures img")).to_have_count(1)
+    expect(chat.reply).to_have_attribute("data-status", "complete")

@@ -1,6 +1,7 @@
 """Exceptions that refuse a request before its stream begins. When one is raised, nothing has been changed."""
 
 import uuid
+from collections.abc import Iterable
 
 
 class RequestError(Exception):
@@ -25,9 +26,13 @@ class BadRequest(RequestError):
 
 
 class AttachmentNotFound(BadRequest):
-    """An attachment is unknown, another user's, or already sent."""
+    """Attachments, those of the ids `attachments`, are unknown, another user's, or already sent."""
 
     code = "attachment_not_found"
+
+    def __init__(self, message: str, attachments: Iterable[uuid.UUID]) -> None:
+        super().__init__(message)
+        self.attachments = list(attachments)
 
 
 class ModelCannotSee(BadRequest):

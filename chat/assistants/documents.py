@@ -26,8 +26,8 @@ def check(user: User, documents: Sequence[uuid.UUID], image: uuid.UUID | None) -
         raise BadRequest(words % {"most": MAX_DOCUMENTS})
     ids = {*documents, *([image] if image else [])}
     found = _own(user).in_bulk(ids) if ids else {}
-    if len(found) < len(ids):
-        raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."))
+    if missing := ids - found.keys():
+        raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."), missing)
     if picture := next((found[key] for key in documents if found[key].is_picture), None):
         raise picture_refused(picture.name)
     if image and not _is_square(found[image]):

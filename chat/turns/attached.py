@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 def unsent(user: User, ids: Sequence[uuid.UUID]) -> list[Attachment]:
     """Return the user's unsent uploads of these ids, in this order. Raises AttachmentNotFound."""
-    return _find(ids, Attachment.objects.filter(owner=user).unsent()) if ids else []
+    return _find(user, ids, Attachment.objects.filter(owner=user).unsent()) if ids else []
 
 
 def for_edit(user: User, message: Message, ids: Sequence[uuid.UUID] | None) -> list[Attachment]:
@@ -38,14 +38,25 @@ def for_edit(user: User, message: Message, ids: Sequence[uuid.UUID] | None) -> l
     if not ids:
         return []
     own = Attachment.objects.filter(owner=user).unsent() | Attachment.objects.filter(message=message)
-    return _find(ids, own)
+    return _find(user, ids, own)
 
 
-def _find(ids: Sequence[uuid.UUID], among: AttachmentQuerySet) -> list[Attachment]:
+def _find(user: User, ids: Sequence[uuid.UUID], among: AttachmentQuerySet) -> list[Attachment]:
     found = {each.pk: each for each in among.filter(pk__in=ids)}
-    if len(found) < len(ids):
-        raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."))
+    if missing := [id_ for id_ in ids if id_ not in found]:
+        raise _not_found(user, missing)
     return [found[id_] for id_ in ids]
+
+
+def _not_found(user: User, ids: Sequence[uuid.UUID]) -> AttachmentNotFound:
+    """Name those that were sent, such as from the same draft in another tab. Of others no name is left."""
+    sent = Attachment.objects.filter(owner=user, pk__in=ids).in_bulk()
+    if len(sent) < len(ids):
+        gone = [id_ for id_ in ids if id_ not in sent]
+        return AttachmentNotFound(_("A file isn’t there anymore. Add it again."), gone)
+    names = ", ".join(sent[id_].name for id_ in ids)
+    words = _("Already sent with another message: %(names)s. Add again what this message needs.")
+    return AttachmentNotFound(words % {"names": names}, ids)
 
 
 def check(attachments: Collection[Attachment], model: LlmModel) -> None:
@@ -79,7 +90,7 @@ def save(attachments: Sequence[Attachment], question: Message) -> None:
         elif not update(
             Attachment, {"message_id": question.pk, "position": position}, id=each.pk, message_id=None
         ):
-            raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."))
+            raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."), [each.pk])
     if copies:
         insert(*copies)
 

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from chat import requester
 from chat.db import run_in_db
 from chat.db_errors import unavailable
-from chat.exceptions import BadRequest, NotAuthenticated, NotFound, RequestError
+from chat.exceptions import AttachmentNotFound, BadRequest, NotAuthenticated, NotFound, RequestError
 from chat.model_catalog import catalog
 from chat.models import Conversation, Message, Run, User
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
@@ -147,7 +147,9 @@ def require_methods(*methods: str, page: bool = False, part: bool = False) -> Ca
 
 
 def _refuse(request: HttpRequest, refusal: RequestError) -> HttpResponse:
-    more = {"run": str(refusal.run)} if refusal.run else {}
+    more: dict[str, Any] = {"run": str(refusal.run)} if refusal.run else {}
+    if isinstance(refusal, AttachmentNotFound):
+        more["attachments"] = [str(each) for each in refusal.attachments]
     return refuse(
         request,
         refusal.status,

@@ -22,6 +22,7 @@ export class AttachmentTray {
   #changed = () => {};
   #items = []; // {attachment?, row, file?, upload?, hasFailed?}
   #failures = []; // sentences: why files of the last choice were not added
+  #names = new Map(); // of all attachments that were in the tray, by id
   #unsent = []; // attachments that left the tray and are not accepted yet
   #loading = Promise.resolve();
 
@@ -42,6 +43,7 @@ export class AttachmentTray {
     this.#root.addEventListener('click', (event) => this.#onClick(event));
     document.getElementById('model')?.addEventListener('change', () => this.#onModelChange());
     addEventListener('online', () => this.#retryAll());
+    addEventListener('attachments-missing', ({ detail }) => this.#removeLost(detail));
     this.put(attachments);
     this.#changed = changed;
   }
@@ -119,6 +121,7 @@ export class AttachmentTray {
 
   #fill(item, attachment) {
     item.attachment = attachment;
+    this.#names.set(attachment.id, attachment.name);
     item.row.show(attachment, () => this.#removeIfGone(item));
   }
 
@@ -205,6 +208,15 @@ export class AttachmentTray {
   async #removeIfGone(item) {
     const response = await fetch(item.attachment.url, { method: 'HEAD' }).catch(() => null);
     if (response?.status === 404) this.#remove(item);
+  }
+
+  /** Remove what the server refused as missing, such as sent from another tab, and name it. */
+  #removeLost({ attachments, message }) {
+    const lost = this.#items.filter(({ attachment }) => attachments.includes(attachment?.id));
+    for (const item of lost) this.#remove(item);
+    const names = attachments.flatMap((id) => this.#names.get(id) ?? []); // also of those that left meanwhile
+    const unnamed = names.filter((name) => !message.includes(name));
+    if (unnamed.length) this.#page.setNotice(`${unnamed.join(', ')}: ${message}`);
   }
 
   #remove(item) {

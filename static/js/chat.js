@@ -431,9 +431,9 @@ class Chat {
     else if (kind === 'unreachable') this.page.showNotice('unreachable');
   }
 
-  #showRefusal({ message, retry_after: seconds }) {
-    this.page.setNotice(message || this.page.text('refused'));
-    if (seconds) import('./countdown.js').then((module) => module.countDown(this.page, this.page.notice, seconds));
+  #showRefusal(error) {
+    this.page.setNotice(error.message || this.page.text('refused'));
+    import('./refusal.js').then((module) => module.onRefused(this.page, error), () => {});
   }
 
   // The page

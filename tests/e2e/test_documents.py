@@ -240,6 +240,44 @@ def test_a_document_alone_gives_the_conversation_its_name(chat: Documents) -> No
     expect(chat.page.locator("#conversations li").first).to_contain_text("report.pdf")
 
 
+def test_a_file_that_another_tab_has_sent_is_named_and_leaves_the_box(chat: Documents) -> None:
+    chat.add(REPORT, NOTES)
+    chat.box.fill(question(SHORT, "Well?"))
+    chat.page.wait_for_timeout(600)  # the draft is saved
+    other = Documents(chat.page.context.new_page())
+    other.page.goto(chat.page.url)
+    expect(other.added).to_have_count(2)
+    other.tray.get_by_role("button", name="Remove notes.txt").click()
+    other.ask_shortly("First")
+    other.ended()
+    chat.box.press("Enter")
+    expect(chat.page.locator("#notice")).to_have_text("notes.txt: A file isn’t there anymore. Add it again.")
+    expect(chat.added).to_have_count(1)
+    chat.box.press("Enter")
+    expect(chat.page.locator("#notice")).to_contain_text("Already sent with another message: report.pdf.")
+    expect(chat.tray).to_be_hidden()
+    chat.box.press("Enter")
+    chat.ended()
+
+
+def test_a_file_that_is_gone_leaves_the_edit(chat: Documents) -> None:
+    chat.ask_shortly("One")
+    chat.ended()
+    chat.questions.get_by_role("button", name="Edit", exact=True).click()
+    edit = chat.page.locator(".edit")
+    edit.locator("input[type=file]").set_input_files([NOTES])  # type: ignore[list-item]
+    shown = edit.locator(".document a:visible")
+    expect(shown).to_have_count(1)
+    chat.page.evaluate(
+        "url => fetch(url, {method: 'DELETE', headers: {'X-CSRFToken': "
+        "document.querySelector('[name=csrfmiddlewaretoken]').value, Accept: 'application/json'}})",
+        shown.get_attribute("href").removesuffix("text/"),
+    )
+    edit.get_by_role("button", name="Save and send").click()
+    expect(chat.page.locator("#notice")).to_contain_text("notes.txt: ")
+    expect(shown).to_have_count(0)
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing(window: Window, server: Server, width: int) -> None:
     chat = Documents.open(window, server, width=width, **WINDOW)

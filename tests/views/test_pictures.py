@@ -120,7 +120,10 @@ def test_unknown_picture_is_refused_and_nothing_is_stored(server: Server, alice:
         asked(alice, "First", model=SEEING, attachments=[id_])
     good, before = uploaded(alice, width=70), counts(server)
     body = {"content": "Well?", "model": SEEING, "attachments": [good["id"], id_]}
-    assert refused(alice.post("/c/", body)) == (400, "attachment_not_found")
+    answer = alice.post("/c/", body)
+    assert refused(answer) == (400, "attachment_not_found")
+    assert answer.json()["error"]["attachments"] == [id_]
+    assert ("cat.jpg" in answer.json()["error"]["message"]) is (whose == "sent")  # the names that are known
     assert counts(server) == before
     asked(alice, "Well?", model=SEEING, attachments=[good["id"]])  # it is still unsent
 
@@ -131,6 +134,7 @@ def test_another_persons_picture_cannot_be_edited_into_a_question(server: Server
     body = {"content": "Two", "attachments": [theirs]}
     answer = alice.post(f"/messages/{first.meta['user_message']}/edit/", body)
     assert refused(answer) == (400, "attachment_not_found")
+    assert answer.json()["error"]["attachments"] == [theirs]
 
 
 @pytest.mark.parametrize("edits", [False, True], ids=["send", "edit"])

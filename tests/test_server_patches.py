@@ -22,11 +22,13 @@ from twisted.internet.abstract import FileDescriptor
 from twisted.web import http
 
 from chatsite.server.asgi_handler import Handler
-from chatsite.server.daphne_server import ChatServer, DeadlineChannel, FlowControlledRequest, LimitedFactory
+from chatsite.server.daphne_server import ChatServer, FlowControlledRequest, LimitedFactory
+from chatsite.server.deadline_channel import DeadlineChannel
 from chatsite.server.limited_request import LimitedRequest
 from tests.support.manage import run_manage
 
 SERVER, REQUEST = "chatsite/server/daphne_server.py", "chatsite/server/limited_request.py"
+CHANNEL = "chatsite/server/deadline_channel.py"
 TRANSPORT = "chatsite/server/eager_transport.py"
 HANDLER, MODULES = "chatsite/server/asgi_handler.py", "chatsite/server/unused_modules.py"
 MIDDLEWARE, STREAM = "chatsite/async_middleware.py", "chatsite/server/stream_connection.py"
@@ -43,6 +45,8 @@ PATCHED: dict[str, list[tuple[Callable[..., Any], str]]] = {
         (daphne.server.Server.kill_all_applications, "4e1618c6f787"),
         (daphne.http_protocol.HTTPFactory.buildProtocol, "35e878a6e0e4"),
         (http.HTTPFactory.log, "e9acff05b9a5"),
+    ],
+    CHANNEL: [
         (http.HTTPChannel.connectionMade, "95b71a1bc3ab"),
         (http.HTTPChannel.checkPersistence, "3f0cb5b5a40e"),
         (http.HTTPChannel.dataReceived, "152316e9ce50"),

@@ -13,7 +13,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.support.settings")
 django.setup()  # the limits of uploads look up sessions and keys
 
 import chatsite.server.unused_modules  # noqa: E402, F401 - before Daphne
-from chatsite.server.daphne_server import ChatServer, DeadlineChannel  # noqa: E402
+from chatsite.server.daphne_server import ChatServer  # noqa: E402
+from chatsite.server.deadline_channel import DeadlineChannel  # noqa: E402
 
 SECONDS, RATE = 2.0, 1_000
 

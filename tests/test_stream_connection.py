@@ -117,7 +117,8 @@ def test_a_client_that_wants_one_response_is_closed(
 
 
 def test_an_idle_viewer_takes_less_than_10_kilobytes(server: Server) -> None:
-    with server.person("alice").ask("fake: held key=idle after=1 tokens=2") as stream, ExitStack() as open_streams:
+    question = "fake: held key=idle after=1 tokens=2"
+    with server.person("alice").ask(question) as stream, ExitStack() as open_streams:
         stream.until(1)
         assert server.process
         assert server.process.pid

@@ -2,6 +2,7 @@
 
 import json
 import re
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ from django.test import Client
 from django.urls import resolve
 from twisted.web.http import HTTPFactory
 
+from chat.attachments.receiving import body_limit
 from chat.engine.engine import PING_SECONDS
+from chat.transfer.uploads import PATH as IMPORT_PATH
 from chat.upstream.timeouts import Timeouts
 from chatsite.env import NAMES
+from chatsite.server.large_bodies import API_PATHS
 from chatsite.server.limited_request import MAX_BODY_BYTES, TOO_LONG
 from tests.deploy.dockerfile import instructions
 from tests.deploy.fronts import DEPLOY
@@ -110,6 +114,35 @@ def test_a_proxy_ends_an_idle_connection_before_the_server_does(kept: str) -> No
 def test_nginx_refuses_what_the_chat_refuses_in_the_same_words() -> None:
     assert int(found(r"client_max_body_size (\d+)m;", NGINX)) * 1_048_576 == MAX_BODY_BYTES
     assert json.loads(found(r"return 413 '(.*)';", NGINX)) == json.loads(TOO_LONG)
+
+
+def test_nginx_passes_on_what_the_chat_takes_in_larger_bodies() -> None:
+    """Other paths have the limit of all bodies, which nginx keeps itself."""
+    one = uuid.UUID(int=0)
+    uploads = [
+        "/attachments/",
+        "/c/",
+        f"/c/{one}/messages/",
+        *(f"/settings/assistants/{each}" for each in ("", f"{one}/")),
+    ]
+    programs = [
+        "/v1/chat/completions",
+        "/client/v4/accounts/acc/ai/run",
+        "/client/v4/accounts/acc/ai/run/@cf/a/b",
+    ]
+    assert all(body_limit(b"POST", path.encode(), b"multipart/form-data") for path in uploads)
+    assert all(API_PATHS.match(path.encode()) for path in programs)
+    passed_on = re.compile("|".join(re.findall(r"location ~ (\S+) \{\n +client_max_body_size 0;", NGINX)))
+    others = [
+        "/",
+        "/v1/models",
+        f"/c/{one}/",
+        f"/messages/{one}/edit/",
+        "/accounts/login/",
+        "/settings/data/",
+    ]
+    assert all(passed_on.search(path) for path in [*uploads, *programs, IMPORT_PATH.decode()])
+    assert not any(passed_on.search(path) for path in others)
 
 
 def test_each_stop_waits_for_the_last_replies() -> None:

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from chatsite.server.limited_request import TOO_LONG
+from tests.attachments import pictures
 from tests.conftest import missing
 from tests.deploy.fronts import FRONTS, HOST, Front
 from tests.fake_cloudflare.server import Fake
@@ -22,6 +23,7 @@ from tests.support.people import CSRF, PASSWORD, SESSIONS
 from tests.support.server import Person, Server, Servers
 
 MIB = 1_048_576
+SEEING = "@cf/google/gemma-4-26b-a4b-it"
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
 STREAM_HEAD += b"Transfer-Encoding: chunked\r\n\r\n"
 FORGED = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "http", "Forwarded": "for=203.0.113.9"}
@@ -164,12 +166,13 @@ def test_cookies_are_secure_and_http_leads_to_https(site: Site) -> None:
     assert plain.headers["location"].endswith("/c/x?y=1")
 
 
+@pytest.mark.parametrize("path", ["/c/", f"/messages/{uuid.UUID(int=0)}/edit/"])
 @pytest.mark.parametrize("chunked", [False, True], ids=["with a length", "chunked"])
-def test_a_body_that_is_too_large_gets_the_chats_own_answer(site: Site, chunked: bool) -> None:
+def test_a_body_that_is_too_large_gets_the_chats_own_answer(site: Site, chunked: bool, path: str) -> None:
     body = json.dumps({"content": "x" * 3 * MIB}).encode()
     content: Any = (body[at : at + 65_536] for at in range(0, len(body), 65_536)) if chunked else body
     answer = site.person("alice").client.post(
-        "/c/", content=content, headers={"Content-Type": "application/json"}
+        path, content=content, headers={"Content-Type": "application/json"}
     )
     assert answer.status_code == 413
     assert answer.json() == json.loads(TOO_LONG)
@@ -194,6 +197,34 @@ def test_an_import_that_is_too_large_leads_back_to_its_page(site: Site) -> None:
     answer = upload(site, "alice", 4 * MIB)
     assert answer.status_code == 303
     assert answer.headers["location"].endswith("/settings/data/?problem=large")
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [("/c/", {"content": "What?", "model": SEEING}), ("/settings/assistants/", {"name": "A helper"})],
+    ids=["a question", "an assistant"],
+)
+def test_a_form_without_scripts_brings_a_file_that_is_larger_than_other_bodies(
+    site: Site, path: str, fields: dict[str, str]
+) -> None:
+    picture = pictures.noise(1_300, 1_100)
+    assert len(picture) > MIB
+    field = "file" if path == "/c/" else "image_file"
+    answer = site.person("alice").client.post(
+        path,
+        data={**fields, "csrfmiddlewaretoken": CSRF},
+        files={field: ("noise.jpg", picture)},
+        headers={"Accept": "text/html", "X-CSRFToken": ""},
+    )
+    assert answer.status_code == 303
+
+
+def test_a_program_sends_pictures_that_are_larger_than_other_bodies(site: Site) -> None:
+    """Whose body is looked at by the chat: its key is not one."""
+    headers = {"Authorization": "Bearer no-such-key"}
+    for path in ("/v1/chat/completions", "/client/v4/accounts/acc/ai/run/@cf/any/model"):
+        answer = site.person("").client.post(path, json={"content": "x" * 3 * MIB}, headers=headers)
+        assert answer.status_code == 401, answer.text
 
 
 def test_the_proxy_compresses_nothing_that_the_chat_does_not(site: Site) -> None:

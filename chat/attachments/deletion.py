@@ -8,13 +8,16 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from chat.db import short_transaction, write_lock
-from chat.models import Attachment, AttachmentFile
+from chat.models import Attachment, AttachmentFile, FileDeletion
 
 from . import files
+from .problems import StorageUnavailable
 
 UNSENT_FOR = timedelta(hours=24)
 UNUSED_FOR = timedelta(hours=1)  # after the last upload of this content, which may not have its row yet
 STRAY_FOR = timedelta(days=1)
+# Far longer than a storage takes to answer or to fail: then the process that deletes a file has died.
+CUT_OFF_AFTER = timedelta(minutes=5)
 BATCH_FILES = 50
 SHA256 = re.compile("[0-9a-f]{64}")
 FOLDERS = [f"{number:02x}" for number in range(256)]
@@ -34,7 +37,7 @@ def unused() -> QuerySet[AttachmentFile]:
 
 def delete_unused(rows: QuerySet[AttachmentFile], stop: Stop) -> int:
     """Delete unused files with their rows until `stop()`. Return their number. Raises StorageUnavailable."""
-    deleted, last = 0, ""
+    deleted, last = _finish_cut_off(stop), ""
     while not stop():
         found = rows.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)
         keys = list(found[:BATCH_FILES])
@@ -48,17 +51,57 @@ def delete_unused(rows: QuerySet[AttachmentFile], stop: Stop) -> int:
 def _delete(sha256: str) -> bool:
     """Delete a file and its row, unless an attachment needs it by now.
 
-    The row is locked first: a copy of an attachment waits for it, then fails, and an upload of the same
-    content waits for it, then makes both anew.
+    The row goes first, so a copy of an attachment fails. Then an upload of the same content waits, see
+    `uploads.keep_file`. The storage can be slow, so it is called while no lock is held.
     """
-    files.exists(sha256)  # a bucket that does not answer fails here, where nobody waits for a lock
+    begun = FileDeletion(sha256=sha256)
     with short_transaction():
         row = AttachmentFile.objects.select_for_update().filter(pk=sha256).first()
         if row is None or not unused().filter(pk=sha256).exists():
             return False
-        row.delete()
-        files.delete(files.name_of(sha256))
+        if FileDeletion.objects.filter(pk=sha256).exists():  # by another process
+            return False
+        AttachmentFile.objects.filter(pk=sha256).delete()
+        begun.save(force_insert=True)
+    _finish(begun, row)
     return True
+
+
+def _finish(begun: FileDeletion, row: AttachmentFile) -> None:
+    """Delete the file. If the storage fails, make the row anew: the next pruning tries again."""
+    try:
+        files.delete(files.name_of(row.sha256))
+    except StorageUnavailable:
+        with short_transaction():
+            AttachmentFile.objects.bulk_create([row], ignore_conflicts=True)
+            _end(begun)
+        raise
+    with short_transaction():
+        _end(begun)
+
+
+def _end(begun: FileDeletion) -> None:
+    FileDeletion.objects.filter(pk=begun.pk, since=begun.since).delete()
+
+
+def _finish_cut_off(stop: Stop) -> int:
+    """Finish the deletions whose process died. Return their number."""
+    finished = 0
+    for begun in FileDeletion.objects.filter(since__lt=timezone.now() - CUT_OFF_AFTER):
+        if stop():
+            break
+        with short_transaction():
+            now = timezone.now()
+            # Uploads wait again, and other processes leave it.
+            if not FileDeletion.objects.filter(pk=begun.pk, since=begun.since).update(since=now):
+                continue
+            begun.since = now
+            if AttachmentFile.objects.filter(pk=begun.pk).exists():  # uploaded again by an older version
+                _end(begun)
+                continue
+        _finish(begun, AttachmentFile(sha256=begun.pk, uploaded=now - 2 * UNUSED_FOR))
+        finished += 1
+    return finished
 
 
 def stray(stop: Stop) -> list[str]:
@@ -96,7 +139,7 @@ def delete_stray(stop: Stop) -> int:
 def _delete_stray(name: str) -> bool:
     """Delete a file that had no row, unless an upload of its content has made one meanwhile.
 
-    It first gets a row, on which `_delete` and such an upload wait for each other.
+    It first gets a row, as any file has.
     """
     sha256 = name.rpartition("/")[2]
     if not SHA256.fullmatch(sha256):  # the beginning of a file whose process was killed

@@ -110,5 +110,9 @@ def _available() -> Iterator[None]:
         raise
     except Exception as error:  # each kind of storage has errors of its own
         logger.exception("the storage of attachments failed")
-        words = _("Files can’t be stored or read right now. Try again in a moment.")
-        raise StorageUnavailable(words, retry_after=RETRY_SECONDS) from error
+        raise unavailable() from error
+
+
+def unavailable() -> StorageUnavailable:
+    words = _("Files can’t be stored or read right now. Try again in a moment.")
+    return StorageUnavailable(words, retry_after=RETRY_SECONDS)

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import time
 import uuid
 from typing import IO, Any
 
@@ -9,19 +10,23 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Sum
 from django.db.models.functions import Greatest
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from chat.db import write_lock
-from chat.models import Attachment, AttachmentFile, DocumentPage, User
+from chat.models import Attachment, AttachmentFile, DocumentPage, FileDeletion, User
 from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
 from . import files, names
 from .decoding import Picture
+from .deletion import CUT_OFF_AFTER
 from .extraction import Extracted
 from .problems import QuotaExceeded, TooManyUnsent
 
 MAX_UNSENT = 40
 MEGABYTE = 1_000_000
+DELETION_WAIT_SECONDS = 40  # for the deletion of the same content; longer than a bucket may take
+DELETION_POLL_SECONDS = 0.1
 
 
 def check_room(user: User, more: int = 0) -> None:
@@ -138,13 +143,29 @@ def sha256_of_file(file: IO[bytes]) -> str:
 
 
 def keep_file(sha256: str, content: bytes | IO[bytes]) -> None:
-    """Store the file. It stays for `deletion.UNUSED_FOR` without an attachment, too.
+    """Store the file. It stays for `deletion.UNUSED_FOR` without an attachment, too. Blocks.
 
-    One that is there is written again, because it may be damaged.
+    One that is there is written again, because it may be damaged. Raises StorageUnavailable.
     """
+    give_up = time.monotonic() + DELETION_WAIT_SECONDS
+    while not _keep_row(sha256):
+        if time.monotonic() > give_up:
+            raise files.unavailable()
+        time.sleep(DELETION_POLL_SECONDS)
+    files.write(sha256, content)
+
+
+def _keep_row(sha256: str) -> bool:
+    """Store the file's row. False while the file is being deleted, which would delete what is written now."""
     row = AttachmentFile(sha256=sha256)
-    with write_lock():
+    with write_lock(), transaction.atomic():
         AttachmentFile.objects.bulk_create(
             [row], update_conflicts=True, update_fields=["uploaded"], unique_fields=["sha256"]
         )
-    files.write(sha256, content)
+        # Asked only now: a deletion that is about to begin holds the lock of the row.
+        deletions = FileDeletion.objects.filter(pk=sha256)
+        deletions.filter(since__lt=timezone.now() - CUT_OFF_AFTER).delete()
+        if deletions.exists():
+            transaction.set_rollback(True)
+            return False
+    return True

@@ -5,7 +5,7 @@ One subject per file.
 
 from .api_key import ApiKey
 from .assistant import Assistant, AssistantDocument, AssistantVersion
-from .attachment import Attachment, AttachmentFile, DocumentPage
+from .attachment import Attachment, AttachmentFile, DocumentPage, FileDeletion
 from .call import Call
 from .catalog_state import CatalogState
 from .citation import Citation
@@ -50,6 +50,7 @@ __all__ = [
     "ConversationAccessPrune",
     "DocumentPage",
     "Feedback",
+    "FileDeletion",
     "Identifier",
     "ImportJob",
     "ImportedRuns",

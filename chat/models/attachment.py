@@ -19,9 +19,9 @@ EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}  # of pictures, which thi
 class AttachmentFile(models.Model):
     """A stored file, by the SHA-256 of its content in hexadecimal.
 
-    The row exists before the file is written, and is deleted with it in one transaction. So every file has a
-    row, and the foreign key keeps a file while an attachment needs it. `uploaded` is the time of the last
-    upload with this content.
+    The row exists before the file is written, and becomes a `FileDeletion` before the file is deleted. So
+    every file has a row, and the foreign key keeps a file while an attachment needs it. `uploaded` is the
+    time of the last upload with this content.
     """
 
     sha256 = models.CharField(primary_key=True, max_length=64, editable=False)
@@ -30,6 +30,22 @@ class AttachmentFile(models.Model):
     class Meta:
         default_permissions = ()
         indexes = [models.Index(fields=["uploaded"], name="attachment_file_by_time")]
+
+    def __str__(self) -> str:
+        return self.sha256
+
+
+class FileDeletion(models.Model):
+    """A stored file that is being deleted since then. An upload of the same content waits until it is gone.
+
+    The storage can be slow, and no lock is held meanwhile. The row stays if the process dies.
+    """
+
+    sha256 = models.CharField(primary_key=True, max_length=64, editable=False)
+    since = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        default_permissions = ()
 
     def __str__(self) -> str:
         return self.sha256

@@ -58,6 +58,7 @@ file = AttachmentFile.objects.create(sha256="0f" * 32, uploaded=LATER)
 DocumentPage.objects.create(file=file, media_type="text/plain", number=2**30, text=ODD)
 PassageVectors.objects.create(file=file, media_type="text/plain", model=ODD, start=0, count=1,
     vectors=bytes(range(256)))
+FileDeletion.objects.create(sha256="1e" * 32, since=AT)
 Attachment.objects.create(owner=alice, message=question, file=file, media_type="image/png", name=ODD, alt=ODD,
     width=1, height=2**30, size=2**30, created=AT)
 rules = Attachment.objects.create(file=file, media_type="text/plain", name=ODD, width=0, height=0, size=1,

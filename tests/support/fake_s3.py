@@ -16,7 +16,10 @@ ERROR = "<Error><Code>{}</Code><Message>no</Message></Error>"
 
 
 class FakeS3:
-    """`objects` by key; `down` answers 503, `silent` nothing until it is False again."""
+    """`objects` by key; `down` answers 503, `silent` nothing until it is False again.
+
+    `keeps_waiting` holds the deletions until it is False again; `deletions` are those that it holds.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -24,6 +27,8 @@ class FakeS3:
         self.down = False
         self.silent = False
         self.waiting = 0  # requests
+        self.keeps_waiting = False
+        self.deletions = 0
 
 
 @contextmanager
@@ -101,5 +106,12 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815 - the name that http.server calls
 
     def do_DELETE(self) -> None:
+        self._bucket.deletions += 1
+        while self._bucket.keeps_waiting:
+            time.sleep(0.02)
+        self._bucket.deletions -= 1
+        if self._bucket.down:
+            self._answer(503, ERROR.format("ServiceUnavailable").encode())
+            return
         self._bucket.objects.pop(self._key(), None)
         self._answer(204)

@@ -1,6 +1,7 @@
 """The storage of attachments on this machine: a file appears whole, and only its user can read it."""
 
 import os
+import secrets
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,20 @@ class AttachmentStorage(FileSystemStorage):
                     file.write(chunk)
                 file.flush()
                 os.fsync(file.fileno())
+            _make_room(path)
             os.replace(partial, path)
         except BaseException:
             Path(partial).unlink(missing_ok=True)
             raise
         return name
+
+    def delete(self, name: str) -> None:
+        """Delete the file. A folder in its place is no stored file, and stays."""
+        if not Path(self.path(name)).is_dir():
+            super().delete(name)
+
+
+def _make_room(path: Path) -> None:
+    """Rename a folder that stands in place of the file, after damage from outside."""
+    if path.is_dir():
+        path.rename(path.with_name(f"{path.name}.damaged-{secrets.token_hex(4)}"))

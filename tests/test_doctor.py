@@ -1,9 +1,12 @@
 """`manage.py doctor` prints the set-up check, and its exit code says whether a check failed."""
 
+import shutil
 import subprocess
 import sys
 import uuid
 from pathlib import Path
+
+import pytest
 
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import ROOT, Database, Template, clean_environment
@@ -63,12 +66,19 @@ def test_each_model_when_asked(template: Template, database: Database, fake: Fak
     assert asked.count("First token after") > quiet.count("First token after")
 
 
-def test_a_file_that_is_missing(template: Template, database: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize("instead", ["nothing", "folder", "file for its folder"])
+def test_a_file_that_is_missing(template: Template, database: Database, tmp_path: Path, instead: str) -> None:
     assert "ok    Files: " in doctor(template, database, tmp_path)[1]
     assert [path for path in (tmp_path / "attachments").rglob("*") if path.is_file()] == []
     lost = "ab" * 32
     database.rows(f"INSERT INTO chat_attachmentfile (sha256, uploaded) VALUES ('{lost}', '2026-01-01')")
     database.rows(ATTACHMENT.format(uuid.uuid4().hex, lost))
+    folder = tmp_path / "attachments" / "ab"
+    if instead == "folder":
+        (folder / lost / "x").mkdir(parents=True)
+    elif instead == "file for its folder":
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.write_bytes(b"")
     code, output = doctor(template, database, tmp_path)
     assert code == 1
     assert f"FAIL  Files: The file of 1 picture or document is missing: ab/{'ab' * 32}" in output

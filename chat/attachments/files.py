@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import IO
 
 from django.core.files.base import ContentFile, File
@@ -71,8 +72,11 @@ def write(sha256: str, content: bytes | IO[bytes]) -> None:
     Raises StorageUnavailable.
     """
     file: File[bytes] = ContentFile(content) if isinstance(content, bytes) else File(content)
-    with _available():
-        storage().save(name_of(sha256), file)
+    try:
+        with _available():
+            storage().save(name_of(sha256), file)
+    except FileNotFoundError as error:  # of a folder
+        raise unavailable() from error
 
 
 def exists(sha256: str) -> bool:
@@ -91,7 +95,7 @@ def names_in(folder: str) -> set[str]:
     """Return the names of the files in a folder of the storage. Blocks. Raises StorageUnavailable."""
     with _available():
         found = storage()
-        if isinstance(found, FileSystemStorage) and not found.exists(folder):
+        if isinstance(found, FileSystemStorage) and not Path(found.path(folder)).is_dir():
             return set()
         return set(found.listdir(folder)[1])
 
@@ -108,6 +112,9 @@ def _available() -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise
+    except (IsADirectoryError, NotADirectoryError) as error:  # a damaged DATA_DIR
+        logger.error("the stored file %s is damaged", error.filename)
+        raise FileNotFoundError(error.filename) from error
     except Exception as error:  # each kind of storage has errors of its own
         logger.exception("the storage of attachments failed")
         raise unavailable() from error

@@ -3,6 +3,7 @@
 import base64
 import importlib.util
 import resource
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ import pytest
 from tests.api.client import CHAT, Program
 from tests.attachments import pictures
 from tests.conftest import missing
+from tests.fake_cloudflare.server import Fake
 from tests.support.fake_s3 import FakeS3, serving
 from tests.support.people import CSRF, PASSWORD
 from tests.support.server import Person, Server
@@ -93,6 +95,36 @@ def test_a_folder_that_cannot_be_written_refuses_files(server: Server) -> None:
     assert "disk is full" in answer.text
     folder.unlink()
     assert upload(alice, pictures.jpeg(), "a.jpg").status_code == 201
+
+
+@pytest.mark.parametrize("damage", ["folder for file", "file for folder"])
+def test_another_thing_in_place_of_a_file_counts_as_missing(server: Server, fake: Fake, damage: str) -> None:
+    alice, content = server.person("alice"), pictures.jpeg(90 + len(damage))
+    told = upload(alice, content, "cat.jpg").json()
+    with alice.ask("Well?", model=SEEING, attachments=[told["id"]]) as stream:
+        conversation = stream.to_end().conversation
+    key = alice.get(told["url"]).headers["ETag"].strip('"')
+    folder = server.folder / "attachments" / key[:2]
+    path = folder / key
+    if damage == "folder for file":
+        path.unlink()
+        (path / "x").mkdir(parents=True)
+    else:
+        shutil.rmtree(folder)
+        folder.write_bytes(b"")
+    answer = alice.get(told["url"])
+    assert (answer.status_code, "missing" in answer.text) == (404, True)
+    for page in (f"/c/{conversation}/", f"/c/{conversation}/export/?format=html", "/settings/data/export/"):
+        assert alice.get(page, headers=imports.HTML).status_code == 200, page
+    with alice.ask("And?", f"/c/{conversation}/messages/", model=SEEING) as stream:
+        assert stream.to_end().finished
+    assert "image_url" not in str(fake.calls[-1]["body"])
+    again = upload(alice, content, "cat.jpg")
+    if damage == "folder for file":
+        assert alice.get(again.json()["url"]).status_code == 200
+        assert alice.get(told["url"]).status_code == 200
+    else:
+        assert code(again) == "503 storage_unavailable"
 
 
 @pytest.fixture

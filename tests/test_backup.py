@@ -1,5 +1,6 @@
 """A backup of a site that is in use, the way back, and every way in which that is refused."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -120,6 +121,23 @@ def test_a_site_in_use_is_backed_up_and_restored(
         assert "No planned" in done(manage(fresh, empty, "migrate", "--plan"))
     finally:
         empty.drop()
+
+
+def test_a_backup_names_the_files_that_are_damaged(template: Template, tmp_path: Path) -> None:
+    folder, database = tmp_path, template.copy(tmp_path)
+    good = hashlib.sha256(b"good").hexdigest()
+    for key, content in ((good, b"good"), ("cd" * 32, b"changed")):
+        path = folder / "attachments" / key[:2] / key
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content)
+    try:
+        made = manage(folder, database, "backup", tmp_path / "site.zip")
+    finally:
+        database.drop()
+    assert "Wrote" in done(made)
+    assert "are damaged" in made.stderr
+    assert f"attachments/cd/{'cd' * 32}" in made.stderr
+    assert good not in made.stderr
 
 
 def written(path: Path, **changes: object) -> Path:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,7 @@ SECRET_KEY = "secret-key"  # noqa: S105 - the name of a file
 MEDIA = "media/"
 ATTACHMENTS = "attachments/"
 PIECE_BYTES = 1_048_576
+SHA256 = re.compile("[0-9a-f]{64}")
 LONGEST_MANIFEST_BYTES = 64 * 1_048_576
 COMPRESSION_LEVEL = 1  # reduces to a third of the size, in a tenth of the default level's time
 
@@ -45,6 +47,16 @@ class Manifest:
     migrations: list[tuple[str, str]] = field(default_factory=list)
     members: dict[str, dict[str, Any]] = field(default_factory=dict)
     format: int = FORMAT
+
+
+def damaged_files(manifest: Manifest) -> list[str]:
+    """Return the packed attachments whose content is not what their name, its hash, says."""
+    attachments = {name: name.rpartition("/")[2] for name in manifest.members if name.startswith(ATTACHMENTS)}
+    return [
+        name
+        for name, key in attachments.items()
+        if SHA256.fullmatch(key) and manifest.members[name]["sha256"] != key
+    ]
 
 
 class ArchiveWriter:

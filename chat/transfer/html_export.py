@@ -3,7 +3,6 @@
 import asyncio
 from base64 import b64encode
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from datetime import tzinfo
 
 from django.template.loader import render_to_string
@@ -60,14 +59,17 @@ def _head(conversation: Conversation, zone: tzinfo) -> str:
 
 
 def _pictures(message: Object) -> list[Object]:
-    """Return the message's pictures with their bytes as data URLs, without those whose file is missing."""
-    found = []
-    for each in filter(is_picture, message.get("attachments", ())):
-        with suppress(FileNotFoundError, StorageUnavailable):
-            content = files.read(sha256_in(each["file"]))
-            url = f"data:{each['media_type']};base64,{b64encode(content).decode()}"
-            found.append({**each, "data_url": url})
-    return found
+    """Return the message's pictures with their bytes as data URLs; "" for one that cannot be read."""
+    pictures = filter(is_picture, message.get("attachments", ()))
+    return [{**each, "data_url": _data_url(each)} for each in pictures]
+
+
+def _data_url(picture: Object) -> str:
+    try:
+        content = files.read(sha256_in(picture["file"]))
+    except (FileNotFoundError, StorageUnavailable):
+        return ""
+    return f"data:{picture['media_type']};base64,{b64encode(content).decode()}"
 
 
 def _message(message: Object, html: str, pictures: list[Object], zone: tzinfo, name_of: NameOf) -> str:

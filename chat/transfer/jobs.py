@@ -26,7 +26,7 @@ from .attachments import Attachments, Convert, refuse_conversion
 from .imported import ImportedAttachment
 from .json_items import Unreadable
 from .merging import merge, new_messages
-from .preview import Preview, attachments_of, object_in
+from .preview import Preview, attachments_of, first_names, object_in
 from .problems import ConversationProblem, FileProblem, PromptProblem
 from .sources import objects_in
 from .storing import is_known, store
@@ -119,6 +119,7 @@ class _Step:
         self._own = ImportJob.objects.filter(pk=job.pk, state=job.state, claim=job.claim)
         self._beat_at = time.monotonic()
         self._attachments = Attachments(job.user, uploads.path_of(job.pk), convert)
+        self._lost: list[str] = []  # names of the attachments that the current conversation goes without
 
     def run(self) -> None:
         try:
@@ -166,10 +167,12 @@ class _Step:
         if isinstance(found, ImportedAssistant):
             self._store_assistant(found)
             return
+        self._lost = []
         conversation = found
         if conversation and not is_known(job.user, conversation):
             offered = catalog.catalog_for_user(catalog.current.get(), job.user)
             self._take_attachments(attachments_of(conversation.messages))
+            self._lost = conversation.attachments + self._lost
             store(job.user, conversation, offered, self._confirm)
         elif conversation and (new := new_messages(job.user, conversation)).messages:
             self._take_attachments(attachments_of(new.messages))
@@ -181,6 +184,7 @@ class _Step:
         if not assistants.is_known(self._job.user, assistant):
             self._take_attachments(assistant.files)
             assistants.store(self._job.user, assistant)
+            self._note_lost()
         self._job.processed += 1
 
     def _store_prompt(self, prompt: Content) -> None:
@@ -189,7 +193,7 @@ class _Step:
         self._job.processed += 1
 
     def _take_attachments(self, attachments: list[ImportedAttachment]) -> None:
-        """Store the files of the attachments, with a heartbeat in between."""
+        """Store the files of the attachments, with a heartbeat in between; note the others as lost."""
         self._attachments.begin()
         for each in attachments:
             self._attachments.store(each)
@@ -198,12 +202,23 @@ class _Step:
             if time.monotonic() - self._beat_at > BEAT_SECONDS:
                 with write_lock():
                     self._beat()
+        self._lost = [each.name for each in attachments if each.stored is None]
 
     def _confirm(self, is_last: bool) -> None:
         """Count a stored conversation, in its transaction, which is rolled back if the import was stopped."""
         self._job.processed += is_last
         self._job.stored += is_last
+        if is_last:
+            self._note_lost()
         self._beat()
+
+    def _note_lost(self) -> None:
+        """Note what is left out, for the end of the import."""
+        if self._lost:
+            told = self._job.preview.setdefault("left_out", {"count": 0, "names": []})
+            told["count"] += len(self._lost)
+            told["names"] = first_names(told["names"], self._lost)
+            self._lost = []
 
     def _paced(self, objects: Iterator[bytes | Unreadable]) -> Iterator[bytes | Unreadable]:
         """Yield the objects. After each, sleep as long as it took, to leave processor time for others."""
@@ -222,9 +237,7 @@ class _Step:
 
     def _beat(self) -> None:
         """Store the heartbeat and the progress. Raises _Ended if the import is no longer this process's."""
-        processed, stored = self._job.processed, self._job.stored
-        if not self._own.filter(user__is_active=True).update(
-            beat=timezone.now(), processed=processed, stored=stored
-        ):
+        told = {name: getattr(self._job, name) for name in ("processed", "stored", "preview")}
+        if not self._own.filter(user__is_active=True).update(beat=timezone.now(), **told):
             raise _Ended
         self._beat_at = time.monotonic()

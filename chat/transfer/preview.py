@@ -26,6 +26,11 @@ def attachments_of(messages: list[ImportedMessage]) -> list[ImportedAttachment]:
     return [each for message in messages for each in message.attachments]
 
 
+def first_names(names: list[str], more: list[str]) -> list[str]:
+    """Return the names that are shown of all."""
+    return [*names, *(name[:NAME_CHARS] for name in more)][:SHOWN_NAMES]
+
+
 def object_in(item: bytes | Unreadable) -> ImportedConversation | ImportedAssistant | Content:
     """Return the conversation, the assistant or the prompt that one JSON object describes.
 
@@ -114,8 +119,7 @@ class Preview:
 
     def _add_left_out(self, left_out: list[str]) -> None:
         self._attachments += len(left_out)
-        room = SHOWN_NAMES - len(self._names)
-        self._names += [name[:NAME_CHARS] for name in left_out[:room]]
+        self._names = first_names(self._names, left_out)
 
     @property
     def is_empty(self) -> bool:

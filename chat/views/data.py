@@ -58,7 +58,7 @@ def _import(job: ImportJob | None) -> dict[str, Any]:
     if job is None:
         return {"job": None}
     preview = job.preview
-    skipped = preview.get("skipped", {})
+    skipped, left_out = preview.get("skipped", {}), preview.get("left_out", {})
     return {
         "job": job,
         "size": filesizeformat(job.size),
@@ -66,5 +66,6 @@ def _import(job: ImportJob | None) -> dict[str, Any]:
         "sources": ", ".join(NAMES.get(source, source) for source in preview.get("sources", ())),
         "skipped": [(problems.CONVERSATION[code], number) for code, number in skipped.items()],
         "more_names": preview.get("attachments", 0) - len(preview.get("names", ())),
+        "more_left_out": left_out.get("count", 0) - len(left_out.get("names", ())),
         "refused": problems.FILE.get(job.problem, ""),
     }

@@ -120,10 +120,24 @@ def test_an_html_file_holds_its_pictures(talk: Conversation) -> None:
     assert "img-src data:" in page
 
 
+def test_an_html_file_says_which_picture_could_not_be_read(talk: Conversation) -> None:
+    lost = Attachment.objects.get(name="cat [0].png")
+    files.delete(files.name_of(lost.sha256))
+
+    async def whole() -> str:
+        return "".join([piece async for piece in html_pieces(talk, UTC, str)])
+
+    page = async_to_sync(whole)()
+    assert page.count("<img") == 2
+    said = "The picture <bdi>cat [0].png</bdi> could not be read, so it is not in this file."
+    assert page.index('alt="cat [0].jpg"') < page.index(said) < page.index('alt="a cat"')
+
+
 def test_an_export_is_imported_with_its_pictures(ann: User, talk: Conversation) -> None:
     ben = User.objects.create_user("ben")
     job = imported(ben, archive(ann))
     assert (job.state, job.stored, job.preview["attachments"]) == (ImportJob.State.DONE, 1, 0)
+    assert "left_out" not in job.preview
     taken = Conversation.objects.get(user=ben)
     assert as_markdown(taken) == as_markdown(talk)
     old, new = ([each.get("attachments") for each in as_json(which)["messages"]] for which in (talk, taken))
@@ -195,6 +209,7 @@ def test_json_alone_leaves_the_pictures_out(ann: User, talk: Conversation) -> No
     job = imported(ben, as_json(talk))
     assert (job.stored, job.preview["attachments"]) == (1, 3)
     assert job.preview["names"] == ["cat [0].jpg", "cat [0].png", "cat [1].jpg"]
+    assert job.preview["left_out"] == {"count": 3, "names": job.preview["names"]}
     assert not Attachment.objects.filter(owner=ben).exists()
     questions = Message.objects.filter(conversation__user=ben, role="user")
     assert set(questions.values_list("text", flat=True)) == {"…", "And these?"}
@@ -236,6 +251,8 @@ def test_an_import_keeps_to_the_quota(ann: User, talk: Conversation, settings: A
     job = imported(ben, archive(ann))
     assert (job.state, job.stored) == (ImportJob.State.DONE, 1)
     assert not Attachment.objects.filter(owner=ben, message__isnull=False).exists()
+    left_out = {"count": 3, "names": ["cat [0].jpg", "cat [0].png", "cat [1].jpg"]}
+    assert (job.preview["attachments"], job.preview["left_out"]) == (0, left_out)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def shown(client: Client, path: str = PAGE) -> str:
     return " ".join(html.unescape(text).split())
 
 
-def job(alice: User, state: State, preview: dict[str, int], **fields: Any) -> ImportJob:
+def job(alice: User, state: State, preview: dict[str, Any], **fields: Any) -> ImportJob:
     counted = EMPTY | preview
     return ImportJob.objects.create(
         user=alice, state=state, file_name="x.json", size=1, preview=counted, **fields
@@ -91,6 +91,16 @@ def test_a_file_that_cannot_be_imported_is_an_error(hers: Client, alice: User) -
 def test_the_end_tells_that_conversations_got_new_messages(hers: Client, alice: User) -> None:
     job(alice, State.DONE, {"conversations": 1, "grown": 2, "added": 3}, stored=3)
     assert "3 conversations were imported or got new messages." in shown(hers)
+
+
+@pytest.mark.parametrize("state", [State.DONE, State.STOPPED])
+def test_the_end_says_what_was_left_out(hers: Client, alice: User, state: ImportJob.State) -> None:
+    left_out = {"count": 3, "names": ["cat.jpg", "<b>.pdf"]}
+    job(alice, state, {"conversations": 1, "left_out": left_out}, stored=1)
+    words = "3 attachments were left out, because the file lacks them or they can’t be read or stored here."
+    assert f"{words} Show their names cat.jpg<b>.pdf and 1 more".replace(" ", "") in shown(hers).replace(
+        " ", ""
+    )
 
 
 def test_the_end_of_new_ones_only(hers: Client, alice: User) -> None:

@@ -17,6 +17,11 @@ HTML = re.compile(
     rb"\s*+(?>(?>(?><!--.*?-->)|<\?xml[^>]*+>)\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
 )
 MIN_UTF16_ZEROS = 4
+# The name of the first file in OpenDocument and EPUB, and in Office files.
+FIRST_IN_DOCUMENTS = (b"mimetype", b"[Content_Types].xml")
+ZIP_HEADER_BYTES = 30  # before that name
+# Extensions of other documents in such archives: Apple's, Microsoft's.
+SAVABLE = ("pages", "key", "pub", "vsd", "wps", "xps")
 # Texts hold other control characters: white space, and the escape and backspace of recorded terminals.
 BINARY = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 
@@ -91,6 +96,15 @@ def guess(name: str, head: bytes) -> str | None:
     if kind and kind.reader in ("text", "html"):
         return named
     return "text/html" if HTML.match(head) else PLAIN
+
+
+def is_savable(name: str, head: bytes) -> bool:
+    """Return True for a document of another type, which its own program can save as PDF; by its beginning."""
+    if head.startswith(MARKED_TEXT):
+        return True
+    if head.startswith(ZIP) and head[ZIP_HEADER_BYTES:].startswith(FIRST_IN_DOCUMENTS):
+        return True
+    return head.startswith((ZIP, OLE)) and name.rpartition(".")[2].lower() in SAVABLE
 
 
 def is_text(head: bytes) -> bool:

@@ -52,9 +52,10 @@ def extract(file: IO[bytes], name: str) -> Extracted:
     BrokenDocument, EncryptedDocument, TooManyPages, DocumentTooLong, NoText and DocumentTookTooLong.
     """
     file.seek(0)
-    media_type = document_types.guess(name, file.read(HEAD_BYTES))
+    head = file.read(HEAD_BYTES)
+    media_type = document_types.guess(name, head)
     if media_type is None:
-        raise _problem("type")
+        raise _problem("savable" if document_types.is_savable(name, head) else "type")
     found = DOCUMENT_TYPES[media_type]
     if found.is_converted:
         raise NeedsConversion(media_type)
@@ -101,6 +102,12 @@ def _are_pages(pages: list[Any]) -> bool:
 
 def _problem(name: str) -> RequestError:
     if name == "type":
+        words = _(
+            "This kind of file can’t be read here. PDF, Word, Excel, PowerPoint, web and text files can, and "
+            "pictures as JPEG, PNG, WebP or GIF."
+        )
+        return problems.NotADocument(words)
+    if name == "savable":
         return problems.NotADocument(
             _("The text of this file can’t be read here. Save it as PDF or DOCX, then add that.")
         )

@@ -1,10 +1,13 @@
 """The type of a document: its content tells it, and its name only where the content leaves a choice."""
 
+import tempfile
 import time
 
 import pytest
 
 from chat.attachments.document_types import DOCUMENT_TYPES, DOCX, XLSX, guess
+from chat.attachments.extraction import extract
+from chat.attachments.problems import NotADocument
 from tests.attachments import documents, pictures
 
 ODT = "application/vnd.oasis.opendocument.text"
@@ -61,6 +64,35 @@ def test_the_content_tells_the_type(name: str, head: bytes, wanted: str) -> None
 )
 def test_other_content_is_no_document(name: str, head: bytes) -> None:
     assert guess(name, head[:4_096]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "savable"),
+    [
+        ("a.rtf", b"{\\rtf1 x}", True),
+        ("letter", b"{\\rtf1 x}", True),
+        ("a.ps", b"%!PS-Adobe-3.0", True),
+        ("a.epub", documents.package({"mimetype": "application/epub+zip"}), True),
+        ("a.odp", documents.package({"mimetype": "application/vnd.oasis.opendocument.presentation"}), True),
+        ("report", documents.package({"[Content_Types].xml": "<Types/>"}), True),
+        ("a.key", documents.package({"Index/Document.iwa": "x"}), True),
+        ("a.vsd", documents.OLE, True),
+        ("a.zip", documents.package({"a": "x"}), False),
+        ("a.mp3", b"ID3\x04\x00\x00", False),
+        ("a.rtf", b"ID3\x04\x00\x00", False),
+        ("a.msg", documents.OLE, False),
+        ("a.tiff", b"II*\x00\x08\x00", False),
+    ],
+)
+def test_only_documents_are_advised_to_be_saved_as_another_type(
+    name: str, head: bytes, savable: bool
+) -> None:
+    with tempfile.TemporaryFile() as file:
+        file.write(head)
+        with pytest.raises(NotADocument) as refused:
+            extract(file, name)
+    assert ("Save it as PDF or DOCX" in refused.value.message) is savable
+    assert ("JPEG" in refused.value.message) is not savable
 
 
 def test_a_head_of_comments_takes_no_time() -> None:

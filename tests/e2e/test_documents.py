@@ -119,7 +119,7 @@ def test_what_is_refused_keeps_the_rest(chat: Documents, kind: str) -> None:
     until(lambda: fire(chat.page, kind, NOTES, texts=texts))  # once the module that listens has run
     expect(chat.added).to_have_count(2)
     assert fire(chat.page, kind, SONG)
-    expect(chat.notice).to_contain_text("song.mp3: The text of this file can’t be read here.")
+    expect(chat.notice).to_contain_text("song.mp3: This kind of file can’t be read here.")
     expect(chat.added).to_have_count(2)
     broken = {**REPORT, "name": "broken.pdf", "buffer": b"%PDF-1.7 nothing"}
     chat.add(broken, CODE, SONG, shown=3)

@@ -216,7 +216,7 @@ def test_a_form_that_is_sent_twice_at_once_asks_once(server: Server, database: D
 @pytest.mark.parametrize(
     ("contents", "model", "status", "words"),
     [
-        ([pictures.jpeg(), b"\0\1\2"], SEEING, 415, "1.jpg: The text of this file can’t be read here"),
+        ([pictures.jpeg(), b"\0\1\2"], SEEING, 415, "1.jpg: This kind of file can’t be read here"),
         ([pictures.jpeg(), b""], SEEING, 400, "1.jpg: Choose a file that isn’t empty"),
         ([pictures.jpeg()] * 9, SEEING, 400, "At most 8 files can be added at once. Go back"),
         ([b"x" * (3 * MB + 1)], SEEING, 413, "larger than 3 MB"),

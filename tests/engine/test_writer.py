@@ -8,7 +8,8 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from django.db import OperationalError
@@ -20,9 +21,13 @@ from chat.engine.generation.writer import Writer
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.models import Citation, Message, Run, Worker
+from chat.models.citation import MAX_PER_MESSAGE
 from chat.ownership import journal
 from chat.ownership.journal import Journal
 from chat.ownership.protocol import Batch, Texts
+from chat.upstream.catalog import LlmModel
+from chat.upstream.chat_request import ChatRequest, SentPart
+from chat.upstream.completion_stream import CompletionStream
 from chat.upstream.gateway_log import GatewayLogRef
 from chat.wire.text import OverlapFilter
 from chat.wire.usage import UsageAccumulator
@@ -145,6 +150,19 @@ async def test_what_a_lost_run_showed_stays_in_the_journal(database: Database, t
     site.writer.finish(active_run, RunOutcome("interrupted"))
     await site.writer.stop()
     assert not site.has_file
+
+
+async def test_as_many_passages_are_announced_as_a_message_keeps(database: Database, tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    active_run = site.active_run()
+    parts = tuple(SentPart(uuid.uuid4(), "a.pdf", number, f"Page {number}.") for number in range(1, 131))
+    request = ChatRequest([], LlmModel("m", "M", 1_000), 1, sent_parts=parts)
+    active_run.note_passages(request, cast("CompletionStream", SimpleNamespace(chunks=[])))
+    active_run.end(RunOutcome("complete"))
+    assert active_run.outcome
+    assert len(active_run.citations) == active_run.outcome.cited == MAX_PER_MESSAGE
+    site.writer.finish(active_run, RunOutcome("complete"))
+    await site.writer.stop()
 
 
 async def test_citations_of_an_outage_are_in_the_journal(database: Database, tmp_path: Path) -> None:

@@ -9,7 +9,13 @@ from django.utils import timezone
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunState
 from chat.models import Citation, Run
-from chat.models.citation import MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_URL_CHARS, is_web_address
+from chat.models.citation import (
+    MAX_PER_MESSAGE,
+    MAX_TEXT_CHARS,
+    MAX_TITLE_CHARS,
+    MAX_URL_CHARS,
+    is_web_address,
+)
 from chat.models.run import RunOutcomeColumns
 from chat.upstream.chat_request import ChatRequest, SentPart
 from chat.upstream.completion_stream import CompletionStream
@@ -82,10 +88,12 @@ class ActiveRun:
     def note_passages(self, request: ChatRequest, stream: CompletionStream) -> None:
         """Make citations of the passages that the model was given, once they are known.
 
-        Those are the parts of documents in the request, but no whole documents, and what AI Search has found.
+        Those are the parts of documents in the request, but no whole documents, and what AI Search has found;
+        no more than a message can have.
         """
+        parts = [_part_citation(part) for part in request.sent_parts if part.text]
         found = [_citation(passage) for passage in passages(stream.chunks)]
-        self.citations = (*(_part_citation(part) for part in request.sent_parts if part.text), *found)
+        self.citations = tuple([*parts, *found][:MAX_PER_MESSAGE])
 
     @property
     def gateway_log_ref(self) -> GatewayLogRef:

@@ -7,6 +7,7 @@ from django.conf import settings as site
 
 from chat.models import User
 from chat.transfer import jobs
+from tests.support.assistants import bob, staff
 
 
 @pytest.fixture

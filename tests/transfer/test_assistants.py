@@ -11,7 +11,6 @@ import jsonschema_rs
 import pytest
 from asgiref.sync import async_to_sync
 from django.conf import settings as site
-from django.contrib.auth.models import Permission
 
 from chat.assistants import library, publication
 from chat.assistants.content import Content, content_of
@@ -55,18 +54,6 @@ def folder(attachments: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture
 def alice() -> User:
     return User.objects.create_user("alice")
-
-
-@pytest.fixture
-def bob() -> User:
-    return User.objects.create_user("bob")
-
-
-@pytest.fixture
-def staff() -> User:
-    made = User.objects.create_user("carol", is_staff=True)
-    made.user_permissions.add(Permission.objects.get(codename="publish_assistant"))
-    return made
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import aiohttp
 import httpx
 
-from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
+from chat.upstream.errors import ErrorKind, UpstreamError, from_payload
 
+from .bounded_post import post
 from .workers_ai import Account
 
 TIMEOUT_SECONDS = 30.0
@@ -27,30 +27,16 @@ Vector = list[float]
 
 async def embed(http: httpx.AsyncClient, account: Account, model: str, texts: Sequence[str]) -> list[Vector]:
     """Return a vector for each text. `texts`: 1 to MAX_TEXTS, none of them blank. Raises UpstreamError."""
-    url = f"{account.base_url}/accounts/{account.account_id}/ai/run/{model}"
-    headers = {"Authorization": f"Bearer {account.token}", "Accept": "application/json"}
-    try:
-        async with (
-            asyncio.timeout(TIMEOUT_SECONDS),
-            http.stream("POST", url, headers=headers, json={"text": list(texts)}) as answer,
-        ):
-            body = await _read(answer)
-    except TimeoutError as error:
-        raise UpstreamError(ErrorKind.TIMEOUT, detail=type(error).__name__) from None
-    except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
-        raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from None
-    if not answer.is_success:
-        raise from_response(answer.status_code, answer.headers, body)
+    body = await post(
+        http,
+        account,
+        f"/ai/run/{model}",
+        seconds=TIMEOUT_SECONDS,
+        max_bytes=MAX_RESPONSE_BYTES,
+        too_long=_unusable("The response is too long."),
+        json={"text": list(texts)},
+    )
     return await asyncio.to_thread(_vectors, body, len(texts))  # half a megabyte of JSON
-
-
-async def _read(answer: httpx.Response) -> bytes:
-    body = bytearray()
-    async for piece in answer.aiter_bytes():
-        body += piece
-        if len(body) > MAX_RESPONSE_BYTES:
-            raise _unusable("The response is too long.")
-    return bytes(body)
 
 
 def _vectors(body: bytes, count: int) -> list[Vector]:

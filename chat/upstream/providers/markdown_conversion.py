@@ -5,15 +5,14 @@ failed.
 https://developers.cloudflare.com/workers-ai/features/markdown-conversion/usage/rest-api/
 """
 
-import asyncio
 import json
 from typing import Any
 
-import aiohttp
 import httpx
 
-from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
+from chat.upstream.errors import ErrorKind, UpstreamError, from_payload
 
+from .bounded_post import post
 from .workers_ai import Account
 
 TIMEOUT_SECONDS = 60.0
@@ -31,31 +30,16 @@ async def convert(
     """
     if len(content) > MAX_DOCUMENT_BYTES:
         raise UpstreamError(ErrorKind.TOO_LONG, detail="The document is too large to be sent.")
-    url = f"{account.base_url}/accounts/{account.account_id}/ai/tomarkdown"
-    headers = {"Authorization": f"Bearer {account.token}", "Accept": "application/json"}
-    files = {"files": (f"document.{extension}", content, media_type)}
-    try:
-        async with (
-            asyncio.timeout(TIMEOUT_SECONDS),
-            http.stream("POST", url, headers=headers, files=files) as answer,
-        ):
-            body = await _read(answer)
-    except TimeoutError as error:
-        raise UpstreamError(ErrorKind.TIMEOUT, detail=type(error).__name__) from None
-    except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
-        raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from None
-    if not answer.is_success:
-        raise from_response(answer.status_code, answer.headers, body)
+    body = await post(
+        http,
+        account,
+        "/ai/tomarkdown",
+        seconds=TIMEOUT_SECONDS,
+        max_bytes=MAX_RESPONSE_BYTES,
+        too_long=UpstreamError(ErrorKind.TOO_LONG, detail="The Markdown is too long."),
+        files={"files": (f"document.{extension}", content, media_type)},
+    )
     return _markdown(body)
-
-
-async def _read(answer: httpx.Response) -> bytes:
-    body = bytearray()
-    async for piece in answer.aiter_bytes():
-        body += piece
-        if len(body) > MAX_RESPONSE_BYTES:
-            raise UpstreamError(ErrorKind.TOO_LONG, detail="The Markdown is too long.")
-    return bytes(body)
 
 
 def _markdown(body: bytes) -> str:

@@ -9,6 +9,7 @@ from django.test import Client
 from chat.engine import engine
 from chat.model_catalog import catalog
 from chat.models import User
+from tests.support.assistants import bob, staff
 from tests.support.db_threads import close_connections
 
 

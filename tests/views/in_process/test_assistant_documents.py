@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
@@ -50,18 +49,6 @@ LARGE = LlmModel("@cf/a/b", "B", window=100_000)
 def folder(attachments: Path, settings: Any) -> Path:
     settings.SHARING = "permanent"
     return attachments
-
-
-@pytest.fixture
-def bob() -> User:
-    return User.objects.create_user("bob")
-
-
-@pytest.fixture
-def staff() -> User:
-    made = User.objects.create_user("carol", is_staff=True)
-    made.user_permissions.add(Permission.objects.get(codename="publish_assistant"))
-    return made
 
 
 @pytest.fixture

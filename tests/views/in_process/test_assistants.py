@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, Permission
+from django.contrib.auth.models import Group
 from django.test import Client
 from django.utils import timezone, translation
 
@@ -32,18 +32,6 @@ PIRATE = Content(
     parameters={"temperature": 1.5},
     questions=["Where is the gold?"],
 )
-
-
-@pytest.fixture
-def bob() -> User:
-    return User.objects.create_user("bob")
-
-
-@pytest.fixture
-def staff() -> User:
-    made = User.objects.create_user("carol", is_staff=True)
-    made.user_permissions.add(Permission.objects.get(codename="publish_assistant"))
-    return made
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -392,6 +393,21 @@ def test_documents_of_a_published_assistant_outlive_its_owner(alice: User, staff
     assert not Attachment.objects.filter(pk=unsent.pk).exists()
     [message] = plan(alice, assistant=referee.pk).request.messages
     assert "Chess has kings." in message["content"]
+
+
+@pytest.mark.parametrize("what", ["document", "picture"])
+def test_the_pruning_of_an_older_version_deletes_no_file_of_an_assistant(
+    alice: User, rules: Attachment, what: str
+) -> None:
+    """It takes an attachment without a message for one that was never sent, and knows no other table."""
+    if what == "document":
+        library.create(alice, Content("Referee", documents=[rules.pk]))
+    else:
+        made = library.create(alice, Content("Referee"))
+        AssistantVersion.objects.filter(pk=made.current_id).update(image=rules)
+    with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("DELETE FROM chat_attachment WHERE message_id IS NULL")
+    assert Attachment.objects.filter(pk=rules.pk).exists()
 
 
 def test_unsent_uploads_do_not_count_those_of_assistants(alice: User, referee: Assistant) -> None:

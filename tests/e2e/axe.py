@@ -13,7 +13,9 @@ WINDOW: dict[str, Any] = {"bypass_csp": True, "reduced_motion": "reduce"}
 # One that ends may set off another: a colour that is inherited, say.
 SETTLED = """() => document.getAnimations().every(({ effect, playState }) =>
   playState !== 'running' || effect.getTiming().iterations === Infinity)"""
-RUN = """(options) => axe.run({ resultTypes: ['violations'], restoreScroll: true, ...options })
+# One rule looks at media. If not told, axe fetches and parses all styles too, for a rule that does not run.
+RUN = """(options) => axe.run({
+    resultTypes: ['violations'], restoreScroll: true, preload: { assets: ['media'] }, ...options })
   .then(({ violations, passes }) => ({
     ran: passes.length,
     found: violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) =>

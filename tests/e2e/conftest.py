@@ -5,30 +5,20 @@ has around it, for about a sixth less processor time. What it does otherwise is 
 """
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    ConsoleMessage,
-    Dialog,
-    Page,
-    Playwright,
-    expect,
-    sync_playwright,
-)
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from tests.conftest import missing
 from tests.e2e.fonts import DEJAVU, environment
-from tests.e2e.network import Network
 from tests.e2e.sidebar_page import conversations, drop
+from tests.e2e.windows import PATIENCE, Windows
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import Database, Template
 from tests.support.module_server import database, fake, pseudo_locale_server, server
-from tests.support.people import SESSIONS
 from tests.support.server import Server, Servers
 
 # The address bar of each window would load two pages of its own: a second of processor time for every test.
@@ -55,7 +45,13 @@ FLAGS = [
     "--disable-sync",
     "--host-resolver-rules=MAP foreign.test 127.0.0.1",
 ]
-PATIENCE = 15_000  # milliseconds; these machines are busy
+# Every page of a context runs in one process, which the first page has started. The policy would give each
+# window a second process, for it parts our page from the empty one that Playwright opens before.
+SHARING = [
+    f"--disable-features={','.join([*WITHOUT, 'CrossOriginOpenerPolicy'])}",
+    *FLAGS[1:],
+    "--renderer-process-limit=1",
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -65,7 +61,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @contextmanager
-def launched(playwright: Playwright, family: str, folder: Path, *, whole: bool = False) -> Iterator[Browser]:
+def launched(
+    playwright: Playwright,
+    family: str,
+    folder: Path,
+    *,
+    whole: bool = False,
+    flags: Sequence[str] = FLAGS,
+) -> Iterator[Browser]:
     """A Chromium that sets its pages in `family`; `whole`: never the headless shell."""
     shell = None if whole else shutil.which("chromium-headless-shell")
     path = shell or shutil.which("chromium")
@@ -75,7 +78,7 @@ def launched(playwright: Playwright, family: str, folder: Path, *, whole: bool =
     # Playwright forbids the back-forward cache, which real browsers use.
     browser = playwright.chromium.launch(
         executable_path=path,
-        args=FLAGS,
+        args=flags,
         env=environment(family, folder),
         ignore_default_args=["--disable-back-forward-cache"],
     )
@@ -93,7 +96,17 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="package")
 def chromium(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """One for all files: every test has windows of its own, which share nothing."""
+    """One for all files: every test has windows of its own, which share nothing but a process."""
+    with launched(playwright, DEJAVU, tmp_path_factory.mktemp("fonts"), flags=SHARING) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="package")
+def isolating_chromium(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """For pages that open another in a new tab: it obeys Cross-Origin-Opener-Policy, as browsers do.
+
+    A file of tests uses it by a fixture `chromium` of its own.
+    """
     with launched(playwright, DEJAVU, tmp_path_factory.mktemp("fonts")) as browser:
         yield browser
 
@@ -129,41 +142,20 @@ def one(server: Server) -> str:
     return conversations(server.database, "alice", ["Sailing"])[0]
 
 
+@pytest.fixture(scope="module")
+def windows(chromium: Browser) -> Iterator[Windows]:
+    """Those of a file."""
+    made = Windows(chromium)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def window(chromium: Browser) -> Iterator[Callable[..., Page]]:
+def window(windows: Windows) -> Iterator[Callable[..., Page]]:
     """Open a window for somebody: `window(server, "alice", width=390)`.
 
+    Nothing of other tests is in it, but its process has run before; `own=True` starts one.
     Fails on an exception, a dialog or a breach of the content policy in any of its pages.
     """
-    contexts: list[BrowserContext] = []
-    errors: list[str] = []
-
-    def heard(said: ConsoleMessage) -> None:
-        if "/preview/" in said.location["url"]:
-            return  # what a policy refuses to a model's own document
-        if "Content Security" in said.text or "requires 'Trusted" in said.text:
-            errors.append(said.text)
-
-    def met(dialog: Dialog) -> None:
-        errors.append(f"a dialog: {dialog.message}")
-        dialog.dismiss()
-
-    def open_window(
-        server: Server | Network, name: str = "", *, width: int = 1280, **options: object
-    ) -> Page:
-        context = chromium.new_context(
-            base_url=server.url, viewport={"width": width, "height": 800}, **options
-        )
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        context.on("weberror", lambda error: errors.append(str(error.error)))
-        context.on("console", heard)
-        context.on("dialog", met)
-        if name in SESSIONS:
-            context.add_cookies([{"name": "sessionid", "value": SESSIONS[name], "url": server.url}])
-        return context.new_page()
-
-    yield open_window
-    for context in contexts:
-        context.close()
-    assert errors == []
+    yield windows.open
+    assert windows.take_back() == []

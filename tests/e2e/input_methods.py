@@ -10,6 +10,7 @@ from tests.e2e.chat_page import ChatPage
 
 MAX_TAB_STOPS = 80
 HELD = "element => element === document.activeElement"
+HELD_OR_GONE = "element => element.isConnected ? element === document.activeElement : null"
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,19 @@ class Way:
             button.click()
 
 
-def reach(element: Locator) -> None:
-    """Tab backwards until the focus is there: what one does from the message box."""
-    for _ in range(MAX_TAB_STOPS):
-        if element.evaluate(HELD):
-            return
-        element.page.keyboard.press("Shift+Tab")
+def reach(element: Locator, *keys: str) -> None:
+    """Tab backwards until the focus is there: what one does from the message box. `keys`: try these instead.
+
+    Look the element up once, and again if the page has replaced it: that takes longer than a key.
+    """
+    handle = element.element_handle()
+    for key in keys or ("Shift+Tab",):
+        for _ in range(MAX_TAB_STOPS):
+            while (held := handle.evaluate(HELD_OR_GONE)) is None:
+                handle = element.element_handle()
+            if held:
+                return
+            element.page.keyboard.press(key)
     raise AssertionError(f"{element} cannot be reached by Tab")
 
 
@@ -52,6 +60,8 @@ def by(*ways: Way) -> pytest.MarkDecorator:
 
 
 ALL = by(MOUSE, KEYBOARD, FINGER)
+# Where other tests of the file press the same controls with a mouse, on a page as wide as the keyboard's.
+MOUSE_ELSEWHERE = by(KEYBOARD, FINGER)
 # For what stands in the list of conversations, which a narrow page has in a drawer.
 IN_DRAWER_TOO = by(MOUSE, KEYBOARD, FINGER, NARROW)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.input_methods import HELD, MAX_TAB_STOPS, Way
+from tests.e2e.input_methods import HELD, Way, reach
 from tests.support.databases import Database
 from tests.support.server import Server
 
@@ -54,13 +54,7 @@ class Shell:
             self.page.keyboard.press("Enter")
 
     def reach(self, control: Locator) -> None:
-        expect(control).to_be_attached()
-        for key in ("Shift+Tab", "Tab"):
-            for _ in range(MAX_TAB_STOPS):
-                if control.evaluate(HELD):
-                    return
-                self.page.keyboard.press(key)
-        raise AssertionError(f"{control} cannot be reached by Tab")
+        reach(control, "Shift+Tab", "Tab")
 
     def item(self, title: str) -> Locator:
         return self.list.get_by_role("listitem").filter(has_text=title)

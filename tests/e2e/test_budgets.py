@@ -1,7 +1,5 @@
 """Budgets of a page: bytes, requests, movement, announcements, work. Never milliseconds."""
 
-from statistics import median
-
 import pytest
 from playwright.sync_api import expect
 
@@ -111,7 +109,7 @@ def test_a_streamed_reply_reads_and_measures_as_a_loaded_one(
 
 def effort_of(window: Window, server: Server, length: int) -> float:
     """Seconds of work on a reply of so many characters, which comes at a steady pace."""
-    chat = ChatPage.open(window, server)
+    chat = ChatPage.open(window, server, own=True)
     with Effort(chat.page) as effort:
         chat.ask(f"Go on.\n{says_line(essay(length), size=100, delay=0.01)}")
         chat.ended()
@@ -119,7 +117,17 @@ def effort_of(window: Window, server: Server, length: int) -> float:
     return effort.seconds
 
 
+def good(ratios: list[float]) -> list[float]:
+    return [ratio for ratio in ratios if ratio <= 2.8]
+
+
 def test_twice_the_text_is_about_twice_the_work(window: Window, server: Server) -> None:
-    """Exclude quadratic work: a page that renders everything again and again takes four times as long."""
-    pairs = [(effort_of(window, server, 20_000), effort_of(window, server, 40_000)) for _ in range(3)]
-    assert median(twice / once for once, twice in pairs) <= 2.8, pairs
+    """Exclude quadratic work: a page that renders everything again and again takes four times as long.
+
+    The median of three measurements counts: two that are good decide it.
+    """
+    ratios: list[float] = []
+    while len(ratios) < 3 and len(good(ratios)) < 2:
+        once, twice = effort_of(window, server, 20_000), effort_of(window, server, 40_000)
+        ratios.append(twice / once)
+    assert len(good(ratios)) == 2, ratios

@@ -1,7 +1,7 @@
 """The preview of a code block, in the place of its code."""
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.input_methods import reach
@@ -23,6 +23,12 @@ DOCUMENT = """<html><head>
 SVG = '<svg viewBox="0 0 9 9"><script>document.title = "it ran"</script><rect width="9" height="9"/></svg>\n'
 TEXT = f"Here:\n\n```python\nx = 1\n```\n\n```html\n{DOCUMENT}```\n\n```svg\n{SVG}```\n\nDone.\n"
 WIDTH = "image => image.naturalWidth"
+
+
+@pytest.fixture(scope="module")
+def chromium(isolating_chromium: Browser) -> Browser:
+    """A preview opens in a new tab, as a document without an origin."""
+    return isolating_chromium
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import DOUBLE_TAP_MILLISECONDS, ChatPage, Window, question, text_of, words
-from tests.e2e.input_methods import ALL, MOUSE, Way, delete, markup, named
+from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way, delete, markup, named
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
 
@@ -17,7 +17,7 @@ def going_on(first: str, then: str) -> str:
     return f"Make a plan.\nfake: {first}\n{then.replace('fake:', 'fake-then:')}"
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_a_stopped_reply_goes_on_where_it_stood(window: Window, server: Server, way: Way) -> None:
     chat = ChatPage.open(window, server, **way.window)
     chat.ask(going_on("words tokens=2000 delay=0.02", says_line(" and the end.", size=3, delay=0.01)))

@@ -3,7 +3,7 @@
 from playwright.sync_api import expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.input_methods import ALL, MOUSE, Way, delete, named
+from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way, delete, named
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Server
 
@@ -20,7 +20,7 @@ def copied(chat: ChatPage) -> str:
     return str(chat.page.evaluate("navigator.clipboard.readText()"))
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_a_reply_is_copied_as_the_markdown_it_was_written_in(
     window: Window, server: Server, way: Way
 ) -> None:

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Browser, Page, Request, expect
 
 from tests.attachments import documents, pictures
 from tests.e2e.axe import WINDOW, findings
@@ -53,6 +53,12 @@ class Documents(ChatPage):
 
     def ask_shortly(self, text: str) -> None:
         self.ask(question(SHORT, text))
+
+
+@pytest.fixture(scope="module")
+def chromium(isolating_chromium: Browser) -> Browser:
+    """A file opens in a new tab, as a document of its own kind."""
+    return isolating_chromium
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of
-from tests.e2e.input_methods import ALL, MOUSE, Way, delete, named, walks
+from tests.e2e.input_methods import MOUSE, MOUSE_ELSEWHERE, Way, delete, named, walks
 from tests.support.server import Server
 
 COMPOSED = "key: 'Enter', bubbles: true, cancelable: true"
@@ -33,7 +33,7 @@ def opened(chat: ChatPage, at: int = 0) -> Locator:
     return box(chat.questions.nth(at))
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_an_edit_makes_a_new_version_of_what_follows(window: Window, server: Server, way: Way) -> None:
     chat = asked(ChatPage.open(window, server, **way.window), "First", "Second")
     way.press(named(chat.questions.first, "Edit"))

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import ChatPage, Window
-from tests.e2e.input_methods import ALL, HELD, MOUSE, Way, delete, named
+from tests.e2e.input_methods import ALL, HELD, MOUSE, MOUSE_ELSEWHERE, Way, delete, named
 from tests.e2e.sessions import end_sessions_of, sign_in
 from tests.support.people import PASSWORD
 from tests.support.server import Server
@@ -30,7 +30,7 @@ def why(chat: ChatPage) -> Locator:
     return chat.reply.get_by_role("textbox", name="Why? (optional)")
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_a_thumb_is_given_turned_and_taken_back(window: Window, server: Server, way: Way) -> None:
     chat = replied(ChatPage.open(window, server, **way.window))
     way.press(named(chat.reply, "Good reply"))

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.input_methods import ALL, FINGER, KEYBOARD, MOUSE, Way, by
+from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, MOUSE_ELSEWHERE, Way, by
 from tests.e2e.sidebar_page import Shell
 from tests.support.server import Server
 
@@ -26,7 +26,7 @@ def chosen(shell: Shell, name: str) -> None:
     expect(shell.page.get_by_role("button", name="Model:")).to_have_text(re.compile(name))
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_a_model_is_found_chosen_and_kept(window: Window, server: Server, one, fake, way: Way) -> None:
     shell = opened(Shell.open(window, server, way, f"/c/{one}/"))
     expect(shell.picker.get_by_role("radio", name=LAST)).to_be_checked()
@@ -148,7 +148,7 @@ def press_star(shell: Shell, name: str) -> None:
     return shell.page.keyboard.press("Space")
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_favourites_stand_first_the_next_time(window: Window, server: Server, way: Way) -> None:
     shell = opened(Shell.open(window, server, way))
     with shell.page.expect_response("**/models/favourites/"):

@@ -9,8 +9,11 @@ from tests.support.server import Server
 
 @pytest.fixture
 def chat(request: pytest.FixtureRequest, window: Window, server: Server) -> ChatPage:
-    """Open a chat on a wide page, or as wide as the test says."""
-    return ChatPage.open(window, server, width=getattr(request, "param", 1280))
+    """Open a chat on a wide page, or as wide as the test says.
+
+    In a window of its own, because a whole process believes that it is offline.
+    """
+    return ChatPage.open(window, server, width=getattr(request, "param", 1280), own=True)
 
 
 @pytest.mark.parametrize("chat", [1280, 390], indirect=True)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.chat_page import Window
-from tests.e2e.input_methods import ALL, FINGER, KEYBOARD, MOUSE, Way
+from tests.e2e.input_methods import ALL, FINGER, KEYBOARD, MOUSE, MOUSE_ELSEWHERE, Way
 from tests.e2e.sidebar_page import Shell, conversations, drop
 from tests.support.server import Server
 
@@ -82,7 +82,7 @@ def asked(shell: Shell, fake) -> dict[str, Any]:
     return sent(fake)
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_what_is_chosen_is_sent_and_shown_again(window: Window, server: Server, one, fake, way: Way) -> None:
     shell = Shell.open(window, server, way, f"/c/{one}/")
     dialog = unfolded(shell)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 import pytest
-from playwright.sync_api import Locator, Page, Request, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Request, Route, expect
 
 from tests.attachments import pictures
 from tests.e2e.axe import WINDOW, findings
@@ -50,6 +50,12 @@ class Pictures(ChatPage):
     def fire(self, kind: str, content: bytes = PHOTO["buffer"], *texts: str, at: str = "#content") -> bool:
         """Return whether the page has taken the event from the browser."""
         return fire(self.page, kind, {**PHOTO, "buffer": content}, texts=texts, at=at)
+
+
+@pytest.fixture(scope="module")
+def chromium(isolating_chromium: Browser) -> Browser:
+    """A file opens in a new tab, as a document of its own kind."""
+    return isolating_chromium
 
 
 @pytest.fixture

@@ -189,8 +189,9 @@ def test_two_tabs_send_it_once(chat: ChatPage, server: Server) -> None:
     assert server.database.value(ASKED.format("Only once, please")) == 1
 
 
-def test_two_tabs_without_locks_send_it_once(chat: ChatPage, server: Server) -> None:
+def test_two_tabs_without_locks_send_it_once(window: Window, server: Server) -> None:
     """Remove the Locks API, as on http:// addresses other than localhost."""
+    chat = ChatPage.open(window, server, own=True)
     chat.page.context.add_init_script("Object.defineProperty(navigator, 'locks', { value: undefined })")
     chat.page.reload()
     began(chat, question("words tokens=150 delay=0.05"))

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
-from tests.e2e.input_methods import ALL, MOUSE, Way, delete, named, walks
+from tests.e2e.input_methods import ALL, MOUSE, MOUSE_ELSEWHERE, Way, delete, named, walks
 from tests.support.server import Server
 
 OPENER = "Regenerate with another model"
@@ -23,7 +23,7 @@ def chat(window: Window, server: Server) -> ChatPage:
     return replied(ChatPage.open(window, server))
 
 
-@ALL
+@MOUSE_ELSEWHERE
 def test_a_new_version_grows_in_the_place_of_the_old_one(window: Window, server: Server, way: Way) -> None:
     chat = replied(ChatPage.open(window, server, **way.window))
     old = chat.reply.get_attribute("data-message")

@@ -1,0 +1,143 @@
+"""Browser windows for tests: a new page for each, in a browser context that tests share one after the other.
+
+A new context costs a process, and in a cold process a page takes twice the processor time to load. What a
+test leaves in a page goes with the page. What it leaves in the context is cleared before the next test, and a
+context that cannot be cleared is not lent again.
+"""
+
+from collections import defaultdict
+from typing import Any, NoReturn
+
+from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMessage, Dialog, Page
+
+from tests.e2e.network import Network
+from tests.support.people import SESSIONS
+from tests.support.server import Server
+
+PATIENCE = 15_000  # milliseconds; these machines are busy
+HEIGHT = 800
+# Options of a context that nothing in a test changes.
+LASTING_OPTIONS = {
+    "bypass_csp",
+    "color_scheme",
+    "has_touch",
+    "is_mobile",
+    "java_script_enabled",
+    "locale",
+    "reduced_motion",
+    "timezone_id",
+}
+# What a test may do to a context for good.
+LASTING_CALLS = (
+    "add_init_script",
+    "expose_binding",
+    "expose_function",
+    "route_web_socket",
+    "set_extra_http_headers",
+    "set_geolocation",
+)
+CLOCK_INSTALLED = "'__pwClock' in globalThis"  # in each page of the context, and for good
+
+
+def _refuse(*_: object, **__: object) -> NoReturn:
+    raise AssertionError("this lasts, and the window is lent again: ask for a window with `own=True`")
+
+
+class Lent:
+    """A context, and what its pages say while a test has it."""
+
+    def __init__(self, browser: Browser, url: str, options: dict[str, Any], *, own: bool) -> None:
+        self.context: BrowserContext = browser.new_context(base_url=url, **options)
+        self.context.set_default_timeout(PATIENCE)
+        self.context.on("weberror", lambda error: self.errors.append(str(error.error)))
+        self.context.on("console", self._heard)
+        self.context.on("dialog", self._met)
+        self.errors: list[str] = []
+        self._url = url
+        self._empty: Page | None = None  # as long as it is open, its process lives, for the next page
+        self._devtools: CDPSession | None = None
+        if not own:
+            for name in LASTING_CALLS:
+                setattr(self.context, name, _refuse)
+            self._empty = self.context.new_page()
+            self._devtools = self.context.new_cdp_session(self._empty)
+
+    def page_for(self, name: str) -> Page:
+        self.errors = []
+        if name in SESSIONS:
+            self.context.add_cookies([{"name": "sessionid", "value": SESSIONS[name], "url": self._url}])
+        return self.context.new_page()
+
+    def taken_back(self) -> bool:
+        """Close its pages; return False if it cannot be lent again, and is closed too."""
+        if self._empty is None or self._empty.evaluate(CLOCK_INSTALLED):
+            self.context.close()
+            return False
+        for page in self.context.pages:
+            if page is not self._empty:
+                page.close()
+        return True
+
+    def clear(self) -> None:
+        """Leave nothing of the test before."""
+        assert self._devtools
+        self.context.set_offline(False)
+        self.context.unroute_all()
+        self.context.clear_permissions()
+        self.context.clear_cookies()
+        self._devtools.send("Storage.clearDataForOrigin", {"origin": self._url, "storageTypes": "all"})
+        self._devtools.send("Network.clearBrowserCache")
+
+    def _heard(self, said: ConsoleMessage) -> None:
+        if "/preview/" in said.location["url"]:
+            return  # what a policy refuses to a model's own document
+        if "Content Security" in said.text or "requires 'Trusted" in said.text:
+            self.errors.append(said.text)
+
+    def _met(self, dialog: Dialog) -> None:
+        self.errors.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+class Windows:
+    """The windows of a file of tests."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._free: dict[str, list[Lent]] = defaultdict(list)
+        self._lent: list[tuple[str, Lent]] = []
+
+    def open(
+        self,
+        server: Server | Network,
+        name: str = "",
+        *,
+        width: int = 1280,
+        own: bool = False,
+        **options: Any,
+    ) -> Page:
+        options["viewport"] = {"width": width, "height": HEIGHT}
+        own = own or not options.keys() <= {*LASTING_OPTIONS, "viewport"}
+        kind = repr((server.url, sorted(options.items())))
+        if not own and self._free[kind]:
+            lent = self._free[kind].pop()
+            lent.clear()
+        else:
+            lent = Lent(self._browser, server.url, options, own=own)
+        self._lent.append((kind, lent))
+        return lent.page_for(name)
+
+    def take_back(self) -> list[str]:
+        """Take back what a test has opened; return what went wrong in it."""
+        errors = []
+        while self._lent:
+            kind, lent = self._lent.pop()
+            if lent.taken_back():
+                self._free[kind].append(lent)
+            errors += lent.errors
+        return errors
+
+    def close(self) -> None:
+        for free in self._free.values():
+            for lent in free:
+                lent.context.close()

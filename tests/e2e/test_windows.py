@@ -1,0 +1,73 @@
+"""The windows of these tests: one test leaves nothing for the next."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.e2e.windows import Windows
+from tests.support.server import Server
+
+LEAVE = """async () => {
+  localStorage.left = sessionStorage.left = document.cookie = 'left=1';
+  await caches.open('left');
+  await new Promise((resolve) => { indexedDB.open('left').onsuccess = resolve; });
+}"""
+LEFT = """async () => [
+  localStorage.length, sessionStorage.length, document.cookie.includes('left'), (await caches.keys()).length,
+  (await indexedDB.databases()).length, navigator.onLine, history.length,
+  (await navigator.permissions.query({ name: 'geolocation' })).state]"""
+
+
+@pytest.fixture
+def lender(chromium: Browser) -> Iterator[Windows]:
+    made = Windows(chromium)
+    yield made
+    made.take_back()
+    made.close()
+
+
+def test_the_next_test_finds_nothing_in_the_same_context(lender: Windows, server: Server) -> None:
+    page = lender.open(server, "alice")
+    context = page.context
+    page.goto("/")
+    before = page.evaluate(LEFT)
+    page.evaluate(LEAVE)
+    context.grant_permissions(["geolocation"])
+    context.route("**/*", lambda route: route.abort())
+    context.set_offline(True)
+    assert page.evaluate(LEFT) != before
+    assert lender.take_back() == []
+    page = lender.open(server)
+    assert page.context is context
+    page.goto("/")
+    assert page.url.startswith(f"{server.url}/accounts/login/")
+    assert page.evaluate(LEFT) == [0, 0, False, 0, 0, True, before[-2], before[-1]]
+
+
+def test_a_context_with_another_clock_is_not_lent_again(lender: Windows, server: Server) -> None:
+    page = lender.open(server)
+    page.clock.install()
+    assert lender.take_back() == []
+    assert lender.open(server).context is not page.context
+
+
+def test_two_windows_of_a_test_share_nothing(lender: Windows, server: Server) -> None:
+    assert lender.open(server).context is not lender.open(server).context
+
+
+def test_what_lasts_needs_a_window_of_its_own(lender: Windows, server: Server) -> None:
+    with pytest.raises(AssertionError, match="own=True"):
+        lender.open(server).context.add_init_script("1")
+    own = lender.open(server, own=True).context
+    own.add_init_script("1")
+    lender.take_back()
+    assert lender.open(server).context is not own
+
+
+def test_what_a_page_says_fails_the_test(lender: Windows, server: Server) -> None:
+    page = lender.open(server, "alice")
+    page.goto("/")
+    with page.context.expect_event("weberror"):
+        page.evaluate("() => { setTimeout(() => { throw new Error('Oh') }) }")
+    assert any("Oh" in error for error in lender.take_back())

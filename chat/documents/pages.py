@@ -1,16 +1,22 @@
 """The stored text of documents, by page."""
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from django.db.models import Q
-from django.db.models.functions import Length
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Length, Substr
 
 from chat.models import Attachment, DocumentPage
 
-# On one page of the site, unless a single page of the document has more.
+Rows: TypeAlias = "QuerySet[DocumentPage]"  # the pages of one document
+
+# On one page of the site. A longer page of a document is shown in parts.
 SHOWN_PAGES = 50
-SHOWN_CHARS = 200_000
+SHOWN_CHARS = 100_000
+CUT_CHARS = 1_000  # a part ends at a break so close before its limit, rather than in the middle of a word
+CUTS = ("\n", " ")  # best first
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +28,31 @@ class PageText:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A part of a page, both numbered from 1."""
+
+    page: int
+    part: int = 1
+
+    @property
+    def query(self) -> str:
+        """The query string of the page of the site that begins here."""
+        return f"?page={self.page}" + (f"&part={self.part}" if self.part > 1 else "")
+
+
+@dataclass(frozen=True, slots=True)
 class SomePages:
-    """Consecutive pages. `before` and `after`: the pages at which the parts around these begin, or None."""
+    """Consecutive pages, or one part of a long page.
+
+    `part` and `parts`: its number, and how many its page has. `before` and `after`: the places at which what
+    is around these begins, or None.
+    """
 
     pages: list[PageText]
-    before: int | None
-    after: int | None
+    before: Place | None = None
+    after: Place | None = None
+    part: int = 1
+    parts: int = 1
 
 
 def all_pages(documents: Collection[Attachment]) -> dict[tuple[str, str], list[PageText]]:
@@ -48,22 +73,67 @@ def key_of(document: Attachment) -> tuple[str, str]:
     return document.sha256, document.media_type
 
 
-def some_pages(document: Attachment, first: int) -> SomePages:
-    """Return the pages from number `first` on that a page of the site may show; none if there is no such."""
+def some_pages(document: Attachment, first: int, part: int = 1) -> SomePages:
+    """Return the pages from number `first` on that a page of the site may show; none if there is no such.
+
+    `part`: of a page that is too long to be shown whole. No query reads more of it than this part.
+    """
     rows = DocumentPage.objects.filter(file=document.sha256, media_type=document.media_type)
-    after = rows.filter(number__gte=first).order_by("number")
-    before = rows.filter(number__lt=first).order_by("-number")
-    shown = _shown(list(after.values_list("number", Length("text"))[: SHOWN_PAGES + 1]))
-    earlier = _shown(list(before.values_list("number", Length("text"))[: SHOWN_PAGES + 1]))
-    if not shown:
-        return SomePages([], None, None)
-    pages = after.filter(number__lte=shown[-1]).values_list("number", "text")
-    has_more = rows.filter(number__gt=shown[-1]).exists()
-    return SomePages(
-        [PageText(number, text) for number, text in pages],
-        earlier[-1] if earlier else None,
-        shown[-1] + 1 if has_more else None,
-    )
+    sized = list(_sizes(rows.filter(number__gte=first).order_by("number")))
+    if not sized or part > parts_of(sized[0][1]):
+        return SomePages([])
+    number, length = sized[0]
+    parts = parts_of(length)
+    shown = _shown(sized)
+    pages = [_part(rows, number, part)] if parts > 1 else _pages(rows, shown)
+    before = Place(number, part - 1) if part > 1 else _place_before(rows, first)
+    after = Place(number, part + 1) if part < parts else _place_after(rows, shown[-1])
+    return SomePages(pages, before, after, part, parts)
+
+
+def parts_of(length: int) -> int:
+    """Return in how many parts a page of so many characters is shown."""
+    return max(1, math.ceil(length / SHOWN_CHARS))
+
+
+def _sizes(rows: Rows) -> Iterable[tuple[int, int]]:
+    """Return the numbers and lengths of as many pages as may matter."""
+    return rows.values_list("number", Length("text"))[: SHOWN_PAGES + 1]
+
+
+def _pages(rows: Rows, shown: list[int]) -> list[PageText]:
+    found = rows.filter(number__range=(shown[0], shown[-1])).order_by("number")
+    return [PageText(number, text) for number, text in found.values_list("number", "text")]
+
+
+def _place_before(rows: Rows, first: int) -> Place | None:
+    sized = list(_sizes(rows.filter(number__lt=first).order_by("-number")))
+    if not sized:
+        return None
+    return Place(_shown(sized)[-1], parts_of(sized[0][1]))
+
+
+def _place_after(rows: Rows, last: int) -> Place | None:
+    return Place(last + 1) if rows.filter(number__gt=last).exists() else None
+
+
+def _part(rows: Rows, number: int, part: int) -> PageText:
+    """Return a part of a page. Where it is cut depends only on the text around the cut."""
+    limit = (part - 1) * SHOWN_CHARS
+    start = max(limit - CUT_CHARS, 0)
+    piece = Substr("text", start + 1, limit - start + SHOWN_CHARS + 1)  # one more: whether anything follows
+    text = rows.filter(number=number).values_list(piece, flat=True).get()
+    end = limit - start + SHOWN_CHARS
+    return PageText(number, text[_cut(text, limit - start) : _cut(text, end) if len(text) > end else end])
+
+
+def _cut(text: str, limit: int) -> int:
+    """Return where the text before `limit` ends: after the last break that is close, or at the limit."""
+    for mark in CUTS:
+        found = text.rfind(mark, max(limit - CUT_CHARS, 0), limit)
+        if found >= 0:
+            return found + len(mark)
+    return limit
 
 
 def _shown(sized: list[tuple[int, int]]) -> list[int]:

@@ -12,14 +12,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from chat.db import run_in_db
-from chat.documents.pages import PageText, some_pages
+from chat.documents.pages import SomePages, some_pages
 from chat.exceptions import NotFound
 from chat.fair_executor import RENDER_POOL
 from chat.models import Attachment
 
 from . import access, attachments
 
-MAX_NUMBER_DIGITS = 5  # of `?page=`
+MAX_NUMBER_DIGITS = 5  # of `?page=` and `?part=`
 HEADERS = {
     "Cache-Control": "private, no-cache",
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; "
@@ -29,12 +29,10 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentPart:
-    """Some consecutive pages of a document. `before` and `after`: the pages to which links lead, or None."""
+    """What one page of the site shows of a document."""
 
     document: Attachment
-    pages: list[PageText]
-    before: int | None
-    after: int | None
+    shown: SomePages
 
 
 @access.require_methods("GET", "HEAD", page=True)
@@ -46,14 +44,28 @@ async def document_text(request: HttpRequest, document: uuid.UUID) -> HttpRespon
 
 
 def read_part(request: HttpRequest, document: Attachment) -> DocumentPart:
-    """Return the pages of the document from `?page=` on. Raises NotFound where there is no such page."""
-    number = request.GET.get("page", "1")
+    """Return the pages of the document from `?page=` on, or the part `?part=` of a long one.
+
+    Raises NotFound where there is no such page or part.
+    """
+    first, part = _number(request, "page"), _number(request, "part")
+    if document.is_picture or not 0 < first <= document.pages or not part:
+        raise _missing()
+    shown = some_pages(document, first, part)
+    if not shown.pages:
+        raise _missing()
+    return DocumentPart(document, shown)
+
+
+def _number(request: HttpRequest, name: str) -> int:
+    """Return a number of the query, 1 if it is not there; 0 if it is none."""
+    number = request.GET.get(name, "1")
     is_number = number.isascii() and number.isdigit() and len(number) <= MAX_NUMBER_DIGITS
-    first = int(number) if is_number else 0
-    if document.is_picture or not 0 < first <= document.pages:
-        raise NotFound(_("This page doesn’t exist."))
-    found = some_pages(document, first)
-    return DocumentPart(document, found.pages, found.before, found.after)
+    return int(number) if is_number else 0
+
+
+def _missing() -> NotFound:
+    return NotFound(_("This page doesn’t exist."))
 
 
 async def respond(

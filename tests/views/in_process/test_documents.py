@@ -1,7 +1,9 @@
 """Documents over HTTP: the upload, the file, the page of their text, sharing and review, and each refusal."""
 
+import re
 import threading
 import uuid
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +148,45 @@ def test_a_page_that_is_not_there_is_not_found(page: Client, report: Attachment,
     assert page.get(text_url(report, f"?page={number}")).status_code == 404
 
 
+def followed(page: Client, url: str, relation: str) -> list[str]:
+    """The texts on the pages of the site from this one on, along its links."""
+    found, query = [], url.partition("?")[2]
+    while True:
+        answer = page.get(f"{url.partition('?')[0]}?{query}")
+        assert answer.status_code == 200
+        assert len(answer.content) < 250_000
+        shown = answer.content.decode()
+        found.append("".join(re.findall(r'<div class="text" dir="auto">(.*?)</div>', shown, re.DOTALL)))
+        link = re.search(rf'rel="{relation}" href="\?([^"]+)"', shown)
+        if link is None:
+            return found
+        query = unescape(link[1])
+
+
+@pytest.mark.parametrize(
+    "line", ["A line of a long text without an end.\n", "x" * 70], ids=["lines", "no break"]
+)
+def test_a_long_page_is_shown_in_parts(page: Client, alice: User, line: str) -> None:
+    long = line * (1_050_000 // len(line)) + "The end."
+    stored = document(alice, ["First.", long, "Last."])
+    forwards = followed(page, text_url(stored), "next")
+    assert "".join(forwards) == f"First.{long}Last."
+    assert len(forwards) == 13
+    assert all(each.endswith("\n") for each in forwards[1:11]) == line.endswith("\n")
+    assert followed(page, text_url(stored, "?page=3"), "prev") == forwards[::-1]
+    second = page.get(text_url(stored, "?page=2&part=2")).content.decode()
+    assert 'id="page-2"' in second
+    assert "Page 2 · Part 2 of 11" in second
+    assert 'id="page-2"' in page.get(text_url(stored, "?page=2")).content.decode()
+
+
+@pytest.mark.parametrize("part", ["0", "12", "-1", "x", "1" * 6, "²", ""])
+def test_a_part_that_is_not_there_is_not_found(page: Client, alice: User, part: str) -> None:
+    stored = document(alice, ["First.", "x" * 1_050_000])
+    assert page.get(text_url(stored, f"?page=2&part={part}")).status_code == 404
+    assert page.get(text_url(stored, "?page=1&part=2")).status_code == 404
+
+
 def test_a_picture_has_no_page_of_text(page: Client) -> None:
     told = upload(page, pictures.png()).json()
     assert page.get(f"/attachments/{told['id']}/text/").status_code == 404
@@ -190,6 +231,11 @@ def test_a_shared_page_shows_its_text_and_never_its_file(
     assert "Page 51." in text.content.decode()
     assert "download" not in text.content.decode()
     assert client.get(address).status_code == 404
+    DocumentPage.objects.filter(number=51).update(text="word " * 50_000)
+    text = client.get(f"{address}text/?page=51&part=3")
+    assert "Part 3 of 3" in text.content.decode()
+    assert len(text.content) < 60_000
+    assert client.get(f"{address}text/?page=51&part=4").status_code == 404
     SharedLink.objects.all().delete()
     assert client.get(f"{address}text/").status_code == 404
 

@@ -1,6 +1,7 @@
 import { saveChange } from './api.js';
 import { sentence } from './attachment_parts.js';
 import { AttachmentRow } from './attachment_row.js';
+import { guessKind, listed } from './chosen_files.js';
 import { announce, cloneTemplate } from './page.js';
 import { openDialog } from './picture_dialog.js';
 import { promptTokens, TrayLimits } from './tray_limits.js';
@@ -69,8 +70,9 @@ export class AttachmentTray {
   async add(files) {
     const chosen = Array.from(files);
     const room = MAX_ATTACHMENTS - this.size;
-    this.#failures = chosen.length > room ? [this.#text('most')] : [];
-    this.#page.setNotice(this.#failures.join(''));
+    this.#failures = [];
+    this.#page.setNotice('');
+    this.#sayLeftOut(chosen.slice(room));
     const items = chosen.slice(0, room).map((file) => this.#addRow(guessKind(file), file.name, file));
     for (const item of items) this.#loading = this.#loading.then(() => this.#upload(item));
     this.#update();
@@ -79,7 +81,9 @@ export class AttachmentTray {
 
   /** Show attachments that the server has. */
   put(attachments) {
-    for (const attachment of attachments.slice(0, MAX_ATTACHMENTS - this.size)) {
+    const room = MAX_ATTACHMENTS - this.size;
+    this.#sayLeftOut(attachments.slice(room));
+    for (const attachment of attachments.slice(0, room)) {
       const item = this.#addRow(attachment.kind, attachment.name);
       this.#fill(item, attachment);
       // The picture of a deleted attachment says so itself.
@@ -106,6 +110,14 @@ export class AttachmentTray {
     const attachments = this.#unsent;
     this.#unsent = [];
     this.put(attachments);
+  }
+
+  /** @param {{name: string}[]} files  for which the tray has no room */
+  #sayLeftOut(files) {
+    if (!files.length) return;
+    const names = listed(files.map(({ name }) => name), (n) => this.#text('more', { n }));
+    this.#failures.push(this.#text('most', { names }));
+    this.#page.setNotice(this.#failures.join(' '));
   }
 
   #text(name, values) {
@@ -272,9 +284,4 @@ export class AttachmentTray {
 /** @param {number} status  0: no answer. Other refusals concern the file, and would be the same again. */
 function isRetryable(status) {
   return status === 0 || status === TOO_MANY_REQUESTS || status >= 500;
-}
-
-/** @param {File} file @returns {'picture'|'document'} by what the browser says of it */
-function guessKind({ type }) {
-  return type.startsWith('image/') && type !== 'image/svg+xml' ? 'picture' : 'document';
 }

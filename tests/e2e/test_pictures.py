@@ -134,9 +134,9 @@ def test_a_site_without_a_seeing_model_refuses_files_in_words(window: Window, se
 
 
 def test_at_most_eight_are_taken(chat: Pictures) -> None:
-    chat.input.set_input_files([{**DRAWING, "name": f"{n}.png"} for n in range(9)])  # type: ignore[list-item]
+    chat.input.set_input_files([{**DRAWING, "name": f"{n}.png"} for n in range(10)])  # type: ignore[list-item]
     expect(chat.added).to_have_count(8)
-    expect(chat.notice).to_have_text("A message can have up to 8 files.")
+    expect(chat.notice).to_have_text("A message can have up to 8 files. Left out: 8.png, 9.png.")
 
 
 def test_an_upload_shows_its_progress_and_can_be_cancelled(chat: Pictures) -> None:

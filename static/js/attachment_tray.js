@@ -1,14 +1,13 @@
 import { saveChange } from './api.js';
 import { sentence } from './attachment_parts.js';
 import { AttachmentRow } from './attachment_row.js';
-import { guessKind, listed } from './chosen_files.js';
+import { guessKind, isRetryable, listed } from './chosen_files.js';
 import { announce, cloneTemplate } from './page.js';
 import { openDialog } from './picture_dialog.js';
 import { promptTokens, TrayLimits } from './tray_limits.js';
 import { Upload } from './upload.js';
 
 const MAX_ATTACHMENTS = 8; // of a message
-const TOO_MANY_REQUESTS = 429;
 const WAIT = 'files-wait'; // the notice that goes when all files are there
 
 /** @typedef {import('./sent_attachments.js').Attachment} Attachment */
@@ -279,9 +278,4 @@ export class AttachmentTray {
   get #tokens() {
     return promptTokens(this.#root, this.attachments);
   }
-}
-
-/** @param {number} status  0: no answer. Other refusals concern the file, and would be the same again. */
-function isRetryable(status) {
-  return status === 0 || status === TOO_MANY_REQUESTS || status >= 500;
 }

@@ -5,8 +5,26 @@ import { attachmentsOf } from './sent_attachments.js';
 /** Add files to the question that is being written, or edited where the event was. */
 export async function addFiles(chat, files, target) {
   const edit = target?.closest?.('.edit');
-  if (!document.getElementById('files')) chat.page.showNotice('no-files');
-  else (edit ? await editTray(chat, edit) : await composerTray(chat)).add(files);
+  if (!document.getElementById('files')) return chat.page.showNotice('no-files');
+  try {
+    (edit ? await editTray(chat, edit) : await composerTray(chat)).add(files);
+  } catch (error) {
+    console.warn(error);
+    offerAgain(chat, { files, target });
+  }
+  return undefined;
+}
+
+/** Keep files for which there is no tray yet: pasted ones are nowhere else. */
+function offerAgain(chat, source) {
+  const { page } = chat;
+  const button = Object.assign(page.link('not-loaded', ''), { role: 'button' });
+  button.addEventListener('click', (event) => {
+    event.preventDefault();
+    page.setNotice('');
+    chat.addFiles(source, source.target);
+  });
+  page.setNotice('', button);
 }
 
 /** @returns {Promise<AttachmentTray>} the attachments of the message box */

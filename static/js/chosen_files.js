@@ -1,5 +1,7 @@
 /** What is said and done about the files that a person chose: decisions without the page. */
 
+const CAN_SUCCEED = [0, 401, 403, 429]; // no answer; the session has ended; too many requests
+
 const MOST_NAMES = 5; // in a sentence
 const LONGEST_NAME = 40; // characters
 const NAME_END = 12; // of a longer name, with its extension
@@ -7,6 +9,14 @@ const NAME_END = 12; // of a longer name, with its extension
 /** @param {File} file @returns {'picture'|'document'} by what the browser says of it */
 export function guessKind({ type }) {
   return type.startsWith('image/') && type !== 'image/svg+xml' ? 'picture' : 'document';
+}
+
+/**
+ * @param {number} status  of a refused upload
+ * @returns {boolean} whether another attempt can succeed; otherwise the refusal concerns the file
+ */
+export function isRetryable(status) {
+  return CAN_SUCCEED.includes(status) || status >= 500;
 }
 
 /**

@@ -387,6 +387,27 @@ def test_somebody_whose_session_has_ended_signs_in_and_keeps_the_picture(
     expect(chat.notice).to_be_empty()
 
 
+@pytest.mark.parametrize("loaded", [True, False])
+def test_somebody_who_does_not_sign_in_now_keeps_the_picture(
+    window: Window, server: Server, loaded: bool
+) -> None:
+    chat = Pictures.open(window, server, "erin")
+    assert isinstance(chat, Pictures)
+    if loaded:
+        chat.add(DRAWING)
+    session = [each for each in chat.page.context.cookies() if each["name"] == "sessionid"]
+    chat.page.context.clear_cookies(name="sessionid")
+    chat.input.set_input_files([PHOTO])  # type: ignore[list-item]
+    chat.page.get_by_role("button", name="Not now").click()
+    again = chat.page.get_by_role("button", name=re.compile("Try again"))
+    expect(again).to_be_visible()
+    expect(chat.notice).not_to_be_empty()
+    chat.page.context.add_cookies(session)  # type: ignore[arg-type]
+    again.press("Enter")
+    expect(chat.added).to_have_count(1 + loaded)
+    expect(chat.notice).to_be_empty()
+
+
 EDGES = """() => {
   const edges = (selector) => document.querySelector(selector).getBoundingClientRect();
   const image = document.querySelector('.pictures img');

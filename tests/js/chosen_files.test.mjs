@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { listed } from '../../static/js/chosen_files.js';
+import { isRetryable, listed } from '../../static/js/chosen_files.js';
 
 const more = (n) => `${n} more`;
 globalThis.document = { documentElement: { lang: 'en' } };
@@ -22,4 +22,9 @@ test('a long name keeps its beginning and its end', () => {
   const short = listed([name], more);
   assert.ok(short.length <= 40, short);
   assert.ok(short.startsWith('xxx') && short.endsWith('x.png'), short);
+});
+
+test('a file is kept if another attempt can succeed', () => {
+  for (const status of [0, 401, 403, 429, 500, 502, 503]) assert.ok(isRetryable(status), `${status}`);
+  for (const status of [400, 404, 413, 415, 422]) assert.ok(!isRetryable(status), `${status}`);
 });

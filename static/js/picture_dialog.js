@@ -20,14 +20,24 @@ export async function openPicture(chat, link) {
 export function openDialog({ url, name, alt, width, height }, describe) {
   const dialog = document.getElementById('picture');
   const form = dialog.querySelector('form');
-  dialog.onclick = ({ target }) => void (target === dialog && dialog.close()); // false would cancel the click
+  const save = form.querySelector('[value=save]');
+  watchClicksBeside(dialog, () => (describe ? form.requestSubmit(save) : dialog.close()));
   showImage(dialog.querySelector('img'), { url, name, alt, width, height });
   dialog.querySelector('h2').textContent = name;
   dialog.querySelector('p').textContent = describe || alt === name ? '' : alt;
   dialog.querySelector('.picture-alt').hidden = !describe;
   form.elements.alt.value = alt;
-  form.querySelector('[value=save]').hidden = !describe;
+  save.hidden = !describe;
   form.onsubmit = ({ submitter }) => submitter.value && describe(form.elements.alt.value.trim());
   dialog.showModal();
   if (describe) form.elements.alt.focus();
+}
+
+/** Both ends of the click count: a selection of text may end beside the dialog. */
+function watchClicksBeside(dialog, then) {
+  let pressed = null;
+  dialog.onpointerdown = ({ target }) => void (pressed = target);
+  dialog.onclick = ({ target }) => {
+    if (target === dialog && pressed === dialog) then();
+  };
 }

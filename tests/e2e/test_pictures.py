@@ -408,6 +408,27 @@ def test_somebody_who_does_not_sign_in_now_keeps_the_picture(
     expect(chat.notice).to_be_empty()
 
 
+def test_a_click_beside_the_dialog_saves_the_description(chat: Pictures) -> None:
+    chat.add(PHOTO)
+    chat.tray.get_by_role("button", name="Describe cat.jpg").click()
+    field = chat.dialog.get_by_label("Description")
+    field.fill("A cat on a mat")
+    # A selection that ends beside the dialog is no click there.
+    field.hover()
+    chat.page.mouse.down()
+    chat.page.mouse.move(5, 5)
+    chat.page.mouse.up()
+    expect(chat.dialog).to_be_visible()
+    chat.page.mouse.click(5, 5)
+    expect(chat.dialog).to_be_hidden()
+    expect(chat.tray).to_contain_text("A cat on a mat")
+    chat.tray.get_by_role("button", name="Describe A cat on a mat").click()
+    expect(field).to_have_value("A cat on a mat")
+    field.fill("A dog")
+    chat.dialog.get_by_role("button", name="Close").click()
+    expect(chat.tray).to_contain_text("A cat on a mat")
+
+
 EDGES = """() => {
   const edges = (selector) => document.querySelector(selector).getBoundingClientRect();
   const image = document.querySelector('.pictures img');

@@ -1,6 +1,8 @@
 import { loadParts } from './attachment_parts.js';
 import { pictureOf, showImage } from './sent_attachments.js';
 
+const TALL = 2.5; // times as high as wide: scaled to the window's height, it would be too narrow to be read
+
 /** Open a picture of the thread in its full size. */
 export async function openPicture(chat, link) {
   try {
@@ -23,6 +25,7 @@ export function openDialog({ url, name, alt, width, height }, describe) {
   const save = form.querySelector('[value=save]');
   watchClicksBeside(dialog, () => (describe ? form.requestSubmit(save) : dialog.close()));
   showImage(dialog.querySelector('img'), { url, name, alt, width, height });
+  showFrame(dialog.querySelector('.picture-frame'), height > TALL * width);
   dialog.querySelector('h2').textContent = name;
   dialog.querySelector('p').textContent = describe || alt === name ? '' : alt;
   dialog.querySelector('.picture-alt').hidden = !describe;
@@ -31,6 +34,13 @@ export function openDialog({ url, name, alt, width, height }, describe) {
   form.onsubmit = ({ submitter }) => submitter.value && describe(form.elements.alt.value.trim());
   dialog.showModal();
   if (describe) form.elements.alt.focus();
+}
+
+/** Let a tall picture scroll, also by keys. */
+function showFrame(frame, isTall) {
+  frame.classList.toggle('tall', isTall);
+  frame.tabIndex = isTall ? 0 : -1;
+  frame.scrollTop = 0;
 }
 
 /** Both ends of the click count: a selection of text may end beside the dialog. */

@@ -429,6 +429,40 @@ def test_a_click_beside_the_dialog_saves_the_description(chat: Pictures) -> None
     expect(chat.tray).to_contain_text("A cat on a mat")
 
 
+SHOT = {"name": "shot.png", "mimeType": "image/png", "buffer": pictures.png(600, 2_000, (20, 120, 200))}
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844), (844, 390)])
+def test_a_tall_picture_opens_as_wide_as_can_be_read_and_scrolls(
+    window: Window, server: Server, width: int, height: int
+) -> None:
+    chat = Pictures.open(window, server)
+    assert isinstance(chat, Pictures)
+    chat.page.set_viewport_size({"width": width, "height": height})
+    chat.choose(SEEING)
+    chat.add(SHOT)
+    chat.tray.get_by_role("button", name="Describe shot.png").click()
+    is_legible(chat)
+    chat.page.keyboard.press("Escape")
+    chat.ask("Well?")
+    chat.ended()
+    chat.page.get_by_role("link", name="shot.png").click()
+    is_legible(chat)
+    chat.dialog.locator(".picture-frame").press("End")
+    chat.page.wait_for_function("() => document.querySelector('.picture-frame').scrollTop > 500")
+    expect(chat.dialog.get_by_role("button", name="Close")).to_be_in_viewport(ratio=1)
+    assert findings(chat.page) == []
+
+
+def is_legible(chat: Pictures) -> None:
+    image = chat.dialog.locator("img").bounding_box()
+    window = chat.page.viewport_size
+    assert image
+    assert window
+    assert image["width"] >= min(600, window["width"] - 80)
+    assert chat.dialog.evaluate("(it) => it.scrollWidth <= it.clientWidth")
+
+
 EDGES = """() => {
   const edges = (selector) => document.querySelector(selector).getBoundingClientRect();
   const image = document.querySelector('.pictures img');

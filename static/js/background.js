@@ -13,7 +13,16 @@ export function startBackground(chat, drafts) {
   watchPageKeys(document.getElementById('content'), chat.follower);
   watchHelpKey(document.querySelector('[data-opens=shortcuts]'));
   watchPastedFiles(chat);
+  watchModel(chat.page);
   document.querySelector('.account-button').ariaHasPopup = 'menu'; // without scripts, and in the settings, it shows links
   const sync = new Sync(chat);
   return { sync, queue: new MessageQueue(chat, sync, drafts) };
+}
+
+/** Say what becomes of the pictures above, once another model is chosen. */
+function watchModel(page) {
+  document.getElementById('model')?.addEventListener('change', ({ target }) => {
+    if (!document.querySelector('#thread .pictures')) return;
+    import('./earlier_pictures.js').then((module) => module.explain(page, target.value)).catch(() => {});
+  });
 }

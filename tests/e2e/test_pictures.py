@@ -269,6 +269,23 @@ def test_a_model_that_cannot_see_is_named_and_cannot_be_chosen(chat: Pictures) -
     expect(row.get_by_text("Can’t see pictures")).to_be_hidden()
 
 
+def test_a_model_that_cannot_see_the_pictures_above_is_named(chat: Pictures) -> None:
+    chat.add(PHOTO)
+    chat.ask("Well?")
+    chat.ended()
+    chat.choose(BLIND)
+    expect(chat.notice).to_have_text(
+        f"{BLIND} can’t see the pictures above. It gets their descriptions or names."
+    )
+    chat.choose(SEEING)
+    expect(chat.notice).to_be_empty()
+    chat.choose(BLIND)
+    expect(chat.notice).not_to_be_empty()
+    chat.ask("And now?")
+    chat.ended()
+    expect(chat.notice).to_be_empty()
+
+
 def test_a_question_may_be_pictures_alone(chat: Pictures) -> None:
     chat.add(PHOTO)
     chat.send.click()

@@ -19,9 +19,10 @@ export function startBackground(chat, drafts) {
   return { sync, queue: new MessageQueue(chat, sync, drafts) };
 }
 
-/** Say what becomes of the pictures above, once another model is chosen. */
+/** Mark another model on the page of a new chat, and say what becomes of the pictures above. */
 function watchModel(page) {
   document.getElementById('model')?.addEventListener('change', ({ target }) => {
+    if (!page.conversation) import('./start_page.js').then((module) => module.showModel(target.value), () => {});
     if (!document.querySelector('#thread .pictures')) return;
     import('./earlier_pictures.js').then((module) => module.explain(page, target.value)).catch(() => {});
   });

@@ -41,14 +41,11 @@ class Chat {
   start() {
     for (const type of ['click', 'submit']) this.thread.addEventListener(type, (event) => this.#dispatch(event));
     document.getElementById('sign-out').addEventListener('submit', () => this.#drafts.clear());
-    const showModel = () => import('./start_page.js').then((module) => module.showModel(this.composer.model));
-    if (!this.page.conversation) document.getElementById('model')?.addEventListener('change', showModel);
     // A selection may begin before it is known what will be in it, and copying cannot wait for a module.
     document.addEventListener('selectstart', () => document.querySelector('math') && import('./copy_tex.js'));
     for (const type of ['dragover', 'drop']) document.addEventListener(type, (event) => this.onFiles(event, event.dataTransfer));
     document.addEventListener('change', ({ target }) => target.type === 'file' && this.addFiles(target));
-    const prompts = ({ target }) => target.value === '/' && import('./prompt_menu.js').then((module) => module.openPrompts(this.page, target)).catch(() => {});
-    document.getElementById('content').addEventListener('input', prompts);
+    document.getElementById('content').addEventListener('input', ({ target }) => target.value === '/' && import('./prompt_menu.js').then((module) => module.openPrompts(this.page, target), () => {}));
     const kept = this.#drafts.load(this.#attachmentsDraft);
     if (kept) this.#useAttachments((module) => module.putBack(this, JSON.parse(kept)));
     this.#watchVisibility();
@@ -60,10 +57,9 @@ class Chat {
     this.setUpArticles();
     setTimeout(() => this.#startSync(), this.#drafts.load(`queue-${this.#draftName}`) ? 0 : SYNC_DELAY_MS);
     // Earlier for the first key or movement: the next one may be one of the shortcuts that it adds.
-    const early = { once: true, passive: true };
-    for (const type of ['keydown', 'pointermove']) addEventListener(type, () => this.#sync || this.#startSync(), early);
+    for (const type of ['keydown', 'pointermove']) addEventListener(type, () => this.#sync || this.#startSync(), { once: true });
     // Once the reader has left the end, there is a place to keep over a reload.
-    addEventListener('scroll', () => this.#follower.following || this.#sync || this.#startSync(), { passive: true });
+    addEventListener('scroll', () => this.#follower.following || this.#sync || this.#startSync());
   }
 
   /** True if a reply is on its way to this page. */
@@ -204,8 +200,10 @@ class Chat {
     return `attachments-${this.#draftName}`;
   }
 
-  #send(content) {
+  #send(content, isQuestion) {
     if (this.loading) return;
+    const send = () => this.#send(content, true);
+    if (content[0] === '/' && !isQuestion) return import('./prompt_menu.js').then((module) => module.takeTyped(content, send), send);
     if (this.busy) return this.#enqueue(content);
     this.requestReply({ body: { content }, question: content, attachments: this.composer.takeText(), typed: true });
   }

@@ -171,7 +171,7 @@ export class ScrollFollower {
 
   constructor(button) {
     this.#button = button;
-    addEventListener('scroll', () => this.#onScroll(), { passive: true });
+    addEventListener('scroll', () => this.#onScroll());
     addEventListener('resize', () => this.follow());
     addEventListener('wheel', (event) => this.#onWheel(event), { passive: true });
     addEventListener('touchstart', (event) => (this.#touchY = event.touches[0].clientY), { passive: true });

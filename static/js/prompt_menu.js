@@ -7,8 +7,12 @@ import { loadStyles } from './styles.js';
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 const QUERY = /^\/(\S*)$/u; // the whole text of the box while the menu is open
 
+const PATIENCE_MS = 8_000; // for the menu, once a command was sent
+
 let menu = null;
+let taking = false; // true until the text of a prompt that was taken is in the box
 let openings = 0;
+let opening = Promise.resolve(); // of the menu that was asked for last
 
 /**
  * Return the indexes of the prompts that fit, the best first: the command begins with the query, then a word of
@@ -43,12 +47,30 @@ export function menuKey({ key, isComposing, ctrlKey, metaKey, altKey, shiftKey }
 }
 
 /** Open the menu of prompts at the message box, which holds a slash. Without an answer the slash is only text. */
-export async function openPrompts(page, box) {
+export function openPrompts(page, box) {
   menu?.close();
-  const opening = ++openings;
+  opening = open(page, box).catch((error) => console.warn(error));
+}
+
+/**
+ * Take the first prompt that fits a command which was sent before the menu was there.
+ * @param {() => void} send  called if there is none, so that the text is a question
+ */
+export async function takeTyped(typed, send) {
+  await wait(0); // several imports of this module end in any order, and the one that opens the menu may be the last
+  if (queryIn(typed) !== null) await Promise.race([opening, wait(PATIENCE_MS)]);
+  if (!taking && !menu?.takeFirst(typed)) send();
+}
+
+function wait(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+async function open(page, box) {
+  const number = ++openings;
   const fragment = parseTrustedHtml(await fetchHtml(page.url('prompts')));
   await loadStyles(fragment.querySelector('link'));
-  if (opening !== openings || document.activeElement !== box) return;
+  if (number !== openings || document.activeElement !== box) return;
   menu = new PromptMenu(page, box, fragment);
   menu.update();
 }
@@ -100,6 +122,15 @@ class PromptMenu {
     return undefined;
   }
 
+  /** @returns {boolean} whether there is nothing to send: a prompt fits and was taken, or the text was changed */
+  takeFirst(typed) {
+    if (this.#box.value !== typed) return true;
+    const [first] = this.#shown;
+    if (!first || first.dataset.opens) return false;
+    this.#take(first);
+    return true;
+  }
+
   close() {
     this.#listeners.abort();
     this.#list.remove();
@@ -140,6 +171,7 @@ class PromptMenu {
     const typed = this.#box.value;
     const [dialog, field] = ['dialog', 'template'].map((name) => this.#parts.find((part) => part.matches(name)));
     this.close();
+    const release = holdSending(this.#box.form);
     try {
       const { text } = JSON.parse(await fetchText(url, { headers: { Accept: 'application/json' } }));
       if (this.#box.value !== typed) return;
@@ -150,8 +182,27 @@ class PromptMenu {
     } catch (error) {
       console.warn(error);
       this.#page.showNotice('not-loaded');
+    } finally {
+      release();
     }
   }
+}
+
+/** Ignore a second Enter, which would send the command before its text is there. @returns {() => void} ends that */
+function holdSending(form) {
+  const held = new AbortController();
+  const options = { signal: held.signal, capture: true };
+  const hold = (event) => {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  form.addEventListener('submit', hold, options);
+  form.addEventListener('keydown', (event) => isSendKey(event) && hold(event), options);
+  taking = true;
+  return () => {
+    taking = false;
+    held.abort();
+  };
 }
 
 /**

@@ -10,4 +10,5 @@ export function showModel(model) {
 export async function useModel(chat, button) {
   const { useModel: choose } = await import('./model_picker.js');
   choose(chat.page, button.value);
+  showModel(button.value); // also where background.js is not loaded yet
 }

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.axe import findings
 from tests.e2e.chat_page import ChatPage, Window
@@ -82,6 +82,42 @@ def test_the_menu_of_prompts(chat: ChatPage) -> None:
     expect(menu).to_be_hidden()
     expect(box).to_have_value("/ and")
     assert [url for url in fetched if "/prompts/" in url], "the menu was fetched"
+
+
+@pytest.mark.parametrize(("late", "name"), [("**/prompt_menu.*.js", "erin"), ("**/prompts/", "root")])
+def test_a_command_that_is_sent_before_the_menu_is_there_waits_for_it(
+    window: Window, server: Server, late: str, name: str
+) -> None:
+    chat = ChatPage.open(window, server, name)
+    page, box = chat.page, chat.box
+    save(chat, SUMMARY | {"command": "recap"})
+    held: list[Route] = []
+    page.route(late, lambda route: held.append(route))
+    with page.expect_request(late):
+        box.press_sequentially("/rec")
+    box.press("Enter")
+    box.press("Enter")
+    expect(box).to_have_value("/rec")
+    expect(chat.questions).to_have_count(0)
+    held[0].continue_()
+    expect(box).to_have_value("Summarize this:")
+    expect(chat.questions).to_have_count(0)
+    # What is no command, or one that no prompt has, is a question all the same.
+    for text in ("/etc/hosts", "/ and more"):
+        box.fill("/")
+        box.fill(text)
+        box.press("Enter")
+        expect(chat.questions.last).to_have_text(re.compile(re.escape(text)))
+        chat.ended()
+
+
+def test_a_command_is_a_question_if_the_menu_does_not_come(window: Window, server: Server) -> None:
+    chat = ChatPage.open(window, server, "root")
+    chat.page.route("**/prompts/", lambda route: None)
+    chat.box.press_sequentially("/summ")
+    chat.box.press("Enter")
+    expect(chat.questions).to_have_text([re.compile("/summ")])
+    chat.ended()
 
 
 def test_a_prompt_with_fields(window: Window, server: Server) -> None:

@@ -13,10 +13,18 @@ export function startBackground(chat, drafts) {
   watchPageKeys(document.getElementById('content'), chat.follower);
   watchHelpKey(document.querySelector('[data-opens=shortcuts]'));
   watchPastedFiles(chat);
+  watchDraggedFiles(chat.page);
   watchModel(chat.page);
   document.querySelector('.account-button').ariaHasPopup = 'menu'; // without scripts, and in the settings, it shows links
   const sync = new Sync(chat);
   return { sync, queue: new MessageQueue(chat, sync, drafts) };
+}
+
+function watchDraggedFiles(page) {
+  document.addEventListener('dragenter', ({ target, dataTransfer }) => {
+    if (!dataTransfer?.types.includes('Files')) return;
+    import('./drop_hint.js').then((module) => module.showDropHint(page, target)).catch(() => {});
+  });
 }
 
 /** Mark another model on the page of a new chat, and say what becomes of the pictures above. */

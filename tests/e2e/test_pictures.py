@@ -480,6 +480,60 @@ def is_legible(chat: Pictures) -> None:
     assert chat.dialog.evaluate("(it) => it.scrollWidth <= it.clientWidth")
 
 
+DRAG_TEXT = """() => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.setData('text/plain', 'some words');
+  for (const type of ['dragenter', 'dragover']) {
+    document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
+  }
+}"""
+
+
+def drag(chat: Pictures, *, at: str = "#thread") -> Locator:
+    """Drag a file there. Return the hint, which is shown."""
+    hint = chat.page.locator(".drop-hint")
+    chat.fire("dragenter", at=at)
+    chat.fire("dragover", at=at)
+    expect(hint).to_have_text("Drop files here to add them")
+    return hint
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_files_that_are_dragged_show_where_they_can_be_dropped(chat: Pictures, scheme: str) -> None:
+    chat.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    chat.page.mouse.move(300, 300)  # loads the module that listens
+    chat.page.wait_for_function(
+        "() => performance.getEntriesByType('resource').some(({ name }) => name.includes('paste_files'))"
+    )
+    chat.page.wait_for_timeout(300)
+    chat.page.evaluate(DRAG_TEXT)
+    chat.page.wait_for_timeout(300)
+    expect(chat.page.locator(".drop-hint")).to_have_count(0)
+    chat.box.press_sequentially("We")
+    hint = drag(chat)
+    assert findings(chat.page) == []
+    composer, shown = chat.page.locator("#composer").bounding_box(), hint.bounding_box()
+    assert composer
+    assert shown == composer
+    chat.box.press_sequentially("ll?")  # the box keeps the focus
+    expect(chat.box).to_have_value("Well?")
+    expect(hint).to_have_count(0)  # nothing is dragged any more: no further event has come
+    for end in ("dragleave", "escape", "drop"):
+        drag(chat)
+        if end == "escape":
+            chat.page.keyboard.press("Escape")
+        else:
+            chat.fire(end, at="#thread")
+        expect(hint).to_have_count(0)
+    expect(chat.added).to_have_count(1)
+    chat.ask("What is this?")
+    chat.ended()
+    chat.questions.get_by_role("button", name="Edit", exact=True).click()
+    chat.page.locator(".edit textarea").wait_for()
+    drag(chat, at=".edit textarea")
+    expect(chat.page.locator(".edit > .drop-hint")).to_have_count(1)
+
+
 EDGES = """() => {
   const edges = (selector) => document.querySelector(selector).getBoundingClientRect();
   const image = document.querySelector('.pictures img');

@@ -534,6 +534,33 @@ def test_files_that_are_dragged_show_where_they_can_be_dropped(chat: Pictures, s
     expect(chat.page.locator(".edit > .drop-hint")).to_have_count(1)
 
 
+@pytest.mark.parametrize(("width", "height"), [(844, 390), (640, 400)])
+def test_the_tray_is_one_line_on_a_low_screen(
+    window: Window, server: Server, width: int, height: int
+) -> None:
+    chat = Pictures.open(window, server)
+    assert isinstance(chat, Pictures)
+    chat.page.set_viewport_size({"width": width, "height": height})
+    chat.choose(BLIND)
+    notes = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Buy milk."}
+    chat.input.set_input_files([PHOTO, DRAWING, notes])  # type: ignore[list-item]
+    expect(chat.added).to_have_count(2)
+    expect(chat.tray.get_by_role("link", name="View text of notes.txt")).to_be_visible()
+    tray, dock = chat.tray.bounding_box(), chat.page.locator(".composer-dock").bounding_box()
+    topbar = chat.page.locator(".topbar").bounding_box()
+    assert tray
+    assert dock
+    assert topbar
+    assert tray["height"] <= 48
+    assert dock["y"] - topbar["y"] - topbar["height"] >= height * 0.45  # of the thread
+    expect(chat.box).to_be_in_viewport(ratio=1)
+    expect(chat.tray.get_by_text(f"{BLIND} can’t see pictures.")).to_be_in_viewport()
+    assert chat.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    chat.tray.get_by_role("button", name="Remove cat.jpg").click()
+    expect(chat.added).to_have_count(1)
+    assert findings(chat.page) == []
+
+
 EDGES = """() => {
   const edges = (selector) => document.querySelector(selector).getBoundingClientRect();
   const image = document.querySelector('.pictures img');

@@ -48,7 +48,7 @@ class Prompt(models.Model):
     class Meta:
         verbose_name, verbose_name_plural = _("prompt"), _("prompts")
         default_permissions = ()
-        permissions = [("publish_prompt", _("Can share prompts with others"))]
+        permissions = [("publish_prompt", _("Can publish prompts"))]
         constraints = [
             models.UniqueConstraint(fields=["owner", "command"], name="prompt_command_once_per_person"),
             models.CheckConstraint(

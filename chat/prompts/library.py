@@ -17,7 +17,7 @@ from chat.publication import Audience, may_publish, publish
 from .content import Content
 
 MAX_PROMPTS = 200  # per person
-MAX_LISTED = 1_000  # in the menu; more can only come from many people who share
+MAX_LISTED = 1_000  # in the menu; more can only come from many people who publish
 SHOWN_CHARS = 120  # of a text, in lists
 
 
@@ -65,14 +65,14 @@ def create(user: User, content: Content, audience: Audience | None = None) -> Pr
 def edit(user: User, key: uuid.UUID, content: Content, audience: Audience | None = None) -> Prompt:
     """Change a prompt; without an `audience` it stays published as it is.
 
-    Raises NotFound, and Conflict if the command is taken, or the prompt is shared and the user may not share.
+    Raises NotFound, and Conflict if the command is taken, or it is published and the user may not publish.
     """
     with write_lock(), transaction.atomic():
         user.lock()
         prompt = find_own(user, key)
         if not may_publish(user, Prompt) and Prompt.objects.published().filter(pk=key).exists():
             raise Conflict(
-                _("This prompt is shared, and you may no longer share prompts. You can delete it.")
+                _("This prompt is published, and you may no longer publish prompts. You can delete it.")
             )
         _require_free(user, content.command, key)
         prompt.title, prompt.command, prompt.text = content.title, content.command, content.text

@@ -1,4 +1,4 @@
-"""The section of the settings for the prompt library: list, create, edit, delete; end another's sharing."""
+"""The section of the settings for the prompt library: list, create, edit, delete; end a publication."""
 
 import uuid
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from .errors import is_form
 from .responses import HttpResponseSeeOther
 from .settings_shell import render_section
 
-SHARES = ("nobody", "everybody", "groups")
+AUDIENCES = ("nobody", "everybody", "groups")
 Wanted = tuple[Content, Audience | None]
 
 
@@ -39,12 +39,12 @@ def prompts(request: HttpRequest) -> HttpResponse:
     context = {
         "usable": {prompt.pk for prompt in found},
         "own": [prompt for prompt in found if prompt.owner_id == user.pk],
-        "shared": [prompt for prompt in found if prompt.owner_id != user.pk],
-        "may_share": publication.may_publish(user, Prompt),
+        "published": [prompt for prompt in found if prompt.owner_id != user.pk],
+        "may_publish": publication.may_publish(user, Prompt),
         "saved": "saved" in request.GET,
     }
-    if context["may_share"]:
-        context["shared"] = published_by_others(user)
+    if context["may_publish"]:
+        context["published"] = published_by_others(user)
     return render_section(request, "prompts", "prompts/list.html", context)
 
 
@@ -75,11 +75,11 @@ def delete(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
 
 @access.require_methods("POST")
 def withdraw(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
-    """End the sharing of anybody's prompt, as a person who may share prompts."""
+    """End the publication of anybody's prompt, as a person who may publish prompts."""
     user = access.get_user(request)
     request_parsers.no_fields(request)
     end_publication(user, prompt)
-    return _changed(request, {"id": str(prompt), "shared": False})
+    return _changed(request, {"id": str(prompt), "published": False})
 
 
 def _changed(request: HttpRequest, answer: dict[str, Any], status: int = 200) -> HttpResponse:
@@ -104,29 +104,29 @@ def _save(
 
 
 def _parse(request: HttpRequest, user: User) -> Wanted:
-    """Return the content, and whom to share with: None if the request does not say. Raises a RequestError."""
-    sent = request_fields.parse(request, "title", "command", "text", "share", "groups")
+    """Return the content, and its audience: None if the request does not say. Raises a RequestError."""
+    sent = request_fields.parse(request, "title", "command", "text", "audience", "groups")
     title = request_fields.parse_text(sent, "title", LONGEST_TITLE, required=True) or ""
     title = " ".join(title.split())
     command = request_fields.parse_text(sent, "command", LONGEST_TITLE) or ""
     text = request_fields.parse_text(sent, "text", LONGEST_PROMPT, required=True) or ""
     content = Content(title, command_of(command, title), text.strip("\n"))
-    if "share" not in sent and "groups" not in sent:
+    if "audience" not in sent and "groups" not in sent:
         return content, None
-    share = request_fields.parse_choice(sent, "share", SHARES, "nobody")
-    groups = publication_fields.groups(sent) if share == "groups" else []
-    if share == "groups" and not groups:
-        raise BadRequest(_("Choose the groups to share with."))
-    if share == "nobody" and not publication.may_publish(user, Prompt):
+    audience = request_fields.parse_choice(sent, "audience", AUDIENCES, "nobody")
+    groups = publication_fields.groups(sent) if audience == "groups" else []
+    if audience == "groups" and not groups:
+        raise BadRequest(_("Choose the groups to publish to."))
+    if audience == "nobody" and not publication.may_publish(user, Prompt):
         return content, None
-    return content, publication.audience(user, Prompt, everybody=share == "everybody", groups=groups)
+    return content, publication.audience(user, Prompt, everybody=audience == "everybody", groups=groups)
 
 
 def _stored(prompt: Prompt) -> dict[str, Any]:
     groups = [str(group.pk) for group in prompt.groups.all()]
-    share = "everybody" if prompt.everybody else "groups" if groups else "nobody"
+    audience = "everybody" if prompt.everybody else "groups" if groups else "nobody"
     fields = {"title": prompt.title, "command": prompt.command, "text": prompt.text}
-    return {**fields, "share": share, "groups": groups}
+    return {**fields, "audience": audience, "groups": groups}
 
 
 def _typed(request: HttpRequest) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _form(
     fields: dict[str, Any],
     refusal: RequestError | None = None,
 ) -> HttpResponse:
-    may_share = publication.may_publish(user, Prompt)
+    may_publish = publication.may_publish(user, Prompt)
     context = {
         "prompt": own,
         "fields": fields,
@@ -149,9 +149,9 @@ def _form(
         "longest_command": LONGEST_COMMAND + 1,  # with the slash
         "longest_text": LONGEST_PROMPT,
         "most": grouped_number(LONGEST_PROMPT),
-        "share": fields.get("share", "nobody"),
-        "may_share": may_share,
-        "groups": Group.objects.order_by("name") if may_share else (),
+        "audience": fields.get("audience", "nobody"),
+        "may_publish": may_publish,
+        "groups": Group.objects.order_by("name") if may_publish else (),
         "chosen_groups": fields.get("groups", []),
     }
     return render_section(

@@ -123,7 +123,7 @@ def add_prompt(site: HostileSite, person: Person, groups: Sequence[int] | None) 
     text = vectors.line(500) + " ".join(f" {{{{{name}:{preset}}}}}" for name, preset in fields)
     sent: dict[str, Any] = {"title": vectors.line(100), "command": f"/p{len(site.prompts)}", "text": text}
     if groups is not None:
-        sent |= {"share": "groups", "groups": groups}
+        sent |= {"audience": "groups", "groups": groups}
     answer = person.post("/settings/prompts/", sent)
     assert answer.status_code == 201, answer.text
     site.prompts[answer.json()["id"]] = sent | {"fields": fields}

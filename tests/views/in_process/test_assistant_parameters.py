@@ -49,7 +49,7 @@ def test_a_changed_model_keeps_what_it_takes_and_says_so(page: Client, cook: Ass
     assert cook.current
     assert cook.current.parameters == {"temperature": 2}
     shown = page.get(target, **HTML).content.decode()
-    assert "Your settings are saved." in shown
+    assert "Your changes are saved." in shown
     assert "Only the values that it takes" in shown
     assert 'name="thinking"' in shown
     assert 'name="top_k"' not in shown

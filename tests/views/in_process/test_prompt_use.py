@@ -124,7 +124,7 @@ def test_the_page_asks_for_so_many_fields(page: Client, alice: User) -> None:
     assert box(answer) == "x" * MAX_FIELDS + f"{{{{{names[-1]}}}}}"
 
 
-def test_a_prompt_of_another_is_used_if_it_is_shared(page: Client) -> None:
+def test_a_prompt_of_another_is_used_if_it_is_published(page: Client) -> None:
     bob = User.objects.create_user("bob")
     private = made(bob, "secret")
     for answer in (page.get(private, **HTML), page.post(private, **HTML)):

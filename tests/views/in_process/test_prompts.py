@@ -41,7 +41,7 @@ def commands(user: User) -> list[str]:
 
 @pytest.fixture
 def manager(db: None) -> User:
-    """A person who may share prompts."""
+    """A person who may publish prompts."""
     made = User.objects.create_user("max", is_staff=True)
     made.user_permissions.add(Permission.objects.get(codename="publish_prompt"))
     return made
@@ -75,7 +75,7 @@ def test_forms_work_without_scripts(page: Client) -> None:
     answer = page.post(LIST, LETTER)
     assert (answer.status_code, answer["Location"]) == (303, f"{LIST}?saved")
     prompt = Prompt.objects.get()
-    assert "Your settings are saved." in page.get(answer["Location"]).content.decode()
+    assert "Your changes are saved." in page.get(answer["Location"]).content.decode()
     shown = html.unescape(page.get(f"{LIST}{prompt.pk}/").content.decode())
     assert 'value="letter"' in shown
     assert ">\nDear {{name}},\nhello</textarea>" in shown
@@ -110,14 +110,14 @@ def test_a_refused_form_keeps_what_was_typed(page: Client) -> None:
         ({"command": "x" * 41}, 400),
         ({"command": 1}, 400),
         ({"more": 1}, 400),
-        ({"share": "all"}, 400),
-        ({"share": "groups"}, 400),
-        ({"share": "groups", "groups": ["x"]}, 400),
-        ({"share": "groups", "groups": 1}, 400),
-        ({"share": "groups", "groups": ["1" * 10]}, 400),
-        ({"share": "groups", "groups": [1] * 1_001}, 400),
-        ({"share": "everybody"}, 403),
-        ({"share": "groups", "groups": [1]}, 403),
+        ({"audience": "all"}, 400),
+        ({"audience": "groups"}, 400),
+        ({"audience": "groups", "groups": ["x"]}, 400),
+        ({"audience": "groups", "groups": 1}, 400),
+        ({"audience": "groups", "groups": ["1" * 10]}, 400),
+        ({"audience": "groups", "groups": [1] * 1_001}, 400),
+        ({"audience": "everybody"}, 403),
+        ({"audience": "groups", "groups": [1]}, 403),
     ],
 )
 def test_a_wrong_field_is_refused(page: Client, fields: dict[str, Any], status: int) -> None:
@@ -159,36 +159,37 @@ def test_a_command_is_made_of_the_title(title: str, command: str) -> None:
     assert command_from(title) == command
 
 
-def test_a_prompt_is_shared_with_everybody_or_with_groups(alice: User, manager: User, office: Client) -> None:
+def test_a_prompt_is_published_to_everybody_or_to_groups(alice: User, manager: User, office: Client) -> None:
     bob, writers = User.objects.create_user("bob"), Group.objects.create(name="Writers")
     bob.groups.add(writers)
-    key = saved(office, share="groups", groups=[writers.pk])
+    key = saved(office, audience="groups", groups=[writers.pk])
     assert (commands(bob), commands(alice)) == (["letter"], [])
     assert post(office, f"{LIST}{key}/", LETTER | {"text": "changed"}).status_code == 200
-    assert commands(bob) == ["letter"], "an edit that does not say with whom it is shared"
-    assert post(office, f"{LIST}{key}/", LETTER | {"share": "everybody"}).status_code == 200
+    assert commands(bob) == ["letter"], "an edit that does not say to whom it is published"
+    assert post(office, f"{LIST}{key}/", LETTER | {"audience": "everybody"}).status_code == 200
     assert (commands(bob), commands(alice)) == (["letter"], ["letter"])
-    assert post(office, f"{LIST}{key}/", LETTER | {"share": "nobody"}).status_code == 200
+    assert post(office, f"{LIST}{key}/", LETTER | {"audience": "nobody"}).status_code == 200
     assert (commands(bob), commands(alice), commands(manager)) == ([], [], ["letter"])
     assert (
-        post(office, LIST, LETTER | {"command": "b", "share": "groups", "groups": [999]}).status_code == 400
+        post(office, LIST, LETTER | {"command": "b", "audience": "groups", "groups": [999]}).status_code
+        == 400
     )
 
 
 def test_a_deleted_group_makes_its_prompts_private(alice: User, office: Client) -> None:
     writers = Group.objects.create(name="Writers")
     alice.groups.add(writers)
-    saved(office, share="groups", groups=[writers.pk])
+    saved(office, audience="groups", groups=[writers.pk])
     writers.delete()
     assert commands(alice) == []
 
 
-def test_a_reader_uses_a_shared_prompt_and_changes_nothing(page: Client, office: Client) -> None:
-    key = saved(office, share="everybody")
+def test_a_reader_uses_a_published_prompt_and_changes_nothing(page: Client, office: Client) -> None:
+    key = saved(office, audience="everybody")
     before = stored()
     assert page.get(f"/prompts/{key}/").json()["text"].startswith("Dear")
     shown = page.get(LIST).content.decode()
-    assert "Shared by others" in shown
+    assert "Published by others" in shown
     assert "withdraw" not in shown
     assert page.get(f"{LIST}{key}/").status_code == 404
     for path, body in ((f"{LIST}{key}/", LETTER), (f"{LIST}{key}/delete/", {})):
@@ -197,7 +198,7 @@ def test_a_reader_uses_a_shared_prompt_and_changes_nothing(page: Client, office:
     assert stored() == before
 
 
-def test_who_may_share_ends_the_sharing_of_others(alice: User, office: Client) -> None:
+def test_who_may_publish_ends_the_publication_of_others(alice: User, office: Client) -> None:
     prompt = Prompt.objects.create(owner=alice, title="t", command="c", text="x", everybody=True)
     assert f"{prompt.pk}/withdraw/" in office.get(LIST).content.decode()
     assert office.post(f"{LIST}{prompt.pk}/withdraw/").status_code == 303
@@ -207,8 +208,8 @@ def test_who_may_share_ends_the_sharing_of_others(alice: User, office: Client) -
     assert post(office, f"{LIST}{uuid.uuid4()}/withdraw/", {}).status_code == 404
 
 
-def test_who_may_no_longer_share_does_not_change_what_is_shared(manager: User, office: Client) -> None:
-    key = saved(office, share="everybody")
+def test_who_may_no_longer_publish_does_not_change_what_is_published(manager: User, office: Client) -> None:
+    key = saved(office, audience="everybody")
     manager.user_permissions.clear()
     assert post(office, f"{LIST}{key}/", LETTER | {"text": "other"}).status_code == 409
     assert Prompt.objects.get().text.startswith("Dear")

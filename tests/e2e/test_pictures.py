@@ -4,52 +4,17 @@ import re
 from collections.abc import Iterable
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Request, Route, expect
+from playwright.sync_api import Browser, Locator, Request, Route, expect
 
-from tests.attachments import pictures
 from tests.e2e.axe import WINDOW, findings
-from tests.e2e.chat_page import ChatPage, Window, question
-from tests.e2e.file_events import fire
+from tests.e2e.chat_page import Window, question
 from tests.e2e.input_methods import FINGER, KEYBOARD, MOUSE, Way
+from tests.e2e.pictures_page import BLIND, DRAWING, PHOTO, SEEING, Pictures
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
-SEEING, BLIND = "Gemma 4 26B A4B", "GLM 4.7 Flash"
-PHOTO = {"name": "cat.jpg", "mimeType": "image/jpeg", "buffer": pictures.jpeg(640, 480)}
-DRAWING = {"name": "plan.png", "mimeType": "image/png", "buffer": pictures.png(300, 900, (20, 120, 200))}
 UPLOAD = "**/attachments/"
 OWN = re.compile("attachment|picture|upload")  # in the addresses of modules, styles and parts of pictures
-
-
-class Pictures(ChatPage):
-    """A chat page with the pictures of its message box."""
-
-    def __init__(self, page: Page) -> None:
-        super().__init__(page)
-        self.input = page.locator("#files")
-        self.tray = page.locator("#composer .tray")
-        self.added = self.tray.locator("img[src]")
-        self.sent = page.locator("article.question .pictures img")
-        self.dialog = page.get_by_role("dialog").filter(has=page.locator("img"))
-
-    def choose(self, model: str) -> None:
-        self.page.evaluate(
-            """(name) => {
-              const select = document.getElementById('model');
-              select.value = [...select.options].find(({ text }) => text === name).value;
-              select.dispatchEvent(new Event('change', { bubbles: true }));
-            }""",
-            model,
-        )
-
-    def add(self, *files: object) -> None:
-        before = self.added.count()
-        self.input.set_input_files(list(files))  # type: ignore[arg-type]
-        expect(self.added).to_have_count(before + len(files))
-
-    def fire(self, kind: str, content: bytes = PHOTO["buffer"], *texts: str, at: str = "#content") -> bool:
-        """Return whether the page has taken the event from the browser."""
-        return fire(self.page, kind, {**PHOTO, "buffer": content}, texts=texts, at=at)
 
 
 @pytest.fixture(scope="module")
@@ -423,142 +388,6 @@ def test_somebody_who_does_not_sign_in_now_keeps_the_picture(
     again.press("Enter")
     expect(chat.added).to_have_count(1 + loaded)
     expect(chat.notice).to_be_empty()
-
-
-def test_a_click_beside_the_dialog_saves_the_description(chat: Pictures) -> None:
-    chat.add(PHOTO)
-    chat.tray.get_by_role("button", name="Describe cat.jpg").click()
-    field = chat.dialog.get_by_label("Description")
-    field.fill("A cat on a mat")
-    # A selection that ends beside the dialog is no click there.
-    field.hover()
-    chat.page.mouse.down()
-    chat.page.mouse.move(5, 5)
-    chat.page.mouse.up()
-    expect(chat.dialog).to_be_visible()
-    chat.page.mouse.click(5, 5)
-    expect(chat.dialog).to_be_hidden()
-    expect(chat.tray).to_contain_text("A cat on a mat")
-    chat.tray.get_by_role("button", name="Describe A cat on a mat").click()
-    expect(field).to_have_value("A cat on a mat")
-    field.fill("A dog")
-    chat.dialog.get_by_role("button", name="Close").click()
-    expect(chat.tray).to_contain_text("A cat on a mat")
-
-
-SHOT = {"name": "shot.png", "mimeType": "image/png", "buffer": pictures.png(600, 2_000, (20, 120, 200))}
-
-
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844), (844, 390)])
-def test_a_tall_picture_opens_as_wide_as_can_be_read_and_scrolls(
-    window: Window, server: Server, width: int, height: int
-) -> None:
-    chat = Pictures.open(window, server)
-    assert isinstance(chat, Pictures)
-    chat.page.set_viewport_size({"width": width, "height": height})
-    chat.choose(SEEING)
-    chat.add(SHOT)
-    chat.tray.get_by_role("button", name="Describe shot.png").click()
-    is_legible(chat)
-    chat.page.keyboard.press("Escape")
-    chat.ask("Well?")
-    chat.ended()
-    chat.page.get_by_role("link", name="shot.png").click()
-    is_legible(chat)
-    chat.dialog.locator(".picture-frame").press("End")
-    chat.page.wait_for_function("() => document.querySelector('.picture-frame').scrollTop > 500")
-    expect(chat.dialog.get_by_role("button", name="Close")).to_be_in_viewport(ratio=1)
-    assert findings(chat.page) == []
-
-
-def is_legible(chat: Pictures) -> None:
-    image = chat.dialog.locator("img").bounding_box()
-    window = chat.page.viewport_size
-    assert image
-    assert window
-    assert image["width"] >= min(600, window["width"] - 80)
-    assert chat.dialog.evaluate("(it) => it.scrollWidth <= it.clientWidth")
-
-
-DRAG_TEXT = """() => {
-  const dataTransfer = new DataTransfer();
-  dataTransfer.setData('text/plain', 'some words');
-  for (const type of ['dragenter', 'dragover']) {
-    document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
-  }
-}"""
-
-
-def drag(chat: Pictures, *, at: str = "#thread") -> Locator:
-    """Drag a file there. Return the hint, which is shown."""
-    hint = chat.page.locator(".drop-hint")
-    chat.fire("dragenter", at=at)
-    chat.fire("dragover", at=at)
-    expect(hint).to_have_text("Drop files here to add them")
-    return hint
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_files_that_are_dragged_show_where_they_can_be_dropped(chat: Pictures, scheme: str) -> None:
-    chat.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    chat.page.mouse.move(300, 300)  # loads the module that listens
-    chat.page.wait_for_function(
-        "() => performance.getEntriesByType('resource').some(({ name }) => name.includes('paste_files'))"
-    )
-    chat.page.wait_for_timeout(300)
-    chat.page.evaluate(DRAG_TEXT)
-    chat.page.wait_for_timeout(300)
-    expect(chat.page.locator(".drop-hint")).to_have_count(0)
-    chat.box.press_sequentially("We")
-    hint = drag(chat)
-    assert findings(chat.page) == []
-    composer, shown = chat.page.locator("#composer").bounding_box(), hint.bounding_box()
-    assert composer
-    assert shown == composer
-    chat.box.press_sequentially("ll?")  # the box keeps the focus
-    expect(chat.box).to_have_value("Well?")
-    expect(hint).to_have_count(0)  # nothing is dragged any more: no further event has come
-    for end in ("dragleave", "escape", "drop"):
-        drag(chat)
-        if end == "escape":
-            chat.page.keyboard.press("Escape")
-        else:
-            chat.fire(end, at="#thread")
-        expect(hint).to_have_count(0)
-    expect(chat.added).to_have_count(1)
-    chat.ask("What is this?")
-    chat.ended()
-    chat.questions.get_by_role("button", name="Edit", exact=True).click()
-    chat.page.locator(".edit textarea").wait_for()
-    drag(chat, at=".edit textarea")
-    expect(chat.page.locator(".edit > .drop-hint")).to_have_count(1)
-
-
-@pytest.mark.parametrize(("width", "height"), [(844, 390), (640, 400)])
-def test_the_tray_is_one_line_on_a_low_screen(
-    window: Window, server: Server, width: int, height: int
-) -> None:
-    chat = Pictures.open(window, server)
-    assert isinstance(chat, Pictures)
-    chat.page.set_viewport_size({"width": width, "height": height})
-    chat.choose(BLIND)
-    notes = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Buy milk."}
-    chat.input.set_input_files([PHOTO, DRAWING, notes])  # type: ignore[list-item]
-    expect(chat.added).to_have_count(2)
-    expect(chat.tray.get_by_role("link", name="View text of notes.txt")).to_be_visible()
-    tray, dock = chat.tray.bounding_box(), chat.page.locator(".composer-dock").bounding_box()
-    topbar = chat.page.locator(".topbar").bounding_box()
-    assert tray
-    assert dock
-    assert topbar
-    assert tray["height"] <= 48
-    assert dock["y"] - topbar["y"] - topbar["height"] >= height * 0.45  # of the thread
-    expect(chat.box).to_be_in_viewport(ratio=1)
-    expect(chat.tray.get_by_text(f"{BLIND} can’t see pictures.")).to_be_in_viewport()
-    assert chat.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    chat.tray.get_by_role("button", name="Remove cat.jpg").click()
-    expect(chat.added).to_have_count(1)
-    assert findings(chat.page) == []
 
 
 EDGES = """() => {

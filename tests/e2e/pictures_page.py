@@ -1,0 +1,42 @@
+"""The chat page with pictures in its message box."""
+
+from playwright.sync_api import Page, expect
+
+from tests.attachments import pictures
+from tests.e2e.chat_page import ChatPage
+from tests.e2e.file_events import fire
+
+SEEING, BLIND = "Gemma 4 26B A4B", "GLM 4.7 Flash"
+PHOTO = {"name": "cat.jpg", "mimeType": "image/jpeg", "buffer": pictures.jpeg(640, 480)}
+DRAWING = {"name": "plan.png", "mimeType": "image/png", "buffer": pictures.png(300, 900, (20, 120, 200))}
+
+
+class Pictures(ChatPage):
+    """A chat page with the pictures of its message box."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self.input = page.locator("#files")
+        self.tray = page.locator("#composer .tray")
+        self.added = self.tray.locator("img[src]")
+        self.sent = page.locator("article.question .pictures img")
+        self.dialog = page.get_by_role("dialog").filter(has=page.locator("img"))
+
+    def choose(self, model: str) -> None:
+        self.page.evaluate(
+            """(name) => {
+              const select = document.getElementById('model');
+              select.value = [...select.options].find(({ text }) => text === name).value;
+              select.dispatchEvent(new Event('change', { bubbles: true }));
+            }""",
+            model,
+        )
+
+    def add(self, *files: object) -> None:
+        before = self.added.count()
+        self.input.set_input_files(list(files))  # type: ignore[arg-type]
+        expect(self.added).to_have_count(before + len(files))
+
+    def fire(self, kind: str, content: bytes = PHOTO["buffer"], *texts: str, at: str = "#content") -> bool:
+        """Return whether the page has taken the event from the browser."""
+        return fire(self.page, kind, {**PHOTO, "buffer": content}, texts=texts, at=at)

@@ -154,6 +154,16 @@ def test_each_stop_waits_for_the_last_replies() -> None:
     assert pod(of_kind("Deployment"))["terminationGracePeriodSeconds"] >= pause + drain + STORE_SECONDS
 
 
+def test_a_release_is_installed_where_the_service_can_read_it() -> None:
+    """`ProtectHome` hides a Python in a home, as root's first one may be; a careful root's umask hides all."""
+    assert unit("chat.service")["Service"]["ProtectHome"] == "yes"
+    lines = (
+        (DEPLOY / "README.md").read_text("utf-8").partition("### A release")[2].split("```")[1].splitlines()
+    )
+    assert "umask 022" in lines
+    assert 'make --directory "$release" PYTHON=/usr/bin/python3 install' in lines
+
+
 def test_one_image_serves_and_backs_up() -> None:
     assert CHAT["image"] == BACKUP["image"]
     assert COMPOSE["services"]["chat"]["build"] == {"context": "..", "dockerfile": "deploy/Dockerfile"}

@@ -1,7 +1,8 @@
 """`python -m tests.tools.reload`: replace the workers by the same and by the next release, under load.
 
-Half of the streams belong to who asked, the other half to others who follow the same replies. The next
-release has further migrations and another style sheet. What stands in the table must be zero.
+Half of the streams belong to who asked, the other half to others who follow the same replies. Meanwhile
+people add pictures and documents of 10 MB, and ask about them. The next release has further migrations and
+another style sheet. What stands below the first lines of the table must be zero.
 """
 
 import argparse
@@ -11,22 +12,21 @@ import sys
 import time
 import uuid
 from collections import Counter
-from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import psycopg
 import redis
 
+from tests.deploy.fronts import FRONTS, Front
 from tests.support.databases import POSTGRES, Template
 from tests.tools.bench.several import REDIS
 from tests.tools.bench.stage import Stage
 
+from .crowd import TOKEN_SECONDS, Crowd, Load
 from .site import Site
-from .viewers import Viewer, client
 
 FIRST, BETWEEN, LAST = 4.0, 4.0, 4.0  # seconds before the first reload, between the two, and after
-TOKEN_SECONDS = 0.25
-SHORT = "fake: words tokens=5 delay=0.1"
 ZERO = {
     "refused": "connections refused",
     "unanswered": "sends whose connection broke",
@@ -39,61 +39,27 @@ ZERO = {
     "unseen": "characters stored and not seen",
     "doubled": "messages stored twice",
     "calls doubled": "requests to the model sent twice",
+    "uploads refused": "uploads whose connection was refused",
+    "uploads broken": "uploads whose connection broke",
+    "uploads with an error": "uploads answered with another error",
+    "files lost": "files accepted and not there",
     "static lost": "scripts and styles of the older page that were gone",
 }
 TOLD = {
     "viewers": "streams",
     "moved": "streams that moved to another worker, and went on",
     "characters": "characters seen",
+    "uploads": "uploads",
+    "uploads to be tried again": "uploads told to be tried again, and when",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """`streams` at once, `sends` a second beside them, and `workers` processes."""
-
-    streams: int
-    sends: float
-    workers: int
-
-
-async def crowd(
-    site: Site, load: Load, enough: asyncio.Event, tokens: int
-) -> tuple[list[Viewer], Counter[str]]:
-    """Send and watch until `enough` is set, and every reply has ended."""
-    counts: Counter[str] = Counter()
-    viewers: list[Viewer] = []
-    url = site.server.url
-    async with client(url, kept=False) as fresh, client(url, kept=True) as kept, asyncio.TaskGroup() as group:
-
-        def add(viewer: Viewer) -> Viewer:
-            viewers.append(viewer)
-            group.create_task(viewer.watch())
-            return viewer
-
-        async def follow(asked: Viewer) -> None:
-            await asked.known.wait()
-            add(Viewer(fresh, counts, run=asked.run))
-
-        for _ in range(load.streams // 2):
-            asked = add(Viewer(fresh, counts, f"fake: words tokens={tokens} delay={TOKEN_SECONDS}"))
-            group.create_task(follow(asked))
-            await asyncio.sleep(2.0 / load.streams)
-        began, number = time.monotonic(), 0
-        while not enough.is_set():
-            add(Viewer((fresh, kept)[number % 2], counts, SHORT))
-            number += 1
-            await asyncio.sleep(max(0.0, began + number / load.sends - time.monotonic()))
-        counts["sends a second"] = round(number / (time.monotonic() - began))
-    return viewers, counts
-
-
-async def scenario(site: Site, load: Load, tokens: int) -> tuple[list[Viewer], Counter[str], list[str]]:
+async def scenario(site: Site, load: Load, tokens: int) -> tuple[Crowd, list[str]]:
     """Reload, upgrade, and let the replies end. Return the static files of the older page, too."""
-    async with httpx.AsyncClient(base_url=site.server.url) as http:
+    async with httpx.AsyncClient(base_url=site.url, verify=False) as http:
         assets = re.findall(r"/static/[\w./-]+\.(?:css|js)", (await http.get("/accounts/login/")).text)
-    enough = asyncio.Event()
-    watching = asyncio.create_task(crowd(site, load, enough, tokens))
+    enough, crowd = asyncio.Event(), Crowd()
+    using = asyncio.create_task(crowd.use(site.url, load, enough, tokens))
     await asyncio.sleep(FIRST)
     for step in (site.reload, site.upgrade):
         began = time.monotonic()
@@ -102,11 +68,13 @@ async def scenario(site: Site, load: Load, tokens: int) -> tuple[list[Viewer], C
         await asyncio.sleep(BETWEEN)
     await asyncio.sleep(LAST)
     enough.set()
-    return *await watching, assets
+    await using
+    return crowd, assets
 
 
-def judge(site: Site, viewers: list[Viewer], counts: Counter[str], assets: list[str]) -> None:
+def judge(site: Site, crowd: Crowd, assets: list[str]) -> None:
     """Compare what was seen with what is stored."""
+    counts, viewers = crowd.counts, crowd.viewers
     rows = site.server.database.rows(
         "SELECT r.id, r.status, m.text FROM chat_run r JOIN chat_message m ON m.id = r.message_id"
     )
@@ -122,7 +90,7 @@ def judge(site: Site, viewers: list[Viewer], counts: Counter[str], assets: list[
     sent = sum(bool(viewer.question) for viewer in viewers)
     questions = site.server.database.value("SELECT COUNT(*) FROM chat_message WHERE role = 'user'")
     counts["doubled"] = max(0, questions - sent) + max(0, len(rows) - sent)
-    with httpx.Client(base_url=site.server.url) as http:
+    with httpx.Client(base_url=site.url, verify=False) as http:
         counts["static lost"] = sum(http.get(asset).status_code != 200 for asset in assets) + (not assets)
 
 
@@ -133,8 +101,8 @@ def calls(stage: Stage) -> int:
     return sum(call["method"] == "POST" for call in made)
 
 
-def run(stage: Stage, kind: str, load: Load, tokens: int) -> Counter[str]:
-    """Do all of it on a new database of this kind."""
+def run(stage: Stage, kind: str, load: Load, tokens: int, front: str) -> Counter[str]:
+    """Do all of it on a new database of this kind; `front`: with that proxy before the server."""
     folder = stage.folder / f"reload-{kind}"
     folder.mkdir()
     (folder / "template").mkdir()
@@ -142,21 +110,27 @@ def run(stage: Stage, kind: str, load: Load, tokens: int) -> Counter[str]:
     env = {"REDIS_URL": REDIS} if kind == "postgres" else {}
     server = stage.new_server(template, **env)
     server.folder.joinpath("static").unlink()  # collected by the server itself: the template's is shared
-    site = Site(server, folder, load.workers)
+    site = Site(server, folder, load.workers, proxy(front, folder / "front", server.port) if front else None)
     try:
         calls(stage)
         site.start()
-        viewers, counts, assets = asyncio.run(scenario(site, load, tokens))
-        judge(site, viewers, counts, assets)
-        counts["calls doubled"] = max(0, calls(stage) - sum(bool(viewer.question) for viewer in viewers))
+        crowd, assets = asyncio.run(scenario(site, load, tokens))
+        judge(site, crowd, assets)
+        asked = sum(bool(viewer.question) for viewer in crowd.viewers)
+        crowd.counts["calls doubled"] = max(0, calls(stage) - asked)
         if "Traceback" in site.log():
             print(site.log()[-4000:], file=sys.stderr)
-        return counts
+        return crowd.counts
     finally:
         site.end()
         server.end()
         server.database.drop()
         template.drop()
+
+
+def proxy(kind: str, folder: Path, port: int) -> Front:
+    folder.mkdir()
+    return FRONTS[kind](folder, port)
 
 
 def table(kind: str, counts: Counter[str]) -> str:
@@ -180,18 +154,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.tools.reload", description=__doc__)
     parser.add_argument("--streams", type=int, default=200, help="open streams")
     parser.add_argument("--sends", type=float, default=20.0, help="messages a second")
+    parser.add_argument("--uploads", type=int, default=6, help="files that arrive at any time")
+    parser.add_argument("--front", choices=sorted(FRONTS), default="", help="a proxy before the server")
     parser.add_argument("--workers", type=int, default=2, help="processes")
     parser.add_argument("--seconds", type=float, default=45.0, help="length of the long replies")
     parser.add_argument("--database", choices=("sqlite", "postgres"), help="only this one")
     options = parser.parse_args()
-    load = Load(options.streams, options.sends, options.workers)
+    load = Load(options.streams, options.sends, options.uploads, options.workers)
     kinds = [options.database] if options.database else ["sqlite", "postgres"]
     if "postgres" in kinds and not has_servers():
         kinds.remove("postgres")
     failed = not kinds
     with Stage() as stage:
         for kind in kinds:
-            counts = run(stage, kind, load, int(options.seconds / TOKEN_SECONDS))
+            counts = run(stage, kind, load, int(options.seconds / TOKEN_SECONDS), options.front)
             print(table(kind, counts), flush=True)
             failed |= any(counts[name] for name in ZERO)
     return int(failed)

@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from tests.deploy.fronts import Front
 from tests.support.databases import ROOT
 from tests.support.server import Server
 from tests.upgrade.next_release import migrations
@@ -36,8 +37,11 @@ def release(folder: Path, *, upgraded: bool) -> Path:
 class Site:
     """`manage.py serve --prepare --workers N` of the release that the link `current` leads to."""
 
-    def __init__(self, server: Server, folder: Path, workers: int) -> None:
-        self.server, self._workers = server, workers
+    def __init__(self, server: Server, folder: Path, workers: int, front: Front | None) -> None:
+        self.server, self._workers, self._front = server, workers, front
+        self.url = front.url if front else server.url
+        if front:
+            server.env |= {"SITE_URL": front.url, "TRUSTED_PROXY": "1"}
         self._current = folder / "current"
         self._releases = [
             release(folder / name, upgraded=upgraded) for name, upgraded in (("one", False), ("two", True))
@@ -56,6 +60,8 @@ class Site:
             stderr=log,
         )
         self._wait(lambda: self.workers() >= self._workers)
+        if self._front:
+            self._front.start()
 
     def workers(self) -> int:
         """Return how many processes have a row in the database, also old ones that finish their replies."""
@@ -81,6 +87,8 @@ class Site:
 
     def end(self) -> int:
         """SIGTERM; return the exit code."""
+        if self._front:
+            self._front.end()
         self._process.terminate()
         try:
             return self._process.wait(STARTING)

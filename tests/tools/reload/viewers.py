@@ -6,6 +6,7 @@ import time
 import uuid
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 
@@ -17,11 +18,13 @@ PATIENCE = 45.0  # seconds without any success, after which a viewer gives up
 SILENCE = 20.0  # seconds; a stream carries at least a ping each 15
 
 
-def client(url: str, *, kept: bool) -> httpx.AsyncClient:
+def client(url: str, *, kept: bool, person: str = "alice") -> httpx.AsyncClient:
     """`kept`: connections stay open between requests, as those of a proxy."""
+    prefix = "__Host-" if url.startswith("https") else ""
+    cookies = f"{prefix}csrftoken={CSRF}; {prefix}sessionid={SESSIONS[person]}"
     return httpx.AsyncClient(
         base_url=url,
-        headers={"X-CSRFToken": CSRF, "Cookie": f"csrftoken={CSRF}; sessionid={SESSIONS['alice']}"}
+        headers={"X-CSRFToken": CSRF, "Origin": url, "Cookie": cookies}
         | ({} if kept else {"Connection": "close"}),
         timeout=httpx.Timeout(30.0, read=SILENCE),
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=20 if kept else 0),
@@ -36,6 +39,7 @@ class Viewer:
     http: httpx.AsyncClient
     counts: Counter[str]
     question: str = ""  # of a person who sends; others follow `run`
+    fields: dict[str, Any] = field(default_factory=dict)  # further ones of the question
     run: str = ""
     key: str = field(default_factory=lambda: str(uuid.uuid4()))
     text: str = ""
@@ -77,7 +81,7 @@ class Viewer:
         if self.run:
             headers = {"Last-Event-ID": self.position} if self.position else {}
             return self.http.stream("GET", f"/runs/{self.run}/stream/", headers=headers)
-        body = {"content": self.question, "client_key": self.key}
+        body = {"content": self.question, "client_key": self.key, **self.fields}
         return self.http.stream("POST", "/c/", json=body)
 
     async def _read(self, response: httpx.Response) -> None:

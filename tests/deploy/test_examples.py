@@ -155,7 +155,7 @@ def test_each_stop_waits_for_the_last_replies() -> None:
 
 
 def test_a_release_is_installed_where_the_service_can_read_it() -> None:
-    """`ProtectHome` hides a Python in a home, as root's first one may be; a careful root's umask hides all."""
+    """`ProtectHome` hides a Python in a home, as root's may be; a careful root's umask hides all."""
     assert unit("chat.service")["Service"]["ProtectHome"] == "yes"
     lines = (
         (DEPLOY / "README.md").read_text("utf-8").partition("### A release")[2].split("```")[1].splitlines()

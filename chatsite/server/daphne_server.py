@@ -14,6 +14,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Awaitable, Callable
+from contextvars import Context
 from functools import partial
 from typing import Any
 
@@ -121,7 +122,8 @@ class ChatServer(daphne.server.Server):
         if protocol.upload is not None:
             scope[UPLOAD] = protocol.upload
         scope[TAKE_OVER] = partial(self.take_over, protocol)
-        return super().create_application(protocol, scope)
+        # Nothing of the request in whose context Twisted last began to read from a socket, or set its timer.
+        return Context().run(super().create_application, protocol, scope)
 
     def _prepare(self) -> None:
         loop = asyncio.get_event_loop()

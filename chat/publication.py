@@ -49,7 +49,12 @@ def audience(user: User, kind: Kind, *, everybody: bool, groups: Collection[int]
 
 
 def publish(row: Publishable, audience: Audience) -> None:
-    """Publish a row to this audience only; to nobody ends the publication. Call it in a transaction."""
+    """Publish a row to this audience only; to nobody ends the publication. Call it in a transaction.
+
+    The row is locked first: a publication that ends at the same time would take the groups along that this
+    one finds.
+    """
+    type(row)._default_manager.select_for_update(no_key=True).filter(pk=row.pk).first()
     row.groups.set(audience.groups)
     row.everybody = audience.everybody
     row.save(update_fields=["everybody"])

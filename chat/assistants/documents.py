@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from chat.attachments.names import clean
 from chat.attachments.problems import NotADocument
-from chat.attachments.uploads import check_quota
+from chat.attachments.uploads import check_quota, stored_bytes
 from chat.exceptions import AttachmentNotFound, BadRequest
 from chat.models import Assistant, AssistantDocument, AssistantVersion, Attachment, Conversation, User
 from chat.models.assistant import IMAGE_SIDE, MAX_DOCUMENTS
@@ -18,6 +18,7 @@ from chat.models.attachment import AttachmentQuerySet
 def check(user: User, documents: Sequence[uuid.UUID], image: uuid.UUID | None) -> None:
     """Check that a version may name these: uploads of the user, or what their assistants have.
 
+    Call it in the transaction that stores the version: until its end, nobody can send or remove them.
     Raises AttachmentNotFound, BadRequest for too many documents or an image that is no small square, and
     NotADocument for a picture among the documents.
     """
@@ -25,7 +26,7 @@ def check(user: User, documents: Sequence[uuid.UUID], image: uuid.UUID | None) -
         words = _("An assistant can have %(most)s documents. Remove some.")
         raise BadRequest(words % {"most": MAX_DOCUMENTS})
     ids = {*documents, *([image] if image else [])}
-    found = _own(user).in_bulk(ids) if ids else {}
+    found = _own(user).select_for_update(no_key=True).order_by("pk").in_bulk(ids) if ids else {}
     if missing := ids - found.keys():
         raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."), missing)
     if picture := next((found[key] for key in documents if found[key].is_picture), None):
@@ -79,7 +80,7 @@ def copies(user: User, version: AssistantVersion) -> dict[uuid.UUID, uuid.UUID]:
     Call it in a transaction, with the account locked. Raises QuotaExceeded.
     """
     found = Attachment.objects.of_version(version.pk) + ([version.image] if version.image else [])
-    check_quota(user, sum(each.size for each in found))
+    check_quota(user, sum(stored_bytes({"size": each.size, "tokens": each.tokens}) for each in found))
     made = [each.copy(owner_id=user.pk, message_id=None, position=0) for each in found]
     Attachment.objects.bulk_create(made)
     return {each.pk: copy.pk for each, copy in zip(found, made, strict=True)}

@@ -1,7 +1,8 @@
 """Deletion of stored files that no attachment needs any more."""
 
 import re
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -27,6 +28,18 @@ Stop = Callable[[], bool]
 def unsent() -> QuerySet[Attachment]:
     """Return the attachments that were uploaded a day ago and that no message and no assistant has."""
     return Attachment.objects.unsent().filter(created__lt=timezone.now() - UNSENT_FOR)
+
+
+def discard(attachments: Collection[uuid.UUID]) -> int:
+    """Delete these attachments, except those that a message or an assistant has. Return their number.
+
+    Call it in a transaction. Their rows are locked before that is asked: otherwise a question that is sent
+    meanwhile would lose its file. All who lock several rows do so in the order of their keys.
+    """
+    rows = Attachment.objects.filter(pk__in=attachments).order_by("pk")
+    locked = list(rows.select_for_update().values_list("pk", flat=True))
+    _, by_table = Attachment.objects.unsent().filter(pk__in=locked).delete()
+    return by_table.get(Attachment._meta.label, 0)
 
 
 def unused() -> QuerySet[AttachmentFile]:

@@ -51,6 +51,14 @@ class FileDeletion(models.Model):
         return self.sha256
 
 
+def _of_assistants() -> tuple[Exists, Exists]:
+    """Return two conditions: a version of an assistant has the attachment as a document, or as its image."""
+    from .assistant import AssistantDocument, AssistantVersion
+
+    documents = AssistantDocument.objects.filter(attachment=OuterRef("pk"))
+    return Exists(documents), Exists(AssistantVersion.objects.filter(image=OuterRef("pk")))
+
+
 class AttachmentQuerySet(models.QuerySet["Attachment"]):
     def owned_by(self, user: Any) -> "AttachmentQuerySet":
         """Return the user's own that they may see: those of no message, and of messages not deleted."""
@@ -59,11 +67,13 @@ class AttachmentQuerySet(models.QuerySet["Attachment"]):
 
     def unsent(self) -> "AttachmentQuerySet":
         """Return those that neither a message nor a version of an assistant has."""
-        from .assistant import AssistantDocument, AssistantVersion
-
-        named = Exists(AssistantDocument.objects.filter(attachment=OuterRef("pk")))
-        shown = Exists(AssistantVersion.objects.filter(image=OuterRef("pk")))
+        named, shown = _of_assistants()
         return self.filter(~named, ~shown, message=None)
+
+    def named_by_assistants(self) -> "AttachmentQuerySet":
+        """Return those that a version of an assistant has."""
+        named, shown = _of_assistants()
+        return self.filter(named | shown)
 
     def of_version(self, version: uuid.UUID | None) -> list["Attachment"]:
         """Return the documents of a version of an assistant, in their order; no query without one."""

@@ -108,6 +108,15 @@ def _temporary() -> QuerySet[Any]:
     return Conversation.objects.filter(closed, temporary=True).exclude(pk__in=live)
 
 
+def _delete_unsent(rows: QuerySet[Any], stop: Stop) -> int:
+    """Delete attachments that are still not sent when their rows are locked. Return their number."""
+    deleted = 0
+    for keys in batches_of(rows, stop):
+        with short_transaction():
+            deleted += attachments.discard(keys)
+    return deleted
+
+
 def _readings() -> QuerySet[Any] | None:
     before = _before(settings.KEEP_READINGS_DAYS)
     return ConversationAccess.objects.filter(at__lt=before) if before else None
@@ -163,7 +172,7 @@ KINDS = (
     Kind("deleted assistants", _assistants),
     Kind("replaced versions of assistants", _replaced_versions),
     Kind("readings", _readings, _delete_readings),
-    Kind("files that were never sent", attachments.unsent),
+    Kind("files that were never sent", attachments.unsent, _delete_unsent),
     Kind("files of deleted attachments", attachments.unused, attachments.delete_unused),
 )
 

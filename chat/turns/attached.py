@@ -78,10 +78,11 @@ def check(attachments: Collection[Attachment], model: LlmModel) -> None:
 def save(attachments: Sequence[Attachment], question: Message) -> None:
     """Make uploads the question's own, and copy those of another message. The files stay as they are.
 
-    Raises AttachmentNotFound if an upload was sent or removed meanwhile.
+    Raises AttachmentNotFound if an upload was sent, removed or given to an assistant meanwhile.
     """
-    copies = []
-    for position, each in enumerate(attachments):
+    copies, sent = [], []
+    # In the order in which all lock several of them.
+    for position, each in sorted(enumerate(attachments), key=lambda numbered: numbered[1].pk):
         if each.message_id is not None:
             copy = each.copy(
                 owner_id=question.conversation.user_id, message_id=question.pk, position=position
@@ -91,8 +92,17 @@ def save(attachments: Sequence[Attachment], question: Message) -> None:
             Attachment, {"message_id": question.pk, "position": position}, id=each.pk, message_id=None
         ):
             raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."), [each.pk])
+        else:
+            sent.append(each.pk)
+    if taken := _given_to_assistants(sent):
+        raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."), taken)
     if copies:
         insert(*copies)
+
+
+def _given_to_assistants(ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
+    found = Attachment.objects.named_by_assistants().filter(pk__in=ids)
+    return list(found.values_list("pk", flat=True)) if ids else []
 
 
 def pictures_in(attachments: Iterable[Attachment]) -> list[Picture]:

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
@@ -19,6 +20,7 @@ from chat.assistants import documents
 from chat.attachments import files, reading, uploads
 from chat.attachments.conversion import convert
 from chat.attachments.decoding import Picture
+from chat.attachments.deletion import discard
 from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
 from chat.attachments.readers import READERS
@@ -181,8 +183,12 @@ def _get(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
     """Return the user's own attachment. Raises NotAuthenticated and NotFound."""
     found = Attachment.objects.owned_by(access.get_user(request)).filter(pk=attachment).first()
     if found is None:
-        raise NotFound(_("This file doesn’t exist."))
+        raise _missing()
     return found
+
+
+def _missing() -> NotFound:
+    return NotFound(_("This file doesn’t exist."))
 
 
 def readable(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
@@ -213,14 +219,15 @@ def _describe(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
     fields = request_fields.parse(request, "alt")
     found.alt = (request_fields.parse_text(fields, "alt", LONGEST_ALT, required=False) or "").strip()
     with write_lock():
-        found.save(update_fields=["alt"])
+        if not Attachment.objects.filter(pk=found.pk).update(alt=found.alt):
+            raise _missing()  # removed meanwhile
     return JsonResponse(describe(found))
 
 
 def _delete(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
     found = _get(request, attachment)
-    with write_lock():
-        deleted, _rows = Attachment.objects.unsent().filter(pk=found.pk).delete()
+    with write_lock(), transaction.atomic():
+        deleted = discard([found.pk])
     if not deleted:
         raise AlreadySent(_("This file has been sent. It is deleted with its message."))
     return HttpResponse(status=204)

@@ -8,10 +8,12 @@ import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
+from django.db import transaction
 from django.http import HttpRequest
 
 from chat.attachments import files, uploads
 from chat.attachments.decoding import decode
+from chat.attachments.deletion import discard
 from chat.attachments.names import clean
 from chat.attachments.readers import READERS
 from chat.attachments.receiving import FILE, IMAGE, AttachmentUploadHandler, ReceivedFile
@@ -109,5 +111,5 @@ def _named(received: ReceivedFile) -> Iterator[None]:
 
 
 def _discard(stored: list[uuid.UUID]) -> None:
-    with write_lock():
-        Attachment.objects.unsent().filter(pk__in=stored).delete()
+    with write_lock(), transaction.atomic():
+        discard(stored)

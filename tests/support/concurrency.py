@@ -1,10 +1,13 @@
 """People who act at the same moment."""
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
-from django.db import connections
+from django.db import connections, transaction
+
+WAIT = 0.4  # seconds until the other thread waits for a lock, or has read what it reads before it does
 
 
 def at_once(count: int, act: Callable[[], Any]) -> list[Any]:
@@ -24,3 +27,24 @@ def at_once(count: int, act: Callable[[], Any]) -> list[Any]:
     for thread in threads:
         thread.join()
     return results
+
+
+def during(change: Callable[[], Any], act: Callable[[], Any]) -> Any:
+    """Call `act` in a thread after `change`, before that is committed. Return its result, or its error."""
+    results: list[Any] = []
+
+    def run() -> None:
+        try:
+            results.append(act())
+        except Exception as error:
+            results.append(error)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=run)
+    with transaction.atomic():
+        change()
+        thread.start()
+        time.sleep(WAIT)
+    thread.join()
+    return results[0]

@@ -348,6 +348,10 @@ def test_a_duplicate_of_anothers_copies_the_documents(alice: User, staff: User, 
         library.duplicate(alice, referee.pk)
     assert (Assistant.objects.count(), Attachment.objects.count()) == (1, 1)
     settings.ATTACHMENT_QUOTA_MB = 1
+    Attachment.objects.filter(pk=rules.pk).update(tokens=2_000_000)  # a large text in a small file
+    with pytest.raises(QuotaExceeded):
+        library.duplicate(alice, referee.pk)
+    Attachment.objects.filter(pk=rules.pk).update(tokens=rules.tokens)
     mine = library.duplicate(alice, referee.pk)
     [own] = Attachment.objects.of_version(mine.current_id)
     assert (own.owner, own.sha256, own.pk == rules.pk) == (alice, rules.sha256, False)

@@ -19,6 +19,7 @@ from chat.retention.kinds import prune
 from chat.turns.commands import SendMessage
 from chat.turns.fork import fork
 from chat.turns.planner import Plan, Planner
+from tests.support.concurrency import during
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 HTML = {"HTTP_ACCEPT": "text/html"}
@@ -238,6 +239,15 @@ def test_publication_reaches_everybody_or_a_group(alice: User, bob: User, staff:
     with pytest.raises(NotFound):
         library.find(alice, mine.pk)
     assert system_of(plan(alice, conversation=talk.pk)) == "Talk like a pirate to alice."
+
+
+def test_a_publication_while_the_former_one_ends_reaches_its_groups(staff: User) -> None:
+    mine, few = library.create(staff, PIRATE), Group.objects.create(name="few")
+    to_few: dict[str, Any] = {"everybody": False, "groups": [few.pk]}
+    publication.publish(staff, mine.pk, **to_few)
+    during(lambda: publication.withdraw([mine.pk]), lambda: publication.publish(staff, mine.pk, **to_few))
+    mine.refresh_from_db()
+    assert (list(mine.groups.all()), mine.published_by) == ([few], staff)
 
 
 def test_only_staff_with_the_permission_publishes(page: Client, pirate: Assistant, staff: User) -> None:

@@ -21,10 +21,12 @@ export function startBackground(chat, drafts) {
 }
 
 function watchDraggedFiles(page) {
-  document.addEventListener('dragenter', ({ target, dataTransfer }) => {
+  const show = ({ target, dataTransfer }) => {
     if (!dataTransfer?.types.includes('Files')) return;
     import('./drop_hint.js').then((module) => module.showDropHint(page, target)).catch(() => {});
-  });
+  };
+  // A busy page can be so late with the events that the hint has ended: each of them shows it again.
+  for (const type of ['dragenter', 'dragover']) document.addEventListener(type, show);
 }
 
 /** Mark another model on the page of a new chat, and say what becomes of the pictures above. */

@@ -90,7 +90,7 @@ def test_a_command_that_is_sent_before_the_menu_is_there_waits_for_it(
 ) -> None:
     chat = ChatPage.open(window, server, name)
     page, box = chat.page, chat.box
-    save(chat, SUMMARY | {"command": "recap"})
+    save(chat, SUMMARY | {"title": "Recap", "command": "recap"})
     held: list[Route] = []
     page.route(late, lambda route: held.append(route))
     with page.expect_request(late):

@@ -43,12 +43,16 @@ class LongestFirst:
         self._key = f"{SECONDS}/{config.getoption('--database')}"
         self._took: Counter[str] = Counter()
 
+    @property
+    def _cache(self) -> pytest.Cache | None:
+        return getattr(self._config, "cache", None)  # there is none with `-p no:cacheprovider`
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         guessed: dict[str, float] = defaultdict(float)
         for item in items:
             guessed[file_of(item.nodeid)] += guess(item)
-        known = self._config.cache.get(self._key, {}) if self._config.cache else {}
+        known = self._cache.get(self._key, {}) if self._cache else {}
         weights = {
             file: known.get(file, max(seconds, LONG.get(file, 0))) for file, seconds in guessed.items()
         }
@@ -59,7 +63,7 @@ class LongestFirst:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Store the durations, in the first process, which gets every test's report."""
-        if self._config.cache and not hasattr(self._config, "workerinput"):
-            known = self._config.cache.get(self._key, {})
+        if self._cache and not hasattr(self._config, "workerinput"):
+            known = self._cache.get(self._key, {})
             took = {file: round(seconds, 1) for file, seconds in self._took.items()}
-            self._config.cache.set(self._key, known | took)
+            self._cache.set(self._key, known | took)

@@ -7,9 +7,9 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from chat.attachments.names import clean
-from chat.attachments.problems import NotADocument
+from chat.attachments.problems import NotADocument, gone
 from chat.attachments.uploads import check_quota, stored_bytes
-from chat.exceptions import AttachmentNotFound, BadRequest
+from chat.exceptions import BadRequest
 from chat.models import Assistant, AssistantDocument, AssistantVersion, Attachment, Conversation, User
 from chat.models.assistant import IMAGE_SIDE, MAX_DOCUMENTS
 from chat.models.attachment import AttachmentQuerySet
@@ -28,7 +28,7 @@ def check(user: User, documents: Sequence[uuid.UUID], image: uuid.UUID | None) -
     ids = {*documents, *([image] if image else [])}
     found = _own(user).select_for_update(no_key=True).order_by("pk").in_bulk(ids) if ids else {}
     if missing := ids - found.keys():
-        raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."), missing)
+        raise gone(missing)
     if picture := next((found[key] for key in documents if found[key].is_picture), None):
         raise picture_refused(picture.name)
     if image and not _is_square(found[image]):

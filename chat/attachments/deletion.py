@@ -1,6 +1,5 @@
 """Deletion of stored files that no attachment needs any more."""
 
-import re
 import uuid
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
@@ -20,7 +19,6 @@ STRAY_FOR = timedelta(days=1)
 # Far longer than a storage takes to answer or to fail: then the process that deletes a file has died.
 CUT_OFF_AFTER = timedelta(minutes=5)
 BATCH_FILES = 50
-SHA256 = re.compile("[0-9a-f]{64}")
 FOLDERS = [f"{number:02x}" for number in range(256)]
 Stop = Callable[[], bool]
 
@@ -155,7 +153,7 @@ def _delete_stray(name: str) -> bool:
     It first gets a row, as any file has.
     """
     sha256 = name.rpartition("/")[2]
-    if not SHA256.fullmatch(sha256):  # the beginning of a file whose process was killed
+    if not files.SHA256.fullmatch(sha256):  # the beginning of a file whose process was killed
         files.delete(name)
         return True
     row = AttachmentFile(sha256=sha256, uploaded=timezone.now() - 2 * UNUSED_FOR)

@@ -6,6 +6,7 @@ database may wait for it.
 
 import hashlib
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -20,6 +21,7 @@ from chat.fair_executor import FairExecutor
 
 from .problems import StorageUnavailable
 
+SHA256 = re.compile("[0-9a-f]{64}")
 PARTIAL = ".partial-"  # begins the name of a file that is being written
 RETRY_SECONDS = 10
 POOL = FairExecutor("storage")

@@ -1,6 +1,16 @@
 """The refusals of attachments, each with a code of its own."""
 
-from chat.exceptions import RequestError
+import uuid
+from collections.abc import Iterable
+
+from django.utils.translation import gettext as _
+
+from chat.exceptions import AttachmentNotFound, RequestError
+
+
+def gone(attachments: Iterable[uuid.UUID]) -> AttachmentNotFound:
+    """Return the refusal of attachments that are not there anymore, or not the user's."""
+    return AttachmentNotFound(_("A file isn’t there anymore. Add it again."), attachments)
 
 
 class TooLarge(RequestError):

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -11,13 +10,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Self
 
+from chat.attachments.files import SHA256
+
 FORMAT = 1
 MANIFEST = "manifest.json"
 SECRET_KEY = "secret-key"  # noqa: S105 - the name of a file
 MEDIA = "media/"
 ATTACHMENTS = "attachments/"
 PIECE_BYTES = 1_048_576
-SHA256 = re.compile("[0-9a-f]{64}")
 LONGEST_MANIFEST_BYTES = 64 * 1_048_576
 COMPRESSION_LEVEL = 1  # reduces to a third of the size, in a tenth of the default level's time
 

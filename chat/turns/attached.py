@@ -8,6 +8,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from django.utils.translation import gettext as _
 
 from chat.attachments import files
+from chat.attachments.problems import gone
 from chat.exceptions import AttachmentNotFound, ModelCannotSee, PayloadTooLarge
 from chat.formats import grouped_number
 from chat.models import Attachment, Message, User
@@ -52,8 +53,8 @@ def _not_found(user: User, ids: Sequence[uuid.UUID]) -> AttachmentNotFound:
     """Name those that were sent, such as from the same draft in another tab. Of others no name is left."""
     sent = Attachment.objects.filter(owner=user, pk__in=ids).in_bulk()
     if len(sent) < len(ids):
-        gone = [id_ for id_ in ids if id_ not in sent]
-        return AttachmentNotFound(_("A file isn’t there anymore. Add it again."), gone)
+        lost = [id_ for id_ in ids if id_ not in sent]
+        return gone(lost)
     names = ", ".join(sent[id_].name for id_ in ids)
     words = _("Already sent with another message: %(names)s. Add again what this message needs.")
     return AttachmentNotFound(words % {"names": names}, ids)
@@ -91,11 +92,11 @@ def save(attachments: Sequence[Attachment], question: Message) -> None:
         elif not update(
             Attachment, {"message_id": question.pk, "position": position}, id=each.pk, message_id=None
         ):
-            raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."), [each.pk])
+            raise gone([each.pk])
         else:
             sent.append(each.pk)
     if taken := _given_to_assistants(sent):
-        raise AttachmentNotFound(_("A file isn’t there anymore. Add it again."), taken)
+        raise gone(taken)
     if copies:
         insert(*copies)
 

@@ -29,7 +29,7 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentPart:
-    """What one page of the site shows of a document."""
+    """The part of a document that one page of the site shows."""
 
     document: Attachment
     shown: SomePages

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from chatsite.server.accept_balance import NOT_LISTENING, AcceptBalance, ConnectionCounts
+from chatsite.server.accept_balance import NOT_LISTENING, AcceptBalance, shared_counts
 from chatsite.server.supervisor import READY, RETIRE, pause_after
 
 HEALTHY_SECONDS = 60.0  # a worker that lived so long did not fail at its start
@@ -64,7 +64,7 @@ class WorkerPool:
     ) -> None:
         self._control, self._count, self._serve, self._on_failure = control, count, serve, on_failure
         self._workers: list[Worker] = []  # the oldest first
-        self._connections = ConnectionCounts(count)
+        self._connections = shared_counts(count)
         self._alive, self._alive_writer = os.pipe()
         self._selector = selectors.DefaultSelector()
         self._stopping = False

@@ -6,10 +6,14 @@ const LEAVE_MS = 400; // Safari reports each element that is left as if it were 
 
 let shown = null; // the hint of the drag that goes on
 
-/** Show where files that are dragged over the page can be dropped: an edited question, or else the message box. */
+/**
+ * Show where files that are dragged over the page can be dropped: an edited question, or else the message box. To be
+ * called again and again while they are dragged.
+ */
 export function showDropHint(page, target) {
   if (!document.getElementById('files')) return; // the site takes none
-  shown ??= new DropHint(page, target);
+  shown ??= new DropHint(page);
+  shown.over(target);
 }
 
 class DropHint {
@@ -18,18 +22,16 @@ class DropHint {
   #timer = 0;
   #listeners = new AbortController();
 
-  constructor(page, target) {
+  constructor(page) {
     const { signal } = this.#listeners;
     const end = () => this.#end();
-    document.addEventListener('dragover', (event) => this.#onDragover(event.target), { signal });
     document.addEventListener('dragleave', ({ relatedTarget }) => relatedTarget || this.#endAfter(LEAVE_MS), { signal });
     for (const type of ['drop', 'dragend']) document.addEventListener(type, end, { signal });
     document.addEventListener('keydown', ({ key }) => key === 'Escape' && end(), { signal });
-    this.#onDragover(target);
     peekParts(page).then(() => this.#show(), end);
   }
 
-  #onDragover(target) {
+  over(target) {
     this.#target = target;
     if (this.#element) this.#place();
     this.#endAfter(SILENCE_MS);

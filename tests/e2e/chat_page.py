@@ -4,6 +4,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Self
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -39,9 +40,7 @@ class ChatPage:
         self.jump = page.get_by_role("button", name="Jump to latest")
 
     @classmethod
-    def open(
-        cls, window: Window, server: Server | Network, name: str = "alice", **options: object
-    ) -> "ChatPage":
+    def open(cls, window: Window, server: Server | Network, name: str = "alice", **options: object) -> Self:
         """A new conversation in a window of its own."""
         page = window(server, name, **options)
         page.goto("/")

@@ -1,10 +1,13 @@
 """The chat page with pictures in its message box."""
 
+from typing import Self
+
 from playwright.sync_api import Page, expect
 
 from tests.attachments import pictures
-from tests.e2e.chat_page import ChatPage
+from tests.e2e.chat_page import ChatPage, Window
 from tests.e2e.file_events import fire
+from tests.support.server import Server
 
 SEEING, BLIND = "Gemma 4 26B A4B", "GLM 4.7 Flash"
 PHOTO = {"name": "cat.jpg", "mimeType": "image/jpeg", "buffer": pictures.jpeg(640, 480)}
@@ -21,6 +24,13 @@ class Pictures(ChatPage):
         self.added = self.tray.locator("img[src]")
         self.sent = page.locator("article.question .pictures img")
         self.dialog = page.get_by_role("dialog").filter(has=page.locator("img"))
+
+    @classmethod
+    def seeing(cls, window: Window, server: Server, **options: object) -> Self:
+        """A new conversation with a model that sees."""
+        chat = cls.open(window, server, **options)
+        chat.choose(SEEING)
+        return chat
 
     def choose(self, model: str) -> None:
         self.page.evaluate(

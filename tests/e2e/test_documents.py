@@ -63,9 +63,7 @@ def chromium(isolating_chromium: Browser) -> Browser:
 
 @pytest.fixture
 def chat(window: Window, server: Server) -> Documents:
-    opened = Documents.open(window, server)
-    assert isinstance(opened, Documents)
-    return opened
+    return Documents.open(window, server)
 
 
 def chips(chat: Documents) -> list[str]:
@@ -80,7 +78,6 @@ def test_documents_are_added_read_sent_and_edited(
     window: Window, server: Server, fake: Fake, way: Way
 ) -> None:
     chat = Documents.open(window, server, **way.window)
-    assert isinstance(chat, Documents)
     loaded: list[Request] = []
     chat.page.on("request", lambda request: loaded.append(request))
     with chat.page.expect_file_chooser() as chooser:
@@ -287,7 +284,6 @@ def test_a_file_that_is_gone_leaves_the_edit(chat: Documents) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing(window: Window, server: Server, width: int) -> None:
     chat = Documents.open(window, server, width=width, **WINDOW)
-    assert isinstance(chat, Documents)
     chat.add(REPORT, BOOK)
     assert findings(chat.page) == []
     chat.ask_shortly("Well?")

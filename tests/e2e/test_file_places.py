@@ -5,7 +5,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.e2e.axe import findings
 from tests.e2e.chat_page import Window
-from tests.e2e.pictures_page import BLIND, DRAWING, PHOTO, SEEING, Pictures
+from tests.e2e.pictures_page import BLIND, DRAWING, PHOTO, Pictures
 from tests.support.server import Server
 
 DRAG_TEXT = """() => {
@@ -33,10 +33,7 @@ DRAG_NO_MORE = "clearInterval(window.dragging)"
 
 @pytest.fixture
 def chat(window: Window, server: Server) -> Pictures:
-    opened = Pictures.open(window, server)
-    assert isinstance(opened, Pictures)
-    opened.choose(SEEING)
-    return opened
+    return Pictures.seeing(window, server)
 
 
 def drag(chat: Pictures, *, at: str = "#thread") -> Locator:
@@ -94,7 +91,6 @@ def test_the_tray_is_one_line_on_a_low_screen(
     window: Window, server: Server, width: int, height: int
 ) -> None:
     chat = Pictures.open(window, server)
-    assert isinstance(chat, Pictures)
     chat.page.set_viewport_size({"width": width, "height": height})
     chat.choose(BLIND)
     notes = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Buy milk."}

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from tests.attachments import pictures
 from tests.e2e.axe import findings
 from tests.e2e.chat_page import Window
-from tests.e2e.pictures_page import PHOTO, SEEING, Pictures
+from tests.e2e.pictures_page import PHOTO, Pictures
 from tests.support.server import Server
 
 SHOT = {"name": "shot.png", "mimeType": "image/png", "buffer": pictures.png(600, 2_000, (20, 120, 200))}
@@ -14,10 +14,7 @@ SHOT = {"name": "shot.png", "mimeType": "image/png", "buffer": pictures.png(600,
 
 @pytest.fixture
 def chat(window: Window, server: Server) -> Pictures:
-    opened = Pictures.open(window, server)
-    assert isinstance(opened, Pictures)
-    opened.choose(SEEING)
-    return opened
+    return Pictures.seeing(window, server)
 
 
 def test_a_click_beside_the_dialog_saves_the_description(chat: Pictures) -> None:
@@ -45,10 +42,8 @@ def test_a_click_beside_the_dialog_saves_the_description(chat: Pictures) -> None
 def test_a_tall_picture_opens_as_wide_as_can_be_read_and_scrolls(
     window: Window, server: Server, width: int, height: int
 ) -> None:
-    chat = Pictures.open(window, server)
-    assert isinstance(chat, Pictures)
+    chat = Pictures.seeing(window, server)
     chat.page.set_viewport_size({"width": width, "height": height})
-    chat.choose(SEEING)
     chat.add(SHOT)
     chat.tray.get_by_role("button", name="Describe shot.png").click()
     is_legible(chat)

@@ -25,10 +25,7 @@ def chromium(isolating_chromium: Browser) -> Browser:
 
 @pytest.fixture
 def chat(window: Window, server: Server) -> Pictures:
-    opened = Pictures.open(window, server)
-    assert isinstance(opened, Pictures)
-    opened.choose(SEEING)
-    return opened
+    return Pictures.seeing(window, server)
 
 
 def in_view(images: Locator) -> Iterable[bool]:
@@ -37,9 +34,7 @@ def in_view(images: Locator) -> Iterable[bool]:
 
 @pytest.mark.parametrize("way", [MOUSE, KEYBOARD, FINGER], ids=str)
 def test_pictures_are_added_described_sent_and_opened(window: Window, server: Server, way: Way) -> None:
-    chat = Pictures.open(window, server, **way.window)
-    assert isinstance(chat, Pictures)
-    chat.choose(SEEING)
+    chat = Pictures.seeing(window, server, **way.window)
     loaded: list[str] = []
     chat.page.on("request", lambda request: loaded.append(request.url))
     with chat.page.expect_file_chooser() as chooser:
@@ -91,7 +86,6 @@ def test_a_file_is_added_and_never_replaces_the_page(chat: Pictures, kind: str) 
 
 def test_a_site_without_a_seeing_model_refuses_files_in_words(window: Window, server: Server) -> None:
     chat = Pictures.open(window, server)
-    assert isinstance(chat, Pictures)
     chat.page.evaluate("document.querySelector('.attach').remove()")
     assert chat.fire("dragover")
     assert chat.fire("drop")
@@ -261,9 +255,7 @@ def test_a_question_may_be_pictures_alone(chat: Pictures) -> None:
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_an_edit_keeps_adds_and_removes(window: Window, server: Server, width: int) -> None:
-    chat = Pictures.open(window, server, width=width)
-    assert isinstance(chat, Pictures)
-    chat.choose(SEEING)
+    chat = Pictures.seeing(window, server, width=width)
     chat.add(PHOTO)
     chat.ask("One")
     chat.ended()
@@ -310,7 +302,6 @@ def test_a_queued_picture_comes_back_into_the_box(chat: Pictures) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing(window: Window, server: Server, width: int) -> None:
     chat = Pictures.open(window, server, width=width, **WINDOW)
-    assert isinstance(chat, Pictures)
     chat.choose(BLIND)
     chat.add(PHOTO, DRAWING)
     assert findings(chat.page) == []
@@ -374,7 +365,6 @@ def test_somebody_who_does_not_sign_in_now_keeps_the_picture(
     window: Window, server: Server, loaded: bool
 ) -> None:
     chat = Pictures.open(window, server, "erin")
-    assert isinstance(chat, Pictures)
     if loaded:
         chat.add(DRAWING)
     session = [each for each in chat.page.context.cookies() if each["name"] == "sessionid"]
@@ -399,9 +389,7 @@ EDGES = """() => {
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_picture_alone_ends_where_the_text_does(window: Window, server: Server, width: int) -> None:
-    chat = Pictures.open(window, server, width=width)
-    assert isinstance(chat, Pictures)
-    chat.choose(SEEING)
+    chat = Pictures.seeing(window, server, width=width)
     chat.add(PHOTO)  # its width and its height are both beyond what is shown in a thread
     chat.ask("Well?")
     chat.ended()

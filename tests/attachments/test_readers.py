@@ -4,7 +4,6 @@ import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,6 @@ from chat.attachments.readers import Readers
 PATIENCE = 120.0  # seconds
 QUICK = QuickAttempt(cpu_seconds=1, wall_seconds=60)
 LIMITS = Limits(address_space_bytes=500_000_000, cpu_seconds=4, wall_seconds=90, output_bytes=1_000)
-LATE = replace(
-    LIMITS, cpu_seconds=12
-)  # far later than the quick attempts of others, however busy the machine is
 ENDLESS = "while True: pass"
 LONG = "import time\nwhile time.process_time() < 2: pass\nprint('long')"  # needs more than a quick attempt
 
@@ -48,13 +44,21 @@ def _run(program: Path, limits: Limits) -> bytes:
         return run_confined(program, file, limits)
 
 
-def test_a_small_file_waits_for_nobodys_slow_ones(reading: Any) -> None:
-    """Six people with endless files, twice as many as there are readers: all of those are still unread."""
-    slow = [reading(f"person {number}", ENDLESS, LATE) for number in range(6)]
-    assert reading("alice", "print('small')").result(PATIENCE) == b"small\n"
+def test_a_small_file_waits_for_nobodys_slow_ones(lanes: Readers) -> None:
+    """Six people with slow files, twice as many as there are readers: all of those are still unread."""
+    gate, quickly = threading.Event(), set[int]()
+
+    def work(number: int) -> bool:
+        if number not in quickly:
+            quickly.add(number)
+            raise TooSlow
+        return gate.wait(PATIENCE)
+
+    slow = [lanes.submit(f"person {number}", work, number) for number in range(6)]
+    assert lanes.submit("alice", lambda: "small").result(PATIENCE) == "small"
     assert not any(each.done() for each in slow)
-    for each in slow:
-        each.cancel()
+    gate.set()
+    assert all(each.result(PATIENCE) for each in slow)
 
 
 def test_a_file_that_needs_its_time_gets_it_after_all(reading: Any) -> None:

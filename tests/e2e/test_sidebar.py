@@ -51,12 +51,13 @@ def test_a_rename_can_be_given_up(window: Window, server: Server, three, ending:
 
 
 def test_a_key_is_heard_before_what_it_does_is_loaded(window: Window, server: Server, three) -> None:
-    shell = Shell.open(window, server, KEYBOARD)
-    held: list[Route] = []
-    shell.page.route("**/js/sidebar*", lambda route: held.append(route))
-    with shell.page.expect_request("**/js/sidebar*"):
+    page, held = window(server, "alice", **KEYBOARD.window), list[Route]()
+    page.route("**/js/sidebar.*", lambda route: held.append(route))
+    with page.expect_request("**/js/sidebar.*"):  # at once, in a tab that was hidden while it opened
+        page.goto("/")
+        shell = Shell(page, KEYBOARD)
         shell.reach(shell.item("Baking").get_by_role("link"))
-    shell.page.keyboard.press("F2")
+    page.keyboard.press("F2")
     held.pop().continue_()
     expect(shell.title_box).to_have_value("Baking")
 

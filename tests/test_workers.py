@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
@@ -16,6 +18,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from chat.management.commands.serve import Command
+from chatsite.server import supervisor
 from tests.support.databases import ROOT
 from tests.support.processes import pools, workers
 from tests.support.server import Server
@@ -104,7 +107,7 @@ def test_a_dead_worker_is_replaced_while_the_other_one_serves(pair: Server) -> N
     os.kill(dead, signal.SIGKILL)
     until(lambda: len(workers(pair)) == 2 and dead not in workers(pair))
     assert other in workers(pair)
-    assert f"worker {dead} ended by signal 9" in pair.log.read_text("utf-8")
+    assert f"worker {dead} was ended by signal 9" in pair.log.read_text("utf-8")
 
 
 def test_sighup_replaces_each_worker_and_nobody_notices(pair: Server) -> None:
@@ -176,7 +179,7 @@ def test_the_log_of_all_processes_is_json(servers: Callable[..., Server]) -> Non
     dead, _ = workers(server)
     os.kill(dead, signal.SIGKILL)
     server.signal(signal.SIGHUP)
-    until(lambda: f"worker {dead} ended by signal 9" in server.log.read_text("utf-8"))
+    until(lambda: f"worker {dead} was ended by signal 9" in server.log.read_text("utf-8"))
     until(lambda: "replaced one by one" in server.log.read_text("utf-8"))
     logged = [line for line in server.log.read_text("utf-8").splitlines() if line.startswith("{")]
     loggers = {json.loads(line)["logger"] for line in logged}
@@ -190,6 +193,77 @@ def test_a_dead_pool_is_replaced(pair: Server) -> None:
     until(lambda: len(workers(pair)) == 2 and not set(old) & set(workers(pair)))
     until(lambda: all(gone(process) for process in old))
     assert pair.person("alice").get("/").status_code == 200
+
+
+def test_a_pool_that_dies_before_it_serves_ends_the_server_and_the_log_says_why(pair: Server) -> None:
+    (first,) = pools(pair)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: set(pools(pair)) - {first})
+    os.kill(*pools(pair), signal.SIGKILL)
+    assert pair.wait() == 128 + signal.SIGKILL
+    last = pair.log.read_text("utf-8").splitlines()[-1]
+    assert last.endswith(
+        "ERROR chatsite.server.supervisor: The process that forks the workers was ended by signal 9 before "
+        "a worker served. The server ends."
+    )
+
+
+def test_a_first_worker_that_dies_before_it_serves_is_named() -> None:
+    script = (
+        "import logging, os, socket, sys\n"
+        "from chatsite.server.worker_pool import WorkerPool\n"
+        "logging.basicConfig()\n"
+        "ours, theirs = socket.socketpair()\n"
+        "sys.exit(WorkerPool(theirs, 2, lambda *_: os.kill(os.getpid(), 9)).run())\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert re.search(r"ERROR.*:worker \d+ was ended by signal 9 before it served$", ended.stderr.strip())
+
+
+@pytest.mark.parametrize(
+    ("stand_in", "code"),
+    [("os.kill(os.getpid(), 9)", 137), ("sys.exit(3)", 3), ("sys.exit(0)", 1)],
+)
+def test_the_exit_code_is_that_of_the_pool_which_did_not_serve(stand_in: str, code: int) -> None:
+    with supervised(stand_in) as server:
+        assert server.wait(60) == code
+
+
+def test_a_pool_killed_while_the_server_stops_is_no_clean_end() -> None:
+    """Its replies were cut. One that SIGTERM ends before it can handle that had none."""
+    for stand_in, code in {"signal.signal(15, lambda *_: os.kill(os.getpid(), 9))": 137, "": 0}.items():
+        with supervised(f"{stand_in}\nprint('up', flush=True); signal.pause()") as server:
+            assert server.stdout
+            assert server.stdout.readline() == "up\n"
+            server.terminate()
+            assert server.wait(60) == code
+
+
+def test_sigterm_ends_the_pause_before_the_next_start() -> None:
+    with supervised("control.send(b'+'); time.sleep(0.3)") as server:
+        assert server.stderr
+        for _ in range(3):  # the last pause is one of 4 s
+            assert "Next start in" in server.stderr.readline()
+        began = time.monotonic()
+        server.terminate()
+        assert server.wait(60) == 0
+        assert time.monotonic() - began < 3
+
+
+@contextmanager
+def supervised(stand_in: str) -> Iterator[subprocess.Popen[str]]:
+    """Run the supervisor above a process that does as the code says in place of a pool."""
+    script = (
+        "import os, signal, socket, sys, time\n"
+        f"control = socket.socket(fileno=int(sys.argv[-1].split(',')[1]))\n{stand_in}"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        descriptor = listening.fileno()
+        command = [sys.executable, supervisor.__file__, str(descriptor), "text", sys.executable, "-c", script]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, pass_fds=(descriptor,), stdout=pipe, stderr=pipe, text=True) as server:
+            yield server
 
 
 @pytest.mark.parametrize("count", ["0", "257", "-1", "many", "1.5", "²"])

@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 BACKLOG = 2_048  # connections that may wait to be accepted: after a restart all clients reconnect at once
 LOGGER = "chatsite.server.supervisor"
 READY, RETIRE = b"+", b"-"
+FORKER = "The process that forks the workers"
 LONGEST_PAUSE = 30.0  # seconds before a pool that died is started again
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -30,6 +31,16 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 def pause_after(failures: int) -> float:
     """Return the seconds to wait before the next start, after so many failures in a row."""
     return min(LONGEST_PAUSE, 0.5 * 2 ** min(failures, 10))
+
+
+def how_ended(code: int) -> str:
+    """Return how a process ended, from the code that `subprocess` gives: that of a signal is negative."""
+    return f"was ended by signal {-code}" if code < 0 else f"has ended with exit code {code}"
+
+
+def shell_code(code: int) -> int:
+    """Return the exit code that a shell gives for that of `subprocess`."""
+    return 128 - code if code < 0 else code
 
 
 class Pool:
@@ -65,6 +76,7 @@ class Supervisor:
         self._stopping = False
         self._reload_again = False  # SIGHUP came while a replacement was running
         self._failures = 0  # pools in a row that died soon
+        self._next_start: float | None = None  # of the monotonic clock, while no pool runs
         self._exit_code = 0
 
     def run(self) -> int:
@@ -76,16 +88,23 @@ class Supervisor:
             signal.signal(number, lambda *_: None)
         self._selector.register(reader, selectors.EVENT_READ)
         self._start()
-        while self._pools:
-            for key, _ in self._selector.select():
+        while self._pools or self._next_start is not None:
+            for key, _ in self._selector.select(self._pause()):
                 if key.data is None:
                     for signalled in os.read(reader, 64):
                         self._on_signal(signalled)
                 elif key.data in self._pools:
                     self._on_message(key.data)
+            if self._pause() == 0:
+                self._start()
         return self._exit_code
 
+    def _pause(self) -> float | None:
+        """Return the seconds until the next start; None if none is due."""
+        return None if self._next_start is None else max(0.0, self._next_start - time.monotonic())
+
     def _start(self) -> None:
+        self._next_start = None
         pool = Pool(self._command, self._listening)
         self._pools.append(pool)
         self._selector.register(pool.control, selectors.EVENT_READ, pool)
@@ -96,11 +115,12 @@ class Supervisor:
             self._reload()
             return
         self._stopping = True
+        self._next_start = None
         for pool in self._pools:
             pool.stop()
 
     def _reload(self) -> None:
-        if self._stopping:
+        if self._stopping or not self._pools:  # the next start has the code of that moment in any case
             return
         if len(self._pools) > 1 and not self._pools[-1].ready:
             self._reload_again = True
@@ -131,35 +151,34 @@ class Supervisor:
         code = pool.process.wait()
         self._pools.remove(pool)
         if self._stopping:
-            self._exit_code = self._exit_code or (code if code > 0 else 0)
+            early = code == -signal.SIGTERM  # it did not yet handle the signal, so it had no replies
+            self._exit_code = self._exit_code or (0 if early else shell_code(code))
         elif newest and pool.ready:
             self._start_again(code)
         elif newest and self._pools:
-            self._log(f"The new workers did not start (exit code {code}). The old ones go on.")
+            self._log(f"{FORKER} {how_ended(code)} before a new worker served. The old ones go on.", "ERROR")
         elif newest:
-            self._exit_code = code if code > 0 else 1
+            self._log(f"{FORKER} {how_ended(code)} before a worker served. The server ends.", "ERROR")
+            self._exit_code = shell_code(code) or 1
 
-    def _log(self, message: str) -> None:
-        print(log_entry(self._log_format, message), file=sys.stderr, flush=True)
+    def _log(self, message: str, level: str = "INFO") -> None:
+        print(log_entry(self._log_format, message, level), file=sys.stderr, flush=True)
 
     def _start_again(self, code: int) -> None:
         lived = time.monotonic() - self._started_at
         self._failures = self._failures + 1 if lived < LONGEST_PAUSE else 0
         pause = pause_after(self._failures)
-        self._log(
-            f"The process that forks the workers has ended (exit code {code}). Next start in {pause:g} s."
-        )
-        time.sleep(pause)
-        self._start()
+        self._log(f"{FORKER} {how_ended(code)}. Next start in {pause:g} s.", "WARNING")
+        self._next_start = time.monotonic() + pause
 
 
-def log_entry(log_format: str, message: str) -> str:
+def log_entry(log_format: str, message: str, level: str) -> str:
     """Return a message as `chatsite.log_format` writes it, which needs Django."""
     now = datetime.now(UTC)
     if log_format == "json":
         time = now.isoformat(timespec="milliseconds")
-        return json.dumps({"time": time, "level": "INFO", "logger": LOGGER, "message": message})
-    return f"{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03d} INFO {LOGGER}: {message}"
+        return json.dumps({"time": time, "level": level, "logger": LOGGER, "message": message})
+    return f"{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03d} {level} {LOGGER}: {message}"
 
 
 def listen(host: str, port: int, backlog: int = BACKLOG) -> socket.socket:

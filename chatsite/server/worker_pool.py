@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from chatsite.server.accept_balance import NOT_LISTENING, AcceptBalance, shared_counts
-from chatsite.server.supervisor import READY, RETIRE, pause_after
+from chatsite.server.supervisor import READY, RETIRE, how_ended, pause_after
 
 HEALTHY_SECONDS = 60.0  # a worker that lived so long did not fail at its start
 FINISH = signal.SIGQUIT  # to a worker: accept no more connections, finish what runs, then end
@@ -185,12 +185,14 @@ class WorkerPool:
         if worker.ready >= 0:
             self._selector.unregister(worker.ready)
             os.close(worker.ready)
-        if self._stopping or worker.retires or not self._has_served:
+        if self._stopping or worker.retires:
+            return
+        if not self._has_served:
+            logger.error("worker %s %s before it served", worker.pid, how_ended(code))
             return
         self._on_failure()
         lived = time.monotonic() - worker.forked_at
         self._failures = self._failures + 1 if lived < HEALTHY_SECONDS else 0
         pause = pause_after(self._failures) if self._failures else 0.0
         self._next_start = time.monotonic() + pause
-        ended = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-        logger.warning("worker %s ended %s, the next one starts in %g s", worker.pid, ended, pause)
+        logger.warning("worker %s %s, the next one starts in %g s", worker.pid, how_ended(code), pause)

@@ -20,6 +20,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from tests.fake_cloudflare.server import Fake
 from tests.support.databases import POSTGRES, Database, Template
 from tests.support.file_order import LongestFirst
+from tests.support.quick_flush import quick_flush
 from tests.support.second_run import SecondRun
 from tests.support.server import Server, Servers
 
@@ -149,7 +150,8 @@ def django_db_setup(
         wanted["NAME"] = database.url.removeprefix("sqlite:///")
         if template.kind == "postgres":
             wanted["NAME"] = database.url.rsplit("/", 1)[1]
-        yield
+        with quick_flush():
+            yield
         connections.close_all()
     wanted["NAME"] = name
     database.drop()

@@ -40,6 +40,7 @@ class Size:
     tokens: int = 200
     probes: int = 125
     rounds: int = 3
+    ratio_rounds: int = 5
     held: int = 1000
     plateau: float = 6.0  # seconds
     viewers: int = 500
@@ -52,6 +53,7 @@ class Size:
 QUICK = Size(
     probes=40,
     rounds=1,
+    ratio_rounds=1,
     held=300,
     plateau=3.0,
     viewers=200,
@@ -84,7 +86,8 @@ def measure(size: Size) -> list[Line]:
                 "Waiting: from the send to the first text, beyond the median of the fake asked directly",
                 waits,
             )
-            show(f"Several processes: {size.workers} workers", several.lines(stage, ours, size))
+            one = several.Measured(process, chat, size.streams)
+            show(f"Several processes: {size.workers} workers", several.lines(stage, one, size))
         show("Many at once", capacity.held(stage, size.held, size.plateau))
         show("Watching", capacity.watched(stage, size.viewers))
         show("Memory", memory.kept(stage, size.replies))

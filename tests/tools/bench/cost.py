@@ -29,8 +29,8 @@ def cost(
 ) -> Cost:
     """Measured at `process` while it answers; the median of so many rounds.
 
-    A token: while all streams run, and nothing begins or ends. A send: all of a reply of one token, its
-    beginning and its end, without what that token costs.
+    A token: of those that arrive while all streams run, and nothing begins or ends. A send: all of a reply
+    of one token, its beginning and its end, without what that token costs.
     """
     stage.complete(Job(target, Words(1), 10, over=0.2))
     token = median(_token(stage, process, target, streams, tokens) for _ in range(rounds))
@@ -51,9 +51,11 @@ def _token(stage: Stage, process: Process | Workers, target: Target, streams: in
         time.sleep(MARGIN)
         before, began = process.cpu(), time.monotonic()
         time.sleep(tokens * DELAY - RAMP - 2 * MARGIN)
-        spent, lasted = process.cpu() - before, time.monotonic() - began
-        stage.demand_whole(job, load.report())
-    return spent / (lasted / DELAY * streams)
+        spent, ended = process.cpu() - before, time.monotonic()
+        report = load.report()
+    stage.demand_whole(job, report)
+    arrived = sum(stream.part(began, ended) for stream in report.crowd) * tokens
+    return spent / arrived
 
 
 def lines(chat: Cost, api: Cost, relay: Cost) -> list[Line]:

@@ -11,6 +11,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
 from typing import Protocol
 
 import psycopg
@@ -37,28 +39,24 @@ TIMEOUT = 60.0  # seconds for the workers to serve
 class Size(Protocol):
     """How much is asked."""
 
-    streams: int
     tokens: int
     rounds: int
+    ratio_rounds: int
     workers: int
 
 
-def lines(stage: Stage, one: Cost, size: Size) -> list[Line]:
-    """`one`: the cost of a single process on SQLite in the same run."""
-    streams = size.streams * size.workers
-    with _workers(stage, stage.template, size.workers) as (workers, chat):
-        several = cost(stage, workers, chat, streams, size.tokens, size.rounds)
-        share = _busiest_share(stage, workers, Job(chat, Words(size.tokens, 0.02), streams, over=1.0))
-    carry = CARRY_PER_WORKER * size.workers
-    measured = [
-        Line(f"CPU a token, {size.workers} workers / one process", several.token / one.token, "×"),
-        Line(f"CPU a send, {size.workers} workers / one process", several.send / one.send, "×"),
-        Line("share of the busiest worker", share * 100, "%"),
-        Line(
-            "streams of all / of one process", one.token / (several.token * share), "×", carry, at_least=True
-        ),
-        Line("sends of all / of one process", one.send / (several.send * share), "×", carry, at_least=True),
-    ]
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is measured: its processes, where it is asked, and for how many streams at once."""
+
+    process: Process | Workers
+    chat: Chat
+    streams: int
+
+
+def lines(stage: Stage, one: Measured, size: Size) -> list[Line]:
+    """`one`: a single process on SQLite."""
+    measured = _several_workers(stage, one, size)
     try:
         psycopg.connect(POSTGRES, connect_timeout=3).close()
         redis.Redis.from_url(REDIS).ping()
@@ -73,24 +71,56 @@ def lines(stage: Stage, one: Cost, size: Size) -> list[Line]:
         template.drop()
 
 
-def _on_postgres(stage: Stage, template: Template, one: Cost, size: Size) -> list[Line]:
+def _several_workers(stage: Stage, one: Measured, size: Size) -> list[Line]:
+    streams = one.streams * size.workers
+    with _workers(stage, stage.template, size.workers) as (workers, chat):
+        token, send = _ratios(stage, one, Measured(workers, chat, streams), size)
+        job = Job(chat, Words(size.tokens, 0.02), streams, over=1.0)
+        share = median(_busiest_share(stage, workers, job) for _ in range(size.rounds))
+    carry = CARRY_PER_WORKER * size.workers
+    return [
+        Line(f"CPU a token, {size.workers} workers / one process", token, "×"),
+        Line(f"CPU a send, {size.workers} workers / one process", send, "×"),
+        Line("share of the busiest worker", share * 100, "%"),
+        Line("streams of all / of one process", 1 / (token * share), "×", carry, at_least=True),
+        Line("sends of all / of one process", 1 / (send * share), "×", carry, at_least=True),
+    ]
+
+
+def _on_postgres(stage: Stage, template: Template, one: Measured, size: Size) -> list[Line]:
     with _pair(stage, template, REDIS_URL=REDIS) as (server, other):
         assert server.process
         assert server.process.pid
-        process = Process(server.process.pid)
-        both = cost(stage, process, Chat(server.url), size.streams, size.tokens, size.rounds)
+        both = Measured(Process(server.process.pid), Chat(server.url), one.streams)
+        token, send = _ratios(stage, one, both, size)
         notified = _delays(server, other)
     with _pair(stage, template) as (server, other):
         polled = _delays(server, other)
     return [
-        Line("CPU a token, PostgreSQL and Redis / SQLite", both.token / one.token, "×", TOKEN_MARK),
-        Line("CPU a send, PostgreSQL and Redis / SQLite", both.send / one.send, "×", SEND_MARK),
+        Line("CPU a token, PostgreSQL and Redis / SQLite", token, "×", TOKEN_MARK),
+        Line("CPU a send, PostgreSQL and Redis / SQLite", send, "×", SEND_MARK),
         Line(
             "text at a viewer of another process, p50", percentile(notified, 0.5) * 1e3, "ms", NOTIFIED_MARK
         ),
         Line("  p95", percentile(notified, 0.95) * 1e3, "ms"),
         Line("  without Redis, p50", percentile(polled, 0.5) * 1e3, "ms", POLLED_MARK),
     ]
+
+
+def _ratios(stage: Stage, one: Measured, other: Measured, size: Size) -> tuple[float, float]:
+    """Return how many times the CPU time of `one` a token and a send of `other` take: medians.
+
+    Both are measured in turn, because the speed of a virtual machine changes from minute to minute.
+    """
+    pairs = [[_cost(stage, each, size.tokens) for each in (one, other)] for _ in range(size.ratio_rounds)]
+    return (
+        median(second.token / first.token for first, second in pairs),
+        median(second.send / first.send for first, second in pairs),
+    )
+
+
+def _cost(stage: Stage, measured: Measured, tokens: int) -> Cost:
+    return cost(stage, measured.process, measured.chat, measured.streams, tokens, rounds=1)
 
 
 @contextmanager

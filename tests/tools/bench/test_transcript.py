@@ -44,3 +44,9 @@ def test_gaps_and_rate_are_those_between_pieces_of_text() -> None:
     stream = Transcript(sent=0.0, text="one two three four five ", arrivals=[1.0, 1.5, 2.0, 2.5, 3.0])
     assert stream.rate == 2
     assert stream.gaps(1.4, 2.6) == [0.5, 0.5]
+
+
+def test_part_of_the_text_that_came_within_a_time_is_measured_in_characters() -> None:
+    stream = Transcript(sent=0.0, text="one two three ", arrivals=[1.0, 1.5, 3.0], lengths=[4, 4, 6])
+    assert stream.part(1.2, 3.0) == 10 / 14
+    assert stream.part(3.1, 9.0) == 0

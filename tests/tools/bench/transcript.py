@@ -49,12 +49,16 @@ class Body:
 
 @dataclass(slots=True)
 class Transcript:
-    """One stream: its text, when each piece of it arrived, and whether `[DONE]` came. Times in seconds."""
+    """One stream: its text, when each piece of it arrived, and whether `[DONE]` came. Times in seconds.
+
+    `lengths`: of the pieces, in characters.
+    """
 
     sent: float
     status: int = 0  # of the response; 0 where none came
     text: str = ""
     arrivals: list[float] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
     complete: bool = False
 
     @property
@@ -67,6 +71,11 @@ class Transcript:
         """Words a second, from the first text to the last."""
         lasted = self.arrivals[-1] - self.arrivals[0] if self.arrivals else 0.0
         return (len(self.text.split()) - 1) / lasted if lasted else 0.0
+
+    def part(self, since: float, until: float) -> float:
+        """Return which part of the text came within these times, from 0 to 1."""
+        pieces = zip(self.arrivals, self.lengths, strict=True)
+        return sum(length for at, length in pieces if since <= at <= until) / len(self.text)
 
     def gaps(self, since: float, until: float) -> list[float]:
         """Seconds between two pieces of text, of those that came within these times."""
@@ -91,6 +100,7 @@ class Reader:
             elif text := text_of(json.loads(event.data)):
                 self.transcript.text += text
                 self.transcript.arrivals.append(at)
+                self.transcript.lengths.append(len(text))
 
 
 def text_of(payload: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from chat.exceptions import RequestError
 
 from .confinement import Expired, Limits, run_confined
-from .picture_process import LONGEST_SIDE
+from .picture_process import LONGEST_SIDE, SIDE
 from .problems import BrokenPicture, NotAPicture, TookTooLong, TooManyPixels
 
 PROGRAM = Path(__file__).with_name("picture_process.py")
@@ -56,6 +56,7 @@ def _read(output: bytes) -> Picture:
                 and content.startswith(SIGNATURES[media_type])
                 and 0 < width <= LONGEST_SIDE
                 and 0 < height <= LONGEST_SIDE
+                and width * height <= SIDE * SIDE
             ):
                 return Picture(content, media_type, width, height)
     except (ValueError, RecursionError):  # killed by a limit

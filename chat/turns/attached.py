@@ -102,8 +102,9 @@ def save(attachments: Sequence[Attachment], question: Message) -> None:
 
 
 def _given_to_assistants(ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
-    found = Attachment.objects.named_by_assistants().filter(pk__in=ids)
-    return list(found.values_list("pk", flat=True)) if ids else []
+    if not ids:  # most messages have no files, and to build this query takes a tenth of a send
+        return []
+    return list(Attachment.objects.named_by_assistants().filter(pk__in=ids).values_list("pk", flat=True))
 
 
 def pictures_in(attachments: Iterable[Attachment]) -> list[Picture]:

@@ -144,8 +144,21 @@ def test_a_broken_profile_is_ignored() -> None:
     assert converted(content).media_type == "image/jpeg"
 
 
-@pytest.mark.parametrize(("size", "wanted"), [((5000, 2500), (2048, 1024)), ((10, 6000), (3, 2048))])
-def test_the_longest_side_is_2048_pixels(size: tuple[int, int], wanted: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("size", "wanted"),
+    [
+        ((300, 200), (300, 200)),
+        ((4000, 3000), (2048, 1536)),
+        ((5000, 2500), (2048, 1024)),
+        ((1000, 9000), (682, 6144)),  # the screenshot of a page: its words can be read
+        ((9000, 1000), (6144, 682)),
+        ((10, 6000), (10, 6000)),
+        ((10, 60_000), (1, 8192)),
+    ],
+)
+def test_the_long_side_has_2048_pixels_or_more_where_the_short_one_is_narrow(
+    size: tuple[int, int], wanted: tuple[int, int]
+) -> None:
     found = converted(pictures.encoded(Image.new("L", size, 99), "JPEG"))
     assert (found.width, found.height) == wanted
 

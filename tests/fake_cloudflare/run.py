@@ -19,6 +19,7 @@ _THEN = re.compile(r"^\s*fake-then:\s*(\w+)(.*)$", re.MULTILINE)
 # What one model alone does, by the last part of its name: `fake for gpt-oss-20b: status code=3040`.
 _FOR = r"^\s*fake for {}:\s*(\w+)(.*)$"
 PICTURE_TOKENS = 600
+ECHO_SECONDS = 1.0  # that the reply to a question without such a line takes at most
 SCENARIOS: dict[str, Callable[..., Awaitable[None]]] = {}
 
 
@@ -115,6 +116,8 @@ async def play(run: Run) -> None:
     if unknown := set(options) - set(defaults):
         raise WrongScenario(f"{name} has no option {', '.join(unknown)}; it has {', '.join(defaults)}")
     values = {key: type(defaults[key])(value) for key, value in options.items()}
+    if found is None:
+        values["delay"] = min(defaults["delay"], ECHO_SECONDS / len(run.tokens(0, "")))
     if not run.body.get("stream"):
         parsed = run.body.get("response_format", {}).get("type", "text") != "text"
         whole = Whole(run.connection, envelope=bool(run.model), parsed=parsed)

@@ -82,6 +82,15 @@ async def test_a_scenario_reads_as_it_says(client, question, delta, done):
     assert reader.done is done
 
 
+async def test_a_long_question_is_repeated_soon(client):
+    """A token every 0.01 s would take half a minute."""
+    question = "word " * 3_000
+    began = time.monotonic()
+    got, _reader = await read(client, question)
+    assert got.text == f"You said: {question}"
+    assert time.monotonic() - began < 15
+
+
 async def test_the_endings_of_a_cut_stream_differ_on_the_wire(client):
     ends = {"clean": None, "abrupt": httpx.RemoteProtocolError, "reset": httpx.ReadError}
     for how, error in ends.items():

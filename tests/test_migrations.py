@@ -2,18 +2,29 @@
 
 import threading
 import uuid
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, Permission
-from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from chat.models import ConversationAccess, ConversationAccessOwner, ConversationAccessPrune, SiteModel
+from chat.models import (
+    ApiKey,
+    Call,
+    Conversation,
+    ConversationAccess,
+    ConversationAccessOwner,
+    Feedback,
+    ImportJob,
+    Message,
+    Run,
+    RunChunk,
+    SiteModel,
+)
 from chatsite import locks
+from tests.support.older_databases import Older, apps_at, migrate_to, migrate_to_latest
 
 BEFORE, AFTER = "0023_field_names", "0024_site_models"
 AT = datetime(2026, 1, 22, 12, tzinfo=UTC)
@@ -30,19 +41,9 @@ MODEL = "@cf/a/b"
 
 
 def migrate(target: str) -> Any:
-    """Return the apps as they are then. The command also renames content types, as an upgrade does."""
-    call_command("migrate", "chat", target, verbosity=0)
-    return MigrationExecutor(connection).loader.project_state([("chat", target)]).apps
-
-
-@pytest.fixture
-def latest(transactional_db: None) -> Iterator[None]:
-    """Leave the database as the other tests need it. The access log is deleted as pruning does."""
-    yield
-    call_command("migrate", "chat", verbosity=0)
-    with transaction.atomic(), ConversationAccessPrune.objects.permit(datetime.now(UTC)):
-        ConversationAccess.objects.all().delete()
-        ConversationAccessOwner.objects.all().delete()
+    """Return the apps as they are then."""
+    migrate_to(target)
+    return apps_at(target)
 
 
 def fill(apps: Any) -> None:
@@ -113,8 +114,8 @@ def stored() -> dict[str, list[Any]]:
 
 
 @pytest.mark.database
-def test_renamed_tables_and_columns_keep_every_row(latest: None) -> None:
-    fill(migrate(BEFORE))
+def test_renamed_tables_and_columns_keep_every_row(older: Older) -> None:
+    fill(older(BEFORE))
     before = stored()
     assert all(before[new] for old, new in RENAMED.items() if old != "chat_readingprune")
     apps = migrate(AFTER)
@@ -132,11 +133,14 @@ def test_renamed_tables_and_columns_keep_every_row(latest: None) -> None:
     assert rows["ApiKey"].get().prefix == "chat_1234567"
     migrate(BEFORE)
     assert stored() == before
+    migrate_to_latest()
+    counted = (Conversation, Message, Run, RunChunk, ApiKey, Call, Feedback, SiteModel, ConversationAccess)
+    assert [model.objects.count() for model in counted] == [1, 2, 1, 1, 1, 1, 1, 2, 1]
 
 
 @pytest.mark.database
-def test_renamed_tables_keep_their_rules(latest: None) -> None:
-    fill(migrate(BEFORE))
+def test_renamed_tables_keep_their_rules(older: Older) -> None:
+    fill(older(BEFORE))
     migrate(AFTER)
     for refused in (
         lambda: ConversationAccess.objects.update(reader="nobody"),
@@ -150,8 +154,8 @@ def test_renamed_tables_keep_their_rules(latest: None) -> None:
 
 
 @pytest.mark.database
-def test_groups_keep_their_rights_to_a_renamed_model(latest: None) -> None:
-    apps = migrate(BEFORE)
+def test_groups_keep_their_rights_to_a_renamed_model(older: Older) -> None:
+    apps = older(BEFORE)
     rights = apps.get_model("auth", "Permission").objects
     names = ("view_offeredmodel", "change_offeredmodel", "view_reading")
     group = apps.get_model("auth", "Group").objects.create(name="few")
@@ -165,11 +169,13 @@ def test_groups_keep_their_rights_to_a_renamed_model(latest: None) -> None:
         ("conversationaccess", "view_conversationaccess"),
     }
     assert not Permission.objects.filter(codename__in=names).exists()
+    migrate_to_latest()
+    assert Group.objects.get(name="few").permissions.count() == 3
 
 
 @pytest.mark.database
-def test_the_order_of_conversations_keeps_every_row(latest: None) -> None:
-    apps = migrate("0030_favourite_models")
+def test_the_order_of_conversations_keeps_every_row(older: Older) -> None:
+    apps = older("0030_favourite_models")
     user = apps.get_model("chat", "User").objects.create(username="alice")
     made = apps.get_model("chat", "Conversation").objects.create(user=user, title="Boats", model=MODEL)
     apps.get_model("chat", "Message").objects.create(conversation=made, role="user", text="Which?")
@@ -182,9 +188,9 @@ def test_the_order_of_conversations_keeps_every_row(latest: None) -> None:
     assert {name: rows for name, rows in stored().items() if rows} == before
 
 
-def test_stored_permissions_have_the_new_names(latest: None) -> None:
+def test_stored_permissions_have_the_new_names(older: Older) -> None:
     """The administration shows them by the names that Django stored when it made them."""
-    migrate("0033_search")
+    older("0033_search")
     run = Permission.objects.filter(codename="view_run", content_type__app_label="chat")
     run.update(name="Can view run")
     migrate("0034_list_names")
@@ -192,8 +198,8 @@ def test_stored_permissions_have_the_new_names(latest: None) -> None:
 
 
 @pytest.mark.database
-def test_renamed_columns_of_imports_keep_every_row(latest: None) -> None:
-    apps = migrate("0038_conversation_accesses")
+def test_renamed_columns_of_imports_keep_every_row(older: Older) -> None:
+    apps = older("0038_conversation_accesses")
     user = apps.get_model("chat", "User").objects.create(username="alice")
     apps.get_model("chat", "ImportJob").objects.create(
         user=user, file_name="a.zip", size=9, total=5, done=3, stored=2, found={"conversations": 4}
@@ -202,6 +208,8 @@ def test_renamed_columns_of_imports_keep_every_row(latest: None) -> None:
     assert (job.preview, job.total, job.processed, job.stored) == ({"conversations": 4}, 5, 3, 2)
     old = migrate("0038_conversation_accesses").get_model("chat", "ImportJob").objects.get()
     assert (old.pk, old.found, old.done) == (job.pk, {"conversations": 4}, 3)
+    migrate_to_latest()
+    assert ImportJob.objects.get().preview == {"conversations": 4}
 
 
 ADDED = {"run_by_state", "run_latest", "run_live_by_conversation_state"}
@@ -215,11 +223,11 @@ def indexes_of(table: str) -> set[str]:
 
 
 @pytest.mark.database
-def test_feedback_gets_its_conversation_and_runs_their_indexes(latest: None) -> None:
-    before = indexes_of("chat_run")
-    assert before > ADDED
-    apps = migrate("0040_list_indexes")
-    assert indexes_of("chat_run") == (before - ADDED) | REPLACED
+def test_feedback_gets_its_conversation_and_runs_their_indexes(older: Older) -> None:
+    latest = indexes_of("chat_run")
+    assert latest > ADDED
+    apps = older("0040_list_indexes")
+    assert indexes_of("chat_run") == (latest - ADDED) | REPLACED
     user = apps.get_model("chat", "User").objects.create(username="alice")
     create = {name: apps.get_model("chat", name).objects.create for name in ("Conversation", "Message")}
     belongs = {}
@@ -231,15 +239,19 @@ def test_feedback_gets_its_conversation_and_runs_their_indexes(latest: None) -> 
         belongs[reply.pk] = talk.pk
     feedback = migrate("0044_replaced_indexes").get_model("chat", "Feedback").objects
     assert dict(feedback.values_list("message", "conversation")) == belongs
-    assert indexes_of("chat_run") == before
+    assert indexes_of("chat_run") == latest
+    migrate("0040_list_indexes")
+    assert indexes_of("chat_run") == (latest - ADDED) | REPLACED
+    migrate_to_latest()
+    assert dict(Feedback.objects.values_list("message", "conversation")) == belongs
 
 
 @pytest.mark.database
 def test_a_process_that_waits_keeps_no_index_from_being_built(
-    latest: None, monkeypatch: pytest.MonkeyPatch
+    older: Older, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another server with --prepare waits for the lock of the one that migrates."""
-    migrate("0042_conversations_of_feedback")
+    older("0042_conversations_of_feedback")
     waits = threading.Event()
     monkeypatch.setattr(locks, "_say", lambda _words: waits.set())
 

@@ -6,13 +6,13 @@ import pytest
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
-from django.core.management import call_command
 from django.http import HttpRequest
 from django.test import Client
 from django.utils import timezone
 
 from chat.models import User
 from chatsite.sessions import SessionStore, session_digest
+from tests.support.older_databases import Older, migrate_to_latest
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
@@ -65,17 +65,14 @@ async def test_asynchronously_too() -> None:
     assert await SessionStore(key).aload() == {}
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_migration_signs_nobody_out() -> None:
-    call_command("migrate", "chat", "0020_reading_prune", verbosity=0)
-    try:
-        Session.objects.create(
-            session_key="k" * 32,
-            session_data=SessionStore().encode({"name": "Zoë"}),
-            expire_date=timezone.now() + timedelta(days=1),
-        )
-    finally:
-        call_command("migrate", "chat", verbosity=0)
+def test_the_migration_signs_nobody_out(older: Older) -> None:
+    older("0020_reading_prune")
+    Session.objects.create(
+        session_key="k" * 32,
+        session_data=SessionStore().encode({"name": "Zoë"}),
+        expire_date=timezone.now() + timedelta(days=1),
+    )
+    migrate_to_latest()
     assert SessionStore("k" * 32).load() == {"name": "Zoë"}
     assert Session.objects.get().session_key == session_digest("k" * 32)
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-# A message's id and times, in the form of the database or of Python; all of one tree in the same.
+# A message's id and times, as texts of the database or in the form of Python; all of one tree in the same.
 Key = Any
 Moment = Any
 Row = tuple[Key, Key | None, Moment, Moment | None]

@@ -19,6 +19,7 @@ from chat.db import write_lock
 from chat.models import SharedLink
 
 from .formats import in_words, moment
+from .keyset import KeysetChangeList
 from .readonly import ActionListAdmin
 
 
@@ -30,7 +31,11 @@ class SharedLinkAdmin(ActionListAdmin):
     list_select_related = ("leaf__conversation__user",)
     list_filter = ("shows_name", "created")
     search_fields = ("leaf__conversation__user__username",)
+    sortable_by = ("created_",)
     actions = ("revoke",)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return KeysetChangeList
 
     @admin.display(description=_("person"), ordering="leaf__conversation__user__username")
     def user_(self, obj: SharedLink) -> SafeString:

@@ -67,6 +67,7 @@ class SharedLink(models.Model):
     class Meta:
         default_permissions = ("change",)
         verbose_name, verbose_name_plural = _("shared link"), _("shared links")
+        indexes = [models.Index(fields=["created", "id"], name="shared_link_by_created")]
 
     def __str__(self) -> str:
         return str(self.pk)

@@ -20,6 +20,8 @@ BIG = (
     "chat_searchdocument",
     "chat_search_words",
     "chat_conversationaccess",
+    "chat_conversationaccessowner",
+    "chat_sharedlink",
 )
 SCAN = re.compile(r"^SCAN (\w+)(.*)$")
 # Indexes of few rows, as of those with an error.

@@ -1,7 +1,11 @@
 """The list of shared links in the administration: read by reviewers, revoked by administrators."""
 
+import re
+
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from chat.models import Conversation, ConversationAccess, Message, SharedLink, User
 from chat.sharing import links
@@ -50,3 +54,16 @@ def test_no_lookup_tells_what_a_title_holds(reviewer: Client, link: SharedLink, 
 def test_the_filters_of_the_list_work(reviewer: Client, link: SharedLink) -> None:
     for lookup in ("shows_name__exact=0", "created__gte=2020-01-01+00:00:00Z", "q=alice"):
         assert "<bdi>alice</bdi>" in reviewer.get(f"{LIST}?{lookup}").content.decode()
+
+
+def test_the_list_has_pages_without_a_count(reviewer: Client, link: SharedLink) -> None:
+    SharedLink.objects.bulk_create(
+        SharedLink(leaf=link.leaf, title="a", leaf_length=1, digest=f"{number}") for number in range(60)
+    )
+    with CaptureQueriesContext(connection) as asked:
+        first = reviewer.get(LIST)
+    assert not [each["sql"] for each in asked if "COUNT(" in each["sql"]]
+    (following,) = re.findall(r'<a href="(\?after=[^"]+)"', first.content.decode())
+    second = reviewer.get(LIST + following)
+    found = [each.pk for page in (first, second) for each in page.context["cl"].result_list]
+    assert found == list(SharedLink.objects.order_by("-created", "-pk").values_list("pk", flat=True))

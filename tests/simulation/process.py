@@ -81,6 +81,7 @@ class Process:
         self.announces_early = False
         self._offset = world.random.uniform(0, 1e6)  # no process knows another's clock
         self._storing = False
+        self._is_recovering = False
         self._is_unconfirmed = False  # a batch was tried and is not known to be stored
         self._journal: dict[int, tuple[str, str]] = {}
         host.locked.add(worker)
@@ -117,20 +118,27 @@ class Process:
 
     def _renew(self) -> None:
         sent, epoch, running = self.clock(), self.lease.epoch, set(self.backlog.runs)
+        began = self.world.now
 
         def renewed(state: tuple[dict[int, Heartbeat], set[int], set[int]]) -> None:
             workers, owners, own = state
             self.lease.renewed(sent, self.clock(), workers)
-            fences = self.lease.to_fence(owners, self.host.is_locked)
             abandoned = self.lease.abandoned(own, running)
-            self._call(lambda: self._recover(fences, abandoned), beaten, failed)
+            if not self._is_recovering:
+                self._is_recovering = True
+                fences = self.lease.to_fence(owners, self.host.is_locked)
+                self._call(lambda: self._recover(fences, abandoned), recovered, lambda: recovered(None))
+            again()
 
-        def beaten(_: Any) -> None:
-            self.later(protocol.HEARTBEAT_SECONDS, self._renew)
+        def recovered(_: Any) -> None:
+            self._is_recovering = False
 
         def failed() -> None:
             self.lease.failed()
-            self.later(protocol.HEARTBEAT_SECONDS, self._renew)
+            again()
+
+        def again() -> None:
+            self.later(max(0.0, began + protocol.HEARTBEAT_SECONDS - self.world.now), self._renew)
 
         self._call(lambda: self.database.heartbeat(self.worker, epoch), renewed, failed)
 

@@ -102,13 +102,13 @@ class Scenario:
     def _outage(self) -> None:
         now, seconds = self.world.now, self.random.choice((5.0, 12.0, 20.0, self.random.uniform(5.0, 68.0)))
         ends = min(now + seconds, FAULTS_UNTIL)
-        self._outages.append(Outage(now, ends, hangs=self.random.random() < 0.5))
+        self._outages.append(Outage(now, ends, hanging=self.random.choice((0.0, 0.5, 1.0))))
 
     def _cut(self) -> None:
         if process := self._victim():
             now = self.world.now
             ends = min(now + self.random.uniform(3.0, 60.0), FAULTS_UNTIL)
-            process.outages.append(Outage(now, ends, hangs=self.random.random() < 0.5))
+            process.outages.append(Outage(now, ends, hanging=0.5))
             process.impaired_until = max(process.impaired_until, ends)
 
     def _trouble(self) -> None:

@@ -53,7 +53,7 @@ class Link:
         arrives = world.now + random.uniform(*LATENCY_SECONDS)
         for outage in sorted(chain(*self._outages), key=lambda outage: outage.begins):
             if outage.begins <= arrives < outage.ends:
-                if not outage.hangs:
+                if not outage.hangs(self, random):
                     world.at(arrives, failed)
                     return
                 arrives = outage.ends + random.uniform(*LATENCY_SECONDS)
@@ -85,9 +85,16 @@ class Link:
 
 
 class Outage:
-    """The time in which a link is down, and whether its operations hang or fail meanwhile."""
+    """The time in which links are down. Meanwhile the operations of each link either all hang or all fail."""
 
-    def __init__(self, begins: float, ends: float, *, hangs: bool) -> None:
+    def __init__(self, begins: float, ends: float, *, hanging: float) -> None:
+        """`hanging` is the probability that those of a link hang."""
         self.begins = begins
         self.ends = ends
-        self.hangs = hangs
+        self._hanging = hanging
+        self._hangs: dict[Link, bool] = {}
+
+    def hangs(self, link: Link, random: random.Random) -> bool:
+        if link not in self._hangs:
+            self._hangs[link] = random.random() < self._hanging
+        return self._hangs[link]

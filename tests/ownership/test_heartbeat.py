@@ -1,0 +1,52 @@
+"""The heartbeats themselves: nothing that recovery has to wait for delays them."""
+
+import asyncio
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.db import connection
+
+from chat.models import Run, Worker
+from chat.ownership.heartbeat import HeartbeatTask
+from chat.ownership.protocol import Lease
+from tests.support.message_trees import Tree, conversation, run
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True), pytest.mark.postgres]
+SOON_SECONDS = 5.0
+
+
+@pytest.fixture
+def orphan() -> Run:
+    """A live run of a worker that was fenced."""
+    *_, reply = Tree(conversation()).grow(None, 2)
+    return run(reply, "running", worker=Worker.objects.create(host="elsewhere", pid=1, epoch=2), epoch=1)
+
+
+@contextmanager
+def held(row: Run) -> Iterator[None]:
+    """Hold the lock that the insertion of the run's chunks takes, in a transaction that does not end."""
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT FROM chat_run WHERE id = %s FOR KEY SHARE", [row.pk])
+        yield
+        other.rollback()
+
+
+async def test_heartbeats_go_on_while_recovery_waits_for_a_row(orphan: Run, tmp_path: Path) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("a SQLite file has one lock for all")
+    worker = Worker(id=uuid.uuid4(), host="here", pid=2)
+    task = HeartbeatTask(worker, Lease(worker.pk), tmp_path, list)
+    with held(orphan):
+        for _ in range(3):
+            await asyncio.wait_for(task.renew(), SOON_SECONDS)
+        await worker.arefresh_from_db()
+        assert worker.heartbeats == 2  # the first one has made the row
+        assert await Run.objects.live().filter(pk=orphan.pk).aexists()
+    assert task._recovery
+    await asyncio.wait_for(task._recovery, SOON_SECONDS)
+    assert not await Run.objects.live().filter(pk=orphan.pk).aexists()
+    await task.stop()

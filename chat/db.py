@@ -15,6 +15,8 @@ from typing import ClassVar, ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 from django.utils import translation
 
 from .fair_executor import ConcurrencyLimit
@@ -24,9 +26,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 4
 LONGEST_REST_SECONDS = 1.0
+IDLE_TRANSACTION_SECONDS = 10  # less than the silence after which a process counts as dead
 LANGUAGES = len(settings.LANGUAGES)
 CONNECTION_ERRORS = (OperationalError, InterfaceError)
 """Raised by Django when the database is unreachable or busy, as opposed to a wrong statement."""
+IDLE_TRANSACTION_ENDED = "25P03"  # https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 logger = logging.getLogger(__name__)
 
@@ -113,12 +117,37 @@ def _reconnecting(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
     """
     try:
         return function(*args, **kwargs)
-    except CONNECTION_ERRORS:
-        if all(each.connection is None or each.is_usable() for each in connections.all()):
+    except Exception as error:
+        if not is_connection_error(error) or all(
+            each.connection is None or each.is_usable() for each in connections.all()
+        ):
             raise
         logger.warning("a database connection was lost; connecting again")
         connections.close_all()
         return function(*args, **kwargs)
+
+
+def is_connection_error(error: Exception) -> bool:
+    """Return True if the database is to blame, and not the statement: the same may succeed later."""
+    if isinstance(error, CONNECTION_ERRORS):
+        return True
+    # Django has it as an `InternalError`, which a damaged index raises too.
+    return getattr(error.__cause__, "sqlstate", None) == IDLE_TRANSACTION_ENDED
+
+
+def end_idle_transactions() -> None:
+    """Let PostgreSQL end each transaction of this process that waits for its next statement for too long.
+
+    The process is then frozen or gone, and the locks of its transaction would hold up those that recover its
+    replies. Of a host that is gone, PostgreSQL itself learns after two hours.
+    """
+    connection_created.connect(_limit_idle_transactions, dispatch_uid="end_idle_transactions")
+
+
+def _limit_idle_transactions(connection: BaseDatabaseWrapper, **_: object) -> None:
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_TRANSACTION_SECONDS}s'")
 
 
 @contextmanager

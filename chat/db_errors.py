@@ -64,6 +64,7 @@ SQLITE = {
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
 POSTGRES = {
     "25006": Outage.UNWRITABLE,  # a standby that is not promoted yet
+    "25P03": Outage.AWAY,  # it has ended a transaction that was idle for too long
     "40001": Outage.BUSY,
     "40P01": Outage.BUSY,
     "53100": Outage.FULL,

@@ -12,6 +12,7 @@ from django.conf import settings
 
 from chat import metrics
 from chat.background import BackgroundTasks, spawn
+from chat.db import end_idle_transactions
 from chat.engine.cluster.access_monitor import AccessMonitor
 from chat.engine.cluster.pubsub import RunPubSub
 from chat.engine.cluster.remote_run import RemoteRuns
@@ -130,6 +131,7 @@ class Engine:
         return self._catalog.get()
 
     async def start(self) -> None:
+        end_idle_transactions()
         await self.pubsub.start()
         self.worker.channel = self.pubsub.channel
         await self.heartbeat.start()

@@ -16,7 +16,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from chat.db import CONNECTION_ERRORS, write_lock
+from chat.db import is_connection_error, write_lock
 from chat.models import Call, Citation, Conversation, Message, Run, RunChunk, Worker
 from chat.models.run import RunOutcomeColumns
 from chat.search import index
@@ -86,9 +86,9 @@ def recover(
     for run in [*Run.objects.orphaned(), *Run.objects.live().filter(pk__in=abandoned, worker_id=worker)]:
         try:
             interrupt(run)
-        except CONNECTION_ERRORS:
-            raise
-        except Exception:
+        except Exception as error:
+            if is_connection_error(error):
+                raise
             logger.exception("run %s could not be ended", run.pk)  # the others are still recovered
     Call.objects.orphaned().update(status=Call.Status.INTERRUPTED, finished=Now(), worker=None)
     _forget_old_workers(folder, worker)
@@ -195,9 +195,9 @@ def _replay(folder: Path, worker: uuid.UUID) -> None:
         for run, remains in journal.read(folder, worker).items():
             with write_lock(), transaction.atomic():
                 _store_remains(run, worker, remains)
-    except CONNECTION_ERRORS:
-        raise  # an outage: try again at the next heartbeat
-    except Exception:
+    except Exception as error:
+        if is_connection_error(error):
+            raise  # try again at the next heartbeat
         path = journal.set_aside(folder, worker)
         logger.exception("the journal of a dead process could not be stored; it is kept as %s", path)
     else:

@@ -68,7 +68,9 @@ async def one(stage: Stage, given: argparse.Namespace, seed: int) -> Report:
     print("\n".join(map(str, faults)), flush=True)
     report = await Round(stage, schedule.replies(seed, size), faults, looks=looks).run()
     print(f"  {report.total.failures or 'as promised'}", flush=True)
-    if report.failed:
+    if interruptions := report.total.interruptions:
+        print(f"  interrupted, their process not ended: {interruptions}", flush=True)
+    if report.needs_evidence:
         folder = given.evidence / f"{stage.kind}-{seed}"
         await asyncio.to_thread(evidence.keep, folder, stage, report, replay(stage, given, seed))
         print(f"  kept in {folder}; again: {replay(stage, given, seed)}", flush=True)

@@ -1,9 +1,10 @@
-"""A failing round, kept for who looks for the cause: schedule, timeline, what was seen and stored, logs."""
+"""A round kept for who looks for a cause: schedule, timeline, what was seen and stored, leases, logs."""
 
 import json
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 from .round import Report
@@ -20,9 +21,10 @@ def keep(folder: Path, stage: Stage, report: Report, replay: str) -> None:
     (folder / "schedule.txt").write_text("".join(f"{fault}\n" for fault in report.faults))
     (folder / "timeline.txt").write_text(f"{replay}\n\n" + "".join(f"{line}\n" for line in timeline(report)))
     for name, outcome in report.outcomes.items():
-        if report.counts[name].failures:
+        if report.counts[name].failures or report.counts[name].interruptions:
             whole = json.dumps(_whole(outcome, report.counts[name]), indent=1, ensure_ascii=False)
             (folder / f"{name}.json").write_text(whole)
+    (folder / "leases.txt").write_text("".join(f"{line}\n" for line in leases(stage, report)))
     for table in TABLES:
         rows = stage.storage.database.rows(f"SELECT * FROM {table}")
         (folder / f"{table}.txt").write_text("".join(f"{row}\n" for row in rows))
@@ -38,7 +40,7 @@ def timeline(report: Report) -> Iterator[str]:
             kind = "page" if sighting.page else "text"
             notes += [(at, f"  {name} viewer {number} ({kind}): {what}") for at, what in sighting.notes]
     for at, what in sorted(notes):
-        yield f"{datetime.fromtimestamp(at, UTC):%H:%M:%S.%f} {what}"
+        yield f"{clock(at)} {what}"
     yield ""
     for name, outcome in report.outcomes.items():
         yield line(name, outcome, report.counts[name])
@@ -51,14 +53,38 @@ def line(name: str, outcome: Outcome, counts: Counts) -> str:
     told = [status for each in outcome.sightings for status in each.statuses]
     return (
         f"{name}: process {owners}, sent {len(outcome.text)}, seen {seen}, stored {len(outcome.stored.text)} "
-        f"{outcome.stored.statuses}, viewers told {told}, {counts.failures or 'as promised'}"
+        f"{outcome.stored.statuses}, viewers told {told}, "
+        f"{counts.failures or counts.interruptions or 'as promised'}"
     )
+
+
+def leases(stage: Stage, report: Report) -> Iterator[str]:
+    """Return the changes of each worker's row, then the owners of the replies that lost theirs."""
+    numbers = {pid: process.number for process in stage.processes for pid in process.pids}
+    known = report.leases
+    for worker, changes in known.changes.items():
+        yield f"worker {worker}, process {numbers.get(known.pids[worker], 'of an earlier round')}"
+        for before, change in pairwise([None, *changes]):
+            assert change
+            after = f", {change.by - before.by:.1f} s after the one before" if before else ""
+            yield f"  {clock(change.by)} epoch {change.row.epoch}, heartbeat {change.row.number}{after}"
+    for at, why in known.missed:
+        yield f"{clock(at)} could not look: {why}"
+    for name, outcome in report.outcomes.items():
+        for run in outcome.stored.runs if report.counts[name].interruptions else ():
+            yield f"{name}: run {run}, {known.owners.get(run)}, silence {known.fenced(run)}, {outcome.cause}"
+
+
+def clock(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S.%f}"
 
 
 def _whole(outcome: Outcome, counts: Counts) -> dict[str, object]:
     stored = outcome.stored
     return {
         "failures": counts.failures,
+        "interruptions": counts.interruptions,
+        "cause": outcome.cause,
         "reloads_wrong": reloads_wrong(outcome),
         "owners": outcome.owners,
         "killed": outcome.killed,

@@ -8,20 +8,22 @@ from collections.abc import Sequence
 
 from .faults import Fault, How, Kind, Reach
 from .front import Front
+from .interruption import Ending, Trouble
 from .links import Link
 from .processes import WebProcess
-from .stage import Stage
+from .stage import PROCESSES_ON_A_HOST, Stage
 
 SLOW_FRONT_SECONDS = 0.05
 
 
 class Injector:
-    """The faults of one round. `endings` says which process was killed or told to end, and when."""
+    """The faults of one round: who was ended, and what happened to some of the processes only."""
 
     def __init__(self, stage: Stage, front: Front) -> None:
         self._stage = stage
         self._front = front
-        self.endings: list[tuple[Kind, int, float]] = []
+        self.endings: list[Ending] = []
+        self.troubles: list[Trouble] = []
         self.notes: list[tuple[float, str]] = []
 
     async def run(self, faults: Sequence[Fault], began: float) -> None:
@@ -33,7 +35,10 @@ class Injector:
     async def _happen(self, fault: Fault, began: float) -> None:
         await asyncio.sleep(max(0.0, began + fault.at - time.monotonic()))
         self._note(f"begins: {fault}")
+        begin = time.time()
         await getattr(self, f"_{fault.kind}")(fault)
+        if fault.process is not None:
+            self.troubles.append(Trouble(fault.kind, self._met(fault), begin, time.time()))
         self._note(f"over:   {fault}")
 
     def _note(self, what: str) -> None:
@@ -42,6 +47,14 @@ class Injector:
     def _processes(self, fault: Fault) -> list[WebProcess]:
         everybody = self._stage.processes
         return everybody if fault.process is None else [everybody[fault.process]]
+
+    def _met(self, fault: Fault) -> frozenset[int]:
+        """Return the numbers of the processes that a fault of some happens to."""
+        assert fault.process is not None
+        if fault.kind != Kind.HOST:
+            return frozenset({fault.process})
+        first = fault.process * PROCESSES_ON_A_HOST
+        return frozenset(range(first, first + PROCESSES_ON_A_HOST))
 
     async def _kill(self, fault: Fault) -> None:
         await self._end(fault, signal.SIGKILL)
@@ -52,9 +65,11 @@ class Injector:
     async def _end(self, fault: Fault, how: signal.Signals) -> None:
         """The outage begins when the process has ended."""
         (process,) = self._processes(fault)
-        self.endings.append((fault.kind, process.number, time.time()))
+        ending = Ending(fault.kind, process.number, process.pids[-1], time.time())
+        self.endings.append(ending)
         process.signal(how)
         code = await process.ended()
+        ending.gone = time.time()
         self._note(f"process {process.number} ended with {code}")
         await asyncio.sleep(fault.seconds)
         process.launch()

@@ -58,6 +58,7 @@ class WebProcess:
         self.env = env
         self.log = log
         self.exits: list[int] = []
+        self.pids: list[int] = []  # of all its lives
         self._child: subprocess.Popen[bytes] | None = None
 
     def launch(self) -> None:
@@ -70,6 +71,7 @@ class WebProcess:
                 stderr=log,
                 start_new_session=True,
             )
+        self.pids.append(self._child.pid)
 
     @property
     def is_running(self) -> bool:

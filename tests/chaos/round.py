@@ -14,6 +14,8 @@ from . import stored, upstream, verdict
 from .faults import Fault, Kind
 from .front import Front
 from .injector import Injector
+from .interruption import Cause, cause_of
+from .leases import Leases
 from .schedule import Reply
 from .stage import Stage
 from .verdict import Counts, Outcome
@@ -35,6 +37,7 @@ class Report:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     counts: dict[str, Counts] = field(default_factory=dict)
     notes: list[tuple[float, str]] = field(default_factory=list)
+    leases: Leases = field(default_factory=Leases)
 
     @property
     def total(self) -> Counts:
@@ -47,6 +50,11 @@ class Report:
     def failed(self) -> bool:
         return bool(self.total.failures)
 
+    @property
+    def needs_evidence(self) -> bool:
+        """Return True if somebody may want to know why it came so."""
+        return self.failed or bool(self.total.interruptions)
+
 
 class Round:
     """One round, on a stage that outlives it."""
@@ -57,6 +65,7 @@ class Round:
         self._faults = faults
         self._front = Front([process.address for process in stage.processes], looks=looks)
         self._injector = Injector(stage, self._front)
+        self._leases = Leases()
 
     async def run(self) -> Report:
         for fake in self._stage.fakes:
@@ -71,15 +80,18 @@ class Round:
     async def _run(self, http: httpx.AsyncClient) -> Report:
         began = time.monotonic()
         audiences = [Audience(http, reply, str(uuid.uuid4())) for reply in self._replies]
+        looking = asyncio.create_task(self._leases.watch(self._stage.storage.database))
         watching = [asyncio.create_task(audience.watch(began)) for audience in audiences]
         try:
             await self._injector.run(self._faults, began)
             await asyncio.gather(*(process.ready() for process in self._stage.processes))
             kept = await self._quiet(watching, began)
         finally:
-            for task in watching:
+            for task in (looking, *watching):
                 task.cancel()
             await asyncio.gather(*watching, return_exceptions=True)
+            with suppress(asyncio.CancelledError):
+                await looking
         return await self._report(http, audiences, kept)
 
     async def _quiet(self, watching: list[asyncio.Task[None]], began: float) -> dict[str, stored.Stored]:
@@ -109,7 +121,7 @@ class Round:
     async def _report(
         self, http: httpx.AsyncClient, audiences: list[Audience], kept: dict[str, stored.Stored]
     ) -> Report:
-        report = Report(self._faults, notes=self._injector.notes)
+        report = Report(self._faults, notes=self._injector.notes, leases=self._leases)
         for audience in audiences:
             name = audience.reply.name
             outcome = self._outcome(audience, kept.get(name, stored.Stored()))
@@ -128,7 +140,12 @@ class Round:
             for call in fake.calls
             if asked_for(call) == reply.name
         ]
-        ended = {kind for owner, call in calls for kind in self._ended_during(owner, call)}
+        run = kept.runs[0] if kept.runs else ""
+        ended = {
+            each.kind
+            for each in self._injector.endings
+            if each.met_run(run, self._leases) or any(each.met_call(*call) for call in calls)
+        }
         return Outcome(
             text,
             reasoning,
@@ -139,18 +156,14 @@ class Round:
             token=max(map(len, upstream.tokens_of(reply.name, reply.tokens, "w"))),
             killed=Kind.KILL in ended,
             ended=bool(ended),
+            cause=self._cause(run),
             owners=[owner for owner, _ in calls],
         )
 
-    def _ended_during(self, owner: int, call: dict[str, Any]) -> set[Kind]:
-        """Return the ways in which its process was ended while it wrote, or before it could store the end."""
-        return {
-            kind
-            for kind, process, at in self._injector.endings
-            if process == owner
-            and call["started"] <= at
-            and (call["ended"] is None or call["ended"] >= at - 1)
-        }
+    def _cause(self, run: str) -> Cause:
+        pid = self._leases.pid_of(run)
+        owner = next((each.number for each in self._stage.processes if pid in each.pids), None)
+        return cause_of(run, owner, self._leases, self._injector.troubles)
 
     async def _look(self, http: httpx.AsyncClient, audience: Audience, outcome: Outcome) -> None:
         """The page and the whole stream, as a reload shows them."""

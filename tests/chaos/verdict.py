@@ -5,20 +5,25 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
+from .interruption import Cause
 from .sighting import Sighting
 from .stored import Stored
 
 KILLED_SECONDS = 0.5  # of text that may be lost with a process that is killed
+ALLOWED = ("replies", "seen", "lost_by_kill", "cut_frozen", "cut_off")
+INTERRUPTIONS = ("cut_frozen", "cut_off", "cut_short")
 
 
 @dataclass(slots=True)
 class Counts:
-    """Counts of a reply, a round or all rounds. All but the first four have to be zero."""
+    """Counts of a reply, a round or all rounds. All have to be zero but those of `ALLOWED`."""
 
     replies: int = 0
     seen: int = 0  # characters
     lost_by_kill: int = 0  # characters, within what a killed process may lose
-    cut_short: int = 0  # replies that were interrupted without their process being killed or drained
+    cut_frozen: int = 0  # replies that were interrupted because their process was frozen beyond its lease
+    cut_off: int = 0  # replies whose process alone was cut off from the database beyond its lease
+    cut_short: int = 0  # replies that were interrupted though their process was neither ended nor that
     lost: int = 0  # characters
     invented: int = 0  # characters seen or stored that the upstream did not send
     failed: int = 0  # replies, though the upstream refuses nothing
@@ -33,8 +38,16 @@ class Counts:
 
     @property
     def failures(self) -> dict[str, int]:
-        must_be_zero = [each.name for each in fields(self)][4:]
-        return {name: count for name in must_be_zero if (count := getattr(self, name))}
+        must_be_zero = [each.name for each in fields(self) if each.name not in ALLOWED]
+        return self._counted(must_be_zero)
+
+    @property
+    def interruptions(self) -> dict[str, int]:
+        """The replies whose process lives, for each cause."""
+        return self._counted(INTERRUPTIONS)
+
+    def _counted(self, names: Sequence[str]) -> dict[str, int]:
+        return {name: count for name in names if (count := getattr(self, name))}
 
     def add(self, other: "Counts") -> None:
         for each in fields(self):
@@ -57,6 +70,7 @@ class Outcome:
     token: int = 0  # characters of its longest token: half a second may begin and end with one
     killed: bool = False
     ended: bool = False
+    cause: Cause = Cause.UNKNOWN  # of an interruption, if the process was not ended
     page: str | None = None
     again: Sighting | None = None
     owners: list[int] = field(default_factory=list)  # the processes that asked
@@ -70,6 +84,7 @@ def judge(outcome: Outcome) -> Counts:
     allowed = int(outcome.second * KILLED_SECONDS) + outcome.token if outcome.killed else 0
     missing = _missing(texts, stored.text), _missing(thoughts, stored.reasoning)
     excess = max(0, sum(missing) - allowed)
+    is_cut = stored.status == "interrupted" and not outcome.ended
     return Counts(
         replies=1,
         seen=max(map(len, texts), default=0) + max(map(len, thoughts), default=0),
@@ -79,7 +94,9 @@ def judge(outcome: Outcome) -> Counts:
         + _missing([*thoughts, stored.reasoning], outcome.reasoning),
         failed=stored.statuses.count("failed"),
         left_live=stored.live,
-        cut_short=int(stored.status == "interrupted" and not outcome.ended),
+        cut_frozen=int(is_cut and outcome.cause == Cause.FROZEN),
+        cut_off=int(is_cut and outcome.cause == Cause.CUT_OFF),
+        cut_short=int(is_cut and outcome.cause == Cause.UNKNOWN),
         calls_doubled=max(0, outcome.calls - 1),
         endings_doubled=_endings_beyond_one(outcome),
         messages_doubled=max(0, stored.questions - 1) + max(0, len(stored.runs) - 1),

@@ -1,11 +1,17 @@
 """Invariants 4 and 6: what was on the screen half a second ago is stored, and a dead process's runs end."""
 
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import psycopg
 import pytest
 
 from tests.fake_cloudflare.server import Fake
+from tests.support.databases import Database
 from tests.support.server import Server, Stream
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.database
 ENDLESS = "fake: words tokens=20000 delay=0.02"
@@ -104,6 +110,46 @@ def test_done_is_said_only_after_it_is_stored(server: Server) -> None:
                 stream.next()
             stored = server.database.rows("SELECT status FROM chat_run ORDER BY created DESC LIMIT 1")
             assert stored == [("complete",)]
+
+
+@contextmanager
+def heartbeats_wait(database: Database, processes: int) -> Iterator[None]:
+    """Let the heartbeats of so many processes wait in the middle of their transactions."""
+    waiting = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()"
+    waiting += " AND wait_event_type = 'Lock' AND query LIKE 'SELECT DISTINCT%chat_call%'"
+    with psycopg.connect(database.url) as other:
+        other.execute("LOCK TABLE chat_call IN ACCESS EXCLUSIVE MODE")
+        until(lambda: database.value(waiting) == processes)
+        yield
+        other.rollback()
+
+
+@pytest.mark.postgres
+def test_a_process_that_is_frozen_in_a_transaction_holds_up_nobody(servers) -> None:
+    """Or one whose host is gone, of which PostgreSQL may learn after hours."""
+    one, two = servers(apart=True), servers(apart=True)
+    if one.database.url.startswith("sqlite"):
+        pytest.skip("a SQLite file has one lock for all")
+    with one.person("alice").ask(ENDLESS) as stream:
+        stream.until(50)
+        with heartbeats_wait(one.database, 2):
+            one.signal(signal.SIGSTOP)
+        frozen = time.monotonic()
+        try:
+            with two.person("alice").follow(stream.run) as elsewhere:
+                elsewhere.to_end()
+            assert time.monotonic() - frozen < 40.0  # it has 15 where nothing else runs
+            with two.person("bob").ask("hello") as other:
+                other.to_end()
+        finally:
+            one.signal(signal.SIGCONT)
+        stream.to_end()
+    assert stream.done["status"] == elsewhere.done["status"] == "interrupted"
+    assert stream.text.startswith(elsewhere.text)
+    stored = one.database.value(
+        "SELECT text FROM chat_message WHERE role = 'assistant' ORDER BY created LIMIT 1"
+    )
+    assert stored == stream.text
 
 
 @pytest.mark.postgres

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from chat.db import CONNECTION_ERRORS, write_lock
+from chat.db import is_connection_error, write_lock
 from chat.engine.outcome import RunOutcome
 from chat.models import Citation, Run, RunChunk
 from chat.ownership.protocol import Batch, Texts
@@ -45,9 +45,9 @@ def finish_in_savepoint(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
     try:
         with transaction.atomic():
             return finish_run(active_run, worker)
-    except CONNECTION_ERRORS:
-        raise
-    except Exception:
+    except Exception as error:
+        if is_connection_error(error):
+            raise
         logger.exception("the outcome of run %s is stored without its details", active_run.id)
         assert active_run.outcome is not None
         active_run.citations = ()
@@ -81,9 +81,9 @@ def save_batch(batch: Batch[ActiveRun], worker: uuid.UUID) -> WriteResult:
     """Store a batch. If the database refuses a row, store the outcomes one by one, to save the others."""
     try:
         return save(batch, worker)
-    except CONNECTION_ERRORS:
-        raise  # an outage, not a refused row
-    except Exception:
+    except Exception as error:
+        if is_connection_error(error):
+            raise  # an outage, not a refused row
         logger.exception("a batch was refused; its outcomes are stored one by one")
         return save(batch, worker, finish_in_savepoint)
 

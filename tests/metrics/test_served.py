@@ -23,7 +23,9 @@ def answer(url: str, **headers: str) -> httpx.Response:
 
 
 def say(server: Server, content: str) -> None:
-    with server.person("alice").ask(content) as stream:
+    """Leave no connection behind: a worker that retires waits for all of them to end."""
+    alice = server.person("alice")
+    with alice.client, alice.ask(content) as stream:
         assert stream.to_end().finished
 
 

@@ -11,7 +11,7 @@ from tests.support.waiting import until
 from tests.transfer import samples
 from tests.views.uploads import PAGE, press, state, upload, wait_for
 
-CONVERSATIONS = 400
+CONVERSATIONS = 250
 PARAGRAPH = "A longer text, so that the import takes a while. " * 60
 
 
@@ -40,12 +40,20 @@ def stored(server: Server) -> tuple[int, int, int]:
     return row[0], row[1], row[2]
 
 
+def abandon(server: Server) -> None:
+    """Date the last heartbeat of the killed process back, so that nobody waits until it counts as dead."""
+    claimed = server.database.value("SELECT COUNT(*) FROM chat_importjob WHERE beat IS NOT NULL")
+    assert claimed == 1, "it was given back, as by a process that ends in good order"
+    server.database.rows("UPDATE chat_importjob SET beat = '2026-01-01 00:00:00'")
+
+
 def test_an_import_goes_on_after_a_kill(servers: Callable[..., Server]) -> None:
     server = servers()
     begin(server.person("alice"), export())
     until(lambda: stored(server)[0] > 20)
     server.kill()
     assert stored(server)[0] < CONVERSATIONS, "the import had ended before the kill"
+    abandon(server)
     server.start()
     wait_for(server.person("alice"), "done")
     conversations, names, messages = stored(server)
@@ -66,5 +74,6 @@ def test_an_import_goes_on_when_its_worker_is_killed(servers: Callable[..., Serv
     for worker in workers(server):
         os.kill(worker, signal.SIGKILL)
     assert stored(server)[0] < CONVERSATIONS, "the import had ended before the kill"
+    abandon(server)
     until(lambda: server.database.value("SELECT COUNT(*) FROM chat_importjob WHERE state = 'done'"))
     assert stored(server)[:2] == (CONVERSATIONS, CONVERSATIONS)

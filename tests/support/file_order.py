@@ -11,14 +11,44 @@ import pytest
 SECONDS = "chat/seconds"  # in pytest's cache: how long each file took when it ran last
 # A guess for a file that has not run yet: seconds of one test, by what it starts.
 BROWSER, SERVERS, SERVER, OTHER = 3.0, 2.0, 0.3, 0.03
-LONG = {  # files that start things without a fixture
+LONG = {  # files that take much longer than that, because they start things without a fixture or wait
+    "tests/e2e/test_axe.py": 120.0,
     "tests/tools/images/test_images.py": 60.0,
     "tests/chaos/test_chaos.py": 60.0,
+    "tests/test_prepare.py": 60.0,
+    "tests/test_outage.py": 60.0,
+    "tests/test_backup.py": 60.0,
+    "tests/move/test_move.py": 45.0,
+    "tests/test_doctor.py": 40.0,
+    "tests/test_static.py": 40.0,
+    "tests/test_workers.py": 40.0,
+    "tests/move/test_refusals.py": 35.0,
+    "tests/engine/test_unsaved.py": 35.0,
+    "tests/transfer/test_restart.py": 30.0,
+    "tests/test_deadlines.py": 30.0,
+    "tests/upgrade/test_under_load.py": 30.0,
     "tests/simulation/test_simulation.py": 30.0,
     "tests/test_start.py": 30.0,
-    "tests/test_backup.py": 30.0,
     "tests/upstream/providers/test_llama_cpp.py": 30.0,
     "tests/api/test_openapi.py": 30.0,
+    "tests/engine/test_open_streams.py": 25.0,
+    "tests/safety/test_forgery.py": 25.0,
+    "tests/metrics/test_served.py": 20.0,
+    "tests/safety/test_crawl.py": 20.0,
+    "tests/deploy/test_systemd.py": 20.0,
+    "tests/engine/test_processes.py": 20.0,
+    "tests/test_migrations.py": 20.0,
+    "tests/test_javascript.py": 20.0,
+    "tests/engine/test_failures.py": 20.0,
+    "tests/views/test_fair_pages.py": 20.0,
+    "tests/test_readme.py": 15.0,
+    "tests/engine/test_writer.py": 15.0,
+    "tests/test_tools.py": 15.0,
+    "tests/attachments/test_hostile_documents.py": 15.0,
+    "tests/attachments/test_readers.py": 15.0,
+    "tests/views/test_identifiers.py": 15.0,
+    "tests/views/test_list_plans.py": 15.0,
+    "tests/upgrade/test_older_version.py": 15.0,
 }
 
 

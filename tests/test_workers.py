@@ -155,6 +155,19 @@ def test_a_release_that_cannot_start_leaves_the_old_workers(pair: Server) -> Non
     assert pair.person("alice").get("/").status_code == 200
 
 
+def test_a_release_that_is_older_than_the_database_says_so_and_serves(pair: Server) -> None:
+    """Its workers may still be started during an upgrade. To go back for good takes the backup."""
+    pair.database.rows(
+        "INSERT INTO django_migrations (app, name, applied) VALUES ('chat', '9999_x', '2027-01-01')"
+    )
+    old = workers(pair)
+    pair.signal(signal.SIGHUP)
+    until(lambda: len(set(workers(pair)) - set(old)) == 2)
+    log = pair.log.read_text("utf-8")
+    assert log.count("The database is of a newer version, which has the migration 9999_x.") == 1
+    assert pair.person("alice").get("/").status_code == 200
+
+
 def test_sigterm_lets_replies_end_and_stops_everything(pair: Server) -> None:
     processes = [*pools(pair), *workers(pair)]
     with pair.person("alice").ask("fake: words tokens=60 delay=0.05") as stream:

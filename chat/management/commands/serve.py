@@ -98,7 +98,10 @@ class Command(BaseCommand):
         Raises CommandError: when the database cannot be used, or lacks migrations without `migrate`.
         """
         try:
-            if not migrations.are_missing():
+            found = migrations.compare()
+            if found.newer:
+                logger.warning(migrations.NEWER, found.newer)
+            if not found.missing:
                 return False
             if not migrate:
                 raise CommandError(migrations.MISSING)

@@ -10,7 +10,6 @@ from tests.fake_cloudflare.server import Fake
 from tests.support.people import PASSWORD
 from tests.support.server import Person, Server, Stream
 
-pytestmark = pytest.mark.database
 INSTANCES = "handbook=Our handbook,team/handbook,empty,gone"
 ROWS = "SELECT number, title, url, text FROM chat_citation ORDER BY number"
 PATH = "/client/v4/accounts/acc/ai-search/namespaces/{}/instances/{}/chat/completions"
@@ -34,6 +33,7 @@ def titles(page: str) -> list[str]:
     return re.findall(r"<summary><span class=\"ordinal\">\d+</span> <bdi>(.*?)</bdi>", page)
 
 
+@pytest.mark.database
 def test_a_reply_has_the_passages_it_was_written_from(site: Server, fake: Fake) -> None:
     alice = site.person("alice")
     first = said(alice, "How many days?")
@@ -57,6 +57,7 @@ def test_a_reply_has_the_passages_it_was_written_from(site: Server, fake: Fake) 
         assert late.to_end().done == first.done
 
 
+@pytest.mark.database
 def test_each_instance_is_offered_under_its_name(site: Server, fake: Fake) -> None:
     alice = site.person("alice")
     offered = alice.get("/models/").text
@@ -71,6 +72,7 @@ def test_each_instance_is_offered_under_its_name(site: Server, fake: Fake) -> No
     assert titles(alice.get(f"/c/{nothing.conversation}/").text) == []
 
 
+@pytest.mark.database
 def test_a_conversation_goes_on_with_its_documents(site: Server, fake: Fake) -> None:
     alice = site.person("alice")
     first = said(alice, "one\nfake: ai_search tokens=3")
@@ -80,6 +82,7 @@ def test_a_conversation_goes_on_with_its_documents(site: Server, fake: Fake) -> 
     assert titles(alice.get(f"/c/{again.conversation}/").text).count("handbook/holidays.md") == 2
 
 
+@pytest.mark.database
 def test_a_stopped_reply_keeps_its_passages(site: Server) -> None:
     alice = site.person("alice")
     with alice.ask("fake: words tokens=500 delay=0.05", model="ai-search/handbook") as stream:
@@ -91,6 +94,7 @@ def test_a_stopped_reply_keeps_its_passages(site: Server) -> None:
     assert len(site.database.rows(ROWS)) == 3
 
 
+@pytest.mark.database
 def test_a_continued_reply_repeats_no_passage(site: Server) -> None:
     alice = site.person("alice")
     with alice.ask("fake: cut after=5\nfake-then: words tokens=3", model="ai-search/handbook") as stream:

@@ -7,8 +7,6 @@ import pytest
 from tests.fake_cloudflare.server import ENDPOINT_KEY, Fake
 from tests.support.server import Person, Server, Stream
 
-pytestmark = pytest.mark.database
-
 
 def said(person: Person, **fields: str) -> Stream:
     with person.ask("fake: openai tokens=3", **fields) as stream:
@@ -25,6 +23,7 @@ def of_ones_own(fake: Fake, **more: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.database
 def test_a_site_runs_with_a_server_of_its_own_alone(servers: Callable[..., Server], fake: Fake) -> None:
     server = servers(**of_ones_own(fake, CLOUDFLARE_ACCOUNT_ID="", CLOUDFLARE_API_TOKEN=""))
     alice = server.person("alice")
@@ -48,6 +47,7 @@ def test_a_site_runs_with_a_server_of_its_own_alone(servers: Callable[..., Serve
     assert ENDPOINT_KEY not in offered + log + alice.get(f"/c/{first.conversation}/").text
 
 
+@pytest.mark.database
 def test_all_who_answer_are_offered_side_by_side(servers: Callable[..., Server], fake: Fake) -> None:
     server = servers(**of_ones_own(fake, GATEWAY_MODELS="openai/gpt-5=400000,anthropic/claude-haiku-4-5"))
     alice = server.person("alice")

@@ -14,7 +14,6 @@ from tests.support.manage import run_manage
 from tests.support.server import Person, Server, Stream
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.database
 Start = Callable[..., Server]
 MODEL = "granite-4.0-h-micro"
 FIRST_LINE = "Tell me about boats"
@@ -82,6 +81,7 @@ def alice(server: Server) -> Person:
     return server.person("alice")
 
 
+@pytest.mark.database
 def test_a_small_model_titles_a_conversation(alice: Person, database: Database, fake: Fake) -> None:
     stream = asked(alice, question("Red Boats") + "\n" + "x" * 5_000)
     until(lambda: title_of(database) == "Red Boats")
@@ -97,6 +97,7 @@ def test_a_small_model_titles_a_conversation(alice: Person, database: Database, 
     assert "<title>Red Boats" in alice.get(f"/c/{stream.conversation}/").text
 
 
+@pytest.mark.database
 def test_one_conversation_gets_one_title_request(
     servers: Start, server: Server, alice: Person, database: Database, fake: Fake
 ) -> None:
@@ -119,6 +120,7 @@ def test_one_conversation_gets_one_title_request(
     assert title_of(database) == FIRST_LINE
 
 
+@pytest.mark.database
 def test_a_crash_during_the_request_leaves_the_first_line(
     server: Server, alice: Person, database: Database, fake: Fake
 ) -> None:
@@ -134,6 +136,7 @@ def test_a_crash_during_the_request_leaves_the_first_line(
     assert database.value("SELECT status FROM chat_titlerequest") == "interrupted"
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("own", ["My boats", FIRST_LINE])
 def test_a_title_chosen_meanwhile_is_kept(alice: Person, database: Database, fake: Fake, own: str) -> None:
     stream = asked(alice, question(scenario="held after=1 tokens=2 key=title"))
@@ -145,6 +148,7 @@ def test_a_title_chosen_meanwhile_is_kept(alice: Person, database: Database, fak
     assert database.rows(ROW) == [("complete", "", True)]
 
 
+@pytest.mark.database
 def test_a_title_chosen_during_the_reply_is_kept(alice: Person, database: Database, fake: Fake) -> None:
     with alice.ask(question("Red Boats", reply="held")) as stream:
         stream.until(5)
@@ -155,6 +159,7 @@ def test_a_title_chosen_during_the_reply_is_kept(alice: Person, database: Databa
     assert (title_of(database), database.value(NO_TITLES), title_calls(fake)) == ("My boats", 0, [])
 
 
+@pytest.mark.database
 def test_no_failure_leads_to_a_second_request(alice: Person, database: Database, fake: Fake) -> None:
     for number, (scenario, row) in enumerate(FAILURES.items(), 1):
         asked(alice, question(scenario=scenario))
@@ -170,6 +175,7 @@ def test_reasoning_is_no_title(alice: Person, database: Database) -> None:
     until(lambda: title_of(database) == "Boats")
 
 
+@pytest.mark.database
 def test_a_title_delays_neither_a_reply_nor_the_next(alice: Person, database: Database, fake: Fake) -> None:
     stream = asked(alice, question(scenario="held after=0 key=title"))
     assert stream.finished
@@ -180,6 +186,7 @@ def test_a_title_delays_neither_a_reply_nor_the_next(alice: Person, database: Da
     assert database.value("SELECT COUNT(*) FROM chat_run WHERE worker_id IS NOT NULL") == 0
 
 
+@pytest.mark.database
 def test_a_drain_drops_the_request(server: Server, alice: Person, database: Database, fake: Fake) -> None:
     asked(alice, question(scenario="held after=0 key=title"))
     fake.wait_for(lambda calls: title_calls(fake))
@@ -188,6 +195,7 @@ def test_a_drain_drops_the_request(server: Server, alice: Person, database: Data
     assert (title_of(database), database.rows(ROW)) == (FIRST_LINE, [("interrupted", "", None)])
 
 
+@pytest.mark.database
 def test_a_reply_that_failed_or_was_cut_gets_no_title(alice: Person, database: Database, fake: Fake) -> None:
     for reply in ("status code=5007", "empty", "cut after=2", "words tokens=400 delay=0.05"):
         with alice.ask(question("Red Boats", reply=reply)) as stream:
@@ -202,6 +210,7 @@ def test_a_reply_that_failed_or_was_cut_gets_no_title(alice: Person, database: D
     until(lambda: title_of(database) == "Red Boats")
 
 
+@pytest.mark.database
 def test_a_truncated_reply_gets_a_title(alice: Person, database: Database) -> None:
     asked(alice, question("Red Boats", reply="length tokens=3"))
     until(lambda: title_of(database) == "Red Boats")
@@ -228,6 +237,7 @@ def test_text_of_another_server_is_not_sent_to_cloudflare(
     assert (title_of(database), title_calls(fake)) == (FIRST_LINE, [])
 
 
+@pytest.mark.database
 def test_a_hidden_model_writes_titles(server: Server, alice: Person, database: Database) -> None:
     hidden = f"UPDATE chat_sitemodel SET enabled = {{}} WHERE id LIKE '%{MODEL}'"
     database.each(hidden.format("0" if database.url.startswith("sqlite") else "false"))
@@ -238,6 +248,7 @@ def test_a_hidden_model_writes_titles(server: Server, alice: Person, database: D
     until(lambda: title_of(database) == "Red Boats")
 
 
+@pytest.mark.database
 def test_a_title_leaves_room_for_replies_in_a_minute(servers: Start, database: Database, fake: Fake) -> None:
     alice = servers(TITLE_MODEL="", REQUESTS_PER_MINUTE="6").person("alice")
     for number in range(1, 5):
@@ -248,6 +259,7 @@ def test_a_title_leaves_room_for_replies_in_a_minute(servers: Start, database: D
     assert database.value(refused) == 2
 
 
+@pytest.mark.database
 def test_the_gateway_is_told_what_the_request_is_for(servers: Start, database: Database, fake: Fake) -> None:
     alice = servers(TITLE_MODEL="", AI_GATEWAY_ID="team").person("alice")
     stream = asked(alice, question("Red Boats"))
@@ -259,6 +271,7 @@ def test_the_gateway_is_told_what_the_request_is_for(servers: Start, database: D
     assert database.value("SELECT gateway FROM chat_titlerequest") == "team"
 
 
+@pytest.mark.database
 def test_no_title_does_harm(alice: Person, database: Database) -> None:
     for number, (answer, title) in enumerate(HOSTILE.items(), 1):
         stream = asked(alice, question(answer))
@@ -270,6 +283,7 @@ def test_no_title_does_harm(alice: Person, database: Database) -> None:
         assert "\u202e" not in page
 
 
+@pytest.mark.database
 def test_a_deleted_conversation_takes_its_request_along(alice: Person, server: Server) -> None:
     stream = asked(alice, question("Red Boats"))
     until(lambda: title_of(server.database) == "Red Boats")

@@ -9,7 +9,6 @@ import pytest
 from tests.fake_cloudflare.server import Fake
 from tests.support.server import Server
 
-pytestmark = pytest.mark.database
 GATEWAY = {"AI_GATEWAY_ID": "team", "AI_GATEWAY_CACHE_TTL": "600", "SITE_URL": "http://chat.example:8000"}
 
 
@@ -31,6 +30,7 @@ def metadata(headers: dict[str, str]) -> dict[str, str]:
     return json.loads(headers["cf-aig-metadata"])
 
 
+@pytest.mark.database
 def test_a_gateway_learns_who_asks_only_by_pseudonym(servers: Callable[..., Server], fake: Fake) -> None:
     server = servers(**GATEWAY)
     conversation, (first, second) = asked(server, fake, "alice", 2)

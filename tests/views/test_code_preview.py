@@ -6,7 +6,6 @@ from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Person, Server
 from tests.views.trees import asked
 
-pytestmark = pytest.mark.database
 PAGE = "<title>é</title><script>alert(1)</script><p>Hi\n"
 TEXT = f"```html\n{PAGE}```\n\n```svg\n<svg/>\n```\n"
 PART = {"X-Requested-With": "fetch", "Accept": "text/html"}

@@ -11,7 +11,6 @@ from tests.support.module_server import database, fake  # noqa: F401 - fixtures
 from tests.support.people import SESSIONS
 from tests.support.server import Server, Servers
 
-pytestmark = pytest.mark.database
 FIRST, SECOND = "@cf/zai-org/glm-4.7-flash", "@cf/openai/gpt-oss-20b"
 BUSY = "fake for glm-4.7-flash: status code=3040\nfake: words tokens=3 delay=0.05"
 THIRD = "@cf/qwen/qwen3-30b-a3b-fp8"
@@ -35,6 +34,7 @@ def site(servers: Servers) -> Server:
     return servers.start(FALLBACK_MODELS=SECOND)
 
 
+@pytest.mark.database
 def test_who_answered_instead_is_told_and_stored(site: Server) -> None:
     alice = site.person("alice")
     with alice.ask(BUSY) as stream:
@@ -56,6 +56,7 @@ def test_who_answered_instead_is_told_and_stored(site: Server) -> None:
     assert (again.meta["model"], again.done["answered_by"]) == (SECOND, SECOND)
 
 
+@pytest.mark.database
 def test_another_process_tells_the_same(site: Server, servers: Servers) -> None:
     other = servers.start(apart=True)
     with site.person("alice").ask(BUSY) as stream:
@@ -105,6 +106,7 @@ def buttons_of(part: str) -> list[str]:
     return [text for text in re.findall(r'<button class="button"[^>]*>([^<]*)</button>', part) if text]
 
 
+@pytest.mark.database
 def test_a_quota_that_is_used_up_offers_only_what_can_help(site: Server, servers: Servers) -> None:
     alice = site.person("alice")
     with alice.ask(failing(3036), model=THIRD) as stream:
@@ -161,6 +163,7 @@ def test_only_staff_is_shown_the_way_to_cloudflare(site: Server) -> None:
         assert ("https://dash.cloudflare.com/?to=/:account/billing" in page) is shown
 
 
+@pytest.mark.database
 def test_the_wait_is_told_as_long_as_it_holds(site: Server) -> None:
     alice = site.person("alice")
     with alice.ask(failing(3040) + " retry_after=60", model=THIRD) as stream:

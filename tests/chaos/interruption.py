@@ -36,7 +36,7 @@ class Cause(StrEnum):
     """The lease of a process that is silent for too long passes on, whatever silences it."""
 
     FROZEN = "its process was frozen beyond its lease"
-    CUT_OFF = "its process alone was cut off from the database beyond its lease"
+    CUT_OFF = "its process, not all, was cut off from the database beyond its lease"
     UNKNOWN = "no fault explains it"
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.admin import AllValuesFieldListFilter, SimpleListFilter
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import BooleanField, Exists, OuterRef, QuerySet, Subquery
+from django.db.models.expressions import RawSQL
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -19,8 +20,11 @@ Choices = list[tuple[str, Any]]
 
 # A filter reads the ids of all its conversations if they are few. Otherwise the list is read in its order,
 # and each conversation is looked up until the page is full.
-FEW_RUNS = 15_000  # with a status; of these, the latest of their conversations are looked for
-FEW = 5_000  # conversations
+FEW_RUNS = 2_000  # with a status; of these, the latest of their conversations are looked for
+SOME_RUNS = 15_000  # with a status; more are too many to remember their conversations for a query
+FEW = 5_000  # conversations with a thumb
+# IS TRUE keeps both databases from beginning with these conversations and sorting them.
+HAS_RUN = "(chat_conversation.id IN (SELECT conversation_id FROM chat_run WHERE status = %s)) IS TRUE"
 
 LAST_STATE = Subquery(Run.objects.latest_in(OuterRef("pk")).values("status"))
 
@@ -54,9 +58,11 @@ class StateFilter(ChoiceFilter):
         runs = Run.objects.filter(status=chosen)
         if not runs[FEW_RUNS:].exists():
             latest = runs.filter(pk=Subquery(Run.objects.latest_in(OuterRef("conversation")).values("pk")))
-            keys = list(latest.values_list("conversation", flat=True)[: FEW + 1])
-            if len(keys) <= FEW:
-                return queryset.filter(key_in(Conversation, keys))
+            return queryset.filter(key_in(Conversation, latest.values_list("conversation", flat=True)))
+        if not runs[SOME_RUNS:].exists():
+            # Saves most look-ups of latest runs, in particular if those with the status are all old.
+            has_run = RawSQL(HAS_RUN, [chosen], BooleanField())  # noqa: S611
+            queryset = queryset.filter(has_run)
         return queryset.alias(last_state=LAST_STATE).filter(last_state=chosen)
 
 
@@ -122,12 +128,7 @@ class DeletedFilter(ChoiceFilter):
         return [("no", _("No")), ("yes", _("Yes"))]
 
     def narrowed(self, queryset: QuerySet, chosen: str) -> QuerySet:
-        if chosen == "no":
-            return queryset.filter(deleted=None)
-        deleted = Conversation.objects.filter(deleted__isnull=False)
-        if deleted[FEW:].exists():
-            return queryset.filter(deleted__isnull=False)
-        return queryset.filter(key_in(Conversation, deleted.values_list("pk", flat=True)))
+        return queryset.filter(deleted__isnull=chosen == "no")
 
 
 class RoleFilter(ChoiceFilter):

@@ -171,6 +171,17 @@ class Conversation(models.Model):
             models.Index(
                 fields=["deleted"], condition=models.Q(deleted__isnull=False), name="conversation_deleted_all"
             ),
+            # The administration's list of deleted conversations, in both of its orders.
+            models.Index(
+                fields=["updated", "id"],
+                condition=models.Q(deleted__isnull=False),
+                name="conversation_deleted_by_time",
+            ),
+            models.Index(
+                fields=["model", "updated", "id"],
+                condition=models.Q(deleted__isnull=False),
+                name="conversation_deleted_by_model",
+            ),
             # The order in which the search index is built.
             models.Index(fields=["created", "id"], name="conversation_by_creation"),
             models.Index(

@@ -138,11 +138,12 @@ def test_the_filter_by_thumbs(listed: Listed) -> None:
     assert listed("thumbs=none") == ["silent"]
 
 
-@pytest.mark.parametrize("name", ["FEW", "FEW_RUNS"])
+@pytest.mark.parametrize("names", [["FEW"], ["FEW_RUNS"], ["FEW_RUNS", "SOME_RUNS"]])
 def test_the_filters_find_the_same_where_much_matches(
-    listed: Listed, monkeypatch: pytest.MonkeyPatch, name: str
+    listed: Listed, monkeypatch: pytest.MonkeyPatch, names: list[str]
 ) -> None:
-    monkeypatch.setattr(filters, name, 0)
+    for name in names:
+        monkeypatch.setattr(filters, name, 0)
     test_the_filter_by_state_is_about_the_last_run(listed)
     Conversation.objects.all().delete()
     test_the_filter_by_thumbs(listed)

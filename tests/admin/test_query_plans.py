@@ -1,5 +1,7 @@
 """The queries of the administration look rows up, however many there are."""
 
+import json
+import re
 from typing import Any
 
 import pytest
@@ -41,6 +43,7 @@ PAGES: dict[str, tuple[plans.Allowed, list[str]]] = {
         plans.Allowed(),
         [
             *(f"{LIST}?{query}" for query in (f"model={MODEL}", "updated__gte=2026-11-01 00:00:00Z")),
+            *(f"{LIST}?deleted=yes{query}" for query in ("", "&last=1", "&after={conversation}", "&o=2")),
             *(f"{log}?status__exact={status}" for log in LOGS for status in ("failed", "running")),
             *(f"{log}?model={MODEL}" for log in LOGS),
             *(f"{log}?error_code=busy" for log in LOGS),
@@ -51,7 +54,7 @@ PAGES: dict[str, tuple[plans.Allowed, list[str]]] = {
         [
             *(f"{LIST}?state={state}" for state in ("failed", "stopped", "queued", "failed&last=1")),
             *(f"{LIST}?thumbs={thumbs}" for thumbs in ("up", "down", "down&last=1")),
-            *(f"{LIST}?{query}" for query in ("deleted=yes", "owner={alice}", f"state=failed&model={MODEL}")),
+            *(f"{LIST}?{query}" for query in ("owner={alice}", f"state=failed&model={MODEL}")),
             *(f"{LIST}?state=failed&{query}" for query in ("thumbs=down&deleted=no", "owner={alice}")),
         ],
     ),
@@ -122,12 +125,27 @@ def test_no_page_of_the_administration_reads_a_whole_table(
     assert {page: each for page, each in found.items() if each} == {}
 
 
+def test_the_latest_run_is_looked_up_where_one_has_the_status(
+    administrator: Client, site: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The failed runs are of the oldest conversations, so that all others are passed before."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite does not count look-ups")
+    monkeypatch.setattr(filters, "FEW_RUNS", 0)
+    asked = plans.queries(administrator, f"{LIST}?state=failed")
+    (listing,) = [each for each in asked if '"title"' in each[0] and '"updated" DESC' in each[0]]
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {listing[0]}", listing[1])
+        (looked_up,) = re.findall(r'"Alias": "u0", .*?"Actual Loops": (\d+)', json.dumps(cursor.fetchone()))
+    assert 2 <= int(looked_up) <= 10
+
+
 def test_a_whole_table_that_is_read_is_found(administrator: Client, site: dict[str, Any]) -> None:
     assert plans.faults(administrator, f"{LIST}?deleted=no", plans.Allowed())  # its order is no condition
 
 
 def test_no_query_of_a_list_is_compiled(reviewer: Client) -> None:
-    """SQLite compiles none. PostgreSQL would, for a count that ends early."""
+    """SQLite compiles none. PostgreSQL would, for what ends early."""
     asked = [sql for sql, _ in plans.queries(reviewer, f"{LIST}?state=complete")]
     switched = asked.index(keyset.PLANNING) if connection.vendor == "postgresql" else 0
     assert all("chat_conversation" not in sql for sql in asked[:switched])

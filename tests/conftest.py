@@ -77,11 +77,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def starts_process(item: pytest.Item) -> bool:
-    """Return True if the test's module uses `subprocess`, or the test itself runs `manage.py`."""
-    code = getattr(getattr(item, "function", None), "__code__", None)
-    return "subprocess" in vars(getattr(item, "module", item)) or "run_manage" in getattr(
-        code, "co_names", ()
-    )
+    """Return True if the test's module uses `subprocess`, or the test or its helper runs `manage.py`."""
+    module = vars(getattr(item, "module", item))
+    called = names_in(getattr(item, "function", None))
+    helpers = (names_in(module[name]) for name in called & module.keys())
+    return "subprocess" in module or "run_manage" in called.union(*helpers)
+
+
+def names_in(function: object) -> set[str]:
+    return set(getattr(getattr(function, "__code__", None), "co_names", ()))
 
 
 @pytest.hookimpl(wrapper=True)

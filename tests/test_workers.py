@@ -264,6 +264,31 @@ def test_sigterm_ends_the_pause_before_the_next_start() -> None:
         assert time.monotonic() - began < 3
 
 
+def test_a_retired_pool_that_ends_in_the_pause_does_not_prolong_it(tmp_path: Path) -> None:
+    """The first pool ends as it was told to, after the one that replaced it has died."""
+    stand_in = f"""
+import pathlib
+number = len(list(pathlib.Path({str(tmp_path)!r}).iterdir()))
+(pathlib.Path({str(tmp_path)!r}) / str(number)).touch()
+control.send(b"+")
+print("up", flush=True)
+if number == 0:
+    control.recv(1)
+    time.sleep(0.4)
+elif number == 2:
+    signal.pause()
+"""
+    with supervised(stand_in) as server:
+        assert server.stdout
+        assert server.stderr
+        assert server.stdout.readline() == "up\n"
+        server.send_signal(signal.SIGHUP)
+        assert [server.stdout.readline() for _ in range(2)] == ["up\n"] * 2
+        server.terminate()
+        assert server.wait(60) == 0
+        assert server.stderr.read().count("Next start in") == 1
+
+
 @contextmanager
 def supervised(stand_in: str) -> Iterator[subprocess.Popen[str]]:
     """Run the supervisor above a process that does as the code says in place of a pool."""

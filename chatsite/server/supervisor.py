@@ -153,11 +153,15 @@ class Supervisor:
         if self._stopping:
             early = code == -signal.SIGTERM  # it did not yet handle the signal, so it had no replies
             self._exit_code = self._exit_code or (0 if early else shell_code(code))
-        elif newest and pool.ready:
+        elif newest and self._next_start is None:
+            self._on_newest_end(pool, code)
+
+    def _on_newest_end(self, pool: Pool, code: int) -> None:
+        if pool.ready:
             self._start_again(code)
-        elif newest and self._pools:
+        elif self._pools:
             self._log(f"{FORKER} {how_ended(code)} before a new worker served. The old ones go on.", "ERROR")
-        elif newest:
+        else:
             self._log(f"{FORKER} {how_ended(code)} before a worker served. The server ends.", "ERROR")
             self._exit_code = shell_code(code) or 1
 

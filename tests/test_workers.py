@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -43,7 +43,10 @@ def connections(server: Server, worker: int) -> int:
     """Return how many connections to the server's port a process has open."""
     rows = [line.split() for line in Path("/proc/net/tcp").read_text("utf-8").splitlines()[1:]]
     established = {row[9] for row in rows if row[1].endswith(f":{server.port:04X}") and row[3] == "01"}
-    files = {os.readlink(file) for file in Path(f"/proc/{worker}/fd").iterdir()}
+    files = set()
+    for file in Path(f"/proc/{worker}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it was closed meanwhile
+            files.add(os.readlink(file))
     return len({f"socket:[{inode}]" for inode in established} & files)
 
 

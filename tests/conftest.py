@@ -106,7 +106,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         used = set(getattr(item, "fixturenames", ()))
         if "chromium" in used:
             item.add_marker(pytest.mark.browser)
-        if used & SERVED or starts_process(item):
+        if used & SERVED or starts_process(item) or item.get_closest_marker("local"):
             item.add_marker(pytest.mark.process)
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db import connection
+from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -16,8 +18,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from chat.db import write_lock
-from chat.models import SharedLink
+from chat.models import SharedLink, User
 
+from .changelist import MAX_PEOPLE, terms_of
 from .formats import in_words, moment
 from .keyset import KeysetChangeList
 from .readonly import ActionListAdmin
@@ -30,12 +33,30 @@ class SharedLinkAdmin(ActionListAdmin):
     list_display = ("user_", "conversation_", "shows_name", "state", "created_")
     list_select_related = ("leaf__conversation__user",)
     list_filter = ("shows_name", "created")
-    search_fields = ("leaf__conversation__user__username",)
+    search_fields = ("leaf__conversation__user__username",)  # makes Django show the search box
     sortable_by = ("created_",)
     actions = ("revoke",)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         return KeysetChangeList
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet, search_term: str
+    ) -> tuple[QuerySet, bool]:
+        """Return the links of the people with all these terms in their name, the first MAX_PEOPLE by name.
+
+        They are looked up first: to compare the name of each link's owner took 200 ms for 20,000 links.
+        """
+        if not (terms := terms_of(search_term)):
+            return queryset, False
+        people = User.objects.order_by("username")
+        for term in terms:
+            people = people.filter(username__icontains=term)
+        keys = list(people.values_list("pk", flat=True)[:MAX_PEOPLE])
+        # Coalesce keeps SQLite from beginning with these people, and reading all of their messages.
+        owner: Any = F("leaf__conversation__user")
+        owner = Coalesce(owner, 0) if connection.vendor == "sqlite" else owner
+        return queryset.alias(owner=owner).filter(owner__in=keys), False
 
     @admin.display(description=_("person"), ordering="leaf__conversation__user__username")
     def user_(self, obj: SharedLink) -> SafeString:

@@ -67,3 +67,12 @@ def test_the_list_has_pages_without_a_count(reviewer: Client, link: SharedLink) 
     second = reviewer.get(LIST + following)
     found = [each.pk for page in (first, second) for each in page.context["cl"].result_list]
     assert found == list(SharedLink.objects.order_by("-created", "-pk").values_list("pk", flat=True))
+
+
+def test_a_search_looks_the_people_up_first(reviewer: Client, link: SharedLink) -> None:
+    """Else the owner of each link is read, to compare the name."""
+    for words, found in {"lic": 1, "ALICE a": 1, "alice bob": 0, "nobody": 0}.items():
+        with CaptureQueriesContext(connection) as asked:
+            page = reviewer.get(f"{LIST}?q={words}")
+        assert len(page.context["cl"].result_list) == found, words
+        assert any("chat_sharedlink" in each["sql"] for each in asked) == bool(found), words

@@ -10,9 +10,10 @@ import pytest
 from tests.api.client import Program
 from tests.support.module_server import database, fake, server
 from tests.support.people import PASSWORD
+from tests.support.same_models import same_models
 from tests.support.server import Server
 
-__all__ = ["database", "fake", "server"]
+__all__ = ["database", "fake", "same_models", "server"]
 
 
 @pytest.fixture(scope="module")

@@ -8,15 +8,13 @@ from django.test import override_settings
 
 from chat.engine import engine as engines
 from chat.engine.engine import Engine
-from chat.model_catalog import catalog
 from tests.fake_cloudflare.server import Fake
 from tests.support.db_threads import close_connections
 
 
 @pytest_asyncio.fixture
 async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
-    """Start an engine that sends its requests to the fake. The models are the same again afterwards."""
-    models = catalog.current.get()
+    """Start an engine that sends its requests to the fake."""
     account = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token"}
     with override_settings(
         CLOUDFLARE_API_BASE_URL=f"{fake.url}/client/v4",
@@ -30,4 +28,3 @@ async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[E
         yield made
         await made.drain(0)
         await close_connections()
-        catalog.current.replace(models)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.contenttypes.models import ContentType
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -77,7 +77,9 @@ def connected(database: Database) -> Iterator[None]:
 def _use(name: str) -> None:
     connection.close()
     connection.settings_dict["NAME"] = name
-    ContentType.objects.clear_cache()  # their keys are others in each database
+    # Content types have other keys in each database. Their model is not imported above, because tools import
+    # this module before Django is set up.
+    apps.get_model("contenttypes", "ContentType").objects.clear_cache()
 
 
 def migrate_to(target: str) -> None:

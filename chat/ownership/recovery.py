@@ -115,7 +115,7 @@ def interrupt(run: Run) -> None:
         if run.worker_id and run.finish(
             text, reasoning, {"status": Run.Status.INTERRUPTED}, worker=run.worker_id
         ):
-            index.add_reply(run, text)
+            index.add_replies([(run, text)])
             logger.warning("run %s was left by its process and ends as interrupted", run.pk)
 
 
@@ -211,7 +211,7 @@ def _store_remains(run: uuid.UUID, worker: uuid.UUID, remains: journal.Remains) 
     ours = remains.appended_to(Texts(*found.texts()))
     outcome = cast("RunOutcomeColumns", remains.outcome or {"status": Run.Status.INTERRUPTED})
     if found.finish(*ours, outcome, worker=worker):
-        index.add_reply(found, ours.text)
+        index.add_replies([(found, ours.text)])
     else:
         keep_longer(run, ours)
     if remains.citations:

@@ -13,11 +13,16 @@ from django.db import connection
 from django.db.models.signals import post_migrate, pre_delete
 from django.dispatch import receiver
 
+from chat.batching import batches_by_size
 from chat.models import Conversation, Message, Run, SearchDocument
 
 from . import words
 from .expression import message_tag, title_tag
 from .word_tables import word_table
+
+# Of one INSERT; a batch has at least one document, however long it is.
+BATCH_DOCUMENTS = 500
+BATCH_CHARS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +51,12 @@ def message_of(message: Message, owner: int) -> Document:
 
 def add(documents: Iterable[Document]) -> None:
     """Index new texts. An empty one is indexed once it has text."""
+    with_text = (document for document in documents if document.text)
     with connection.cursor() as cursor:
-        for document in documents:
-            if document.text:
-                _add(cursor, document)
+        for batch in batches_by_size(
+            with_text, lambda each: len(each.text), max_items=BATCH_DOCUMENTS, max_size=BATCH_CHARS
+        ):
+            word_table.add_documents(cursor, batch)
 
 
 def change(former: str, document: Document) -> None:
@@ -72,15 +79,13 @@ def remove(document: Document) -> None:
     SearchDocument.objects.filter(pk=found).delete()
 
 
-def add_reply(run: Run, text: str) -> None:
-    """Index the text that an ended run has added to its message."""
-    if not text:
-        return
-    if not run.text_offset:
-        add([Document(run.user_id, text, message=run.message_id)])
-        return
-    whole = Message.objects.values_list("text", flat=True).get(pk=run.message_id)
-    change(whole[: run.text_offset], Document(run.user_id, whole, message=run.message_id))
+def add_replies(replies: Iterable[tuple[Run, str]]) -> None:
+    """Index the texts that ended runs have added to their messages."""
+    added = [(run, text) for run, text in replies if text]
+    add(Document(run.user_id, text, message=run.message_id) for run, text in added if not run.text_offset)
+    for run in (run for run, _ in added if run.text_offset):
+        whole = Message.objects.values_list("text", flat=True).get(pk=run.message_id)
+        change(whole[: run.text_offset], Document(run.user_id, whole, message=run.message_id))
 
 
 def insert_below(key: int, documents: Sequence[Document]) -> None:
@@ -100,18 +105,9 @@ def clear() -> None:
         word_table.clear(cursor)
 
 
-def _add(cursor: Any, document: Document) -> None:
-    keys = [document.owner, _to_db(document.message), _to_db(document.conversation)]
-    word_table.add_document(cursor, keys, document)
-
-
 def _find(document: Document) -> int | None:
     by_key = {"message": document.message} if document.message else {"conversation": document.conversation}
     return SearchDocument.objects.filter(**by_key).values_list("pk", flat=True).first()
-
-
-def _to_db(key: uuid.UUID | None) -> Any:
-    return SearchDocument._meta.get_field("message").get_db_prep_value(key, connection)
 
 
 @receiver(pre_delete, sender=Message, dispatch_uid="search message")

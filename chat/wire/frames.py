@@ -185,13 +185,14 @@ class FrameReader:
 
     def _pieces(self, frame: _Object, choice: _Object, message: _Object) -> tuple[str, str]:
         """Return (text, reasoning) of a frame, each from the first field that has it."""
-        text = (
-            _string(frame.get("response")) or _string(message.get("content")) or _string(choice.get("text"))
+        text = _first_text(
+            frame.get("response"),
+            message.get("content"),
+            choice.get("text"),
+            message.get("refusal"),  # OpenAI's models explain there why they do not answer
         )
-        text = text or _string(message.get("refusal"))  # OpenAI's models explain there why they do not answer
-        reasoning = _string(message.get("reasoning_content")) or _string(message.get("reasoning"))
-        if not reasoning and not message:
-            reasoning = _string(frame.get("reasoning_content")) or _string(frame.get("reasoning"))
+        thinks = message or frame
+        reasoning = _first_text(thinks.get("reasoning_content"), thinks.get("reasoning"))
         if text:
             text = self._text.add(text)
         if reasoning:
@@ -219,17 +220,21 @@ def _first(choices: object) -> tuple[_Object, _Object]:
     return choice, message if isinstance(message, dict) else _NOTHING
 
 
-def _string(value: object) -> str:
-    """Return a value as text.
+def _first_text(*values: object) -> str:
+    """Return the first value that is no empty text, as text; "" if there is none.
 
     A token that looks like JSON arrives unquoted and so parsed: `1`, `true`, in JSON mode an object.
     """
-    if value.__class__ is str:
-        return value
-    try:
-        return "" if value is None else json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        raise FrameError(None) from None
+    for value in values:
+        if value.__class__ is str:
+            if value:
+                return value
+        elif value is not None:
+            try:
+                return json.dumps(value, ensure_ascii=False)
+            except RecursionError:
+                raise FrameError(None) from None
+    return ""
 
 
 def _finish_reason(reason: object) -> str:

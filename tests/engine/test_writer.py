@@ -20,7 +20,7 @@ from chat.engine.generation.batch_store import WriteResult, save_batch
 from chat.engine.generation.writer import Writer
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
-from chat.models import Citation, Message, Run, Worker
+from chat.models import Citation, Message, Run, SearchDocument, Worker
 from chat.models.citation import MAX_PER_MESSAGE
 from chat.ownership import journal
 from chat.ownership.journal import Journal
@@ -227,6 +227,7 @@ def test_a_refused_ending_does_not_stop_the_others() -> None:
     assert Run.objects.get(pk=good.id).status == "complete"
     assert Run.objects.get(pk=bad.id).status == "complete"
     assert Message.objects.filter(text="words").count() == 2
+    assert SearchDocument.objects.filter(message__in=[bad.run.message_id, good.run.message_id]).count() == 2
 
 
 @pytest.mark.database

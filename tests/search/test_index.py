@@ -10,13 +10,18 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from chat.engine.generation.active_run import ActiveRun
+from chat.engine.generation.batch_store import save_batch
+from chat.engine.outcome import RunOutcome
+from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.exceptions import RequestError
 from chat.model_catalog.catalog import CurrentCatalog
 from chat.models import Conversation, Message, Run, SearchBuild, SearchDocument, TitleRequest, User, Worker
 from chat.ownership import recovery
-from chat.ownership.protocol import Lease, Texts
+from chat.ownership.protocol import Batch, Lease, Texts
 from chat.retention.batches import delete_keys
 from chat.retention.conversations import delete_conversations
 from chat.search import build, index
@@ -28,6 +33,7 @@ from chat.turns.store import TurnStore
 from chat.upstream.catalog import Catalog, LlmModel
 from chat.upstream.chat_request import ChatRequest
 from chat.wire.frames import Delta
+from chat.wire.text import OverlapFilter
 from tests.search.conftest import Say
 from tests.support.message_trees import Tree, conversation
 
@@ -47,8 +53,8 @@ class History:
 
     def act(self) -> None:
         actions: list[Callable[[], None]] = [
-            self.send, self.send, self.edit, self.regenerate, self.proceed, self.end, self.end, self.rename,
-            self.title, self.extend, self.call, self.delete, self.delete_message,
+            self.send, self.send, self.edit, self.regenerate, self.proceed, self.end, self.end_batch,
+            self.rename, self.title, self.extend, self.call, self.delete, self.delete_message,
         ]  # fmt: skip
         with suppress(RequestError):  # such as to continue a complete reply
             self.random.choice(actions)()
@@ -83,6 +89,16 @@ class History:
         if run := Run.objects.live().order_by("created").first():
             run.chunks.create(kind="t", start=0, text=self.words())
             recovery.interrupt(run)
+
+    def end_batch(self) -> None:
+        """All live runs end in one batch, as the writer ends them; some have no text."""
+        ended = []
+        for row in Run.objects.live().select_related("message").order_by("created"):
+            active_run = ActiveRun(RunState(RunInfo.of(row)), row, OverlapFilter(""))
+            active_run.state.append(self.words() if self.random.random() < 0.8 else "")
+            active_run.end(RunOutcome(self.random.choice(["complete", "stopped"])))
+            ended.append(active_run)
+        save_batch(Batch(endings=ended), self.worker.pk)
 
     def extend(self) -> None:
         """A process that lost a run comes back with more of its text, or with another."""
@@ -136,6 +152,27 @@ def test_after_any_history_the_index_agrees_with_the_texts(seed: int) -> None:
     assert not SearchDocument.objects.exists()
 
 
+def test_texts_stored_together_are_indexed_together() -> None:
+    tree = Tree(conversation())
+    tree.conversation.title = "A talk"
+    messages = [tree.message(None, text) for text in ("one", "two", "three")]
+    with CaptureQueriesContext(connection) as queries:
+        index.add([index.title_of(tree.conversation), *(index.message_of(each, 1) for each in messages)])
+    assert SearchDocument.objects.count() == 4
+    # SQLite inserts the words of each document apart.
+    assert len(queries) == (2 if connection.vendor == "sqlite" else 1)
+
+
+def test_a_text_that_is_indexed_stays_as_it_is_while_others_are_added(say: Say) -> None:
+    indexed = Message.objects.get(pk=say("one", title="Two"))
+    other = Tree(indexed.conversation).message(None, "three")
+    other.save()
+    again = Message(pk=indexed.pk, text="four")
+    index.add(index.message_of(each, indexed.conversation.user_id) for each in (again, other))
+    assert SearchDocument.objects.count() == 3
+    assert verify() == Differences()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_flush_empties_the_index_as_well(say: Say) -> None:
     say("one")
@@ -145,10 +182,7 @@ def test_a_flush_empties_the_index_as_well(say: Say) -> None:
 
 def test_what_lacks_is_stale_or_differs_is_reported(say: Say) -> None:
     missing, changed, stale = say("one"), say("two"), say("three")
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM chat_searchdocument WHERE message = %s", [index._to_db(uuid.UUID(missing))]
-        )
+    SearchDocument.objects.filter(message=missing).delete()
     Message.objects.filter(pk=changed).update(text="four")
     SearchDocument.objects.filter(message=stale).update(message=uuid.uuid4())
     assert verify() == Differences(missing=2, stale=2, different=1)

@@ -2,7 +2,7 @@
 
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,39 +37,49 @@ class WriteResult:
     cited: list[uuid.UUID] = field(default_factory=list)
 
 
-def finish_in_savepoint(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
-    """Store an outcome in a savepoint. If the database refuses it, store it again without its details.
+def finish_runs(ended: Sequence[ActiveRun], worker: uuid.UUID) -> dict[uuid.UUID, RunOutcome]:
+    """Store the outcomes and texts of runs, and index the texts. Return the outcomes that the rows have.
+
+    Such an outcome is ours, or the one of a process that ended the run first: then our text is stored if it
+    is longer.
+    """
+    outcomes = {active_run.id: _finish_run(active_run, worker) for active_run in ended}
+    ours = (active_run for active_run in ended if outcomes[active_run.id] is active_run.outcome)
+    index.add_replies((active_run.run, active_run.text) for active_run in ours)
+    return outcomes
+
+
+def finish_in_savepoints(ended: Sequence[ActiveRun], worker: uuid.UUID) -> dict[uuid.UUID, RunOutcome]:
+    """Store each outcome in a savepoint. If the database refuses one, store it again without its details.
 
     The details are all but the status, code and message: usage, gateway, duration, fallback, citations.
     """
-    try:
-        with transaction.atomic():
-            return finish_run(active_run, worker)
-    except Exception as error:
-        if is_connection_error(error):
-            raise
-        logger.exception("the outcome of run %s is stored without its details", active_run.id)
-        assert active_run.outcome is not None
-        active_run.citations = ()
-        active_run.outcome = RunOutcome(
-            active_run.outcome.status, code=active_run.outcome.code, message=active_run.outcome.message
-        )
-        with transaction.atomic():
-            return finish_run(active_run, worker)
+    outcomes: dict[uuid.UUID, RunOutcome] = {}
+    for active_run in ended:
+        try:
+            with transaction.atomic():
+                outcomes |= finish_runs([active_run], worker)
+        except Exception as error:
+            if is_connection_error(error):
+                raise
+            logger.exception("the outcome of run %s is stored without its details", active_run.id)
+            assert active_run.outcome is not None
+            active_run.citations = ()
+            active_run.outcome = RunOutcome(
+                active_run.outcome.status, code=active_run.outcome.code, message=active_run.outcome.message
+            )
+            with transaction.atomic():
+                outcomes |= finish_runs([active_run], worker)
+    return outcomes
 
 
-def finish_run(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
-    """Store the outcome. Return the one that the row has.
-
-    That is ours, or the one of a process that ended the run first: then our text is stored if it is longer.
-    """
+def _finish_run(active_run: ActiveRun, worker: uuid.UUID) -> RunOutcome:
     assert active_run.outcome is not None
     has_chunks = bool(active_run.batched_text or active_run.batched_reasoning)
     text, reasoning = active_run.text, active_run.reasoning
     columns = active_run.outcome_columns()
     assert columns is not None
     if active_run.run.finish(text, reasoning, columns, worker=worker, has_chunks=has_chunks):
-        index.add_reply(active_run.run, text)
         _store_citations(active_run)
         return active_run.outcome
     keep_longer(active_run.id, Texts(text, reasoning))
@@ -85,13 +95,13 @@ def save_batch(batch: Batch[ActiveRun], worker: uuid.UUID) -> WriteResult:
         if is_connection_error(error):
             raise  # an outage, not a refused row
         logger.exception("a batch was refused; its outcomes are stored one by one")
-        return save(batch, worker, finish_in_savepoint)
+        return save(batch, worker, finish_in_savepoints)
 
 
 def save(
     batch: Batch[ActiveRun],
     worker: uuid.UUID,
-    finish: Callable[[ActiveRun, uuid.UUID], RunOutcome] = finish_run,
+    finish: Callable[[Sequence[ActiveRun], uuid.UUID], dict[uuid.UUID, RunOutcome]] = finish_runs,
 ) -> WriteResult:
     """Write a batch in one transaction, and read the state of this process's rows.
 
@@ -113,7 +123,7 @@ def save(
         ]:
             RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
         cited = [each for each in batch.going if each.id in rows and _store_citations(each)]
-        outcomes = {active_run.id: finish(active_run, worker) for active_run in batch.endings}
+        outcomes = finish(batch.endings, worker)
     return WriteResult(
         outcomes,
         started,

@@ -23,7 +23,7 @@ async def test_a_task_begins_in_an_empty_context() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError("odd"), OperationalError("away")])
-async def test_an_outage_of_a_repeated_step_is_logged_once_and_so_is_its_end(
+async def test_an_outage_of_a_repeated_step_is_logged_once(
     caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     steps = 0

@@ -36,7 +36,7 @@ def stop_in_transaction(seconds: float) -> None:
         User.objects.create_user("bob")
 
 
-async def test_a_transaction_that_stops_is_ended_and_counts_as_an_outage(executor: DatabaseExecutor) -> None:
+async def test_a_stopped_transaction_is_ended_as_an_outage(executor: DatabaseExecutor) -> None:
     with pytest.raises(Exception, match="idle-in-transaction") as raised:
         await executor(stop_in_transaction, LIMIT_SECONDS * 3)
     assert is_connection_error(raised.value)

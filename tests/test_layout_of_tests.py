@@ -1,4 +1,4 @@
-"""Shared helpers are in modules of their own: nothing imports from a test module."""
+"""The rules of this folder: nothing imports from a test module, and the names of tests are short."""
 
 import ast
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent
+MAX_NAME_CHARS = 60
 
 
 def from_test_modules(source: str) -> list[str]:
@@ -42,3 +43,15 @@ def test_nothing_imports_from_a_test_module() -> None:
         if (imports := from_test_modules(file.read_text("utf-8")))
     }
     assert found == {}, "move what is shared into a module whose name does not begin with test_"
+
+
+def test_the_name_of_a_test_states_its_rule_in_60_characters() -> None:
+    long = {
+        f"{file.relative_to(FOLDER)}: {node.name}"
+        for file in sorted(FOLDER.rglob("test_*.py"))
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+        and len(node.name) > MAX_NAME_CHARS
+    }
+    assert long == set()

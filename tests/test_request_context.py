@@ -22,7 +22,7 @@ def statuses(connection: socket.socket, count: int) -> list[str]:
     return [head.split(b" ")[1].decode() for head in read.split(b"\r\n\r\n")[:count]]
 
 
-def test_a_request_is_answered_after_one_whose_end_resumed_the_connection(
+def test_a_request_follows_one_whose_end_resumed_reading(
     servers: Callable[..., Server],
 ) -> None:
     """Reading then goes on in the context of that request, which is over: its thread takes no more work."""

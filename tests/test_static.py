@@ -242,7 +242,7 @@ def test_files_are_kept_from_their_first_request_on(collected: Path) -> None:
 
 
 @pytest.mark.django_db  # closing a response looks for connections to close
-def test_a_worker_serves_the_files_of_a_release_that_came_after_its_start(tmp_path: Path) -> None:
+def test_a_worker_serves_the_files_of_a_later_release(tmp_path: Path) -> None:
     """While workers are replaced, a page of a new one may load its files from an old one."""
     with override_settings(STATIC_ROOT=tmp_path / "root"):
         (tmp_path / "root").mkdir()

@@ -158,7 +158,7 @@ def test_a_release_that_cannot_start_leaves_the_old_workers(pair: Server) -> Non
     assert pair.person("alice").get("/").status_code == 200
 
 
-def test_a_release_that_is_older_than_the_database_says_so_and_serves(pair: Server) -> None:
+def test_a_release_older_than_the_database_warns_and_serves(pair: Server) -> None:
     """Its workers may still be started during an upgrade. To go back for good takes the backup."""
     pair.database.rows(
         "INSERT INTO django_migrations (app, name, applied) VALUES ('chat', '9999_x', '2027-01-01')"
@@ -211,7 +211,7 @@ def test_a_dead_pool_is_replaced(pair: Server) -> None:
     assert pair.person("alice").get("/").status_code == 200
 
 
-def test_a_pool_that_dies_before_it_serves_ends_the_server_and_the_log_says_why(pair: Server) -> None:
+def test_a_pool_that_dies_early_ends_the_server_with_a_reason(pair: Server) -> None:
     (first,) = pools(pair)
     os.kill(first, signal.SIGKILL)
     until(lambda: set(pools(pair)) - {first})
@@ -267,7 +267,7 @@ def test_sigterm_ends_the_pause_before_the_next_start() -> None:
         assert time.monotonic() - began < 3
 
 
-def test_a_retired_pool_that_ends_in_the_pause_does_not_prolong_it(tmp_path: Path) -> None:
+def test_a_retired_pool_that_ends_does_not_prolong_the_pause(tmp_path: Path) -> None:
     """The first pool ends as it was told to, after the one that replaced it has died."""
     stand_in = f"""
 import pathlib
@@ -314,7 +314,7 @@ def test_other_numbers_of_workers_are_refused(count: str) -> None:
 
 
 @pytest.mark.parametrize(("cores", "workers"), [(1, 1), (4, 4), (16, 4)])
-def test_auto_is_one_worker_for_each_core_with_sqlite_at_most_four(
+def test_auto_is_one_worker_a_core_and_at_most_four_with_sqlite(
     monkeypatch: pytest.MonkeyPatch, cores: int, workers: int
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
@@ -322,7 +322,7 @@ def test_auto_is_one_worker_for_each_core_with_sqlite_at_most_four(
     assert options.workers == workers
 
 
-def test_more_workers_than_sqlite_carries_are_started_with_a_warning(servers: Callable[..., Server]) -> None:
+def test_more_workers_than_sqlite_carries_start_with_a_warning(servers: Callable[..., Server]) -> None:
     assert "use PostgreSQL" not in servers(arguments=TWO).log.read_text()
     assert servers(arguments=("--workers", "5")).log.read_text().count("use PostgreSQL (DATABASE_URL)") == 1
 

@@ -169,7 +169,7 @@ ANALYZE
 """
 
 
-def test_postgresql_finds_many_keys_without_reading_all_conversations(reviewer: Client) -> None:
+def test_postgresql_finds_many_keys_by_the_index(reviewer: Client) -> None:
     """With the default costs it reads 30,000 rows to find 1,500. The plans above are those without scans."""
     if connection.vendor != "postgresql":
         pytest.skip("SQLite looks keys up")

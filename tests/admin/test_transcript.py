@@ -54,7 +54,7 @@ def test_it_says_what_was_said_and_all_about_it(reviewer: Client) -> None:
     assert "2026-11-01T09:02:00+00:00" in page
 
 
-def test_the_tree_of_a_long_conversation_is_read_as_texts_in_the_order_of_time(db: None) -> None:
+def test_a_long_tree_is_read_as_texts_in_order_of_time(db: None) -> None:
     """Drivers need 25 ms to convert the ids and times of 10,000 messages."""
     talk = seed.talk(turns=3)
     parts = ("00.5", "00.45", "00", "00.000001", "01", "00.999999")

@@ -156,7 +156,7 @@ def test_a_broken_profile_is_ignored() -> None:
         ((10, 60_000), (1, 8192)),
     ],
 )
-def test_the_long_side_has_2048_pixels_or_more_where_the_short_one_is_narrow(
+def test_the_long_side_has_2048_pixels_or_more_if_narrow(
     size: tuple[int, int], wanted: tuple[int, int]
 ) -> None:
     found = converted(pictures.encoded(Image.new("L", size, 99), "JPEG"))

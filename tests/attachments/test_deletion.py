@@ -169,9 +169,7 @@ def together(*works: Callable[[], Any]) -> list[BaseException]:
     return errors
 
 
-def test_uploads_and_deletions_of_the_same_content_leave_no_row_without_its_file(
-    alice: User, attachments: Path
-) -> None:
+def test_uploads_and_deletions_of_one_content_lose_no_file(alice: User, attachments: Path) -> None:
     for _round in range(10):
         Attachment.objects.all().delete()
         uploads.keep_file(uploads.sha256_of(b"a picture"), b"a picture")
@@ -220,7 +218,7 @@ def test_an_upload_keeps_the_file_that_a_pruning_found_stray(
     assert files.read(Attachment.objects.get().sha256) == b"a picture"
 
 
-def test_an_upload_during_the_deletion_of_a_stray_file_has_its_file(
+def test_an_upload_while_a_stray_file_is_deleted_has_its_file(
     alice: User, attachments: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # All but the beginning of the file that is being written, which is young.
@@ -237,7 +235,7 @@ def test_an_upload_during_the_deletion_of_a_stray_file_has_its_file(
 
 
 @pytest.mark.parametrize("content", [b"", b"a pict", b"a PICTURE"], ids=["empty", "cut", "changed"])
-def test_a_damaged_file_counts_as_missing_until_it_is_uploaded_again(
+def test_a_damaged_file_is_missing_until_it_is_uploaded_again(
     alice: User, attachments: Path, content: bytes
 ) -> None:
     stored = uploads.store(alice, "a.jpg", picture())

@@ -73,7 +73,7 @@ def test_a_file_that_is_being_sent_is_not_pruned(rules: Attachment) -> None:
     assert rules.message
 
 
-def test_a_file_that_is_being_given_to_an_assistant_is_not_pruned(rules: Attachment) -> None:
+def test_a_file_being_given_to_an_assistant_is_not_pruned(rules: Attachment) -> None:
     found = during(lambda: give(rules), lambda: prune(lambda: False))
     assert found["files that were never sent"] == 0
     assert rules.assistant_links.count() == 1
@@ -98,7 +98,7 @@ def test_no_assistant_gets_a_file_that_is_being_sent_or_removed(
     assert isinstance(during(lambda: first(rules), lambda: give(rules)), AttachmentNotFound)
 
 
-def test_no_question_gets_a_file_that_is_being_given_to_an_assistant(rules: Attachment) -> None:
+def test_no_question_gets_a_file_being_given_to_an_assistant(rules: Attachment) -> None:
     assert isinstance(during(lambda: give(rules), lambda: send(rules)), AttachmentNotFound)
     rules.refresh_from_db()
     assert rules.message is None

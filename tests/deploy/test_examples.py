@@ -169,7 +169,7 @@ def test_one_image_serves_and_backs_up() -> None:
     assert COMPOSE["services"]["chat"]["build"] == {"context": "..", "dockerfile": "deploy/Dockerfile"}
 
 
-def test_what_runs_in_a_pod_may_write_its_volumes_only_and_has_the_images_user() -> None:
+def test_a_pod_writes_its_volumes_only_as_the_images_user() -> None:
     (user,) = {rest.split(":")[0] for word, rest in instructions() if word == "USER"}
     for spec in (pod(of_kind("Deployment")), pod(of_kind("CronJob"))):
         (container,) = spec["containers"]

@@ -204,9 +204,7 @@ def test_an_import_that_is_too_large_leads_back_to_its_page(site: Site) -> None:
     [("/c/", {"content": "What?", "model": SEEING}), ("/settings/assistants/", {"name": "A helper"})],
     ids=["a question", "an assistant"],
 )
-def test_a_form_without_scripts_brings_a_file_that_is_larger_than_other_bodies(
-    site: Site, path: str, fields: dict[str, str]
-) -> None:
+def test_a_form_without_scripts_brings_a_large_file(site: Site, path: str, fields: dict[str, str]) -> None:
     picture = pictures.noise(1_300, 1_100)
     assert len(picture) > MIB
     field = "file" if path == "/c/" else "image_file"
@@ -219,7 +217,7 @@ def test_a_form_without_scripts_brings_a_file_that_is_larger_than_other_bodies(
     assert answer.status_code == 303
 
 
-def test_a_program_sends_pictures_that_are_larger_than_other_bodies(site: Site) -> None:
+def test_a_program_sends_pictures_larger_than_other_bodies(site: Site) -> None:
     """Whose body is looked at by the chat: its key is not one."""
     headers = {"Authorization": "Bearer no-such-key"}
     for path in ("/v1/chat/completions", "/client/v4/accounts/acc/ai/run/@cf/any/model"):
@@ -251,7 +249,7 @@ def test_one_time_links_and_searches_are_in_no_log(site: Site) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(FRONTS))
-def test_each_frame_passes_at_once_and_who_leaves_ends_the_stream(kind: str, tmp_path: Path) -> None:
+def test_each_frame_passes_at_once_and_leaving_ends_the_stream(kind: str, tmp_path: Path) -> None:
     """A frame is far smaller than a proxy's buffers; the next one is sent when it has arrived."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(60)

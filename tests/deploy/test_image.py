@@ -32,7 +32,7 @@ exec "$@"
 """
 
 
-def test_the_last_stages_come_from_the_base_and_have_no_build_tools() -> None:
+def test_the_last_stages_have_the_base_and_no_build_tools() -> None:
     for name in FINAL:
         runs = [rest for word, rest in stages()[name] if word == "RUN"]
         assert runs
@@ -66,7 +66,7 @@ def test_packages_are_checked_against_the_lock_files() -> None:
         assert re.search(r"-r requirements(-local|-otel|-s3)?-lock\.txt", line)
 
 
-def test_only_what_is_needed_is_copied_and_docker_is_shown_nothing_else() -> None:
+def test_only_needed_files_are_copied_and_shown_to_docker() -> None:
     copied = {rest.split(" ")[0] for word, rest in instructions() if word == "COPY" and "--from" not in rest}
     ignore = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
     assert {line[1:] for line in ignore if line.startswith("!")} == copied
@@ -74,9 +74,7 @@ def test_only_what_is_needed_is_copied_and_docker_is_shown_nothing_else() -> Non
     assert all((ROOT / path).exists() for path in copied)
 
 
-def test_the_server_runs_from_what_is_copied_and_writes_its_data_only(
-    unstarted: Server, tmp_path: Path
-) -> None:
+def test_the_server_runs_from_the_copy_and_writes_its_data_only(unstarted: Server, tmp_path: Path) -> None:
     if subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "true"]).returncode:
         missing("a namespace of mounts", "allow user namespaces")
     code = tmp_path / "opt"

@@ -125,7 +125,7 @@ def service(unstarted: Server) -> Iterator[Service]:
     started.end()
 
 
-def test_the_service_serves_the_socket_and_reload_replaces_its_workers(service: Service) -> None:
+def test_the_service_serves_the_socket_and_reloads_its_workers(service: Service) -> None:
     until(lambda: len(service.workers()) == 2)
     old = service.workers()
     with service.server.person("alice").ask("fake: words tokens=60 delay=0.05") as stream:

@@ -91,7 +91,7 @@ def test_what_a_document_says_cannot_end_its_fence(alice: User) -> None:
     assert "a')x(.pdf" in text
 
 
-def test_the_mark_of_a_fence_cannot_be_computed_from_the_document(alice: User, settings: Any) -> None:
+def test_the_mark_of_a_fence_cannot_be_computed(alice: User, settings: Any) -> None:
     """Otherwise an author could try versions of a document until one has a mark that stands in it."""
     report = document(alice, ["Some text."])
     marks = set()
@@ -135,7 +135,7 @@ def test_parts_are_in_the_order_of_the_documents(alice: User) -> None:
     assert 0 < len(places) <= MAX_PASSAGES
 
 
-def test_a_question_that_matches_nothing_gets_parts_from_all_over(alice: User) -> None:
+def test_a_question_without_a_match_gets_parts_from_all_over(alice: User) -> None:
     made = built(prompt.build_prompt, "", None, "Zusammenfassung", LARGE, {}, [long_report(alice)])
     pages = [each.page for each in made.sent_parts]
     assert len(pages) > 10
@@ -164,7 +164,7 @@ def test_documents_leave_room_for_the_question_and_the_reply(
     assert made.max_tokens >= model.window // 8
 
 
-def test_a_question_that_fills_the_window_is_sent_without_the_text(alice: User) -> None:
+def test_a_question_that_fills_the_window_gets_no_text(alice: User) -> None:
     made = built(prompt.build_prompt, "", None, "margin " * 2_300, SMALL, {}, [long_report(alice)])
     assert told(made)[-1][1].startswith("[document: report.pdf]")
     assert made.sent_parts == ()

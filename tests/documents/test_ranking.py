@@ -76,6 +76,6 @@ def test_words_in_the_middle_of_a_long_question_do_not_count() -> None:
     assert best(f"{some} What is the rent? {others}") is None
 
 
-def test_a_character_that_stands_for_many_does_not_multiply_the_text() -> None:
+def test_a_character_that_expands_does_not_multiply_the_text() -> None:
     assert fold("\ufdfa" * 1_500) != "\ufdfa" * 1_500
     assert all(len(each) <= FOLDED_CHARS for each in Corpus(["\ufdfa" * 1_500])._folded)

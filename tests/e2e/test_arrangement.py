@@ -60,9 +60,7 @@ def test_an_open_conversation_is_archived_tagged_and_taken_back(window: Window, 
     expect(shell.item("Baking").get_by_role("link")).to_be_focused()
 
 
-def test_the_menu_works_where_the_module_of_the_sidebar_cannot_be_loaded(
-    window: Window, server: Server, four
-) -> None:
+def test_the_menu_works_without_the_module_of_the_sidebar(window: Window, server: Server, four) -> None:
     page = window(server, "alice")
     page.route("**/sidebar*.js", lambda route: route.abort())
     page.goto(f"/c/{four[1]}/")

@@ -243,7 +243,7 @@ def test_a_document_alone_gives_the_conversation_its_name(chat: Documents) -> No
     expect(chat.page.locator("#conversations li").first).to_contain_text("report.pdf")
 
 
-def test_a_file_that_another_tab_has_sent_is_named_and_leaves_the_box(chat: Documents) -> None:
+def test_a_file_sent_in_another_tab_is_named_and_leaves(chat: Documents) -> None:
     chat.add(REPORT, NOTES)
     chat.box.fill(question(SHORT, "Well?"))
     chat.page.wait_for_timeout(600)  # the draft is saved

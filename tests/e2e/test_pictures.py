@@ -344,7 +344,7 @@ def test_nothing_of_it_is_loaded_before_it_is_used(window: Window, server: Serve
 
 # Not alice: a sign-in renews the password's hash, which ends the person's other sessions.
 @pytest.mark.parametrize(("name", "loaded"), [("bob", True), ("carol", False)])
-def test_somebody_whose_session_has_ended_signs_in_and_keeps_the_picture(
+def test_after_a_sign_in_again_the_picture_is_kept(
     window: Window, server: Server, name: str, loaded: bool
 ) -> None:
     page = window(server, name)

@@ -125,7 +125,7 @@ def test_the_settings_stand_beside_the_conversations(window: Window, server: Ser
     expect(chat.replies).to_have_count(1)
 
 
-def test_on_a_phone_the_sections_are_a_row_that_shows_the_current_one(window: Window, server: Server) -> None:
+def test_on_a_phone_the_sections_are_a_row_at_the_current_one(window: Window, server: Server) -> None:
     page = window(server, "alice", width=320)
     page.goto("/settings/readings/")
     current, nav = page.locator(".settings-sections [aria-current]"), page.locator(".settings-sections")

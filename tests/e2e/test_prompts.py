@@ -85,7 +85,7 @@ def test_the_menu_of_prompts(chat: ChatPage) -> None:
 
 
 @pytest.mark.parametrize(("late", "name"), [("**/prompt_menu.*.js", "erin"), ("**/prompts/", "root")])
-def test_a_command_that_is_sent_before_the_menu_is_there_waits_for_it(
+def test_a_command_sent_before_the_menu_is_there_waits_for_it(
     window: Window, server: Server, late: str, name: str
 ) -> None:
     chat = ChatPage.open(window, server, name)

@@ -136,7 +136,7 @@ def test_newer_results_keep_the_one_that_is_selected(window: Window, server: Ser
     page.wait_for_url(f"**{wanted}")
 
 
-def test_a_result_on_another_branch_is_in_view_in_a_long_conversation(window: Window, server: Server) -> None:
+def test_a_result_on_another_branch_is_scrolled_into_view(window: Window, server: Server) -> None:
     person = server.person("bob")
     with person.ask("Where it begins") as stream:
         path = f"/c/{stream.to_end().conversation}/messages/"

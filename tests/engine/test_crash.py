@@ -125,7 +125,7 @@ def heartbeats_wait(database: Database, processes: int) -> Iterator[None]:
 
 
 @pytest.mark.postgres
-def test_a_process_that_is_frozen_in_a_transaction_holds_up_nobody(servers) -> None:
+def test_a_process_frozen_in_a_transaction_blocks_nobody(servers) -> None:
     """Or one whose host is gone, of which PostgreSQL may learn after hours."""
     one, two = servers(apart=True), servers(apart=True)
     if one.database.url.startswith("sqlite"):

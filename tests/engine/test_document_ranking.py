@@ -111,7 +111,7 @@ async def test_a_long_document_is_embedded_once_after_its_upload(alice: User, re
         assert sum(map(len, texts(fake))) == 60
 
 
-async def test_nothing_is_sent_at_the_upload_on_a_site_with_other_servers(report: Attachment) -> None:
+async def test_an_upload_sends_nothing_on_a_site_with_other_servers(report: Attachment) -> None:
     report.tokens = document_ranking.LONG_TOKENS
     async with ranking(alone=False) as (made, fake):
         made.on_uploaded(report)

@@ -113,7 +113,7 @@ def test_the_source_of_what_cannot_be_read_stays_as_typed():
     ]
 
 
-def test_a_display_equation_has_a_box_that_scrolls_and_keeps_its_source():
+def test_a_display_equation_scrolls_and_keeps_its_source():
     assert render("\\[ x^2 \\]") == [
         '<p dir="auto"><span class="equation" tabindex="0"><math display="block"><semantics><mrow><msup>'
         '<mi>x</mi><mn>2</mn></msup></mrow><annotation encoding="application/x-tex">x^2</annotation>'
@@ -192,7 +192,7 @@ def test_a_long_equation_stays_source():
     assert equations(f"\\[ x^{{{'1' * MAX_DISPLAY_CHARS}}} \\]") == []
 
 
-def test_a_message_has_so_many_equations_and_the_rest_stays_source():
+def test_beyond_the_limit_equations_stay_source():
     found = equations("$x_1$ " * (MATHS_BUDGET_CHARS // 10))
 
     assert len(found) == MATHS_BUDGET_CHARS // (len("$x_1$") + maths.EQUATION_COST)

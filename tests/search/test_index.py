@@ -163,7 +163,7 @@ def test_texts_stored_together_are_indexed_together() -> None:
     assert len(queries) == (2 if connection.vendor == "sqlite" else 1)
 
 
-def test_a_text_that_is_indexed_stays_as_it_is_while_others_are_added(say: Say) -> None:
+def test_an_indexed_text_stays_while_others_are_added(say: Say) -> None:
     indexed = Message.objects.get(pk=say("one", title="Two"))
     other = Tree(indexed.conversation).message(None, "three")
     other.save()

@@ -127,7 +127,7 @@ def test_a_refused_request_has_its_status_and_no_path(
 
 
 @pytest.mark.parametrize("proxies", ["0", "1"])
-def test_the_trace_of_the_sites_own_proxy_goes_on_and_that_of_others_does_not(
+def test_only_the_trace_of_the_sites_own_proxy_goes_on(
     traced: Callable[..., Server], collector: Collector, proxies: str
 ) -> None:
     server = traced(TRUSTED_PROXY=proxies)

@@ -181,7 +181,7 @@ def test_a_document_that_this_site_has_needs_no_conversion(odt: bytes) -> None:
     assert Attachment.objects.get(owner=cat, name="notes.odt").pages == 1
 
 
-def test_the_files_of_one_conversation_together_count_against_the_quota(
+def test_all_files_of_a_conversation_count_against_the_quota(
     ann: User, talk: Conversation, settings: Any
 ) -> None:
     """Their rows are stored after the last of them has been read."""

@@ -154,7 +154,7 @@ def test_of_open_webui_a_reply_with_a_text_keeps_it() -> None:
     assert texts["a1"] == "254"
 
 
-def test_of_open_webui_tools_are_left_out_and_newer_reasoning_and_tags_are_read() -> None:
+def test_open_webui_tools_are_left_out_and_reasoning_is_read() -> None:
     sent = samples.open_webui(meta={"tags": ["math", "x" * 41, "a\nb", 1]})
     first, second = (sent["chat"]["history"]["messages"][key] for key in ("a1", "a2"))
     call = (

@@ -88,7 +88,7 @@ def test_an_import_goes_on_where_it_was_interrupted(ann: User) -> None:
     assert (job.state, job.stored, Conversation.objects.count()) == (State.DONE, 4, 4)
 
 
-def test_a_dead_processs_import_is_taken_over_once_its_heart_stands_still(ann: User) -> None:
+def test_an_import_is_taken_over_when_its_heartbeat_stops(ann: User) -> None:
     job = uploaded(ann, four())
     assert jobs.claim()
     assert jobs.claim() is None
@@ -113,7 +113,7 @@ def test_a_stopped_import_stores_nothing_more(ann: User) -> None:
     assert job.state == State.STOPPED
 
 
-def test_a_long_conversation_is_stored_in_steps_and_shown_when_it_is_complete(
+def test_a_long_conversation_is_shown_when_all_steps_are_stored(
     ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(storing, "BATCH_MESSAGES", 1)
@@ -204,7 +204,7 @@ def test_an_error_of_ours_ends_the_import(ann: User, monkeypatch: pytest.MonkeyP
     assert "an import failed" in caplog.text
 
 
-def test_an_import_without_its_file_is_left_to_the_machine_that_has_it(ann: User) -> None:
+def test_an_import_is_left_to_the_machine_with_its_file(ann: User) -> None:
     job = uploaded(ann, four())
     uploads.path_of(job.pk).unlink()
     assert not jobs.work(never)

@@ -48,7 +48,7 @@ def test_a_later_export_adds_what_is_new(ann: User) -> None:
     assert ImportJob.objects.latest("created").state == State.REFUSED, "nothing is new any more"
 
 
-def test_a_later_export_leaves_alone_what_was_continued_or_deleted(ann: User) -> None:
+def test_a_later_export_keeps_what_was_continued_or_deleted(ann: User) -> None:
     imported(ann, samples.claude())
     talk = Conversation.objects.get()
     mine = Message.objects.create(conversation=talk, parent_id=talk.active_leaf_id, role="user", text="mine")

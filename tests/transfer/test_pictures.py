@@ -86,7 +86,7 @@ def changed(data: bytes, change: Any) -> bytes:
     return target.getvalue()
 
 
-def test_an_archive_has_each_file_once_and_names_it_with_its_message(ann: User, talk: Conversation) -> None:
+def test_an_archive_has_each_file_once_with_its_message(ann: User, talk: Conversation) -> None:
     with opened(archive(ann)) as found:
         names = [name for name in found.namelist() if name.startswith("attachments/")]
         assert len(names) == 2
@@ -265,7 +265,7 @@ def test_an_import_keeps_to_the_quota(ann: User, talk: Conversation, settings: A
         {"alt": 7},
     ],
 )
-def test_a_picture_that_this_chat_would_not_export_refuses_the_conversation(
+def test_a_picture_of_a_foreign_kind_refuses_the_conversation(
     talk: Conversation, attachment: dict[str, Any]
 ) -> None:
     told = as_json(talk)

@@ -65,7 +65,7 @@ def test_an_export_is_imported_once_by_its_owner_and_by_others(ann: User) -> Non
     assert alone.problem == "known"
 
 
-def test_an_export_of_some_chats_and_one_without_prompts_has_none(ann: User) -> None:
+def test_an_export_of_some_chats_has_no_prompts(ann: User) -> None:
     for only in (None, []):
         with zipfile.ZipFile(BytesIO(archived(ann, only))) as archive:
             assert "prompts.json" not in archive.namelist()

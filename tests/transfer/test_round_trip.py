@@ -170,7 +170,7 @@ def exported(**more: Any) -> dict[str, Any]:
     return as_json(tree.conversation) | more
 
 
-def test_a_conversation_is_known_after_its_import_and_to_its_owner() -> None:
+def test_an_imported_conversation_is_known_to_its_owner() -> None:
     tree = Tree(message_trees.conversation())
     tree.show(tree.grow(None, 2)[-1])
     owner, ann = tree.conversation.user, User.objects.create_user("ann")
@@ -193,7 +193,7 @@ def test_ids_of_the_file_reach_nobody_elses_rows() -> None:
     assert not Message.objects.filter(conversation=victim.conversation, text="overwritten").exists()
 
 
-def test_a_model_that_is_not_offered_is_replaced_for_the_next_question_only() -> None:
+def test_a_missing_model_is_replaced_for_the_next_question_only() -> None:
     sent = exported(model="gpt-4o")
     sent["messages"][1]["model"] = "gpt-4o"
     taken = take(User.objects.create_user("ann"), sent)

@@ -122,7 +122,7 @@ def test_each_break_is_named(loader: MigrationLoader, problem: str) -> None:
     assert problems(of(BREAKING[problem]), loader.project_state()) == [problem]
 
 
-def test_an_index_needs_a_migration_of_its_own_without_a_transaction(loader: MigrationLoader) -> None:
+def test_an_index_needs_a_non_atomic_migration_of_its_own(loader: MigrationLoader) -> None:
     index = AddIndexConcurrently("run", models.Index(fields=["model"], name="some"))
     later = of(ADDITIVE[1], index)
     (problem,) = problems(later, loader.project_state())

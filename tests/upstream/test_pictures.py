@@ -97,7 +97,7 @@ def test_picture_counts_by_its_size(width: int, height: int, tokens: int) -> Non
     assert token_budget.estimate_tokens(message, SEEING) == alone + tokens
 
 
-def test_turns_with_pictures_are_left_out_when_the_window_is_full() -> None:
+def test_turns_with_pictures_are_dropped_from_a_full_window() -> None:
     small = replace(SEEING, window=9_000)
     turns = [message_of("user", ["?", replace(CAT, width=1120, height=1120)]) for _ in range(8)]
     fit = token_budget.fit(turns, small)
@@ -197,7 +197,7 @@ async def test_body_that_is_too_large_is_an_error_that_is_not_retried(fake: Fake
     assert refused.value.kind is ErrorKind.TOO_LONG
 
 
-def test_long_json_with_other_letters_does_not_hold_up_the_event_loop() -> None:
+def test_long_json_does_not_block_the_event_loop() -> None:
     """It took 0.4 s for the largest request with pictures and one letter beyond ASCII."""
     data = {"text": "ü", "url": "A" * 9_000_000}
     started = time.perf_counter()

@@ -112,7 +112,7 @@ def head(session: str) -> bytes:
     ).encode()
 
 
-def test_a_body_of_somebody_who_is_signed_out_is_refused_while_it_arrives(server: Server) -> None:
+def test_a_signed_out_upload_is_refused_while_it_arrives(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port)) as wire:
         wire.settimeout(20)
         wire.sendall(head("nobody" * 5) + b"Content-Length: 2500000\r\n\r\nx")

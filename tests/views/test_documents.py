@@ -71,7 +71,7 @@ def test_a_model_gets_the_text_of_a_pdf_with_the_question(alice: Person, fake: F
     assert state["tokens"] > report["tokens"]
 
 
-def test_an_edit_keeps_and_removes_documents_and_branches_stay_apart(alice: Person, fake: Fake) -> None:
+def test_an_edit_changes_documents_and_branches_stay_apart(alice: Person, fake: Fake) -> None:
     notes, more = (uploaded(alice, f"{name}.txt", name.encode()) for name in ("alpha", "beta"))
     first = asked(alice, "One", attachments=[notes["id"]])
     edit = f"/messages/{first.meta['user_message']}/edit/"

@@ -54,7 +54,7 @@ def test_a_file_is_checked_shown_and_imported(server: Server) -> None:
     assert files(server) == []
 
 
-def test_an_upload_larger_than_a_mebibyte_arrives_and_one_beyond_the_limit_does_not(server: Server) -> None:
+def test_a_large_upload_arrives_and_one_beyond_the_limit_not(server: Server) -> None:
     bob = server.person("bob")
     space = b" " * (2 * MB)
     assert upload(bob, b"[" + space + json.dumps(samples.claude()).encode() + b"]").status_code == 303
@@ -81,7 +81,7 @@ def test_without_a_permit_nothing_is_taken_in(server: Server, how: str) -> None:
     assert files(server) == []
 
 
-def test_a_permit_is_worth_nothing_to_who_is_signed_out_or_disabled(server: Server) -> None:
+def test_a_permit_is_worthless_when_signed_out_or_disabled(server: Server) -> None:
     address = permit(server.person("erin"))
     for name in ("", "dave"):
         answer = upload(server.person(name), b"[{}]", address, Accept="application/json")
@@ -159,7 +159,7 @@ def test_a_person_has_one_upload_at_a_time(server: Server) -> None:
     assert files(server) == []
 
 
-def test_an_upload_that_does_not_tell_its_length_is_limited_as_well(server: Server) -> None:
+def test_an_upload_of_unknown_length_is_limited(server: Server) -> None:
     erin = server.person("erin")
     pieces = (b" " * MB for _ in range(5))
     refused = erin.client.post(permit(erin), content=pieces)

@@ -150,7 +150,7 @@ def test_favourites_are_kept_for_the_person(server: Server) -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["/models/", "/models/parameters/"])
-def test_a_part_of_the_page_that_is_opened_as_a_page_leads_to_the_chat(client: Client, path: str) -> None:
+def test_a_part_of_the_page_opened_as_a_page_leads_to_the_chat(client: Client, path: str) -> None:
     client.force_login(User.objects.create_user("alice"))
     assert client.get(path).status_code == 200
     assert client.get(path, headers={"Sec-Fetch-Mode": "cors"}).status_code == 200

@@ -81,7 +81,7 @@ def test_pictures_stay_in_the_conversation(alice: Person, fake: Fake) -> None:
     assert "I see 1 picture" in again.text
 
 
-def test_model_that_cannot_see_gets_a_line_for_an_earlier_picture(alice: Person, fake: Fake) -> None:
+def test_a_text_model_gets_a_line_for_an_earlier_picture(alice: Person, fake: Fake) -> None:
     cat = uploaded(alice)
     alice.post(cat["url"], {"alt": "a cat"})
     first = asked(alice, "What is this?", model=SEEING, attachments=[cat["id"]])
@@ -128,7 +128,7 @@ def test_unknown_picture_is_refused_and_nothing_is_stored(server: Server, alice:
     asked(alice, "Well?", model=SEEING, attachments=[good["id"]])  # it is still unsent
 
 
-def test_another_persons_picture_cannot_be_edited_into_a_question(server: Server, alice: Person) -> None:
+def test_another_persons_picture_cannot_enter_a_question(server: Server, alice: Person) -> None:
     first = asked(alice, "One", model=SEEING)
     theirs = uploaded(server.person("bob"))["id"]
     body = {"content": "Two", "attachments": [theirs]}
@@ -162,7 +162,7 @@ def test_malformed_lists_are_refused(alice: Person, sent: Any) -> None:
     assert refused(alice.post("/c/", body)) == (400, "malformed")
 
 
-def test_same_key_sends_once_and_another_picture_is_another_command(alice: Person, server: Server) -> None:
+def test_the_same_key_with_another_picture_is_another_command(alice: Person, server: Server) -> None:
     cat, dog = uploaded(alice), uploaded(alice, "dog.jpg", 65)
     key = str(uuid.uuid4())
     body = {"content": "Well?", "model": SEEING, "attachments": [cat["id"]], "client_key": key}

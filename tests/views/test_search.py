@@ -133,7 +133,7 @@ def test_far_from_the_end_a_page_leads_to_the_latest_messages(alice: Person, ser
     assert "Latest messages" not in alice.client.get(talk).text
 
 
-def test_a_message_on_another_branch_is_offered_and_a_get_changes_nothing(alice: Person) -> None:
+def test_another_branch_is_offered_and_a_get_changes_nothing(alice: Person) -> None:
     first = ask(alice, "one")
     talk, question = first["conversation"], first["user_message"]
     ask(alice, "two", f"/messages/{question}/edit/")

@@ -46,7 +46,7 @@ def test_closing_it_deletes_its_rows_and_keeps_its_usage(alice: Person, chat: st
     assert alice.post(f"/c/{chat}/undelete/").status_code == 404
 
 
-def test_closing_it_stops_the_reply_and_leaves_the_rest_to_the_sweep(alice: Person, database) -> None:
+def test_closing_it_stops_the_reply_and_the_sweep_does_the_rest(alice: Person, database) -> None:
     with alice.ask("fake: words tokens=2000 delay=0.05", temporary=True) as stream:
         stream.until(10)
         assert alice.post(f"/c/{stream.conversation}/delete/").status_code == 200

@@ -46,7 +46,7 @@ def test_gaps_and_rate_are_those_between_pieces_of_text() -> None:
     assert stream.gaps(1.4, 2.6) == [0.5, 0.5]
 
 
-def test_part_of_the_text_that_came_within_a_time_is_measured_in_characters() -> None:
+def test_the_part_of_a_text_within_a_time_is_in_characters() -> None:
     stream = Transcript(sent=0.0, text="one two three ", arrivals=[1.0, 1.5, 3.0], lengths=[4, 4, 6])
     assert stream.part(1.2, 3.0) == 10 / 14
     assert stream.part(3.1, 9.0) == 0

@@ -72,7 +72,7 @@ def test_pinned_ones_come_first_and_the_last_pinned_first(page: Client, alice: U
     assert older.groups == []
 
 
-def test_several_are_changed_at_once_and_missing_ones_are_left_out(page: Client, alice: User) -> None:
+def test_several_are_changed_at_once_without_missing_ones(page: Client, alice: User) -> None:
     rows = made(alice, "1", "2", "3")
     change(page, "delete", rows[0])
     strangers = made(User.objects.create_user("bob"), "his")

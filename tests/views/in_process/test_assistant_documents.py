@@ -400,7 +400,7 @@ def test_documents_of_a_published_assistant_outlive_its_owner(alice: User, staff
 
 
 @pytest.mark.parametrize("what", ["document", "picture"])
-def test_the_pruning_of_an_older_version_deletes_no_file_of_an_assistant(
+def test_an_older_versions_pruning_keeps_an_assistants_files(
     alice: User, rules: Attachment, what: str
 ) -> None:
     """It takes an attachment without a message for one that was never sent, and knows no other table."""

@@ -96,7 +96,7 @@ def test_one_picture_comes_with_a_form(page: Client) -> None:
     assert not Attachment.objects.exists()
 
 
-def test_a_picture_comes_beside_as_many_documents_as_there_may_be(page: Client, alice: User) -> None:
+def test_a_picture_fits_beside_the_most_documents(page: Client, alice: User) -> None:
     documents = [SimpleUploadedFile(f"{n}.txt", b"Chess has %d kings." % n) for n in range(MAX_DOCUMENTS)]
     answer = page.post(PAGES, form(image_file=photo(), file=documents), **HTML)
     assert answer.status_code == 303, answer.content

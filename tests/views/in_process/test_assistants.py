@@ -241,7 +241,7 @@ def test_publication_reaches_everybody_or_a_group(alice: User, bob: User, staff:
     assert system_of(plan(alice, conversation=talk.pk)) == "Talk like a pirate to alice."
 
 
-def test_a_publication_while_the_former_one_ends_reaches_its_groups(staff: User) -> None:
+def test_a_publication_while_another_ends_reaches_its_groups(staff: User) -> None:
     mine, few = library.create(staff, PIRATE), Group.objects.create(name="few")
     to_few: dict[str, Any] = {"everybody": False, "groups": [few.pk]}
     publication.publish(staff, mine.pk, **to_few)
@@ -294,7 +294,7 @@ def published(staff: User) -> Assistant:
     return made
 
 
-def test_without_the_right_a_published_assistant_cannot_be_changed(
+def test_changing_a_published_assistant_needs_the_permission(
     published: Assistant, staff: User, client: Client
 ) -> None:
     """Otherwise it would give everybody instructions that nobody was allowed to publish."""

@@ -25,7 +25,7 @@ def upload(page: Client, content: bytes, name: str = "photo.jpg", **headers: str
     return page.post("/attachments/", {"file": file}, **{**JSON, **headers})
 
 
-def test_a_picture_is_stored_by_the_hash_of_its_new_bytes_and_sent_back(page: Client, folder: Path) -> None:
+def test_a_picture_is_stored_by_the_hash_of_its_new_bytes(page: Client, folder: Path) -> None:
     answer = upload(page, pictures.jpeg(300, 200))
     assert answer.status_code == 201, answer.content
     told = answer.json()

@@ -159,9 +159,7 @@ def test_a_fork_is_the_path_to_a_message(page: Client, alice: User, tree: Tree) 
     assert page.post(f"/messages/{tree.keys['B1']}/fork/", {}).status_code == 303
 
 
-def test_a_fork_shows_models_and_thumbs_and_counts_no_usage_again(
-    page: Client, alice: User, tree: Tree
-) -> None:
+def test_a_fork_shows_models_and_feedback_and_adds_no_usage(page: Client, alice: User, tree: Tree) -> None:
     Message.objects.filter(pk=tree.keys["A1"]).update(model="@cf/meta/llama")
     Feedback.objects.create(message_id=tree.keys["A1"], user=alice, up=False, reason="wrong")
     Run.objects.filter(pk=live_run(tree, "A1").pk).update(status="complete", finished=timezone.now())

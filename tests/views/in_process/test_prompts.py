@@ -208,7 +208,7 @@ def test_who_may_publish_ends_the_publication_of_others(alice: User, office: Cli
     assert post(office, f"{LIST}{uuid.uuid4()}/withdraw/", {}).status_code == 404
 
 
-def test_who_may_no_longer_publish_does_not_change_what_is_published(manager: User, office: Client) -> None:
+def test_a_former_publisher_cannot_change_what_is_published(manager: User, office: Client) -> None:
     key = saved(office, audience="everybody")
     manager.user_permissions.clear()
     assert post(office, f"{LIST}{key}/", LETTER | {"text": "other"}).status_code == 409

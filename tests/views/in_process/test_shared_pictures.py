@@ -111,7 +111,7 @@ def test_a_fork_has_the_pictures_with_their_names(alice: User, talk: Conversatio
     assert {each.message.parent_id is None for each in copied if each.message} == {True, False}
 
 
-def test_a_reader_who_continues_gets_the_shared_pictures_as_their_own(
+def test_a_reader_who_continues_owns_the_shared_pictures(
     client: Client, shared: str, first: Attachment
 ) -> None:
     bob = User.objects.create_user("bob")

@@ -146,7 +146,7 @@ def edited(talk: Conversation) -> Message:
     return Message.objects.create(conversation=talk, parent=question, role="assistant", text="Air.")
 
 
-def test_the_title_tells_nothing_of_another_version_of_the_first_question(
+def test_the_title_is_not_of_another_version_of_the_question(
     hers: Client, reply: Message, edited: Message
 ) -> None:
     """A title is made of the first question, and an edit does not change it."""
@@ -177,7 +177,7 @@ def test_a_title_that_is_too_long_is_refused(hers: Client, reply: Message) -> No
     assert not SharedLink.objects.exists()
 
 
-def test_a_deleted_version_of_the_first_question_still_is_the_one_of_the_title(
+def test_a_deleted_first_question_is_still_the_one_of_the_title(
     hers: Client, talk: Conversation, edited: Message
 ) -> None:
     first = talk.messages.filter(parent=None).earliest("created")
@@ -254,7 +254,7 @@ DELETIONS: dict[str, Callable[[Message], Any]] = {
 
 @pytest.mark.parametrize("deletion", DELETIONS)
 @pytest.mark.parametrize("shared_first", [True, False])
-def test_a_link_that_is_made_during_a_deletion_does_not_outlive_it(
+def test_a_link_made_during_a_deletion_does_not_outlive_it(
     deletion: str, shared_first: bool, alice: User, reply: Message
 ) -> None:
     """Interleave both: on PostgreSQL neither sees the other's uncommitted rows."""

@@ -56,6 +56,7 @@ import whitenoise.storage  # noqa: F401
 import chat.rendering
 import chat.upstream
 import chat.wire
+from tests.support.compiled_modules import CompiledModules
 
 UNUSED = {"chat.upstream.routing.redis_rate_limiter"}  # loads redis, which only a server with REDIS_URL does
 
@@ -63,5 +64,7 @@ for package in (chat.wire, chat.rendering, chat.upstream):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if module.name not in UNUSED:
             importlib.import_module(module.name)
+
+CompiledModules("axes", "chat", "chatsite", "django.contrib", "django.templatetags").install()
 
 gc.freeze()  # else each server goes through all of it again whenever it collects garbage

@@ -23,7 +23,7 @@ from chat.models.user import User
 from chatsite.proxies import forwarded_for, without_port
 
 ADDRESS_LIMIT = 300  # failed logins from one address, of all names together, within AXES_COOLOFF_TIME
-LONGEST_NAME = 255  # characters; width of the `username` column of AccessAttempt
+MAX_LOGIN_CHARS = 255  # characters; width of the `username` column of AccessAttempt
 LOG_IN, CONFIRMATION = "name:", "session:"  # prefixes of the names that failures are counted under
 
 # Probes and scrapers call these addresses beside the proxies, so the header is rightly missing there.
@@ -144,7 +144,7 @@ def throttled_name(request: HttpRequest | None, credentials: dict[str, Any] | No
         return CONFIRMATION + hashlib.sha256(key.encode()).hexdigest()
     login = str((credentials or {}).get("username") or "").replace("\0", "")
     account = User.objects.by_login(login)
-    return (LOG_IN + (account.username if account else login).lower())[:LONGEST_NAME]
+    return (LOG_IN + (account.username if account else login).lower())[:MAX_LOGIN_CHARS]
 
 
 def forget_failures(request: HttpRequest, account: User) -> None:

@@ -24,11 +24,11 @@ from .requester import requester
 
 P = ParamSpec("P")
 T = TypeVar("T")
-THREADS = 4
+REQUEST_THREADS = 4
 LONGEST_REST_SECONDS = 1.0
 IDLE_TRANSACTION_SECONDS = 10  # less than the silence after which a process counts as dead
-LANGUAGES = len(settings.LANGUAGES)
-CONNECTION_ERRORS = (OperationalError, InterfaceError)
+LANGUAGE_COUNT = len(settings.LANGUAGES)
+DATABASE_CONNECTION_ERRORS = (OperationalError, InterfaceError)
 """Raised by Django when the database is unreachable or busy, as opposed to a wrong statement."""
 IDLE_TRANSACTION_ENDED = "25P03"  # https://www.postgresql.org/docs/current/errcodes-appendix.html
 
@@ -58,7 +58,7 @@ class DatabaseExecutor:
 
         A language that it activates, such as the one that the request's user chose, is then the caller's.
         """
-        before = language = translation.get_language() if LANGUAGES > 1 else None
+        before = language = translation.get_language() if LANGUAGE_COUNT > 1 else None
         asked = time.perf_counter()
 
         def call() -> T:
@@ -129,7 +129,7 @@ def _reconnecting(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
 
 def is_connection_error(error: Exception) -> bool:
     """Return True if the database is to blame, and not the statement: the same may succeed later."""
-    if isinstance(error, CONNECTION_ERRORS):
+    if isinstance(error, DATABASE_CONNECTION_ERRORS):
         return True
     # Django has it as an `InternalError`, which a damaged index raises too.
     return getattr(error.__cause__, "sqlstate", None) == IDLE_TRANSACTION_ENDED
@@ -173,5 +173,5 @@ def short_transaction() -> Iterator[None]:
     time.sleep(min(time.monotonic() - started, LONGEST_REST_SECONDS))
 
 
-run_in_db = DatabaseExecutor("db", THREADS)
+run_in_db = DatabaseExecutor("db", REQUEST_THREADS)
 _one_writer = threading.Lock()

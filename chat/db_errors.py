@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from .exceptions import RequestError
 
-RETRY_SECONDS = 5
+OUTAGE_RETRY_SECONDS = 5
 
 logger = logging.getLogger(__name__)
 damage_seen = threading.Event()
@@ -28,7 +28,7 @@ class Outage(Enum):
     DAMAGED = "database damaged"
 
 
-MESSAGES = {
+OUTAGE_MESSAGES = {
     Outage.AWAY: gettext_noop("The database can’t be reached right now. Try again soon."),
     Outage.SILENT: gettext_noop("The database isn’t responding right now. Try again soon."),
     Outage.BUSY: gettext_noop("The database is too busy right now. Try again soon."),
@@ -42,13 +42,13 @@ MESSAGES = {
         "The database is damaged. Ask your administrator to restore it from a backup."
     ),
 }
-CODES = {
+OUTAGE_CODES = {
     Outage.FULL: "storage_full",
     Outage.UNWRITABLE: "storage_unwritable",
     Outage.DAMAGED: "storage_damaged",
 }
 # Primary result codes: https://www.sqlite.org/rescode.html. All others are the statement's fault.
-SQLITE = {
+SQLITE_OUTAGES = {
     3: Outage.UNWRITABLE,  # PERM
     5: Outage.BUSY,
     6: Outage.BUSY,  # LOCKED
@@ -62,7 +62,7 @@ SQLITE = {
     26: Outage.DAMAGED,  # NOTADB
 }
 # https://www.postgresql.org/docs/current/errcodes-appendix.html
-POSTGRES = {
+POSTGRES_OUTAGES = {
     "25006": Outage.UNWRITABLE,  # a standby that is not promoted yet
     "25P03": Outage.AWAY,  # it has ended a transaction that was idle for too long
     "40001": Outage.BUSY,
@@ -80,8 +80,8 @@ class DatabaseUnavailable(RequestError):
     status = 503
 
     def __init__(self, outage: Outage) -> None:
-        super().__init__(gettext(MESSAGES[outage]), retry_after=RETRY_SECONDS)
-        self.code = CODES.get(outage, "unavailable")
+        super().__init__(gettext(OUTAGE_MESSAGES[outage]), retry_after=OUTAGE_RETRY_SECONDS)
+        self.code = OUTAGE_CODES.get(outage, "unavailable")
         self.outage = outage
 
 
@@ -91,10 +91,10 @@ def outage_of(error: BaseException) -> Outage | None:
         return None
     cause = error.__cause__
     if (code := getattr(cause, "sqlite_errorcode", None)) is not None:
-        return SQLITE.get(code & 0xFF)
+        return SQLITE_OUTAGES.get(code & 0xFF)
     if state := getattr(cause, "sqlstate", None):
         lost = isinstance(error, OperationalError)
-        return POSTGRES.get(state, Outage.AWAY if lost else None)
+        return POSTGRES_OUTAGES.get(state, Outage.AWAY if lost else None)
     return Outage.AWAY if isinstance(error, OperationalError | InterfaceError) else None
 
 

@@ -6,7 +6,7 @@ from typing import Protocol
 from django.http import StreamingHttpResponse
 
 # No cache, proxy or middleware may keep, buffer, change or compress the frames.
-HEADERS = {
+STREAM_HEADERS = {
     "Cache-Control": "no-cache, no-transform",
     "X-Accel-Buffering": "no",
     "Content-Encoding": "identity",
@@ -40,7 +40,7 @@ class EventStreamResponse(StreamingHttpResponse):
 
     def __init__(self, frames: AsyncGenerator[bytes, None], headers: Mapping[str, str]) -> None:
         self._frames = frames
-        super().__init__(frames, content_type="text/event-stream", headers={**HEADERS, **headers})
+        super().__init__(frames, content_type="text/event-stream", headers={**STREAM_HEADERS, **headers})
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self._frames

@@ -20,7 +20,7 @@ from django.utils import translation
 
 P = ParamSpec("P")
 T = TypeVar("T")
-THREADS = 8  # for as many users at the same time; a thread is started when it is first needed
+FAIR_THREADS = 8  # for as many users at the same time; a thread is started when it is first needed
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class _Work:
 class FairExecutor:
     """A thread pool with one queue per user: round-robin, at most one thread each. Thread-safe."""
 
-    def __init__(self, name: str, threads: int = THREADS) -> None:
+    def __init__(self, name: str, threads: int = FAIR_THREADS) -> None:
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._lock = threading.Lock()

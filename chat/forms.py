@@ -24,7 +24,7 @@ from chat.models.role import Role, flags_of
 from chat.models.user import User
 
 LONGEST_PASSWORD = 1024  # characters; limits the request, because the hash costs the same for any length
-TAKEN = _("Another account already uses this email address.")
+EMAIL_TAKEN = _("Another account already uses this email address.")
 GONE = _("One of these keys is no longer valid. Choose again.")
 LAST_ADMINISTRATOR = _("This is the last administrator who can sign in. Add another one first.")
 ABOUT_ROLE = {
@@ -66,7 +66,7 @@ class UniqueEmailMixin(forms.BaseModelForm):
         email: str = self.cleaned_data["email"]
         others = User.objects.exclude(pk=self.instance.pk).alias(address=Lower("email"))
         if email and others.filter(address=Lower(Value(email))).exists():
-            raise ValidationError(TAKEN, code="unique")
+            raise ValidationError(EMAIL_TAKEN, code="unique")
         return email
 
 

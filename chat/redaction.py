@@ -20,7 +20,7 @@ LONG_SECRET_CHARS = 16  # from this length on, parts of a secret are redacted as
 PLAIN_PART_CHARS = 8
 BASE64_PART_CHARS = 11  # encode eight bytes
 ENCODED_PART_CHARS = 16  # encode eight bytes in hexadecimal, and at least five if percent-encoded
-MARK = "…"
+REDACTION_MARK = "…"
 BETWEEN = str.maketrans("", "", string.whitespace + "\0\"'`\\+…\u200b\u200c\u200d\ufeff")
 
 
@@ -108,7 +108,7 @@ def _marked(text: str, hits: list[int]) -> Iterator[str]:
         joined = last is not None and all(ord(each) in BETWEEN for each in text[last + 1 : place])
         if not joined:
             yield text[after:place]
-            yield MARK
+            yield REDACTION_MARK
         after, last = place + 1, place
     yield text[after:]
 

@@ -52,8 +52,8 @@ class NameConverter(PathConverter):
 
 register_converter(NameConverter, "name")
 app_name = "chat"
-ACCOUNT = "client/v4/accounts/<str:account>/ai/"  # any account id: the API key identifies the user
-SHARED = "s/<str:token>/attachments/"
+WORKERS_AI_PREFIX = "client/v4/accounts/<str:account>/ai/"  # any account id: the API key identifies the user
+SHARED_ATTACHMENTS_PREFIX = "s/<str:token>/attachments/"
 urlpatterns = [
     path("runs/<uuid:run>/stream/", runs.stream, name="stream"),
     path("runs/<uuid:run>/stop/", runs.stop, name="stop"),
@@ -85,7 +85,9 @@ urlpatterns = [
     path("messages/<uuid:message>/undelete/", branches.undelete, name="undelete_message"),
     path("messages/<uuid:message>/share/", shared_links.share, name="share"),
     path("s/<str:token>/", shared_pages.shared, name="shared"),
-    path(f"{SHARED}<uuid:attachment>/", shared_pages.shared_picture, name="shared_picture"),
+    path(
+        f"{SHARED_ATTACHMENTS_PREFIX}<uuid:attachment>/", shared_pages.shared_picture, name="shared_picture"
+    ),
     path(
         "s/<str:token>/attachments/<uuid:document>/text/",
         shared_pages.shared_document,
@@ -145,12 +147,12 @@ urlpatterns = [
     path("v1/export", conversations_api.everything, name="api_export"),
     path("v1/models", openai.models, name="openai_models"),
     path("v1/models/<name:model>", openai.model, name="openai_model"),
-    path(f"{ACCOUNT}run", workers_ai.run_named, name="ai_run_named"),
-    path(f"{ACCOUNT}run/<name:model>", workers_ai.run, name="ai_run"),
-    path(f"{ACCOUNT}v1/chat/completions", openai.chat_completions, name="ai_chat_completions"),
-    path(f"{ACCOUNT}models/search", model_search.search, name="ai_models"),
-    path(f"{ACCOUNT}models/schema", model_search.schema, name="ai_schema"),
-    path(f"{ACCOUNT}finetunes", model_search.finetunes, name="ai_finetunes"),
+    path(f"{WORKERS_AI_PREFIX}run", workers_ai.run_named, name="ai_run_named"),
+    path(f"{WORKERS_AI_PREFIX}run/<name:model>", workers_ai.run, name="ai_run"),
+    path(f"{WORKERS_AI_PREFIX}v1/chat/completions", openai.chat_completions, name="ai_chat_completions"),
+    path(f"{WORKERS_AI_PREFIX}models/search", model_search.search, name="ai_models"),
+    path(f"{WORKERS_AI_PREFIX}models/schema", model_search.schema, name="ai_schema"),
+    path(f"{WORKERS_AI_PREFIX}finetunes", model_search.finetunes, name="ai_finetunes"),
     path("client/v4/user/tokens/verify", tokens.verify, name="verify_token"),
     path("client/v4/accounts/<str:account>/tokens/verify", tokens.verify, name="verify_account_token"),
     path("healthz", health.alive, name="healthz"),

@@ -22,7 +22,7 @@ handle = Handler()
 # 100 open streams had 102 threads; with these shared ones they have 6. Views that stream do their database
 # work in the engine's threads. The administration and the accounts, which may keep a thread busy, get a
 # thread per request.
-SHARED = [ThreadPoolExecutor(1, thread_name_prefix=f"requests-{number}") for number in range(4)]
+SHARED_THREADS = [ThreadPoolExecutor(1, thread_name_prefix=f"requests-{number}") for number in range(4)]
 OWN_THREAD = ("/admin/", "/accounts/")
 
 
@@ -37,7 +37,7 @@ async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
     if scope["path"].startswith(OWN_THREAD):
         await handle(scope, receive, send)
     else:
-        idlest = min(SHARED, key=lambda pool: pool._work_queue.qsize())
+        idlest = min(SHARED_THREADS, key=lambda pool: pool._work_queue.qsize())
         async with ThreadSensitiveContext(executor=idlest):
             await handle.without_threads(scope, receive, send)
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from chat.attachments.problems import StorageUnavailable
 from chat.attachments.receiving import (
     FILE,
-    UNREADABLE,
+    UPLOAD_ERRORS,
     AttachmentUploadHandler,
     file_fields,
     is_form_with_files,
@@ -67,7 +67,7 @@ def _read(request: HttpRequest) -> HttpResponse | None:
         return refuse(request, 413, attachments.too_large(), code="attachment_too_large")
     except TooManyFilesSent:
         return refuse(request, 400, _too_many(request.attachment_form))  # type: ignore[attr-defined]
-    except UNREADABLE:
+    except UPLOAD_ERRORS:
         return refuse(request, 400)
     except StorageUnavailable as error:
         return refuse(request, error.status, error.message, code=error.code, retry_after=error.retry_after)

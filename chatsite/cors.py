@@ -4,7 +4,7 @@ https://fetch.spec.whatwg.org/#http-cors-protocol
 """
 
 URLS = r"^/(v1|client/v4)(/|$)"  # these accept API keys and no cookies, so no page acts with a user's session
-METHODS = ("GET", "HEAD", "POST", "OPTIONS")
+ALLOWED_METHODS = ("GET", "HEAD", "POST", "OPTIONS")
 PREFLIGHT_SECONDS = 86_400
 
 # Cloudflare's per-call settings of an AI Gateway.

@@ -1,8 +1,8 @@
 """Read the settings from the environment and from a `.env` file beside manage.py; the environment wins.
 
-Every reader registers its setting's name in `NAMES`, so that a test can compare it with the documentation.
-An invalid value raises `EnvError`, whose text is a whole sentence for the person who starts the server.
-An empty value counts as not set, because that is what `NAME=` means in a compose file.
+Every reader registers its setting's name in `SETTING_NAMES`, so that a test can compare it with the
+documentation. An invalid value raises `EnvError`, whose text is a whole sentence for the person who starts
+the server. An empty value counts as not set, because that is what `NAME=` means in a compose file.
 
 The library environs was tried instead. It reads `yes` as true and `1_000` as a number, takes an empty value
 for a value, lets NAME_FILE override NAME silently, ends with a traceback at a file that is not text, and its
@@ -19,10 +19,10 @@ from chatsite import env_file
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-FILE = BASE_DIR / ".env"
+ENV_FILE = BASE_DIR / ".env"
 """The path of the `.env` file; the tests change it, so that they never use a developer's account."""
 
-NAMES: dict[str, str] = {}
+SETTING_NAMES: dict[str, str] = {}
 """The default, as text, by name of each setting that was read."""
 
 
@@ -33,7 +33,7 @@ _ADDRESS = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9.-]+)
 # An instance of AI Search, perhaps with its namespace, and a name to show for it.
 _INSTANCE = re.compile(r"((?:[A-Za-z0-9_-]{1,64}/)?[A-Za-z0-9_-]{1,64})(?:=([^\s=][^=]{0,79}))?")
 _MODEL_ID = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._:/+@-]{0,199}")
-WINDOW = 128_000  # tokens, for a model listed without its window
+DEFAULT_WINDOW_TOKENS = 128_000  # tokens, for a model listed without its window
 
 
 class EnvError(Exception):
@@ -53,16 +53,16 @@ def _file_values(path: Path) -> dict[str, str]:
 
 
 def _read(name: str, default: str = "") -> str:
-    NAMES[name] = default
+    SETTING_NAMES[name] = default
     value = os.environ.get(name)
     if value is None:
-        value = _file_values(FILE).get(name)
+        value = _file_values(ENV_FILE).get(name)
     return (value or "").strip() or default
 
 
 def export(prefix: str) -> None:
     """Put the values of `.env` whose names begin so into the environment, for a library that reads it."""
-    for name, value in _file_values(FILE).items():
+    for name, value in _file_values(ENV_FILE).items():
         if name.startswith(prefix) and value:
             os.environ.setdefault(name, value)
 
@@ -146,7 +146,7 @@ def prices(name: str) -> tuple[float, float] | None:
 
 
 def models(name: str) -> list[tuple[str, int]]:
-    """Return models as (name on its server, window in tokens), from `name=window` or `name` with `WINDOW`."""
+    """Return models as (name on its server, window in tokens), from `name=window` or a `name` alone."""
     return [_model(name, part) for part in listing(name)]
 
 
@@ -156,7 +156,7 @@ def _model(name: str, text: str) -> tuple[str, int]:
         raise EnvError(
             f"{name} lists {text!r}: write a model's name, or name=128000 with its window in tokens."
         )
-    return found[1], int(found[2] or WINDOW)
+    return found[1], int(found[2] or DEFAULT_WINDOW_TOKENS)
 
 
 def instances(name: str) -> list[tuple[str, str]]:

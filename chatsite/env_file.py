@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
-_QUOTED = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:#.*)?""")
-_ESCAPED = re.compile(r"""\\([\\'"])""")
+_QUOTED_VALUE = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:#.*)?""")
+_ESCAPED_QUOTE = re.compile(r"""\\([\\'"])""")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
@@ -32,7 +32,7 @@ def _pair(number: int, line: str) -> tuple[str, str]:
     name, value = found.groups()
     if not value.startswith(("'", '"')):
         return name, _COMMENT.sub("", value).rstrip()
-    quoted = _QUOTED.fullmatch(value)
+    quoted = _QUOTED_VALUE.fullmatch(value)
     if not quoted:
         raise ValueError(f"the quotation marks in line {number} do not close")
-    return name, _ESCAPED.sub(r"\1", quoted[1] if quoted[1] is not None else quoted[2])
+    return name, _ESCAPED_QUOTE.sub(r"\1", quoted[1] if quoted[1] is not None else quoted[2])

@@ -9,9 +9,11 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-WAITING = "Another process is preparing the database. Waiting for it."
-MIGRATIONS = 1_667_785_076  # "chat" in ASCII: the key of the advisory lock; keys are local to a database
-POLL_SECONDS = 0.2
+WAITING_FOR_DATABASE = "Another process is preparing the database. Waiting for it."
+MIGRATIONS_LOCK_KEY = (
+    1_667_785_076  # "chat" in ASCII: the key of the advisory lock; keys are local to a database
+)
+LOCK_POLL_SECONDS = 0.2
 
 
 @contextmanager
@@ -41,12 +43,12 @@ def migrating(connection: Any) -> Iterator[None]:
     connections hold on it.
     """
     if connection.vendor == "postgresql":
-        with _advisory(connection, MIGRATIONS):
+        with _advisory(connection, MIGRATIONS_LOCK_KEY):
             yield
         return
     path = str(connection.settings_dict["NAME"])
     in_memory = ":memory:" in path or "mode=memory" in path
-    lock = nullcontext() if in_memory else exclusive(Path(f"{path}.migrate-lock"), WAITING)
+    lock = nullcontext() if in_memory else exclusive(Path(f"{path}.migrate-lock"), WAITING_FOR_DATABASE)
     with lock:
         yield
 
@@ -55,10 +57,10 @@ def migrating(connection: Any) -> Iterator[None]:
 def _advisory(connection: Any, key: int) -> Iterator[None]:
     with connection.cursor() as cursor:
         if not _try(cursor, key):
-            _say(WAITING)
+            _say(WAITING_FOR_DATABASE)
             # Not pg_advisory_lock: the holder's CREATE INDEX CONCURRENTLY waits for each statement that runs.
             while not _try(cursor, key):
-                time.sleep(POLL_SECONDS)
+                time.sleep(LOCK_POLL_SECONDS)
     try:
         yield
     finally:

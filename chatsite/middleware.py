@@ -57,7 +57,7 @@ class RequestIdMiddleware(SyncAndAsyncMiddleware):
         return self._tell(await self.get_response(request), chosen)
 
     def _choose(self, request: HttpRequest) -> str:
-        chosen: str = getattr(request, "scope", {}).get(request_id.SCOPE_KEY, "")
+        chosen: str = getattr(request, "scope", {}).get(request_id.REQUEST_ID_SCOPE_KEY, "")
         if not chosen:
             sent = request.headers.get(request_id.HEADER, "")
             chosen = request_id.choose(sent, trusted=settings.TRUSTED_PROXY > 0)
@@ -93,7 +93,7 @@ class TraceMiddleware(SyncAndAsyncMiddleware):
         return self.get_response(request)
 
     async def _acall(self, request: HttpRequest) -> HttpResponseBase:
-        span = getattr(request, "scope", {}).get(tracing.SCOPE_KEY)
+        span = getattr(request, "scope", {}).get(tracing.SPAN_SCOPE_KEY)
         if span is None:
             return await self.get_response(request)
         tracing.context.set(span.context)

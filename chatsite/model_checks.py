@@ -134,7 +134,7 @@ def check_listed_models() -> Iterable[tuple[str, str]]:
         )
     for name in sorted({name for name in instances if instances.count(name) > 1}):
         yield f"AI_SEARCH_INSTANCES lists {name!r} twice.", "Name each instance once."
-    for name in [name for name in names if name.startswith(ai_search.PREFIX)]:
+    for name in [name for name in names if name.startswith(ai_search.MODEL_ID_PREFIX)]:
         yield (
             f"{name!r} is listed as a model of others.",
             "Names that begin with ai-search/ are those of AI_SEARCH_INSTANCES.",
@@ -212,7 +212,7 @@ def _offered_models(wanted: str = "") -> list[str]:
         return []
     models = [model.id for model in catalog.bundled()] if settings.CLOUDFLARE_ACCOUNT_ID else []
     models += [name for name, _ in settings.GATEWAY_MODELS + settings.OPENAI_MODELS]
-    models += [ai_search.PREFIX + address for address, _ in settings.AI_SEARCH_INSTANCES]
+    models += [ai_search.MODEL_ID_PREFIX + address for address, _ in settings.AI_SEARCH_INSTANCES]
     if settings.CLOUDFLARE_ACCOUNT_ID and not {settings.DEFAULT_MODEL, wanted} - {""} <= set(models):
         models += _fetched_models()
     if settings.LOCAL_MODEL or not models:

@@ -13,7 +13,7 @@ CSP = (
     "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 TRUSTED_TYPES = "require-trusted-types-for 'script'; trusted-types server-html"
-HEADERS = {
+SECURITY_HEADERS = {
     "Content-Security-Policy": f"{CSP}; frame-src 'self'; {TRUSTED_TYPES}",  # frames: previews of code
     "Permissions-Policy": "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), "
     "magnetometer=(), microphone=(), midi=(), payment=(), usb=(), browsing-topics=()",
@@ -27,7 +27,7 @@ STATIC_FILE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-ADMIN_HEADERS = HEADERS | {"Content-Security-Policy": CSP}
+ADMIN_HEADERS = SECURITY_HEADERS | {"Content-Security-Policy": CSP}
 
 
 class ResponseHeadersMiddleware(SyncAndAsyncMiddleware):
@@ -61,7 +61,7 @@ def _headers_for(request: HttpRequest, response: HttpResponseBase) -> dict[str, 
     if request.path_info.startswith(settings.STATIC_URL) and response.status_code < 400:
         return STATIC_FILE_HEADERS
     trusted = getattr(response, "trusted_types", not is_of_admin(request))
-    return HEADERS if trusted else ADMIN_HEADERS
+    return SECURITY_HEADERS if trusted else ADMIN_HEADERS
 
 
 def is_of_admin(request: HttpRequest) -> bool:

@@ -14,7 +14,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from chatsite.storage import StaticStorage
 
-MANIFEST = f"{settings.STATIC_URL}{StaticStorage.manifest_name}"  # lists every file; no browser needs it
+MANIFEST_URL = f"{settings.STATIC_URL}{StaticStorage.manifest_name}"  # lists every file; no browser needs it
 
 
 class StaticMiddleware(WhiteNoiseMiddleware):
@@ -38,7 +38,7 @@ class StaticMiddleware(WhiteNoiseMiddleware):
             super().add_files(root, prefix)
 
     def find_file(self, url: str) -> Any:
-        return None if url == MANIFEST else super().find_file(url) or self._find_collected(url)
+        return None if url == MANIFEST_URL else super().find_file(url) or self._find_collected(url)
 
     def _find_collected(self, url: str) -> Any:
         """Return a collected file, None if there is none.

@@ -30,7 +30,7 @@ IMPORTS = (
 )
 
 
-SOURCES = "sources"  # in the manifest: the digest of what was collected
+SOURCES_KEY = "sources"  # in the manifest: the digest of what was collected
 
 
 def sources_digest() -> str:
@@ -51,7 +51,7 @@ def collected_digest() -> str | None:
         manifest = json.loads((Path(settings.STATIC_ROOT) / StaticStorage.manifest_name).read_bytes())
     except (OSError, ValueError):
         return None
-    return manifest.get(SOURCES) if isinstance(manifest, dict) else None
+    return manifest.get(SOURCES_KEY) if isinstance(manifest, dict) else None
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):
@@ -68,7 +68,7 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
         """Save the manifest with the digest of the sources, for the next start to compare."""
         super().save_manifest()
         file = Path(self.manifest_storage.path(self.manifest_name))
-        file.write_text(json.dumps(json.loads(file.read_bytes()) | {SOURCES: sources_digest()}), "utf-8")
+        file.write_text(json.dumps(json.loads(file.read_bytes()) | {SOURCES_KEY: sources_digest()}), "utf-8")
 
     def save(self, name: str, content: Any, max_length: int | None = None) -> str:
         """Save the copy without a hash in its name, for tools. Browsers get the one of `post_process`."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.backup.archive import MANIFEST, Archive, ArchiveWriter, BackupError, Manifest
+from chat.backup.archive import MANIFEST_FILE, Archive, ArchiveWriter, BackupError, Manifest
 from tests.support.databases import Database, Template, clean_environment
 from tests.support.databases import on_postgres as new_postgres
 from tests.support.manage import run_manage
@@ -146,10 +146,10 @@ def written(path: Path, **changes: object) -> Path:
         assert archive.add("database.sqlite3", [b"one\n", b"two\n"]) == 2
     if changes:
         with zipfile.ZipFile(path) as old:
-            manifest, data = json.loads(old.read(MANIFEST)), old.read("database.sqlite3")
+            manifest, data = json.loads(old.read(MANIFEST_FILE)), old.read("database.sqlite3")
         with zipfile.ZipFile(path, "w") as new:
             new.writestr("database.sqlite3", data)
-            new.writestr(MANIFEST, json.dumps(manifest | changes))
+            new.writestr(MANIFEST_FILE, json.dumps(manifest | changes))
     return path
 
 

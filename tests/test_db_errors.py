@@ -56,7 +56,7 @@ def test_whatever_is_no_error_of_the_database_is_none() -> None:
 
 
 def test_each_outage_has_its_words() -> None:
-    assert set(db_errors.MESSAGES) == set(Outage)
+    assert set(db_errors.OUTAGE_MESSAGES) == set(Outage)
 
 
 def test_a_task_is_claimed_once_while_it_is_due() -> None:

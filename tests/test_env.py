@@ -20,7 +20,7 @@ def dotenv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
     def write(content: str) -> None:
         file = tmp_path / ".env"
         file.write_text(content, "utf-8")
-        monkeypatch.setattr(env, "FILE", file)
+        monkeypatch.setattr(env, "ENV_FILE", file)
 
     return write
 
@@ -63,7 +63,7 @@ def test_a_file_that_is_no_text_stops_the_start(tmp_path: Path, monkeypatch: pyt
     for content in (b"A=\xff", None):
         file = tmp_path / ("file" if content else "folder")
         file.write_bytes(content) if content else file.mkdir()
-        monkeypatch.setattr(env, "FILE", file)
+        monkeypatch.setattr(env, "ENV_FILE", file)
         with pytest.raises(env.EnvError, match="cannot be read"):
             env.text("COLOUR")
 
@@ -267,4 +267,4 @@ def test_every_setting_is_in_the_readme() -> None:
 
 def test_the_example_file_changes_nothing_when_it_is_copied(dotenv: Any) -> None:
     dotenv((ROOT / ".env.example").read_text("utf-8"))
-    assert [name for name in READ_BY_THE_SITE if env._file_values(env.FILE).get(name)] == []
+    assert [name for name in READ_BY_THE_SITE if env._file_values(env.ENV_FILE).get(name)] == []

@@ -14,7 +14,7 @@ from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 
 from chat.models import User
-from chatsite.response_headers import CSP, HEADERS, STATIC_FILE_HEADERS, TRUSTED_TYPES
+from chatsite.response_headers import CSP, SECURITY_HEADERS, STATIC_FILE_HEADERS, TRUSTED_TYPES
 
 DJANGO = [
     "django.middleware.security.SecurityMiddleware",
@@ -278,7 +278,7 @@ async def test_what_is_no_static_file_is_not_served(where: str, settings: Any, t
 async def test_every_response_says_what_a_browser_may_do(settings: Any) -> None:
     for where in ("/plain/", "/nowhere/", "/plain", "/counted/"):
         response = await AsyncClient().get(where)
-        for name, value in HEADERS.items():
+        for name, value in SECURITY_HEADERS.items():
             assert response[name] == value
         assert response["X-Content-Type-Options"] == "nosniff"
         assert response["X-Frame-Options"] == "DENY"

@@ -229,8 +229,8 @@ def test_what_a_setting_keeps_for_ever_stays(alice: User, settings: Any) -> None
 
 
 def test_a_long_conversation_goes_in_short_transactions(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "BATCH_ROWS", 10)
-    monkeypatch.setattr("chat.retention.conversations.BATCH_ROWS", 10)
+    monkeypatch.setattr(batches, "DELETE_BATCH_ROWS", 10)
+    monkeypatch.setattr("chat.retention.conversations.DELETE_BATCH_ROWS", 10)
     conversation(alice, 95, deleted=ago(31))
     rests: list[float] = []
     monkeypatch.setattr("chat.db.time.sleep", rests.append)
@@ -317,7 +317,7 @@ def test_days_are_a_number_or_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_it_runs_by_itself_once_a_day_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daily, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(daily, "PRUNING_POLL_SECONDS", 0.01)
     pruned: list[int] = []
     monkeypatch.setattr(daily, "prune", lambda stop: pruned.append(1) or {})
     processes = [asyncio.create_task(daily.prune_daily()) for _ in range(2)]

@@ -66,7 +66,7 @@ def test_a_secret_is_found_however_it_is_written(redactor: Redactor, writing: st
     redacted = redactor.redact(f"The key ({written}) is not valid.")
     assert redacted.startswith("The key (")
     assert redacted.endswith(") is not valid.")
-    assert redaction.MARK in redacted
+    assert redaction.REDACTION_MARK in redacted
     left = redacted.removeprefix("The key (").removesuffix(") is not valid.")
     assert len(left) <= 12, redacted  # quotes, and in base64 what stands beside it
 

@@ -26,7 +26,7 @@ from .formats import moment
 from .keyset import KeysetChangeList
 from .readonly import ReadOnlyListAdmin
 
-REPEATED = timedelta(minutes=10)  # within which a list that shows the same is not recorded again
+REPEATED_WITHIN = timedelta(minutes=10)  # within which a list that shows the same is not recorded again
 NAMED = 5  # owners that a row of the log names, of those whose conversations a list showed
 
 
@@ -96,8 +96,8 @@ class ConversationAccessAdmin(ReadOnlyListAdmin):
 def record_list(request: HttpRequest, terms: Sequence[str], conversations: Iterable[Conversation]) -> None:
     """Record that a staff member saw these conversations of others, found by `terms`: one entry per page.
 
-    Nothing is recorded if the same search showed the reader all of them within `REPEATED`. This covers the
-    return from a conversation to the list, and the links to the conversations before and after it.
+    Nothing is recorded if the same search showed the reader all of them within `REPEATED_WITHIN`. This covers
+    the return from a conversation to the list, and the links to the conversations before and after it.
     """
     shown: dict[int, ConversationAccessOwner] = {}
     reader: Any = request.user
@@ -121,9 +121,9 @@ def record_list(request: HttpRequest, terms: Sequence[str], conversations: Itera
 
 
 def _repeats(entry: ConversationAccess, shown: Iterable[ConversationAccessOwner]) -> bool:
-    """Return True if the reader's lists with the same words showed all of it within `REPEATED`."""
+    """Return True if the reader's lists with the same words showed all of it within `REPEATED_WITHIN`."""
     same = ConversationAccess.objects.filter(
-        at__gte=entry.at - REPEATED, kind=entry.kind, reader_key=entry.reader_key
+        at__gte=entry.at - REPEATED_WITHIN, kind=entry.kind, reader_key=entry.reader_key
     )
     lists = same.filter(words=entry.words, address=entry.address).values("pk")
     before: set[str] = set()
@@ -135,12 +135,15 @@ def _repeats(entry: ConversationAccess, shown: Iterable[ConversationAccessOwner]
 
 
 def record_once(request: HttpRequest, conversation: Conversation) -> None:
-    """Record that a staff member sees a picture of the conversation, unless they read it within `REPEATED`.
+    """Record that a staff member sees a picture of the conversation.
 
-    A transcript with pictures is one entry, and so is a picture that is opened from elsewhere.
+    Nothing is recorded if they read the conversation within `REPEATED_WITHIN`: a transcript with
+    pictures is one entry, and so is a picture that is opened from elsewhere.
     """
     reader: Any = request.user
-    entries = ConversationAccess.objects.filter(at__gte=timezone.now() - REPEATED, reader_key=reader.pk)
+    entries = ConversationAccess.objects.filter(
+        at__gte=timezone.now() - REPEATED_WITHIN, reader_key=reader.pk
+    )
     read = entries.filter(owner_key=conversation.user_id, conversation=conversation.pk)
     with write_lock(), transaction.atomic():
         if not read.filter(address=client_address(request)).exists():

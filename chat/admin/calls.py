@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import ApiKey, Call
 
 from .filters import DistinctFilter, ErrorFilter
-from .model_requests import MAX_MATCHES, MAX_PEOPLE, ModelRequestAdmin
+from .model_requests import MAX_MATCHES, MAX_PEOPLE_OF_REQUESTS, ModelRequestAdmin
 
 
 @admin.register(Call)
@@ -33,7 +33,7 @@ class CallAdmin(ModelRequestAdmin):
     def other_matches(self, term: str) -> Iterable[Any]:
         """Return the newest calls with keys of such a name or prefix."""
         named = ApiKey.objects.filter(Q(name__icontains=term) | Q(prefix__icontains=term))
-        keys = list(named.values_list("pk", flat=True)[:MAX_PEOPLE])
+        keys = list(named.values_list("pk", flat=True)[:MAX_PEOPLE_OF_REQUESTS])
         found = Call.objects.filter(key__in=keys).order_by("-created")
         return found.values_list("pk", flat=True)[:MAX_MATCHES] if keys else ()
 

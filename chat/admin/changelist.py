@@ -22,10 +22,10 @@ from .filters import LAST_STATE
 from .keyset import KeysetChangeList, key_in
 
 MAX_SEARCH_TERMS = 30  # per search; a database accepts a few hundred conditions, and users write about three
-MAX_PEOPLE = 100  # whose conversations a search finds by their names
+MAX_PEOPLE_OF_CONVERSATIONS = 100  # whose conversations a search finds by their names
 FOUND = 1_000  # messages and titles that a search reads, for all of its terms
 LONGEST_SEARCH_CHARS = 1_000  # characters of all terms of a search; the rest is ignored
-QUOTES = str.maketrans("“”„", '"""')  # typographic quotes, as phones insert them
+STRAIGHT_QUOTES = str.maketrans("“”„", '"""')  # typographic quotes, as phones insert them
 
 
 @dataclass(slots=True)
@@ -125,7 +125,7 @@ def _conversations(text: str, limit: int) -> dict[uuid.UUID, int]:
 def _people(text: str) -> set[int]:
     """Return the users whose name or address has the text, at most MAX_PEOPLE, by name."""
     found = User.objects.filter(Q(username__icontains=text) | Q(email__icontains=text))
-    return set(found.order_by("username").values_list("pk", flat=True)[:MAX_PEOPLE])
+    return set(found.order_by("username").values_list("pk", flat=True)[:MAX_PEOPLE_OF_CONVERSATIONS])
 
 
 def terms_of(words: str) -> list[str]:
@@ -140,7 +140,7 @@ def terms_of(words: str) -> list[str]:
 
 
 def _terms(words: str) -> Iterator[str]:
-    for word in smart_split(words.translate(QUOTES)):
+    for word in smart_split(words.translate(STRAIGHT_QUOTES)):
         quoted = len(word) > 2 and word[0] in "\"'" and word[0] == word[-1]
         yield unescape_string_literal(word) if quoted else word
 

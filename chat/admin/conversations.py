@@ -30,7 +30,7 @@ from .filters import DeletedFilter, ModelFilter, OwnerFilter, StateFilter, Thumb
 from .formats import day, moment
 from .readonly import ReadOnlyAdmin, has_nul
 
-LIST = "admin:chat_conversation_changelist"
+CONVERSATION_LIST_URL = "admin:chat_conversation_changelist"
 INCOMPLETE = _("Older conversations are still being indexed, so the search does not find all of them.")
 FILTERS = "_changelist_filters"  # Django's parameter, in links from a list, that preserves the list's filters
 
@@ -88,7 +88,11 @@ class ConversationAdmin(ReadOnlyAdmin):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         """Return the class for the list; for a transcript, the one that only finds its neighbours."""
         match = request.resolver_match
-        return ConversationChangeList if match and f"admin:{match.url_name}" == LIST else OrderOnlyChangeList
+        return (
+            ConversationChangeList
+            if match and f"admin:{match.url_name}" == CONVERSATION_LIST_URL
+            else OrderOnlyChangeList
+        )
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         """Return the list. It is rendered only after the conversations that it shows were recorded."""
@@ -147,7 +151,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         previous, following = self._neighbours(request, filters, key)
         return {
             "kept": kept,
-            "list_url": reverse(LIST) + (f"?{filters}" if filters else ""),
+            "list_url": reverse(CONVERSATION_LIST_URL) + (f"?{filters}" if filters else ""),
             "previous": previous,
             "next": following,
         }

@@ -39,11 +39,11 @@ FIRST_TOKEN_SECONDS = 15.0  # within which a model has to send its first token
 UNLIMITED = 1_000_000  # requests per minute
 REDIS_SECONDS = 3.0  # within which Redis has to answer
 # For these errors, the message for users only says to tell the person who runs the site.
-MESSAGES = {
+ERROR_MESSAGES = {
     ErrorKind.AUTH: gettext_noop("The account, token or key was rejected."),
     ErrorKind.CREDITS: gettext_noop("The account is out of credit."),
 }
-ADVICE = {
+ERROR_ADVICE = {
     ErrorKind.AUTH: gettext_noop(
         "Create a token with Read and Edit access to Workers AI, or set the correct key."
     ),
@@ -215,7 +215,7 @@ async def _check_ai_search(cloudflare: Cloudflare, instance: str) -> Finding:
     """Search in an instance of AI Search, which needs the permission that its replies need."""
     name = _("AI Search “%(name)s”") % {"name": instance}
     try:
-        await cloudflare.search(ai_search.PREFIX + instance)
+        await cloudflare.search(ai_search.MODEL_ID_PREFIX + instance)
     except UpstreamError as error:
         if error.kind is ErrorKind.UNKNOWN_MODEL:
             advice = _("Create it in the dashboard or correct AI_SEARCH_INSTANCES.")
@@ -251,12 +251,12 @@ async def _check_endpoint(engine: Engine) -> Finding:
 
 def _refused(name: str, error: UpstreamError) -> Finding:
     code = error.code or error.status
-    message = _(MESSAGES.get(error.kind, error.message)) + (f" ({code})" if code else "")
+    message = _(ERROR_MESSAGES.get(error.kind, error.message)) + (f" ({code})" if code else "")
     return Finding(name, BAD, message, _advice(error.kind))
 
 
 def _advice(kind: ErrorKind) -> str:
-    return _(ADVICE[kind]) if kind in ADVICE else ""
+    return _(ERROR_ADVICE[kind]) if kind in ERROR_ADVICE else ""
 
 
 def _select() -> None:

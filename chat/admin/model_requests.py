@@ -23,7 +23,7 @@ from .formats import moment
 from .keyset import KeysetChangeList
 from .readonly import ReadOnlyListAdmin
 
-MAX_PEOPLE = 20  # whose rows a search finds by their names
+MAX_PEOPLE_OF_REQUESTS = 20  # whose rows a search finds by their names
 MAX_MATCHES = 200  # rows that a search finds by another column
 MAX_ERRORS = 5_000  # rows with an error, the newest, whose messages a search reads
 LOG = "https://dash.cloudflare.com/%s/ai/ai-gateway/gateways/%s/logs/%s"
@@ -55,7 +55,7 @@ class ModelRequestAdmin(ReadOnlyListAdmin):
         Of the people, and of the errors, so many are looked at that the search costs the same in any log.
         """
         people = User.objects.filter(username__icontains=term).order_by("username")
-        users = list(people.values_list("pk", flat=True)[:MAX_PEOPLE])
+        users = list(people.values_list("pk", flat=True)[:MAX_PEOPLE_OF_REQUESTS])
         every = self.model._default_manager.all()
         keys = set(every.filter(request_id=term).values_list("pk", flat=True)[:MAX_MATCHES])
         recent = with_error(every).order_by("-created").values_list("pk", "error_message")[:MAX_ERRORS]

@@ -19,12 +19,12 @@ from .keyset import unindexed
 COUNTED = Q(completion_tokens__isnull=False)
 # The model that answered, and which rows count. A call that is stored as a run is counted as that. The
 # condition is in the sums, since SQLite would use the index of a WHERE clause and read all calls ever made.
-SOURCES: tuple[tuple[Any, Any, Q], ...] = (
+REQUEST_SOURCES: tuple[tuple[Any, Any, Q], ...] = (
     (Run, Coalesce(NullIf("answered_by", Value("")), "model"), COUNTED),
     (Call, unindexed("model"), COUNTED & Q(run=None)),
     (TitleRequest, unindexed("model"), COUNTED),
 )
-PERMISSIONS = ("chat.view_run", "chat.view_call", "chat.view_titlerequest")
+USAGE_PERMISSIONS = ("chat.view_run", "chat.view_call", "chat.view_titlerequest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ModelUsage:
 def usage_since(since: datetime) -> list[ModelUsage]:
     """Return the usage of all models since that time, the most tokens first. Always three queries."""
     sums: dict[str, Counter[str]] = {}
-    for model, answered, counted in SOURCES:
+    for model, answered, counted in REQUEST_SOURCES:
         used = model.objects.filter(created__gte=since)
         for name, requests, prompt, completion in _by_model(used, answered, counted):
             if requests:

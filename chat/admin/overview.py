@@ -21,8 +21,7 @@ from chat.models import Call, CatalogState, Run, Worker
 from chat.models.worker import DEAD_AFTER
 
 from .keyset import unindexed
-from .model_usage import PERMISSIONS as USAGE_PERMISSIONS
-from .model_usage import total_cost, usage_since
+from .model_usage import USAGE_PERMISSIONS, total_cost, usage_since
 
 # Titles of the groups, and the models in them.
 GROUPS = (
@@ -32,7 +31,7 @@ GROUPS = (
     (_("Usage"), ("Run", "Call", "TitleRequest", "ApiKey")),
     (_("System"), ("Worker",)),
 )
-ABOUT = {
+MODEL_DESCRIPTIONS = {
     "User": _("Accounts, roles and passwords"),
     "Invite": _("Links with which people create their account"),
     "Group": _("Permissions, and access to models"),
@@ -171,7 +170,9 @@ def _groups(user: Any, apps: list[dict[str, Any]]) -> list[Group]:
 
 
 def _item(name: str, model: dict[str, Any]) -> Item:
-    return Item(model["name"], str(ABOUT.get(name, "")), model["admin_url"], model["add_url"] or "")
+    return Item(
+        model["name"], str(MODEL_DESCRIPTIONS.get(name, "")), model["admin_url"], model["add_url"] or ""
+    )
 
 
 def _pages(user: Any, names: tuple[str, ...]) -> list[Item]:

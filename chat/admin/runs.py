@@ -14,7 +14,7 @@ from chat.models import Run
 
 from .model_requests import ModelRequestAdmin
 from .model_stats import PERIODS, rates, start_of
-from .model_usage import PERMISSIONS, total_cost, usage_since
+from .model_usage import USAGE_PERMISSIONS, total_cost, usage_since
 from .readonly import only_read
 
 
@@ -47,7 +47,7 @@ class RunAdmin(ModelRequestAdmin):
             raise PermissionDenied
         wanted = request.GET.get("period", "")
         chosen = wanted if wanted in PERIODS else "day"
-        used = usage_since(start_of(chosen)) if request.user.has_perms(PERMISSIONS) else []
+        used = usage_since(start_of(chosen)) if request.user.has_perms(USAGE_PERMISSIONS) else []
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,

@@ -20,7 +20,7 @@ from django.utils.translation import ngettext
 from chat.db import write_lock
 from chat.models import SharedLink, User
 
-from .changelist import MAX_PEOPLE, terms_of
+from .changelist import MAX_PEOPLE_OF_CONVERSATIONS, terms_of
 from .formats import in_words, moment
 from .keyset import KeysetChangeList
 from .readonly import ActionListAdmin
@@ -52,7 +52,7 @@ class SharedLinkAdmin(ActionListAdmin):
         people = User.objects.order_by("username")
         for term in terms:
             people = people.filter(username__icontains=term)
-        keys = list(people.values_list("pk", flat=True)[:MAX_PEOPLE])
+        keys = list(people.values_list("pk", flat=True)[:MAX_PEOPLE_OF_CONVERSATIONS])
         # Coalesce keeps SQLite from beginning with these people, and reading all of their messages.
         owner: Any = F("leaf__conversation__user")
         owner = Coalesce(owner, 0) if connection.vendor == "sqlite" else owner

@@ -26,7 +26,7 @@ from .object_history import PermissionBeforeLookupMixin
 
 DEFAULT_IS_ENABLED = gettext_lazy("This is the default model. Make another one the default first.")
 DEFAULT_IS_FOR_ALL = gettext_lazy("The default model must be available to everyone.")
-CAPABILITIES = {
+CAPABILITY_NAMES = {
     "reasoning": _("reasoning"),
     "tools": _("tools"),
     "vision": _("vision"),
@@ -139,7 +139,7 @@ class SiteModelAdmin(PermissionBeforeLookupMixin):
     @admin.display(description=_("abilities"))
     def abilities(self, obj: SiteModel) -> str:
         model = _model(obj)
-        return ", ".join(str(words) for name, words in CAPABILITIES.items() if _shows(model, name)) or "–"
+        return ", ".join(str(words) for name, words in CAPABILITY_NAMES.items() if _shows(model, name)) or "–"
 
     @admin.display(description=_("retires"))
     def retires(self, obj: SiteModel) -> str:

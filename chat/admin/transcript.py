@@ -18,7 +18,7 @@ from chat.rendering.message_html import MessageHtml
 
 from .tree import Key, Tree
 
-PAGE = 100  # messages shown at once
+TRANSCRIPT_MESSAGES = 100  # messages shown at once
 Newest = Literal[""]
 NEWEST: Newest = ""  # the value of `before` for the newest page
 
@@ -115,7 +115,7 @@ def read(conversation: Conversation, leaf: uuid.UUID | None, before: uuid.UUID |
     if (through and through not in tree) or (until and until not in branch):
         raise LookupError("There is no such message on this branch.")
     end = branch.index(until) if until else len(branch)
-    start = max(0, end - PAGE)
+    start = max(0, end - TRANSCRIPT_MESSAGES)
     return Transcript(
         entries=_entries(tree, branch[start:end]),
         messages=len(tree),
@@ -158,7 +158,9 @@ def _active(conversation: Conversation, tree: Tree) -> list[Key]:
 def _newer(branch: list[Key], end: int) -> uuid.UUID | Newest | None:
     if end == len(branch):
         return None
-    return _to_python(branch[end + PAGE]) if end + PAGE < len(branch) else NEWEST
+    return (
+        _to_python(branch[end + TRANSCRIPT_MESSAGES]) if end + TRANSCRIPT_MESSAGES < len(branch) else NEWEST
+    )
 
 
 def _entries(tree: Tree, branch: list[Key]) -> list[TranscriptEntry]:

@@ -30,7 +30,7 @@ from .formats import moment
 from .list_title import ListTitleMixin
 from .object_history import PermissionBeforeLookupMixin
 
-PERMISSIONS = ("is_staff", "is_superuser", "groups", "user_permissions")
+PERMISSION_FIELDS = ("is_staff", "is_superuser", "groups", "user_permissions")
 ABOUT_PERMISSIONS = _(
     "For rights that no role has. If you choose another role above, it replaces what is set here. Groups "
     "without permissions stay."
@@ -51,7 +51,7 @@ class UserAdmin(ListTitleMixin, PermissionBeforeLookupMixin, DjangoUserAdmin):
         (_("Access"), {"fields": ("is_active", "role")}),
         (
             _("Permissions in detail"),
-            {"fields": PERMISSIONS, "classes": ("collapse",), "description": ABOUT_PERMISSIONS},
+            {"fields": PERMISSION_FIELDS, "classes": ("collapse",), "description": ABOUT_PERMISSIONS},
         ),
         (_("Activity"), {"fields": ("last_login_", "date_joined_")}),
     )
@@ -67,7 +67,7 @@ class UserAdmin(ListTitleMixin, PermissionBeforeLookupMixin, DjangoUserAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """Make the role and the permissions read-only, except for superusers."""
-        rights = () if request.user.is_superuser else ("role", *PERMISSIONS)
+        rights = () if request.user.is_superuser else ("role", *PERMISSION_FIELDS)
         return ("new_password", "last_login_", "date_joined_", *rights)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:

@@ -14,7 +14,7 @@ from chat.models.worker import DEAD_AFTER
 from .formats import moment
 from .readonly import ReadOnlyListAdmin
 
-LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().values("worker")
+WORKERS_LIVE_RUNS = Run.objects.live().filter(worker=OuterRef("pk")).order_by().values("worker")
 
 
 @admin.register(Worker)
@@ -32,7 +32,9 @@ class WorkerAdmin(ReadOnlyListAdmin):
                 is_alive=Case(
                     When(heartbeat_at__gte=Now() - DEAD_AFTER, then=Value(True)), default=Value(False)
                 ),
-                number_live=Coalesce(Subquery(LIVE_RUNS.annotate(number=Count("*")).values("number")), 0),
+                number_live=Coalesce(
+                    Subquery(WORKERS_LIVE_RUNS.annotate(number=Count("*")).values("number")), 0
+                ),
             )
         )
 

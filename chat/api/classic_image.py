@@ -13,19 +13,19 @@ from django.utils.translation import gettext as _
 from chat.exceptions import BadRequest
 
 from .field_checks import Object, get_field
-from .picture_parts import MAGIC
+from .picture_parts import PICTURE_MAGIC
 
-FIELD = "image"
+IMAGE_FIELD = "image"
 
 
 def with_image(sent: Object) -> Object:
     """Return the fields with the picture of `image` in the last message of a user. Raises BadRequest."""
-    image = get_field(sent, FIELD, (str, list))
+    image = get_field(sent, IMAGE_FIELD, (str, list))
     if image is None or not settings.ATTACHMENTS:
         return sent
     url = image if isinstance(image, str) and image.startswith("data:") else _data_url(image)
     part = {"type": "image_url", "image_url": {"url": url}}
-    fields = {name: value for name, value in sent.items() if name not in (FIELD, "prompt", "messages")}
+    fields = {name: value for name, value in sent.items() if name not in (IMAGE_FIELD, "prompt", "messages")}
     return fields | {"messages": _with_part(_messages(sent), part)}
 
 
@@ -51,7 +51,7 @@ def _with_part(messages: list[Any], part: Object) -> list[Any]:
 
 def _data_url(image: str | list[Any]) -> str:
     content = _content(image)
-    for media_type, beginnings in MAGIC.items():
+    for media_type, beginnings in PICTURE_MAGIC.items():
         if content.startswith(beginnings):
             return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
     raise BadRequest(_("“image” must be a JPEG, PNG, WebP or GIF file, as base64 or as a list of bytes."))

@@ -9,13 +9,13 @@ from . import openai, workers_ai
 from .errors import error_at
 from .responses import ErrorEnvelope, error_response
 
-OPENAI = re.compile(r"/v1(/|$)|/client/v4/accounts/[^/]*/ai/v1(/|$)")
+OPENAI_PATH = re.compile(r"/v1(/|$)|/client/v4/accounts/[^/]*/ai/v1(/|$)")
 WORKERS_AI = re.compile(r"/client/v4(/|$)")
 
 
 def envelope_at(path: str) -> ErrorEnvelope | None:
     """Return the error envelope of the URL's dialect, None outside the API."""
-    if OPENAI.match(path):
+    if OPENAI_PATH.match(path):
         return openai.error_envelope
     return workers_ai.error_envelope if WORKERS_AI.match(path) else None
 

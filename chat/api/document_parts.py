@@ -21,18 +21,18 @@ from chat.documents import prompt_text
 from chat.documents.pages import PageText
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.models import Attachment
-from chat.models.attachment import LONGEST_NAME
+from chat.models.attachment import MAX_FILE_NAME_CHARS
 from chat.upstream.client import Client
 
 from .field_checks import Object, get_field, plain_text
 
-KINDS = ("file", "input_file")
-DATA_URL = re.compile(r"data:[A-Za-z0-9.+-]{1,100}/[A-Za-z0-9.+-]{1,100};base64,")
-MAX_DOCUMENTS = 8  # per request
-MAX_DOCUMENT_BYTES = 7_000_000  # per request
+DOCUMENT_PART_TYPES = ("file", "input_file")
+DOCUMENT_DATA_URL = re.compile(r"data:[A-Za-z0-9.+-]{1,100}/[A-Za-z0-9.+-]{1,100};base64,")
+MAX_REQUEST_DOCUMENTS = 8  # per request
+MAX_REQUEST_DOCUMENT_BYTES = 7_000_000  # per request
 MAX_WAITING = 8  # documents of one person that wait for a reader
 MEGABYTE = 1_000_000
-UNNAMED = "document"
+DEFAULT_DOCUMENT_NAME = "document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Document:
 
 def is_document(part: Object) -> bool:
     """Return True for a part with a document, on a site that takes files."""
-    return settings.ATTACHMENTS and part.get("type") in KINDS
+    return settings.ATTACHMENTS and part.get("type") in DOCUMENT_PART_TYPES
 
 
 def document_of(part: Object) -> Document:
@@ -62,7 +62,7 @@ def document_of(part: Object) -> Document:
     if file.get("file_id") or file.get("file_url"):
         raise BadRequest(_("Send files as “file_data”: files aren’t stored or fetched."))
     url: Any = get_field(file, "file_data", (str,), "")
-    found = DATA_URL.match(url)
+    found = DOCUMENT_DATA_URL.match(url)
     if not found:
         raise BadRequest(_("“file_data” must be a data URL (data:application/pdf;base64,…)."))
     try:
@@ -70,12 +70,12 @@ def document_of(part: Object) -> Document:
     except (binascii.Error, ValueError) as error:
         raise BadRequest(_("“%(name)s” isn’t valid base64.") % {"name": "file_data"}) from error
     name = plain_text("filename", get_field(file, "filename", (str,), ""))
-    return Document(_label(name) or UNNAMED, content)
+    return Document(_label(name) or DEFAULT_DOCUMENT_NAME, content)
 
 
 def _label(name: str) -> str:
     """Return the last part of a path, on one line; its end, with the extension, if it is long."""
-    return " ".join(name.replace("\\", "/").rpartition("/")[2].split())[-LONGEST_NAME:]
+    return " ".join(name.replace("\\", "/").rpartition("/")[2].split())[-MAX_FILE_NAME_CHARS:]
 
 
 def documents_of(messages: list[Object]) -> list[Document]:
@@ -85,11 +85,11 @@ def documents_of(messages: list[Object]) -> list[Document]:
 def check_documents(messages: list[Object]) -> None:
     """Raise BadRequest or PayloadTooLarge if they are too many or too large for one request."""
     documents = documents_of(messages)
-    if len(documents) > MAX_DOCUMENTS:
-        raise BadRequest(_("A request can have %(most)s files.") % {"most": MAX_DOCUMENTS})
-    if sum(len(each.content) for each in documents) > MAX_DOCUMENT_BYTES:
+    if len(documents) > MAX_REQUEST_DOCUMENTS:
+        raise BadRequest(_("A request can have %(most)s files.") % {"most": MAX_REQUEST_DOCUMENTS})
+    if sum(len(each.content) for each in documents) > MAX_REQUEST_DOCUMENT_BYTES:
         words = _("The files of a request can have %(most)s MB together.")
-        raise PayloadTooLarge(words % {"most": MAX_DOCUMENT_BYTES // MEGABYTE})
+        raise PayloadTooLarge(words % {"most": MAX_REQUEST_DOCUMENT_BYTES // MEGABYTE})
 
 
 async def texts_of(client: Client, person: int, documents: list[Document]) -> dict[Document, str]:

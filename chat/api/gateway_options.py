@@ -24,9 +24,9 @@ from .errors import PermissionDenied
 from .field_checks import Object, get_field
 
 PREFIXES = ("cf-aig-", "cf-skip-cache", "cf-cache-ttl")  # the last two are the former names
-WORD = re.compile(r"[A-Za-z0-9_-]{1,64}")
+IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
-SWITCHES = {"true", "false"}
+SWITCH_VALUES = {"true", "false"}
 BACKOFFS = {"constant", "linear", "exponential"}
 MAX_LABELS = 3  # a gateway keeps five metadata entries; the site uses two itself (person, site)
 MAX_LABEL_CHARS = 200
@@ -56,21 +56,21 @@ def _are_labels(value: str) -> bool:
 
 
 # header: (its name in the body's `gateway` object, check of its value)
-OPTIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    ai_gateway.ID: ("id", WORD.fullmatch),
-    ai_gateway.SKIP_CACHE: ("skipCache", SWITCHES.__contains__),
+GATEWAY_OPTIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    ai_gateway.ID: ("id", IDENTIFIER.fullmatch),
+    ai_gateway.SKIP_CACHE: ("skipCache", SWITCH_VALUES.__contains__),
     ai_gateway.CACHE_TTL: ("cacheTtl", _number(60, 2_592_000, 0)),
     ai_gateway.CACHE_KEY: ("cacheKey", KEY.fullmatch),
     ai_gateway.METADATA: ("metadata", _are_labels),
-    "cf-aig-collect-log": ("collectLog", SWITCHES.__contains__),
-    "cf-aig-collect-log-payload": ("collectLogPayload", SWITCHES.__contains__),
-    "cf-aig-event-id": ("eventId", WORD.fullmatch),
+    "cf-aig-collect-log": ("collectLog", SWITCH_VALUES.__contains__),
+    "cf-aig-collect-log-payload": ("collectLogPayload", SWITCH_VALUES.__contains__),
+    "cf-aig-event-id": ("eventId", IDENTIFIER.fullmatch),
     "cf-aig-request-timeout": ("requestTimeoutMs", _number(100, 120_000)),
     "cf-aig-max-attempts": ("maxAttempts", _number(1, 5)),
     "cf-aig-retry-delay": ("retryDelayMs", _number(100, 5_000)),
     "cf-aig-backoff": ("backoff", BACKOFFS.__contains__),
 }
-HEADERS = {name: header for header, (name, _fits) in OPTIONS.items()}
+HEADER_OF_OPTION = {name: header for header, (name, _fits) in GATEWAY_OPTIONS.items()}
 
 
 def gateway_options(request: HttpRequest, sent: Object, key: ApiKey, model: LlmModel) -> dict[str, str]:
@@ -97,7 +97,7 @@ def _in_body(sent: Object) -> dict[str, tuple[str, str]]:
     options |= get_field(options, "retries", (dict,), {})
     options.pop("retries", None)
     return {
-        HEADERS.get(name, f"gateway.{name}"): (f"gateway.{name}", _written(value))
+        HEADER_OF_OPTION.get(name, f"gateway.{name}"): (f"gateway.{name}", _written(value))
         for name, value in options.items()
         if value is not None
     }
@@ -108,9 +108,9 @@ def _written(value: Any) -> str:
 
 
 def _checked(header: str, name: str, value: str) -> str:
-    if header not in OPTIONS:
+    if header not in GATEWAY_OPTIONS:
         raise BadRequest(_("“%(name)s” is not supported.") % {"name": name[:100]})
-    if not OPTIONS[header][1](value):
+    if not GATEWAY_OPTIONS[header][1](value):
         raise BadRequest(_("“%(name)s” has a value that AI Gateway doesn’t accept.") % {"name": name})
     return value
 

@@ -11,10 +11,10 @@ from .document_parts import Document, document_of, is_document
 from .field_checks import Object, get_field, get_objects, plain_text, refuse_choice
 from .picture_parts import is_picture, picture_of
 
-ROLES = ("system", "developer", "user", "assistant", "tool", "function")
-TEXT = ("text", "input_text")
-REASONING = ("reasoning_content", "reasoning")  # names that servers use for earlier reasoning
-MAX_MESSAGES = 2_000
+REQUEST_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+TEXT_PART_TYPES = ("text", "input_text")
+REASONING_KEYS = ("reasoning_content", "reasoning")  # names that servers use for earlier reasoning
+MAX_REQUEST_MESSAGES = 2_000
 MAX_TOOLS = 128
 
 
@@ -24,7 +24,9 @@ def messages_of(sent: Object) -> list[Object]:
     if (prompt is None) == (sent.get("messages") is None):
         raise BadRequest(_("Send either “messages” or “prompt”."))
     sent_messages = [{"role": "user", "content": prompt}] if prompt is not None else sent["messages"]
-    messages = [_message(each) for each in get_objects({"messages": sent_messages}, "messages", MAX_MESSAGES)]
+    messages = [
+        _message(each) for each in get_objects({"messages": sent_messages}, "messages", MAX_REQUEST_MESSAGES)
+    ]
     if not any(
         message["content"].strip() or message.get("tool_calls") or message.get("parts")
         for message in messages
@@ -46,8 +48,8 @@ def _message(sent: Object) -> Object:
     A message with pictures or documents also has `parts`: see `chat/upstream/pictures.py`.
     """
     role = sent.get("role")
-    if role not in ROLES:
-        refuse_choice("role", ROLES)
+    if role not in REQUEST_ROLES:
+        refuse_choice("role", REQUEST_ROLES)
     message: Object = {"role": "system" if role == "developer" else role, **_content(sent)}
     if "parts" in message and role != "user":
         raise BadRequest(_("Only a user’s message can have pictures and files."))
@@ -66,7 +68,7 @@ def _of_the_model(sent: Object) -> Object:
         raise BadRequest(_("“%(name)s” is not supported. Use “tool_calls”.") % {"name": "function_call"})
     if calls := get_objects(sent, "tool_calls", MAX_TOOLS):
         more["tool_calls"] = [_tool_call(call) for call in calls]
-    for name in REASONING:
+    for name in REASONING_KEYS:
         if thought := get_field(sent, name, (str,)):
             more.setdefault("reasoning", plain_text(name, thought))
     return more
@@ -97,6 +99,6 @@ def _part(sent: Object) -> str | Picture | Document:
     if is_document(sent):
         return document_of(sent)
     text = sent.get("text")
-    if sent.get("type") not in TEXT or not isinstance(text, str):
+    if sent.get("type") not in TEXT_PART_TYPES or not isinstance(text, str):
         raise BadRequest(_("“content” must be a string or a list of “text”, “image_url” and “file” parts."))
     return text

@@ -16,7 +16,7 @@ from .request_body import REJECT_IF_BUSY, CompletionParams
 DONE_HERE = {"stop", "parallel_tool_calls"}
 # Values without an effect, which clients send as defaults. The same is true of NO_REASONING, for a model that
 # does not reason.
-NEUTRAL: dict[str, tuple[Any, ...]] = {
+NEUTRAL_BY_MODEL: dict[str, tuple[Any, ...]] = {
     "reasoning_effort": ("medium",),
     "repetition_penalty": (1,),
     "response_format": ({"type": "text"},),
@@ -57,7 +57,7 @@ def without_unread_reasoning(messages: list[Object], model: LlmModel) -> list[Ob
 
 
 def _is_harmless(model: LlmModel, name: str, value: Any) -> bool:
-    neutral = NEUTRAL.get(name, ()) + (() if model.reasoning else NO_REASONING.get(name, ()))
+    neutral = NEUTRAL_BY_MODEL.get(name, ()) + (() if model.reasoning else NO_REASONING.get(name, ()))
     return name in DONE_HERE or value in neutral
 
 

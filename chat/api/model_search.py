@@ -23,8 +23,11 @@ from .workers_ai import envelope, error_envelope
 
 MAX_PAGE_MODELS = 1_000
 SOURCE = "1"  # Cloudflare's number for its own models
-SWITCHES = {"true": True, "1": True, "false": False, "0": False}
-TASK = {"id": "c329a1f9-323d-4e91-b2aa-582dd4188d34", "name": "Text Generation"}  # as Cloudflare names it
+SWITCH_OF_VALUE = {"true": True, "1": True, "false": False, "0": False}
+TEXT_GENERATION_TASK = {
+    "id": "c329a1f9-323d-4e91-b2aa-582dd4188d34",
+    "name": "Text Generation",
+}  # as Cloudflare names it
 UNITS = {
     "per M input tokens": "price_in",
     "per M output tokens": "price_out",
@@ -76,7 +79,7 @@ def _fits(request: HttpRequest, model: LlmModel) -> bool:
     wanted = {name: request.GET.get(name, "").lower() for name in ("search", "task", "author", "source")}
     return (
         wanted["search"] in f"{model.id} {model.name}".lower()
-        and wanted["task"] in ("", TASK["name"].lower(), TASK["id"])
+        and wanted["task"] in ("", TEXT_GENERATION_TASK["name"].lower(), TEXT_GENERATION_TASK["id"])
         and wanted["author"] in ("", author(model).lower())
         and wanted["source"] in ("", SOURCE)
         and not (model.beta and _switch(request, "hide_experimental"))
@@ -90,9 +93,9 @@ def author(model: LlmModel) -> str:
 
 def _switch(request: HttpRequest, name: str) -> bool:
     value = request.GET.get(name, "false").lower()
-    if value not in SWITCHES:
+    if value not in SWITCH_OF_VALUE:
         refuse_choice(name, ("true", "false"))
-    return SWITCHES[value]
+    return SWITCH_OF_VALUE[value]
 
 
 def _number(request: HttpRequest, name: str, usual: int) -> int:
@@ -125,7 +128,7 @@ def _record(model: LlmModel) -> Object:
         "source": int(SOURCE),
         "name": model.id,
         "description": model.name,
-        "task": TASK,
+        "task": TEXT_GENERATION_TASK,
         "tags": [],
         "properties": properties,
     }

@@ -26,7 +26,7 @@ from .model_list import get_model, list_models
 from .response_headers import call_headers
 from .responses import api_view, json_response, read_reply, stream_reply
 
-TYPES = {403: "permission_error", 429: "rate_limit_error"}
+ERROR_TYPE_OF_STATUS = {403: "permission_error", 429: "rate_limit_error"}
 NOTHING: Mapping[str, object] = {}
 UNKNOWN_TIME = 0  # `created` of every model
 
@@ -36,7 +36,7 @@ def error_envelope(problem: ApiError) -> tuple[int, Object]:
     usual = "server_error" if problem.status >= 500 else "invalid_request_error"
     error = {
         "message": problem.message,
-        "type": TYPES.get(problem.status, usual),
+        "type": ERROR_TYPE_OF_STATUS.get(problem.status, usual),
         "param": None,
         "code": problem.code,
     }

@@ -4,31 +4,31 @@ from typing import Any
 
 from chat.upstream.parameters import API_NUMBERS, MAX_TOKENS, NUMBER, WHOLE
 
-from .document_parts import DATA_URL as FILE_DATA_URL
-from .gateway_options import HEADERS
-from .messages import MAX_MESSAGES, MAX_TOOLS, ROLES, TEXT
+from .document_parts import DOCUMENT_DATA_URL
+from .gateway_options import HEADER_OF_OPTION
+from .messages import MAX_REQUEST_MESSAGES, MAX_TOOLS, REQUEST_ROLES, TEXT_PART_TYPES
 from .request_body import (
-    CHOICES,
     MAX_STOP_CHARS,
     MAX_STOPS,
     REJECT_IF_BUSY,
-    TYPES,
+    RESPONSE_FORMAT_TYPES,
+    TOOL_CHOICES,
 )
-from .unsupported_fields import HINTS, NEUTRAL
+from .unsupported_fields import HINTS, NEUTRAL_VALUES
 
 Object = dict[str, Any]
 TEXTS, FLAG, NOTHING = {"type": "string"}, {"type": ["boolean", "null"]}, {"type": "null"}
-WORDS = {"type": "string", "pattern": "^[^\\u0000]*$"}
+TEXT_SCHEMA = {"type": "string", "pattern": "^[^\\u0000]*$"}
 PASSED = {"type": ["object", "null"]}
-IGNORED = {"description": "Taken, and without an effect on the reply."}
+IGNORED_SCHEMA = {"description": "Taken, and without an effect on the reply."}
 UUID = {"type": "string", "format": "uuid"}
-JSON_TYPES = {NUMBER: "number", WHOLE: "integer"}
+JSON_TYPE_OF_PARAMETER = {NUMBER: "number", WHOLE: "integer"}
 
 
 def _image() -> Object:
     """Return the schema of the classic field, which becomes a part of the last question."""
     bytes_of_file = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 255}}
-    return {"anyOf": [NOTHING, WORDS, bytes_of_file], "description": "For models that see pictures."}
+    return {"anyOf": [NOTHING, TEXT_SCHEMA, bytes_of_file], "description": "For models that see pictures."}
 
 
 def run_schemas() -> tuple[Object, Object]:
@@ -55,30 +55,34 @@ def _resolved(schema: Any, named: Object) -> Any:
 
 def _requests() -> Object:
     options = _options()
-    messages = list_of(ref("Message"), MAX_MESSAGES) | {"minItems": 1}
-    part = struct("type text", type={"enum": list(TEXT)}, text=WORDS)
+    messages = list_of(ref("Message"), MAX_REQUEST_MESSAGES) | {"minItems": 1}
+    part = struct("type text", type={"enum": list(TEXT_PART_TYPES)}, text=TEXT_SCHEMA)
     data_url = {"type": "string", "pattern": "^data:image/(jpeg|png|webp|gif);base64,"}
     picture = struct(
         "type image_url",
         type={"const": "image_url"},
         image_url=struct("url", url=data_url) | {"description": "For models that see pictures."},
     )
-    file = {"filename": WORDS, "file_data": {"type": "string", "pattern": f"^{FILE_DATA_URL.pattern}"}}
+    data = {"type": "string", "pattern": f"^{DOCUMENT_DATA_URL.pattern}"}
+    file = {"filename": TEXT_SCHEMA, "file_data": data}
     told = {"description": "A document, whose text the model gets. At most 8, and 7 MB together."}
     document = struct("type file", type={"const": "file"}, file=struct("file_data", **file) | told)
     message = struct(
         "role",
-        role={"enum": list(ROLES)},
-        content={"anyOf": [WORDS, list_of({"anyOf": [part, picture, document]}), NOTHING]},
+        role={"enum": list(REQUEST_ROLES)},
+        content={"anyOf": [TEXT_SCHEMA, list_of({"anyOf": [part, picture, document]}), NOTHING]},
         tool_calls={"anyOf": [list_of({"type": "object"}, MAX_TOOLS), NOTHING]},
-        tool_call_id={"anyOf": [WORDS, NOTHING]},
-        name={"anyOf": [WORDS, NOTHING], "description": "Of a tool; of other roles it is not passed on."},
+        tool_call_id={"anyOf": [TEXT_SCHEMA, NOTHING]},
+        name={
+            "anyOf": [TEXT_SCHEMA, NOTHING],
+            "description": "Of a tool; of other roles it is not passed on.",
+        },
         reasoning_content={
-            "anyOf": [WORDS, NOTHING],
+            "anyOf": [TEXT_SCHEMA, NOTHING],
             "description": "Of the assistant: passed on to models of Workers AI that reason, else left out.",
         },
     )
-    run = struct("", messages=messages, prompt=WORDS, raw=FLAG, **options | {"image": _image()}) | {
+    run = struct("", messages=messages, prompt=TEXT_SCHEMA, raw=FLAG, **options | {"image": _image()}) | {
         "oneOf": [{"required": ["prompt"]}, {"required": ["messages"]}]
     }
     run.pop("required")
@@ -96,7 +100,11 @@ def _options() -> Object:
     stops = {"anyOf": [stop, {"type": "array", "items": stop | {"type": "string"}, "maxItems": MAX_STOPS}]}
     most = {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_TOKENS}
     options: Object = {
-        each.name: {"type": [JSON_TYPES[each.kind], "null"], "minimum": each.minimum, "maximum": each.maximum}
+        each.name: {
+            "type": [JSON_TYPE_OF_PARAMETER[each.kind], "null"],
+            "minimum": each.minimum,
+            "maximum": each.maximum,
+        }
         for each in API_NUMBERS.values()
     } | {
         "stream": FLAG,
@@ -108,7 +116,7 @@ def _options() -> Object:
         "response_format": PASSED
         | {
             "required": ["type"],
-            "properties": {"type": {"enum": list(TYPES)}, "json_schema": PASSED},
+            "properties": {"type": {"enum": list(RESPONSE_FORMAT_TYPES)}, "json_schema": PASSED},
             "description": "`json_schema` goes with the type of that name.",
         },
         "options": {
@@ -117,24 +125,26 @@ def _options() -> Object:
             "additionalProperties": False,
             "description": "Of Workers AI: a busy model answers 429 at once, instead of queueing the call.",
         },
-        "reasoning_effort": {"anyOf": [WORDS, NOTHING]},
+        "reasoning_effort": {"anyOf": [TEXT_SCHEMA, NOTHING]},
         "chat_template_kwargs": PASSED,
         "logit_bias": PASSED,
         "tools": {"type": ["array", "null"], "items": {"type": "object"}, "maxItems": MAX_TOOLS},
         "tool_choice": {
-            "anyOf": [{"enum": [*CHOICES, None]}, {"type": "object"}],
+            "anyOf": [{"enum": [*TOOL_CHOICES, None]}, {"type": "object"}],
             "description": "All but `none` and `auto` need `tools`.",
         },
         "parallel_tool_calls": FLAG,
-        "lora": {"anyOf": [WORDS, NOTHING]},
+        "lora": {"anyOf": [TEXT_SCHEMA, NOTHING]},
         "gateway": PASSED
         | {
             "description": "For keys that may set the AI Gateway; the headers `cf-aig-*` say the same.",
-            "properties": {name: {} for name in HEADERS} | {"retries": PASSED},
+            "properties": {name: {} for name in HEADER_OF_OPTION} | {"retries": PASSED},
         },
     }
     return (
-        options | {name: _neutral(values) for name, values in NEUTRAL.items()} | dict.fromkeys(HINTS, IGNORED)
+        options
+        | {name: _neutral(values) for name, values in NEUTRAL_VALUES.items()}
+        | dict.fromkeys(HINTS, IGNORED_SCHEMA)
     )
 
 

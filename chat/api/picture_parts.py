@@ -15,11 +15,11 @@ from chat.upstream.pictures import MAX_PICTURE_BYTES, MAX_PICTURES, Picture, pic
 
 from .field_checks import Object
 
-KINDS = ("image_url", "input_image")
+PICTURE_PART_TYPES = ("image_url", "input_image")
 # Some programs name JPEG after the extension of its files.
-DATA_URL = re.compile(r"data:(image/(?:jpe?g|png|webp|gif));base64,", re.IGNORECASE)
+PICTURE_DATA_URL = re.compile(r"data:(image/(?:jpe?g|png|webp|gif));base64,", re.IGNORECASE)
 SYNONYMS = {"image/jpg": "image/jpeg"}
-MAGIC = {
+PICTURE_MAGIC = {
     "image/jpeg": (b"\xff\xd8\xff",),
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/gif": (b"GIF87a", b"GIF89a"),
@@ -30,7 +30,7 @@ MEGABYTE = 1_000_000
 
 def is_picture(part: Object) -> bool:
     """Return True for a part with a picture, on a site that takes pictures."""
-    return settings.ATTACHMENTS and part.get("type") in KINDS
+    return settings.ATTACHMENTS and part.get("type") in PICTURE_PART_TYPES
 
 
 def picture_of(part: Object) -> Picture:
@@ -40,7 +40,7 @@ def picture_of(part: Object) -> Picture:
     """
     url: Any = part.get("image_url")
     url = url.get("url") if isinstance(url, dict) else url
-    found = DATA_URL.match(url) if isinstance(url, str) else None
+    found = PICTURE_DATA_URL.match(url) if isinstance(url, str) else None
     if not found:
         raise BadRequest(
             _("“image_url” must be a data URL (data:image/png;base64,…); addresses aren’t fetched.")
@@ -50,7 +50,7 @@ def picture_of(part: Object) -> Picture:
         content = base64.b64decode(url[found.end() :], validate=True)
     except (binascii.Error, ValueError) as error:
         raise BadRequest(_("“%(name)s” isn’t valid base64.") % {"name": "image_url"}) from error
-    if not content.startswith(MAGIC[media_type]):
+    if not content.startswith(PICTURE_MAGIC[media_type]):
         raise BadRequest(_("“image_url” doesn’t hold a picture of the type that it names."))
     return Picture(media_type, len(content), url=f"data:{media_type};base64,{url[found.end() :]}")
 

@@ -22,15 +22,15 @@ from .messages import MAX_TOOLS, messages_of
 from .unsupported_fields import refuse_unsupported
 
 # A slash may be escaped in JSON.
-FILES = re.compile(
+DATA_URLS = re.compile(
     rb"data:[A-Za-z0-9.+-]{1,100}\\?/[A-Za-z0-9.+-]{1,100};base64,[A-Za-z0-9+/=\\]+"
     rb'|"image"\s{0,9}:\s{0,9}(?:"[A-Za-z0-9+/=\\]+"|\[[0-9,\s]+\])'  # see classic_image.py
 )
 UPLOAD = "chat.upload"  # in the scope of a request whose body is in a file: see chatsite/server
 MAX_TEXT_BYTES = 1_048_576  # of a body, without its files
 OBJECTS = ("response_format", "logit_bias", "chat_template_kwargs")
-TYPES = ("text", "json_object", "json_schema")
-CHOICES = ("none", "auto", "required", "any")
+RESPONSE_FORMAT_TYPES = ("text", "json_object", "json_schema")
+TOOL_CHOICES = ("none", "auto", "required", "any")
 MAX_STOPS, MAX_STOP_CHARS = 16, 1_000
 REJECT_IF_BUSY = "rejectIfBusy"  # https://developers.cloudflare.com/workers-ai/features/reject-if-busy/
 MAX_QUOTED_CHARS = 100  # of an unknown field's name in the error
@@ -75,7 +75,7 @@ def parse_body(request: HttpRequest) -> Object:
 def _large_body(request: HttpRequest) -> bytes:
     """Read a body that may be large because of its files. Raises RequestDataTooBig for one without."""
     body = request.read()
-    if len(body) - sum(len(found[0]) for found in FILES.finditer(body)) > MAX_TEXT_BYTES:
+    if len(body) - sum(len(found[0]) for found in DATA_URLS.finditer(body)) > MAX_TEXT_BYTES:
         raise RequestDataTooBig("the rest is larger than a request without files may be")
     return body
 
@@ -147,16 +147,16 @@ def _objects_of(sent: Object) -> Iterator[tuple[str, Any]]:
 
 
 def _check_format(wanted: Object) -> None:
-    if wanted.get("type") not in TYPES:
-        refuse_choice("response_format.type", TYPES)
+    if wanted.get("type") not in RESPONSE_FORMAT_TYPES:
+        refuse_choice("response_format.type", RESPONSE_FORMAT_TYPES)
     if wanted["type"] == "json_schema" and not isinstance(wanted.get("json_schema"), dict):
         raise BadRequest(_("“%(name)s” must be an object.") % {"name": "response_format.json_schema"})
 
 
 def _tools(sent: Object) -> Iterator[tuple[str, Any]]:
     choice = get_field(sent, "tool_choice", (str, dict))
-    if isinstance(choice, str) and choice not in CHOICES:
-        refuse_choice("tool_choice", CHOICES)
+    if isinstance(choice, str) and choice not in TOOL_CHOICES:
+        refuse_choice("tool_choice", TOOL_CHOICES)
     if not (tools := get_objects(sent, "tools", MAX_TOOLS)):
         if choice not in (None, "none", "auto"):
             raise BadRequest(_("“tool_choice” requires “tools”."))

@@ -2,12 +2,12 @@
 
 from chat.engine.generation.api_calls import ActiveCall
 
-REQUEST_ID = "X-Request-Id"
+REQUEST_ID_HEADER = "X-Request-Id"
 REQUESTED_MODEL = "X-Requested-Model"
 LOG_ID, CACHE_STATUS, STEP = "cf-aig-log-id", "cf-aig-cache-status", "cf-aig-step"
 SERVED_BY = "cf-aig-model"  # the model that a route or a fallback of the gateway chose
 NEURONS = "cf-ai-neurons"
-ALL = (REQUEST_ID, REQUESTED_MODEL, LOG_ID, CACHE_STATUS, STEP, SERVED_BY, NEURONS)
+CALL_HEADERS = (REQUEST_ID_HEADER, REQUESTED_MODEL, LOG_ID, CACHE_STATUS, STEP, SERVED_BY, NEURONS)
 
 
 def call_headers(active_call: ActiveCall) -> dict[str, str]:
@@ -17,7 +17,7 @@ def call_headers(active_call: ActiveCall) -> dict[str, str]:
     """
     log_ref = active_call.gateway_log_ref
     known = {
-        REQUEST_ID: str(active_call.call.pk),
+        REQUEST_ID_HEADER: str(active_call.call.pk),
         REQUESTED_MODEL: active_call.requested,
         LOG_ID: log_ref.log_id,
         CACHE_STATUS: log_ref.cache_status,

@@ -16,7 +16,7 @@ from .auth import authenticate
 from .responses import api_view, json_response
 from .workers_ai import envelope, error_envelope
 
-VALID = 10000  # the code that Cloudflare sends with this message
+TOKEN_VALID_CODE = 10000  # the code that Cloudflare sends with this message
 
 
 @api_view(error_envelope, "GET", "HEAD")
@@ -27,5 +27,5 @@ async def verify(request: HttpRequest, **address: Any) -> HttpResponseBase:
     result: dict[str, Any] = {"id": key.pk.hex, "status": "active"}
     if key.expires:
         result["expires_on"] = key.expires.strftime("%Y-%m-%dT%H:%M:%SZ")
-    valid = {"code": VALID, "message": _("This API key is valid."), "type": None}
+    valid = {"code": TOKEN_VALID_CODE, "message": _("This API key is valid."), "type": None}
     return json_response(envelope(result) | {"messages": [valid]})

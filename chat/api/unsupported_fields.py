@@ -14,7 +14,7 @@ from chat.exceptions import BadRequest
 from .field_checks import Object
 
 # Values without an effect, which are accepted; null always is.
-NEUTRAL: dict[str, tuple[Any, ...]] = {
+NEUTRAL_VALUES: dict[str, tuple[Any, ...]] = {
     "audio": (),
     "function_call": ("auto", "none"),
     "functions": ([],),
@@ -47,7 +47,7 @@ HINTS = (
 
 def refuse_unsupported(sent: Object) -> None:
     """Raise BadRequest if an unsupported field has a value with an effect."""
-    for name, neutral in NEUTRAL.items():
+    for name, neutral in NEUTRAL_VALUES.items():
         if sent.get(name) is not None and sent[name] not in neutral:
             raise BadRequest(_refusal(name))
     options = sent.get("stream_options")

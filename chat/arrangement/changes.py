@@ -22,8 +22,8 @@ MAX_CHANGED_CONVERSATIONS = 200  # conversations in one request
 MAX_PINNED_CONVERSATIONS = 50  # for each person; all of them are listed
 
 
-COLUMNS = ("pinned_at", "archived_at", "deleted")
-Moments = dict[str, datetime | None]  # the values of COLUMNS, or of some of them
+ARRANGEMENT_COLUMNS = ("pinned_at", "archived_at", "deleted")
+Moments = dict[str, datetime | None]  # the values of ARRANGEMENT_COLUMNS, or of some of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def change(user: User, action: str, conversations: list[uuid.UUID], tag: str = "
     with write_lock(), transaction.atomic():
         user.lock()
         rows = _rows(user, action).filter(pk__in=conversations)
-        before = {row.pop("pk"): row for row in rows.values("pk", *COLUMNS)}
+        before = {row.pop("pk"): row for row in rows.values("pk", *ARRANGEMENT_COLUMNS)}
         if not before:
             raise NotFound(_("This conversation doesn’t exist."))
         keys, now = list(before), timezone.now()

@@ -16,10 +16,10 @@ from chat.exceptions import Conflict
 from chat.models import Conversation, User
 from chat.models.conversation import ConversationQuerySet
 
-from .changes import COLUMNS, TAGGING, Changed, Moments, check_pins, columns_after, delete
+from .changes import ARRANGEMENT_COLUMNS, TAGGING, Changed, Moments, check_pins, columns_after, delete
 
 TOKEN_SECONDS = 600  # lifetime of a token
-SALT = "chat.arrangement.undo"
+UNDO_SALT = "chat.arrangement.undo"
 OPPOSITE = {"tag": "untag", "untag": "tag"}
 FINAL = ("purge",)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -32,10 +32,10 @@ def token(user: User, action: str, changed: Changed, tag: str = "") -> str:
     if action in FINAL or not changed.before:
         return ""
     value = [user.pk, action, tag, _number(changed.at), _packed_ids(changed.before)]
-    for column in COLUMNS:
+    for column in ARRANGEMENT_COLUMNS:
         moments = [row[column] for row in changed.before.values()]
         value.append(_packed(moments) if any(moments) else "")
-    return signing.dumps(value, salt=SALT, compress=True)
+    return signing.dumps(value, salt=UNDO_SALT, compress=True)
 
 
 def undo(user: User, signed: str) -> Changed:
@@ -57,7 +57,7 @@ def undo(user: User, signed: str) -> Changed:
         for key, row in rows.items():
             for column, moment in before[key].items():
                 setattr(row, column, moment)
-        Conversation.objects.bulk_update(rows.values(), COLUMNS)
+        Conversation.objects.bulk_update(rows.values(), ARRANGEMENT_COLUMNS)
         return Changed(list(rows), at, {}, runs)
 
 
@@ -73,14 +73,16 @@ def _unchanged(user: User, action: str, at: datetime) -> ConversationQuerySet:
 
 def _read(user: User, signed: str) -> tuple[str, str, datetime, dict[uuid.UUID, Moments]]:
     try:
-        owner, action, tag, at, ids, *columns = signing.loads(signed, salt=SALT, max_age=TOKEN_SECONDS)
+        owner, action, tag, at, ids, *columns = signing.loads(signed, salt=UNDO_SALT, max_age=TOKEN_SECONDS)
     except signing.BadSignature as error:
         raise _too_late() from error
     if owner != user.pk:
         raise _too_late()
     keys = _unpacked_ids(ids)
     moments = zip(*(_unpacked(column, len(keys)) for column in columns), strict=True)
-    before = {key: dict(zip(COLUMNS, row, strict=True)) for key, row in zip(keys, moments, strict=True)}
+    before = {
+        key: dict(zip(ARRANGEMENT_COLUMNS, row, strict=True)) for key, row in zip(keys, moments, strict=True)
+    }
     return action, tag, _moment(at) or EPOCH, before
 
 

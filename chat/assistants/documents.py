@@ -11,7 +11,7 @@ from chat.attachments.problems import NotADocument, gone
 from chat.attachments.uploads import check_quota, stored_bytes
 from chat.exceptions import BadRequest
 from chat.models import Assistant, AssistantDocument, AssistantVersion, Attachment, Conversation, User
-from chat.models.assistant import IMAGE_SIDE, MAX_DOCUMENTS
+from chat.models.assistant import IMAGE_SIDE, MAX_ASSISTANT_DOCUMENTS
 from chat.models.attachment import AttachmentQuerySet
 
 
@@ -22,9 +22,9 @@ def check(user: User, documents: Sequence[uuid.UUID], image: uuid.UUID | None) -
     Raises AttachmentNotFound, BadRequest for too many documents or an image that is no small square, and
     NotADocument for a picture among the documents.
     """
-    if len(documents) > MAX_DOCUMENTS:
+    if len(documents) > MAX_ASSISTANT_DOCUMENTS:
         words = _("An assistant can have %(most)s documents. Remove some.")
-        raise BadRequest(words % {"most": MAX_DOCUMENTS})
+        raise BadRequest(words % {"most": MAX_ASSISTANT_DOCUMENTS})
     ids = {*documents, *([image] if image else [])}
     found = _own(user).select_for_update(no_key=True).order_by("pk").in_bulk(ids) if ids else {}
     if missing := ids - found.keys():

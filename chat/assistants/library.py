@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from chat.db import write_lock
 from chat.exceptions import Conflict, NotFound
 from chat.models import Assistant, AssistantVersion, User
-from chat.models.assistant import LONGEST_NAME, AssistantQuerySet
+from chat.models.assistant import MAX_ASSISTANT_NAME_CHARS, AssistantQuerySet
 from chat.publication import Audience, may_publish, publish
 
 from . import documents
@@ -160,7 +160,7 @@ def duplicate(user: User, key: uuid.UUID) -> Assistant:
         content = content_of(source)
         if source.assistant.owner_id == user.pk:
             name = _("Copy of %(name)s") % {"name": source.name}
-            return _create(user, replace(content, name=name[:LONGEST_NAME]))
+            return _create(user, replace(content, name=name[:MAX_ASSISTANT_NAME_CHARS]))
         copies = documents.copies(user, source)
         image = copies.get(content.image) if content.image else None
         return _create(

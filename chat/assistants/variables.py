@@ -11,7 +11,7 @@ from django.utils import timezone, translation
 from django.utils.formats import date_format
 from django.utils.translation import get_language, get_language_info
 
-VARIABLE = re.compile(r"\{(date|time|name|language)\}")
+INSTRUCTION_VARIABLE = re.compile(r"\{(date|time|name|language)\}")
 
 
 def fill(text: str, user: Any) -> str:
@@ -21,7 +21,7 @@ def fill(text: str, user: Any) -> str:
     """
     if "{" not in text:
         return text
-    return VARIABLE.sub(lambda found: _value(found[1], user), text)
+    return INSTRUCTION_VARIABLE.sub(lambda found: _value(found[1], user), text)
 
 
 def _value(name: str, user: Any) -> str:

@@ -20,7 +20,9 @@ import sys
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF, ASK_VERSION, PATH_BENEATH = 444, 445, 446, 1, 1
 NO_NEW_PRIVILEGES = 38  # of prctl
 READ_FILE, READ_FOLDER = 1 << 2, 1 << 3
-FILES = (1 << 13) - 1  # execute, write, read, remove, and make files, folders, links, sockets and devices
+WRITE_RIGHTS = (
+    1 << 13
+) - 1  # execute, write, read, remove, and make files, folders, links, sockets and devices
 TRUNCATE = 1 << 14  # since version 3
 TCP = 0b11  # bind and connect, since version 4
 ABSTRACT_SOCKETS_AND_SIGNALS = 0b11  # to processes that are not isolated as well, since version 6
@@ -68,7 +70,7 @@ def isolate(program: str) -> None:
     version = libc.syscall(CREATE_RULESET, None, 0, ASK_VERSION)
     if version < 1:
         return
-    rules = [FILES | TRUNCATE if version >= 3 else FILES]
+    rules = [WRITE_RIGHTS | TRUNCATE if version >= 3 else WRITE_RIGHTS]
     rules += [TCP] if version >= 4 else []
     rules += [ABSTRACT_SOCKETS_AND_SIGNALS] if version >= 6 else []
     attributes = struct.pack(f"{len(rules)}Q", *rules)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-START = Path(__file__).with_name("confined_process.py")
+CONFINED_PROGRAM = Path(__file__).with_name("confined_process.py")
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ def run_confined(program: Path, file: IO[bytes], limits: Limits, *arguments: str
 def _run(program: Path, file: IO[bytes], limits: Limits, *arguments: str) -> bytes:
     file.seek(0)
     expired = threading.Event()
-    command = [sys.executable, "-I", str(START), str(program)]
+    command = [sys.executable, "-I", str(CONFINED_PROGRAM), str(program)]
     command += [str(limits.address_space_bytes), str(limits.cpu_seconds), *arguments]
     with subprocess.Popen(  # noqa: S603 - no input is part of the command
         command,

@@ -15,7 +15,7 @@ from .document_types import DOCUMENT_TYPES
 from .extraction import Extracted, NeedsConversion, converted
 from .problems import BrokenDocument, ConversionUnavailable, DocumentTooLong
 
-RETRY_SECONDS = 30
+CONVERSION_RETRY_SECONDS = 30
 CONVERSIONS = ConcurrencyLimit(1)  # of one person at a time
 
 logger = logging.getLogger(__name__)
@@ -53,4 +53,4 @@ def _problem(error: UpstreamError) -> RequestError:
     if error.kind is ErrorKind.TOO_LONG:
         return DocumentTooLong(_("This document is too long. Add a part of it."))
     words = _("Cloudflare can’t read documents right now. Save this one as PDF or DOCX, then add that.")
-    return ConversionUnavailable(words, retry_after=None if error.permanent else RETRY_SECONDS)
+    return ConversionUnavailable(words, retry_after=None if error.permanent else CONVERSION_RETRY_SECONDS)

@@ -13,9 +13,9 @@ from .confinement import Expired, Limits, run_confined
 from .picture_process import LONGEST_SIDE, SIDE
 from .problems import BrokenPicture, NotAPicture, TookTooLong, TooManyPixels
 
-PROGRAM = Path(__file__).with_name("picture_process.py")
-WALL_SECONDS = 15
-MAX_OUTPUT_BYTES = 20_000_000  # of the child, whatever it wants to send
+PICTURE_PROGRAM = Path(__file__).with_name("picture_process.py")
+DECODING_WALL_SECONDS = 15
+MAX_DECODED_BYTES = 20_000_000  # of the child, whatever it wants to send
 ADDRESS_SPACE_BYTES = 1_342_177_280  # 50 megapixels of WebP with transparency take a gibibyte
 CPU_SECONDS = 10
 SIGNATURES = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n\x1a\n"}
@@ -32,14 +32,15 @@ class Picture:
 
 
 def decode(file: IO[bytes], side: int = 0) -> Picture:
-    """Return the picture in `file`, encoded anew without its metadata. Blocks for up to `WALL_SECONDS`.
+    """Return the picture in `file`, encoded anew without its metadata.
 
-    `side`: make it a square of so many pixels; 0 keeps its form. `file` must be a real file, which the child
+    Blocks for up to `DECODING_WALL_SECONDS`. `side`: make it a square of so many pixels;
+    0 keeps its form. `file` must be a real file, which the child
     reads. Raises NotAPicture, BrokenPicture, TooManyPixels and TookTooLong.
     """
-    limits = Limits(ADDRESS_SPACE_BYTES, CPU_SECONDS, WALL_SECONDS, MAX_OUTPUT_BYTES)
+    limits = Limits(ADDRESS_SPACE_BYTES, CPU_SECONDS, DECODING_WALL_SECONDS, MAX_DECODED_BYTES)
     try:
-        return _read(run_confined(PROGRAM, file, limits, *([str(side)] if side else [])))
+        return _read(run_confined(PICTURE_PROGRAM, file, limits, *([str(side)] if side else [])))
     except Expired:
         raise _problem("time") from None
 

@@ -19,7 +19,7 @@ STRAY_FOR = timedelta(days=1)
 # Far longer than a storage takes to answer or to fail: then the process that deletes a file has died.
 CUT_OFF_AFTER = timedelta(minutes=5)
 BATCH_FILES = 50
-FOLDERS = [f"{number:02x}" for number in range(256)]
+DIGEST_FOLDERS = [f"{number:02x}" for number in range(256)]
 Stop = Callable[[], bool]
 
 
@@ -119,7 +119,7 @@ def stray(stop: Stop) -> list[str]:
     """Return the names of stored files without a row, such as an old backup brings. Lists the storage."""
     found: list[str] = []
     before = timezone.now() - STRAY_FOR
-    for folder in FOLDERS:
+    for folder in DIGEST_FOLDERS:
         if stop():
             break
         names = files.names_in(folder)
@@ -132,7 +132,7 @@ def missing() -> list[str]:
     """Return the names of files that attachments need and the storage does not have. Lists the storage."""
     needed = Exists(Attachment.objects.filter(file=OuterRef("pk")))
     found: list[str] = []
-    for folder in FOLDERS:
+    for folder in DIGEST_FOLDERS:
         rows = AttachmentFile.objects.filter(needed, pk__startswith=folder)
         names = set(rows.values_list("pk", flat=True))  # before the listing: later uploads are not missing
         found += [f"{folder}/{name}" for name in sorted(names - files.names_in(folder))] if names else []

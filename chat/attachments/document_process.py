@@ -32,7 +32,7 @@ CHARSETS = re.compile(
     r"utf-8|iso-8859-\d+|windows-125\d|koi8-[ru]|shift_jis|euc-(jp|kr)|iso-2022-jp|gb(2312|k|18030)|big5"
 )
 TERMINAL_CODES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]{0,200}\x07)")
-BINARY = re.compile(r"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
+BINARY_CHARACTER = re.compile(r"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 SOFT_HYPHENS = re.compile(
     "\xad|[\x02\ufffe]\r?\n?"
 )  # the last two: what PDFium writes for a word that was parted
@@ -213,7 +213,7 @@ def decoded(content: bytes) -> str:
 
 def checked(text: str) -> str:
     """Return the text without the codes of terminals. Raises Problem if it is no text."""
-    if BINARY.search(text):
+    if BINARY_CHARACTER.search(text):
         raise Problem("type")
     return TERMINAL_CODES.sub("", text)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Reader = Literal["pdf", "office", "html", "text", "cloudflare"]
-HEAD_BYTES = 4_096  # what `guess` needs to see of a file
+TYPE_HEAD_BYTES = 4_096  # what `guess` needs to see of a file
 MAX_PDF_OFFSET = 1_024  # of its signature, as other readers allow
 SPACE = codecs.BOM_UTF8 + b" \t\r\n"
 
@@ -23,7 +23,7 @@ ZIP_HEADER_BYTES = 30  # before that name
 # Extensions of other documents in such archives: Apple's, Microsoft's.
 SAVABLE = ("pages", "key", "pub", "vsd", "wps", "xps")
 # Texts hold other control characters: white space, and the escape and backspace of recorded terminals.
-BINARY = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
+BINARY_BYTE = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ DOCX, XLSX, PPTX = (
 DOC, XLS, PPT = "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"
 PDF_TYPE, PLAIN = "application/pdf", "text/plain"
 
-TYPES = (
+KNOWN_DOCUMENT_TYPES = (
     DocumentType(PDF_TYPE, ("pdf",), "pdf"),
     DocumentType(DOCX, ("docx", "docm", "dotx", "dotm"), "office"),
     DocumentType(XLSX, ("xlsx", "xlsm", "xltx", "xltm"), "office"),
@@ -71,14 +71,18 @@ TYPES = (
     DocumentType("application/vnd.ms-excel.sheet.binary.macroenabled.12", ("xlsb",), "cloudflare"),
     DocumentType("application/vnd.apple.numbers", ("numbers",), "cloudflare"),
 )
-DOCUMENT_TYPES = {each.media_type: each for each in TYPES}
-BY_EXTENSION = {extension: each for each in TYPES for extension in each.extensions}
-IN_ZIP = {each.media_type for each in TYPES if each.reader == "cloudflare"} | {DOCX, XLSX, PPTX}
+DOCUMENT_TYPES = {each.media_type: each for each in KNOWN_DOCUMENT_TYPES}
+BY_EXTENSION = {extension: each for each in KNOWN_DOCUMENT_TYPES for extension in each.extensions}
+IN_ZIP = {each.media_type for each in KNOWN_DOCUMENT_TYPES if each.reader == "cloudflare"} | {
+    DOCX,
+    XLSX,
+    PPTX,
+}
 IN_OLE = {DOC, XLS, PPT, DOCX, XLSX, PPTX}  # the latter three when they are encrypted
 
 
 def guess(name: str, head: bytes) -> str | None:
-    """Return the media type of a document by its first `HEAD_BYTES` bytes and its extension.
+    """Return the media type of a document by its first `TYPE_HEAD_BYTES` bytes and its extension.
 
     None if no reader takes its text. What a client says of the type is not asked, and the extension decides
     only between types that the content allows. Any other text is plain text, such as source code.
@@ -111,7 +115,7 @@ def is_text(head: bytes) -> bool:
     """Return True unless the bytes are those of a binary file."""
     if head.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return True
-    return not BINARY.search(head) or is_utf16(head)
+    return not BINARY_BYTE.search(head) or is_utf16(head)
 
 
 def is_utf16(head: bytes) -> bool:

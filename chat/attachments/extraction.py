@@ -12,15 +12,15 @@ from chat.exceptions import RequestError
 
 from . import document_types, problems
 from .confinement import Expired, Limits, run_confined
-from .document_types import BY_EXTENSION, DOCUMENT_TYPES, HEAD_BYTES
+from .document_types import BY_EXTENSION, DOCUMENT_TYPES, TYPE_HEAD_BYTES
 
-PROGRAM = Path(__file__).with_name("document_process.py")
+DOCUMENT_PROGRAM = Path(__file__).with_name("document_process.py")
 MAX_PAGES = 2_000
 MAX_CHARACTERS = 4_000_000  # of all pages together
-WALL_SECONDS = 40
-LIMITS = {"address_space_bytes": 1_073_741_824, "cpu_seconds": 25}
+EXTRACTION_WALL_SECONDS = 40
+EXTRACTION_LIMITS = {"address_space_bytes": 1_073_741_824, "cpu_seconds": 25}
 # As UTF-8, a character takes four bytes; a line feed and a quotation mark two, in JSON.
-MAX_OUTPUT_BYTES = 4 * MAX_CHARACTERS + 100_000
+MAX_EXTRACTED_BYTES = 4 * MAX_CHARACTERS + 100_000
 NOT_CLEAN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -46,22 +46,27 @@ class NeedsConversion(problems.NotADocument):
 
 
 def extract(file: IO[bytes], name: str) -> Extracted:
-    """Return the text of the document in `file`. `name` is the client's. Blocks for up to `WALL_SECONDS`.
+    """Return the text of the document in `file`. `name` is the client's.
 
-    `file` must be a real file, which the child reads. Raises NeedsConversion, and NotADocument,
-    BrokenDocument, EncryptedDocument, TooManyPages, DocumentTooLong, NoText and DocumentTookTooLong.
+    Blocks for up to `EXTRACTION_WALL_SECONDS`. `file` must be a real file, which the child
+    reads. Raises NeedsConversion, and NotADocument, BrokenDocument, EncryptedDocument, TooManyPages,
+    DocumentTooLong, NoText and DocumentTookTooLong.
     """
     file.seek(0)
-    head = file.read(HEAD_BYTES)
+    head = file.read(TYPE_HEAD_BYTES)
     media_type = document_types.guess(name, head)
     if media_type is None:
         raise _problem("savable" if document_types.is_savable(name, head) else "type")
     found = DOCUMENT_TYPES[media_type]
     if found.is_converted:
         raise NeedsConversion(media_type)
-    limits = Limits(wall_seconds=WALL_SECONDS, output_bytes=MAX_OUTPUT_BYTES, **LIMITS)
+    limits = Limits(
+        wall_seconds=EXTRACTION_WALL_SECONDS, output_bytes=MAX_EXTRACTED_BYTES, **EXTRACTION_LIMITS
+    )
     try:
-        output = run_confined(PROGRAM, file, limits, found.reader, str(MAX_PAGES), str(MAX_CHARACTERS))
+        output = run_confined(
+            DOCUMENT_PROGRAM, file, limits, found.reader, str(MAX_PAGES), str(MAX_CHARACTERS)
+        )
     except Expired:
         raise _problem("time") from None
     return _read(output, media_type)

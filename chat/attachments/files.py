@@ -23,7 +23,7 @@ from .problems import StorageUnavailable
 
 SHA256 = re.compile("[0-9a-f]{64}")
 PARTIAL = ".partial-"  # begins the name of a file that is being written
-RETRY_SECONDS = 10
+STORAGE_RETRY_SECONDS = 10
 POOL = FairExecutor("storage")
 
 logger = logging.getLogger(__name__)
@@ -124,4 +124,4 @@ def _available() -> Iterator[None]:
 
 def unavailable() -> StorageUnavailable:
     words = _("Files can’t be stored or read right now. Try again in a moment.")
-    return StorageUnavailable(words, retry_after=RETRY_SECONDS)
+    return StorageUnavailable(words, retry_after=STORAGE_RETRY_SECONDS)

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from chat.models.attachment import EXTENSIONS, LONGEST_NAME
+from chat.models.attachment import EXTENSIONS, MAX_FILE_NAME_CHARS
 
 UNSAFE_CATEGORIES = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # control, direction, surrogates, line breaks
 LONGEST_EXTENSION = 8  # such as "markdown"
@@ -18,14 +18,14 @@ def clean(name: str, media_type: str) -> str:
         return _clean_document(name)
     stem, _extension = _parts(name)
     ending = f".{EXTENSIONS[media_type]}"
-    return (stem.strip(". ")[: LONGEST_NAME - len(ending)].rstrip(". ") or "picture") + ending
+    return (stem.strip(". ")[: MAX_FILE_NAME_CHARS - len(ending)].rstrip(". ") or "picture") + ending
 
 
 def _clean_document(name: str) -> str:
     """Keep the client's extension: the stored bytes are the client's."""
     stem, extension = _parts(name)
     ending = f".{extension}" if extension else ""
-    return (stem.strip(". ")[: LONGEST_NAME - len(ending)].rstrip(". ") or "document") + ending
+    return (stem.strip(". ")[: MAX_FILE_NAME_CHARS - len(ending)].rstrip(". ") or "document") + ending
 
 
 def _parts(name: str) -> tuple[str, str]:

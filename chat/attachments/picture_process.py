@@ -21,7 +21,7 @@ NARROW_SIDE, LONGEST_SIDE = 1_024, 8_192
 MAX_STORED_BYTES = 4_000_000  # a PNG beyond it becomes a JPEG
 PALETTE = 256
 QUALITY = 88
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
+PICTURE_FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 HEIF_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1", b"avif", b"avis")
 ORIENTATION = 0x0112  # the tag in Exif
 
@@ -40,7 +40,7 @@ def convert(source: BinaryIO, side: int = 0) -> tuple[dict[str, Any], bytes]:
     if head[4:8] == b"ftyp" and head[8:12] in HEIF_BRANDS:
         raise Problem("heic")
     try:
-        picture = Image.open(source, formats=FORMATS)
+        picture = Image.open(source, formats=PICTURE_FORMATS)
     except Image.UnidentifiedImageError:
         raise Problem("type") from None
     if picture.width * picture.height > MAX_PIXELS:

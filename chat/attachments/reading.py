@@ -6,7 +6,7 @@ from .decoding import Picture, decode
 from .extraction import Extracted, extract
 from .picture_process import HEIF_BRANDS
 
-HEAD_BYTES = 12
+PICTURE_HEAD_BYTES = 12
 PICTURE_BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")
 
 
@@ -17,7 +17,7 @@ def read(file: IO[bytes], name: str) -> Picture | Extracted:
     what `decode` and `extract` raise.
     """
     file.seek(0)
-    head = file.read(HEAD_BYTES)
+    head = file.read(PICTURE_HEAD_BYTES)
     return decode(file) if is_picture(head) else extract(file, name)
 
 

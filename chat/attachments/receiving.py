@@ -26,10 +26,10 @@ from django.utils.translation import gettext as _
 
 from .problems import StorageUnavailable
 
-RETRY_SECONDS = 60
+UPLOAD_RETRY_SECONDS = 60
 FORM_BYTES = 65_536  # allowance for the multipart form around a file
 MAX_TEXT_BYTES = 1_048_576  # of such a form without its files
-MAX_PER_MESSAGE = 8
+MAX_ATTACHMENTS = 8
 LONGEST_RAW_NAME = 1_000
 FORM_TYPE = b"multipart/form-data"
 UPLOAD_PATH = b"/attachments/"
@@ -37,7 +37,7 @@ FILE, IMAGE = "file", "image_file"  # the fields of forms that bring files
 ASSISTANTS_PATH = "/settings/assistants/"
 # The forms of pages without scripts that bring files: a question, an assistant.
 FORM_PATHS = re.compile(rb"/c/|/c/[0-9a-f-]{36}/messages/|/settings/assistants/(?:[0-9a-f-]{36}/)?")
-UNREADABLE = (
+UPLOAD_ERRORS = (
     MultiPartParserError,
     SuspiciousOperation,
     TooManyFieldsSent,
@@ -68,7 +68,7 @@ def is_form_with_files(method: str, path: str, content_type: str) -> bool:
 
 def file_fields(path: str) -> dict[str, int]:
     """Return the fields of such a form that bring files, each with the number of files that it may bring."""
-    return {FILE: MAX_PER_MESSAGE, **({IMAGE: 1} if path.startswith(ASSISTANTS_PATH) else {})}
+    return {FILE: MAX_ATTACHMENTS, **({IMAGE: 1} if path.startswith(ASSISTANTS_PATH) else {})}
 
 
 def session_of(cookies: Sequence[bytes]) -> str:
@@ -111,7 +111,7 @@ def disk_errors() -> Iterator[None]:
         yield
     except OSError as error:
         logger.error("an uploaded file could not be written: %s", error)
-        raise StorageUnavailable(unwritable(), retry_after=RETRY_SECONDS) from error
+        raise StorageUnavailable(unwritable(), retry_after=UPLOAD_RETRY_SECONDS) from error
 
 
 def unwritable() -> str:

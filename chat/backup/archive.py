@@ -13,11 +13,11 @@ from typing import IO, Any, Self
 from chat.attachments.files import SHA256
 
 FORMAT = 1
-MANIFEST = "manifest.json"
-SECRET_KEY = "secret-key"  # noqa: S105 - the name of a file
+MANIFEST_FILE = "manifest.json"
+SECRET_KEY_FILE = "secret-key"  # noqa: S105 - the name of a file
 MEDIA = "media/"
-ATTACHMENTS = "attachments/"
-PIECE_BYTES = 1_048_576
+ATTACHMENTS_FOLDER = "attachments/"
+BACKUP_PIECE_BYTES = 1_048_576
 LONGEST_MANIFEST_BYTES = 64 * 1_048_576
 COMPRESSION_LEVEL = 1  # reduces to a third of the size, in a tenth of the default level's time
 
@@ -51,7 +51,9 @@ class Manifest:
 
 def damaged_files(manifest: Manifest) -> list[str]:
     """Return the packed attachments whose content is not what their name, its hash, says."""
-    attachments = {name: name.rpartition("/")[2] for name in manifest.members if name.startswith(ATTACHMENTS)}
+    attachments = {
+        name: name.rpartition("/")[2] for name in manifest.members if name.startswith(ATTACHMENTS_FOLDER)
+    }
     return [
         name
         for name, key in attachments.items()
@@ -76,7 +78,7 @@ class ArchiveWriter:
 
     def __exit__(self, kind: object, *error: object) -> None:
         if kind is None:
-            self._zip.writestr(MANIFEST, json.dumps(asdict(self.manifest), indent=1))
+            self._zip.writestr(MANIFEST_FILE, json.dumps(asdict(self.manifest), indent=1))
         self._zip.close()
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -117,9 +119,9 @@ class Archive:
         self._zip.close()
 
     def _read_manifest(self) -> Manifest:
-        if self._zip.getinfo(MANIFEST).file_size > LONGEST_MANIFEST_BYTES:
+        if self._zip.getinfo(MANIFEST_FILE).file_size > LONGEST_MANIFEST_BYTES:
             raise ValueError("too long")
-        fields = json.loads(self._zip.read(MANIFEST))
+        fields = json.loads(self._zip.read(MANIFEST_FILE))
         if fields["format"] != FORMAT:
             raise ValueError("another format")
         manifest = Manifest(**fields)
@@ -148,7 +150,7 @@ class Archive:
         digest, size = hashlib.sha256(), 0
         try:
             with self._zip.open(name) as member:
-                while piece := member.read(PIECE_BYTES):
+                while piece := member.read(BACKUP_PIECE_BYTES):
                     digest.update(piece)
                     size += len(piece)
                     yield piece
@@ -182,5 +184,5 @@ def _is_described(member: Any) -> bool:
 
 def pieces_of(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        while piece := file.read(PIECE_BYTES):
+        while piece := file.read(BACKUP_PIECE_BYTES):
             yield piece

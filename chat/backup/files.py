@@ -9,17 +9,17 @@ from pathlib import Path
 
 from chat.attachments.files import PARTIAL
 
-from .archive import ATTACHMENTS, MEDIA, SECRET_KEY, Archive, ArchiveWriter, Progress, pieces_of
+from .archive import ATTACHMENTS_FOLDER, MEDIA, SECRET_KEY_FILE, Archive, ArchiveWriter, Progress, pieces_of
 
-FOLDERS = (MEDIA, ATTACHMENTS)
+FILE_FOLDERS = (MEDIA, ATTACHMENTS_FOLDER)
 
 
 def dump(folder: Path, archive: ArchiveWriter, progress: Progress) -> None:
     """Pack the secret key and the attachments of DATA_DIR. What is deleted meanwhile is left out."""
-    key = folder / SECRET_KEY
+    key = folder / SECRET_KEY_FILE
     if key.is_file():
-        archive.add(SECRET_KEY, pieces_of(key))
-    packed = [path for name in FOLDERS for path in sorted((folder / name).rglob("*")) if _is_whole(path)]
+        archive.add(SECRET_KEY_FILE, pieces_of(key))
+    packed = [path for name in FILE_FOLDERS for path in sorted((folder / name).rglob("*")) if _is_whole(path)]
     for done, path in enumerate(packed):
         progress("packing files", done, len(packed))
         if path.exists():
@@ -33,7 +33,7 @@ def _is_whole(path: Path) -> bool:
 def unpack(archive: Archive, folder: Path) -> None:
     """Extract the secret key and the attachments into a new folder, for `replace`."""
     for name in archive.manifest.members:
-        if name == SECRET_KEY or name.startswith(FOLDERS):
+        if name == SECRET_KEY_FILE or name.startswith(FILE_FOLDERS):
             archive.extract(name, folder / name)
 
 
@@ -45,9 +45,9 @@ def replace(folder: Path, new: Path, suffix: str) -> list[Path]:
     them, and pruning would delete them.
     """
     kept = []
-    for name in (SECRET_KEY, *(each.rstrip("/") for each in FOLDERS)):
+    for name in (SECRET_KEY_FILE, *(each.rstrip("/") for each in FILE_FOLDERS)):
         there, coming = folder / name, new / name
-        if f"{name}/" == ATTACHMENTS:
+        if f"{name}/" == ATTACHMENTS_FOLDER:
             coming.mkdir(mode=0o700, exist_ok=True)
             if not there.exists() and not any(coming.iterdir()):
                 continue

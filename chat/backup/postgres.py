@@ -14,9 +14,9 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from .archive import Archive, ArchiveWriter, BackupError, Progress
 
-FOLDER = "tables/"
+TABLES_FOLDER = "tables/"
 # Without generated columns, which cannot be written.
-COLUMNS = """
+STORED_COLUMNS_SQL = """
 SELECT column_name FROM information_schema.columns
 WHERE table_schema = current_schema() AND table_name = %s AND is_generated = 'NEVER' ORDER BY ordinal_position
 """
@@ -43,7 +43,7 @@ def dump(archive: ArchiveWriter, progress: Progress) -> None:
             progress("copying the tables", done, len(tables))
             rows = _run(f"SELECT COUNT(*) FROM {_quoted(table)}")[0][0]  # noqa: S608
             # One row is one line, because COPY escapes line breaks within a text as \n.
-            if archive.add(f"{FOLDER}{table}", _copied_out(table)) != rows:
+            if archive.add(f"{TABLES_FOLDER}{table}", _copied_out(table)) != rows:
                 raise BackupError(f"The table {table} was not copied whole.")
             archive.manifest.rows[table] = rows
         progress("copying the tables", len(tables), len(tables))
@@ -137,7 +137,7 @@ def _copy_in(archive: Archive, table: str) -> None:
     columns = ", ".join(_quoted(name) for name in _columns(table))
     statement = f"COPY {_quoted(table)} ({columns}) FROM STDIN"
     with connection.connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for piece in archive.read(f"{FOLDER}{table}"):
+        for piece in archive.read(f"{TABLES_FOLDER}{table}"):
             copy.write(piece)
 
 
@@ -152,7 +152,7 @@ def _tables() -> list[str]:
 
 
 def _columns(table: str) -> list[str]:
-    return [name for (name,) in _run(COLUMNS, [table])]
+    return [name for (name,) in _run(STORED_COLUMNS_SQL, [table])]
 
 
 def _run(statement: str, values: list[Any] | None = None) -> list[tuple[Any, ...]]:

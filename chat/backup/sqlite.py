@@ -14,7 +14,7 @@ from . import integrity
 from .archive import Archive, ArchiveWriter, BackupError, Progress, pieces_of
 
 MEMBER = "database.sqlite3"
-PAGES = 2_048  # database pages copied between two progress reports
+COPIED_PAGES = 2_048  # database pages copied between two progress reports
 SIDE_FILES = ("-wal", "-shm", "-journal")
 
 
@@ -27,7 +27,7 @@ def dump(database: Path, archive: ArchiveWriter, progress: Progress) -> None:
     try:
         rows = _copy(database, copy, progress)
         if found := integrity.damage(copy, thorough=True):
-            raise BackupError(f"The database is damaged ({found}). {integrity.ADVICE}")
+            raise BackupError(f"The database is damaged ({found}). {integrity.DAMAGE_ADVICE}")
         with closing(sqlite3.connect(copy)) as session:
             archive.manifest.migrations = session.execute(
                 "SELECT app, name FROM django_migrations ORDER BY id"
@@ -39,7 +39,7 @@ def dump(database: Path, archive: ArchiveWriter, progress: Progress) -> None:
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
-        raise BackupError(f"The database is damaged ({error}). {integrity.ADVICE}") from error
+        raise BackupError(f"The database is damaged ({error}). {integrity.DAMAGE_ADVICE}") from error
     finally:
         for suffix in ("", *SIDE_FILES):
             Path(f"{copy}{suffix}").unlink(missing_ok=True)
@@ -56,7 +56,7 @@ def _copy(database: Path, copy: Path, progress: Progress) -> dict[str, int]:
         # The open transaction keeps all steps in one snapshot of the database, and does not block writers.
         source.execute("BEGIN")
         rows = _count(source)
-        source.backup(target, pages=PAGES, progress=report)
+        source.backup(target, pages=COPIED_PAGES, progress=report)
         source.execute("ROLLBACK")
         target.execute("PRAGMA journal_mode=DELETE")  # no side files: the copy is one file
     return rows

@@ -22,13 +22,13 @@ from .passages import Passage, split
 from .ranking import Corpus
 
 MAX_PASSAGES = 40  # of one prompt: more would cost a lot and seldom help
-MAX_QUESTIONS = 3  # the latest ones of a branch: each takes time
+MAX_RANKED_QUESTIONS = 3  # the latest ones of a branch: each takes time
 FUSED = 200  # passages of each order that count when two orders become one
 # With the usual 60, the best passage by meaning alone came after all those in both orders, and was not sent.
 FIRST_RANKS = 10
 RANKERS = FairExecutor("ranking", 2)
 MAX_WAITING = 8  # prompts of one person
-RETRY_SECONDS = 5
+RANKING_RETRY_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Wanted:
 
     @classmethod
     def of(cls, documents: Sequence[Attachment], questions: Sequence[str]) -> "Wanted":
-        return cls(tuple(documents), tuple(questions[:MAX_QUESTIONS]))
+        return cls(tuple(documents), tuple(questions[:MAX_RANKED_QUESTIONS]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def submit(person: int, wanted: Wanted, question: QuestionVector | None = None) 
     """
     if RANKERS.waiting(person) >= MAX_WAITING:
         words = _("You ask too much about long documents at once. Wait until this is answered.")
-        raise ServiceOverloaded(words, retry_after=RETRY_SECONDS)
+        raise ServiceOverloaded(words, retry_after=RANKING_RETRY_SECONDS)
     return RANKERS.submit(person, rank, wanted, question)
 
 

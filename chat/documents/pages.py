@@ -14,8 +14,10 @@ Rows: TypeAlias = "QuerySet[DocumentPage]"  # the pages of one document
 
 # On one page of the site. A longer page of a document is shown in parts.
 SHOWN_PAGES = 50
-SHOWN_CHARS = 100_000
-CUT_CHARS = 1_000  # a part ends at a break so close before its limit, rather than in the middle of a word
+PAGE_CHARS = 100_000
+MAX_BREAK_SEARCH_CHARS = (
+    1_000  # a part ends at a break so close before its limit, rather than in the middle of a word
+)
 CUTS = ("\n", " ")  # best first
 
 
@@ -93,7 +95,7 @@ def some_pages(document: Attachment, first: int, part: int = 1) -> SomePages:
 
 def parts_of(length: int) -> int:
     """Return in how many parts a page of so many characters is shown."""
-    return max(1, math.ceil(length / SHOWN_CHARS))
+    return max(1, math.ceil(length / PAGE_CHARS))
 
 
 def _sizes(rows: Rows) -> Iterable[tuple[int, int]]:
@@ -119,18 +121,18 @@ def _place_after(rows: Rows, last: int) -> Place | None:
 
 def _part(rows: Rows, number: int, part: int) -> PageText:
     """Return a part of a page. Where it is cut depends only on the text around the cut."""
-    limit = (part - 1) * SHOWN_CHARS
-    start = max(limit - CUT_CHARS, 0)
-    piece = Substr("text", start + 1, limit - start + SHOWN_CHARS + 1)  # one more: whether anything follows
+    limit = (part - 1) * PAGE_CHARS
+    start = max(limit - MAX_BREAK_SEARCH_CHARS, 0)
+    piece = Substr("text", start + 1, limit - start + PAGE_CHARS + 1)  # one more: whether anything follows
     text = rows.filter(number=number).values_list(piece, flat=True).get()
-    end = limit - start + SHOWN_CHARS
+    end = limit - start + PAGE_CHARS
     return PageText(number, text[_cut(text, limit - start) : _cut(text, end) if len(text) > end else end])
 
 
 def _cut(text: str, limit: int) -> int:
     """Return where the text before `limit` ends: after the last break that is close, or at the limit."""
     for mark in CUTS:
-        found = text.rfind(mark, max(limit - CUT_CHARS, 0), limit)
+        found = text.rfind(mark, max(limit - MAX_BREAK_SEARCH_CHARS, 0), limit)
         if found >= 0:
             return found + len(mark)
     return limit
@@ -139,7 +141,7 @@ def _cut(text: str, limit: int) -> int:
 def _shown(sized: list[tuple[int, int]]) -> list[int]:
     """Return the numbers of the first pages that fit together; at least one. `sized`: numbers and lengths."""
     found: list[int] = []
-    room = SHOWN_CHARS
+    room = PAGE_CHARS
     for number, length in sized[:SHOWN_PAGES]:
         room -= length
         if room < 0 and found:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from chat.search import words
 
-MAX_TERMS = 24  # words of a question; the rarest of more count
+MAX_RANKED_TERMS = 24  # words of a question; the rarest of more count
 # Words at the beginning and words at the end of a question, where it asks: between them may be pasted text.
 # Counting 64 words in 6,000,000 characters takes a third of a second, all words of a long question minutes.
 COUNTED_WORDS = 32
@@ -14,7 +14,7 @@ SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # BM25's k1 and b, the usual values
 # Of longer words the end is left out, and all words count that begin with the rest: "contracts" finds
 # "contract" and "contractual", in many languages and without knowing which one it is.
 STEM_FROM_CHARS = 6
-CUT_CHARS = 2
+STEM_CUT_CHARS = 2
 PREFIX_FROM_CHARS = 3
 
 
@@ -31,7 +31,7 @@ class Corpus:
         counted = [[text.count(term) for text in self._folded] for term in _terms(question)]
         counted.sort(key=lambda counts: sum(map(bool, counts)))
         found = [0.0] * len(self._folded)
-        for counts in [counts for counts in counted if any(counts)][:MAX_TERMS]:
+        for counts in [counts for counts in counted if any(counts)][:MAX_RANKED_TERMS]:
             having = sum(map(bool, counts))
             rarity = math.log(1 + (len(counts) - having + 0.5) / (having + 0.5))
             for place, count in enumerate(counts):
@@ -50,4 +50,4 @@ def _terms(question: str) -> list[str]:
 def _term(word: str) -> str:
     if len(word) < PREFIX_FROM_CHARS:
         return f" {word} "
-    return f" {word[:-CUT_CHARS] if len(word) >= STEM_FROM_CHARS else word}"
+    return f" {word[:-STEM_CUT_CHARS] if len(word) >= STEM_FROM_CHARS else word}"

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Sequence
 from operator import mul
 
-LARGEST = 127
+MAX_INT8 = 127
 SCALE = struct.Struct("<f")
 
 
@@ -39,4 +39,4 @@ def similarities(stored: bytes, count: int, vector: Sequence[float]) -> list[flo
 
 def _whole(vector: Sequence[float]) -> list[int]:
     largest = max(map(abs, vector), default=0.0)
-    return [round(value / largest * LARGEST) for value in vector] if largest else [0] * len(vector)
+    return [round(value / largest * MAX_INT8) for value in vector] if largest else [0] * len(vector)

@@ -27,11 +27,11 @@ NO_EMBEDDINGS = "none"  # the value of EMBEDDING_MODEL that turns them off
 QUESTION_SECONDS = 2.0  # that a send waits for the embedding of its question
 QUESTION_CHARS = 1_000  # at the beginning and at the end of a question
 LONG_TOKENS = 8_000  # of documents that get embeddings at the upload; others do when a prompt needs them
-MAX_DOCUMENTS = 100  # that wait; others get theirs when a prompt needs them
+MAX_WAITING_DOCUMENTS = 100  # that wait; others get theirs when a prompt needs them
 MAX_BATCHES_A_DAY = 600  # of one person, in this process: about 8,000,000 tokens
 ATTEMPTS = 3
-RETRY_SECONDS = 10.0
-PAUSE_SECONDS = 60.0  # after a failure that may pass
+EMBEDDING_RETRY_SECONDS = 10.0
+FAILURE_PAUSE_SECONDS = 60.0  # after a failure that may pass
 REFUSED_SECONDS = 3_600.0  # after one that will not, such as an unknown model
 DAY_SECONDS = 86_400.0
 
@@ -89,7 +89,7 @@ class DocumentRanking:
             async with asyncio.timeout(QUESTION_SECONDS):
                 [vector] = await self._client.embed(self._model, [text])
         except TimeoutError:
-            self._paused_until = time.monotonic() + PAUSE_SECONDS
+            self._paused_until = time.monotonic() + FAILURE_PAUSE_SECONDS
             logger.warning("the embedding of a question took too long; its words alone count")
         except UpstreamError as error:
             self._pause(error)
@@ -99,7 +99,7 @@ class DocumentRanking:
 
     def _add(self, person: int, document: Attachment) -> None:
         known = {key_of(each) for _person, each in self._waiting}
-        if len(self._waiting) >= MAX_DOCUMENTS or key_of(document) in known:
+        if len(self._waiting) >= MAX_WAITING_DOCUMENTS or key_of(document) in known:
             return
         self._waiting.append((person, document))
         if not len(self._tasks):
@@ -134,13 +134,13 @@ class DocumentRanking:
                 if error.permanent or attempt == ATTEMPTS:
                     self._pause(error)
                     return False
-                await asyncio.sleep(RETRY_SECONDS * attempt)
+                await asyncio.sleep(EMBEDDING_RETRY_SECONDS * attempt)
             else:
                 return await run_in_db(embeddings.store, batch, self._model, found)
         return False
 
     def _pause(self, error: UpstreamError) -> None:
-        seconds = REFUSED_SECONDS if error.permanent else PAUSE_SECONDS
+        seconds = REFUSED_SECONDS if error.permanent else FAILURE_PAUSE_SECONDS
         self._paused_until = time.monotonic() + seconds
         logger.warning("embeddings are paused for %d s: %s %s", seconds, error, error.detail)
 

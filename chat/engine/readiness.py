@@ -11,7 +11,7 @@ from chat.db_errors import Outage, damage_seen, outage_of
 from chat.models import MaintenanceTask
 
 CACHE_SECONDS = 1.0  # a result younger than this is returned again
-TIMEOUT_SECONDS = 3.0  # a database that answers later counts as `Outage.SILENT`
+DATABASE_TIMEOUT_SECONDS = 3.0  # a database that answers later counts as `Outage.SILENT`
 WRITE_INTERVAL_SECONDS = 10.0  # pause between two test writes, however often `/readyz` is requested
 LOCK_WAIT_MILLISECONDS = 1_000  # longest wait of the test write for another writer of SQLite
 
@@ -27,13 +27,13 @@ class Readiness:
         self._last_write: Outage | None = None
 
     async def check(self) -> Outage | None:
-        """Return the outage, or None if there is none, within `TIMEOUT_SECONDS`."""
+        """Return the outage, or None if there is none, within `DATABASE_TIMEOUT_SECONDS`."""
         loop = asyncio.get_running_loop()
         is_old = loop.time() - self._probed_at >= CACHE_SECONDS
         if self._probe is None or (self._probe.done() and is_old):
             self._probed_at = loop.time()
             self._probe = spawn(self._thread(self._run))
-        done, _ = await asyncio.wait({self._probe}, timeout=TIMEOUT_SECONDS)
+        done, _ = await asyncio.wait({self._probe}, timeout=DATABASE_TIMEOUT_SECONDS)
         return self._probe.result() if done else Outage.SILENT
 
     async def stop(self) -> None:

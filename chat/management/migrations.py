@@ -5,7 +5,7 @@ from typing import NamedTuple
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-MISSING = "The database lacks tables. Run `manage.py migrate` first."
+MISSING_TABLES = "The database lacks tables. Run `manage.py migrate` first."
 NEWER = (
     "The database is of a newer version, which has the migration %s. During an upgrade this version may run "
     "on it; to go back for good, restore the backup that was made before the upgrade."

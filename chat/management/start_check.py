@@ -15,7 +15,7 @@ def problem() -> str:
     """
     try:
         require_sound(connection)
-        return migrations.MISSING if migrations.are_missing() else ""
+        return migrations.MISSING_TABLES if migrations.are_missing() else ""
     except CommandError as error:
         return str(error)
     except DatabaseError as error:

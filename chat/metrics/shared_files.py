@@ -18,28 +18,30 @@ from pathlib import Path
 
 from django.conf import settings
 
-VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # the library's own; the supervisor hands it on to each pool
+METRICS_FOLDER_VARIABLE = (
+    "PROMETHEUS_MULTIPROC_DIR"  # the library's own; the supervisor hands it on to each pool
+)
 # Space for about 1,000 series each. Reserved, because writing into a hole of a mapped file kills the process
 # when the disk is full.
 FILE_BYTES = 262_144
-KINDS = ("counter", "histogram", "gauge_livesum", "gauge_livemax")
+METRIC_KINDS = ("counter", "histogram", "gauge_livesum", "gauge_livemax")
 
 logger = logging.getLogger(__name__)
 
 
 def choose() -> None:
     """Name a folder for this process and those that it will start. None is made yet."""
-    os.environ[VARIABLE] = str(settings.DATA_DIR / "metrics" / uuid.uuid4().hex)
+    os.environ[METRICS_FOLDER_VARIABLE] = str(settings.DATA_DIR / "metrics" / uuid.uuid4().hex)
 
 
 def forget() -> None:
     """Let this process keep its metrics in memory: it is the only one."""
-    os.environ.pop(VARIABLE, None)
+    os.environ.pop(METRICS_FOLDER_VARIABLE, None)
 
 
 def folder() -> Path | None:
     """Return the folder; None if this process is the only one."""
-    name = os.environ.get(VARIABLE)
+    name = os.environ.get(METRICS_FOLDER_VARIABLE)
     return Path(name) if name else None
 
 
@@ -62,7 +64,7 @@ def prepare() -> None:
 def reserve() -> None:
     """Reserve the disk space of this process's files. Raises OSError: when the disk is full."""
     if own := folder():
-        for kind in KINDS:
+        for kind in METRIC_KINDS:
             _reserve(own / f"{kind}_{os.getpid()}.db")
 
 

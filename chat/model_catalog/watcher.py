@@ -15,8 +15,8 @@ from chat.upstream.errors import UpstreamError
 from . import catalog, sync
 from .catalog import CurrentCatalog
 
-POLL_SECONDS = 2.5  # between two queries of the list's version
-NAME = "the list of models"
+VERSION_POLL_SECONDS = 2.5  # between two queries of the list's version
+LIST_NAME = "the list of models"
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class CatalogWatcher:
         await self._poll()
         if self._client:
             await run_in_db(CatalogState.objects.expedite, timedelta(0), older=catalog.FRESH_LIST_AGE)
-        self._tasks.repeat(self._poll, lambda: POLL_SECONDS * random.uniform(0.8, 1.2), NAME)
+        self._tasks.repeat(self._poll, lambda: VERSION_POLL_SECONDS * random.uniform(0.8, 1.2), LIST_NAME)
 
     async def stop(self) -> None:
         await self._tasks.cancel()
@@ -49,7 +49,7 @@ class CatalogWatcher:
     def on_rejected(self, model: LlmModel, error: UpstreamError) -> None:
         """Store what an error reveals about the model's limits or its end, without delaying the run."""
         if catalog.is_informative(error):
-            self._tasks.start(log_failure(run_in_db(catalog.record_rejection, model.id, error), NAME))
+            self._tasks.start(log_failure(run_in_db(catalog.record_rejection, model.id, error), LIST_NAME))
 
     async def _poll(self) -> None:
         state = await run_in_db(CatalogState.objects.status)
@@ -58,7 +58,7 @@ class CatalogWatcher:
             # A change made between the two queries has a later version, so the next poll loads it.
             self._version = state.version
         if state.is_due and self._client and await run_in_db(CatalogState.objects.claim_refresh):
-            self._tasks.start(log_failure(self._fetch(self._client), NAME))
+            self._tasks.start(log_failure(self._fetch(self._client), LIST_NAME))
 
     async def _fetch(self, client: Client) -> None:
         """Fetch and store Cloudflare's list, as a background task of the one process that claimed it."""

@@ -14,10 +14,10 @@ from django.utils.translation import gettext_lazy as _
 
 from .digest import digest_of
 
-MARK = "chat_"  # lets scanners for leaked secrets recognise a key of this software
+KEY_MARK = "chat_"  # lets scanners for leaked secrets recognise a key of this software
 SECRET_BYTES = 32
 PREFIX_LENGTH = 12  # characters of the secret that are stored as they are, to tell a user's keys apart
-LONGEST_NAME = 80
+MAX_KEY_NAME_CHARS = 80
 USE_INTERVAL = timedelta(minutes=1)  # least time between two writes of `last_used`
 
 
@@ -52,7 +52,7 @@ class ApiKey(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_keys", verbose_name=_("person")
     )
-    name = models.CharField(_("name"), max_length=LONGEST_NAME)
+    name = models.CharField(_("name"), max_length=MAX_KEY_NAME_CHARS)
     prefix = models.CharField(_("begins with"), max_length=PREFIX_LENGTH)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     may_run = models.BooleanField(_("can run models"), default=True)
@@ -90,7 +90,7 @@ class ApiKey(models.Model):
 
     def generate_secret(self) -> str:
         """Set and return the secret of this new key. Only its digest and its first characters are stored."""
-        secret = MARK + secrets.token_urlsafe(SECRET_BYTES)
+        secret = KEY_MARK + secrets.token_urlsafe(SECRET_BYTES)
         self.prefix, self.digest = secret[:PREFIX_LENGTH], digest_of(secret)
         return secret
 

@@ -16,13 +16,13 @@ from django.utils.translation import gettext_lazy as _
 from .attachment import Attachment
 from .publication import PublishableQuerySet
 
-LONGEST_NAME = 80  # code points, as all lengths here
+MAX_ASSISTANT_NAME_CHARS = 80  # code points, as all lengths here
 LONGEST_DESCRIPTION = 300
-LONGEST_INSTRUCTIONS = 20_000
+MAX_INSTRUCTIONS_CHARS = 20_000
 LONGEST_PICTURE = 16  # of one emoji, which can be a sequence
 LONGEST_QUESTION = 300
-MAX_QUESTIONS = 4
-MAX_DOCUMENTS = 8
+MAX_STARTER_QUESTIONS = 4
+MAX_ASSISTANT_DOCUMENTS = 8
 IMAGE_SIDE = 128  # pixels of the square
 HUES = 6  # colors behind the letter of an assistant without an emoji
 
@@ -87,7 +87,7 @@ class AssistantVersion(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     assistant = models.ForeignKey(Assistant, models.CASCADE, related_name="versions", editable=False)
     number = models.PositiveIntegerField(editable=False)
-    name = models.CharField(max_length=LONGEST_NAME, editable=False)
+    name = models.CharField(max_length=MAX_ASSISTANT_NAME_CHARS, editable=False)
     description = models.CharField(max_length=LONGEST_DESCRIPTION, default="", editable=False)
     instructions = models.TextField(default="", editable=False)
     picture = models.CharField(max_length=LONGEST_PICTURE, default="", editable=False)

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-LONGEST_NAME = 100
+MAX_FILE_NAME_CHARS = 100
 LONGEST_ALT = 500
 LONGEST_MEDIA_TYPE = 100
 EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}  # of pictures, which this site encodes
@@ -120,7 +120,7 @@ class Attachment(models.Model):
     )
     position = models.PositiveSmallIntegerField(default=0)
     media_type = models.CharField(max_length=LONGEST_MEDIA_TYPE)
-    name = models.CharField(max_length=LONGEST_NAME)
+    name = models.CharField(max_length=MAX_FILE_NAME_CHARS)
     alt = models.CharField(max_length=LONGEST_ALT, default="", blank=True)
     width = models.PositiveIntegerField()
     height = models.PositiveIntegerField()

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from .attachment import Attachment
 
-MAX_TITLE_CHARS = 200
+MAX_CITATION_TITLE_CHARS = 200
 MAX_URL_CHARS = 2_000
-MAX_TEXT_CHARS = 4_000
-MAX_PER_MESSAGE = 100
+MAX_PASSAGE_CHARS = 4_000
+MAX_CITATIONS = 100
 
 
 def is_web_address(text: str) -> bool:
@@ -72,7 +72,7 @@ class CitationQuerySet(models.QuerySet["Citation"]):
         stored = {each.identity for each in self.filter(message=message)}
         new = [each for each in citations if each.identity not in stored]
         last = self.filter(message=message).aggregate(last=Max("number"))["last"] or 0
-        room = max(0, MAX_PER_MESSAGE - last)
+        room = max(0, MAX_CITATIONS - last)
         drop_lost_attachments(new[:room])
         for number, each in enumerate(new[:room], last + 1):
             # Without the key of a transaction that failed: by now, another row may have it.
@@ -104,13 +104,13 @@ class Citation(models.Model):
         db_index=False,  # the constraint's index begins with it
     )
     number = models.PositiveSmallIntegerField()
-    title = models.CharField(max_length=MAX_TITLE_CHARS)
+    title = models.CharField(max_length=MAX_CITATION_TITLE_CHARS)
     url = models.CharField(max_length=MAX_URL_CHARS, default="", blank=True)
     attachment = models.ForeignKey(
         "Attachment", models.SET_NULL, null=True, blank=True, related_name="citations"
     )
     page = models.PositiveIntegerField(default=0)
-    text = models.CharField(max_length=MAX_TEXT_CHARS)
+    text = models.CharField(max_length=MAX_PASSAGE_CHARS)
     created = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = CitationQuerySet.as_manager()

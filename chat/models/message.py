@@ -36,7 +36,7 @@ class BranchNode:
 
 
 # One indexed look-up per step: the cost is proportional to the path's length, not to the tree's size.
-PATH = """
+PATH_SQL = """
 WITH RECURSIVE path(id, parent_id, depth) AS (
     SELECT id, parent_id, 0 FROM chat_message WHERE id = %s
     UNION ALL
@@ -111,7 +111,7 @@ SELECT id FROM below
 # SQLite believes what ANALYZE once counted, however much the table has grown since: after an ANALYZE of a new
 # database it would scan all messages at each step.
 BY_CONVERSATION = {"sqlite": "INDEXED BY message_by_conversation"}
-MAX_DEPTH = 100_000  # limit of messages between a message and its leaf
+MAX_BRANCH_DEPTH = 100_000  # limit of messages between a message and its leaf
 
 
 def _with_index(sql: str, **more: str) -> str:
@@ -127,7 +127,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
         """Yield the messages from `leaf` up to the root, newest first, at most `limit`."""
         key = Message._meta.pk
         with connection.cursor() as cursor:
-            cursor.execute(PATH, [key.get_db_prep_value(leaf, connection), limit])
+            cursor.execute(PATH_SQL, [key.get_db_prep_value(leaf, connection), limit])
             for id_, role, length in cursor.fetchall():
                 yield PathNode(key.to_python(id_), role, length)
 
@@ -164,7 +164,9 @@ class MessageQuerySet(models.QuerySet["Message"]):
         """Return the leaf of the branch through `message` that was last selected or written."""
         key = Message._meta.pk
         with connection.cursor() as cursor:
-            cursor.execute(_with_index(LEAF_BELOW), [key.get_db_prep_value(message, connection), MAX_DEPTH])
+            cursor.execute(
+                _with_index(LEAF_BELOW), [key.get_db_prep_value(message, connection), MAX_BRANCH_DEPTH]
+            )
             return key.to_python(cursor.fetchone()[0])
 
     def below(self, message: uuid.UUID, deleted: datetime | None) -> list[uuid.UUID]:

@@ -9,10 +9,10 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.db import write_lock
 
-LONGEST_INSTRUCTIONS = 10_000  # code points
+MAX_GENERAL_INSTRUCTIONS_CHARS = 10_000  # code points
 SITE_DEFAULT = "default"  # in place of a model's id; "" is the model of the latest conversation
 # Allowed values of the preferences with a fixed choice, the default first.
-CHOICES = {
+PREFERENCE_CHOICES = {
     "theme": ("system", "light", "dark"),
     "text_size": ("normal", "small", "large", "larger"),
     "announce": ("finished", "blocks", "off"),
@@ -20,8 +20,8 @@ CHOICES = {
 }
 MAX_FAVOURITES = 100
 # All except the instructions and the favourites, which are long and rarely needed.
-SHORT = (*CHOICES, "language", "time_zone", "model")
-READ = ("user_id", *SHORT)  # together with the user
+SHORT_PREFERENCES = (*PREFERENCE_CHOICES, "language", "time_zone", "model")
+READ = ("user_id", *SHORT_PREFERENCES)  # together with the user
 
 
 class PreferencesQuerySet(models.QuerySet["Preferences"]):

@@ -17,7 +17,7 @@ INSERT INTO chat_purgedusage (user_id, created, model, prompt_tokens, completion
 SELECT user_id, created, model, prompt_tokens, completion_tokens
 FROM chat_titlerequest WHERE completion_tokens IS NOT NULL AND conversation_id IN ({keys})
 """
-SOURCES = {"Message": FROM_RUNS, "Conversation": FROM_TITLES}
+PURGED_TABLES = {"Message": FROM_RUNS, "Conversation": FROM_TITLES}
 
 
 class PurgedUsageManager(models.Manager["PurgedUsage"]):
@@ -25,7 +25,7 @@ class PurgedUsageManager(models.Manager["PurgedUsage"]):
         """Keep the usage of these messages or conversations, in the transaction that purges them."""
         if not keys:
             return
-        sql = SOURCES[model.__name__].format(keys=", ".join(["%s"] * len(keys)))
+        sql = PURGED_TABLES[model.__name__].format(keys=", ".join(["%s"] * len(keys)))
         pk = model._meta.pk
         with connection.cursor() as cursor:
             cursor.execute(sql, [pk.get_db_prep_value(key, connection) for key in keys])

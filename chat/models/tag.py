@@ -9,7 +9,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 LONGEST_TAG = 40
-FOLDED_LENGTH = 3 * LONGEST_TAG  # a case-folded character takes at most three
+MAX_FOLDED_TAG_CHARS = 3 * LONGEST_TAG  # a case-folded character takes at most three
 
 
 def fold(name: str) -> str:
@@ -33,7 +33,7 @@ class Tag(models.Model):
         db_index=False,  # the constraint's index begins with it
     )
     name = models.CharField(max_length=LONGEST_TAG)
-    folded = models.CharField(max_length=FOLDED_LENGTH, editable=False)
+    folded = models.CharField(max_length=MAX_FOLDED_TAG_CHARS, editable=False)
 
     objects = TagQuerySet.as_manager()
 

@@ -18,7 +18,7 @@ WHERE used.user_id = %s AND used.created >= days.starts AND used.created < days.
 GROUP BY 1, 2
 """
 # Table, the model that answered, and a condition. A call that is stored as a run is counted as that.
-SOURCES = (
+USAGE_TABLES = (
     ("chat_run", "COALESCE(NULLIF(used.answered_by, ''), used.model)", ""),
     ("chat_call", "used.model", " AND used.run_id IS NULL"),
     ("chat_titlerequest", "used.model", ""),
@@ -43,7 +43,7 @@ class Usage(NamedTuple):
 def usage_of(user: Any, starts: Sequence[datetime]) -> list[Usage]:
     """Return what the person used, by day and model. Day n begins at `starts[n - 1]`; the last ends one."""
     sums: dict[tuple[int, str], Counter[str]] = {}
-    for table, model, only in SOURCES:
+    for table, model, only in USAGE_TABLES:
         for day, name, requests, prompt, completion in _rows(user, starts, table, model, only):
             sums.setdefault((day, name), Counter()).update(
                 requests=requests, prompt=int(prompt or 0), completion=int(completion)

@@ -10,7 +10,7 @@ from chat.backup import servers
 from .database import Database
 from .errors import MoveError
 from .state import MOVE, STATE_TABLES
-from .tables import FILLED_WITHOUT_PEOPLE, MIGRATIONS, REBUILT, Table
+from .tables import FILLED_WITHOUT_PEOPLE, MIGRATIONS_TABLE, REBUILT, Table
 
 SAME = "--from is the database that DATABASE_URL names. Set DATABASE_URL to the new database first."
 HALF_MOVED = "{} is itself the target of a move that has not ended. Move from its source."
@@ -44,8 +44,8 @@ def require_movable(source: Database, target: Database, tables: list[Table]) -> 
 def _require_migrations(database: Database, present: Iterable[str]) -> None:
     known = set(MigrationLoader(None).disk_migrations or ())
     applied = set()
-    if MIGRATIONS in present:
-        applied = set(database.run(f"SELECT app, name FROM {MIGRATIONS}"))  # noqa: S608
+    if MIGRATIONS_TABLE in present:
+        applied = set(database.run(f"SELECT app, name FROM {MIGRATIONS_TABLE}"))  # noqa: S608
     if missing := sorted(known - applied):
         app, name = missing[0]
         raise MoveError(
@@ -65,7 +65,7 @@ def _unknown(present: dict[str, set[str]], tables: list[Table]) -> Iterable[str]
     for name, columns in present.items():
         if name in known:
             yield from (f"{name}.{column}" for column in columns - known[name])
-        elif name not in (MIGRATIONS, *REBUILT):
+        elif name not in (MIGRATIONS_TABLE, *REBUILT):
             yield name
 
 

@@ -14,8 +14,8 @@ from .errors import MoveError
 from .state import State
 from .tables import FILLED_WITHOUT_PEOPLE, Table
 
-BATCH_ROWS = 5_000
-BATCH_CHARS = 4_000_000  # of texts; a message may have 400,000
+COPY_BATCH_ROWS = 5_000
+COPY_BATCH_CHARS = 4_000_000  # of texts; a message may have 400,000
 NOT_COPIED = "The table {} was not copied whole: {}\nRun the same command again to go on."
 
 Progress = Callable[[int], None]
@@ -67,7 +67,7 @@ class _Batch:
             self.rows += 1
             chars += sum(len(value) for value in row if isinstance(value, (str, bytes)))
             yield row
-            if self.rows >= BATCH_ROWS or chars >= BATCH_CHARS:
+            if self.rows >= COPY_BATCH_ROWS or chars >= COPY_BATCH_CHARS:
                 return
         self.is_last = True
 

@@ -29,7 +29,7 @@ def open_source(url: str) -> Database:
         settings = databases.from_url(url)
     except ValueError:
         raise MoveError(NO_ADDRESS) from None
-    if settings["ENGINE"] == databases.SQLITE:
+    if settings["ENGINE"] == databases.SQLITE_BACKEND:
         path = Path(settings["NAME"])
         if not path.is_file():
             raise MoveError(f"There is no database {path}.")

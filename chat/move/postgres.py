@@ -13,7 +13,7 @@ from .tables import Table
 from .values import FROM_POSTGRES, converter
 
 READ_PAGES = 512  # of 8 KiB, read by one statement: 4 MiB
-COLUMNS = """
+TABLE_COLUMNS_SQL = """
 SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
 AND a.attnum > 0 AND NOT a.attisdropped
@@ -25,7 +25,7 @@ WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY 1
 """
 # Of one server and one of its databases, whatever name leads there.
 IDENTITY = "SELECT pg_postmaster_start_time()::text, current_database(), current_schema()"
-FORMS = (
+TEXT_FORMAT_SQL = (
     "SET timezone TO 'UTC'",
     "SET datestyle TO ISO",
     "SET extra_float_digits TO 1",
@@ -40,7 +40,7 @@ class PostgresDatabase:
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-        for statement in FORMS:
+        for statement in TEXT_FORMAT_SQL:
             self.run(statement)
 
     @property
@@ -66,7 +66,7 @@ class PostgresDatabase:
 
     def columns(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        for table, column in self.run(COLUMNS):
+        for table, column in self.run(TABLE_COLUMNS_SQL):
             found.setdefault(table, set()).add(column)
         return found
 

@@ -8,11 +8,11 @@ from django.apps import apps
 from django.db.models import Field, Model
 
 from .errors import MoveError
-from .values import KINDS, Kind
+from .values import KIND_OF_FIELD, Kind
 
 # Not copied. The index of the search has another form on each database, and is built anew.
 REBUILT = ("chat_searchdocument", "chat_searchbuild", "chat_search_words")
-MIGRATIONS = "django_migrations"
+MIGRATIONS_TABLE = "django_migrations"
 # What migrations or the first start of a server write. A site without people has rows in no other table.
 FILLED_WITHOUT_PEOPLE = frozenset(
     {
@@ -77,7 +77,7 @@ def _columns(model: type[Model]) -> Iterator[Column]:
         stored: Any = field
         while stored.remote_field:
             stored = stored.target_field
-        kind = KINDS.get(stored.get_internal_type())
+        kind = KIND_OF_FIELD.get(stored.get_internal_type())
         if kind is None:
             raise MoveError(
                 f"{model._meta.db_table}.{field.column} is a {type(stored).__name__}, which a move does not "

@@ -38,7 +38,7 @@ class Kind(Enum):
     BYTES = "bytes"
 
 
-KINDS = {
+KIND_OF_FIELD = {
     "AutoField": Kind.INTEGER,
     "BigAutoField": Kind.INTEGER,
     "SmallAutoField": Kind.INTEGER,

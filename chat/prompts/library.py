@@ -18,14 +18,14 @@ from .content import Content
 
 MAX_PROMPTS = 200  # per person
 MAX_LISTED = 1_000  # in the menu; more can only come from many people who publish
-SHOWN_CHARS = 120  # of a text, in lists
+PROMPT_EXCERPT_CHARS = 120  # of a text, in lists
 
 
 def listed(user: User) -> PromptQuerySet:
     """Return what the user may use, their own first, each with `beginning` instead of its text."""
     is_own = ExpressionWrapper(Q(owner_id=user.pk), output_field=BooleanField())
     found = Prompt.objects.usable_by(user).defer("text")
-    found = found.annotate(beginning=Substr("text", 1, SHOWN_CHARS, output_field=TextField()))
+    found = found.annotate(beginning=Substr("text", 1, PROMPT_EXCERPT_CHARS, output_field=TextField()))
     return found.order_by(is_own.desc(), "command", "pk")[:MAX_LISTED]
 
 

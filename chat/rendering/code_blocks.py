@@ -13,7 +13,7 @@ from pygments.util import ClassNotFound
 MAX_CODE_CHARS = 50_000  # longer code stays plain
 # Code with such lines or gaps stays plain: nobody reads them, and some lexers take seconds for one of them.
 _ENDLESS = re.compile(r"[^\n]{1000}|\s{300}")
-CACHED = 128  # fences
+CACHED_FENCES = 128  # fences
 # Many lexers take quadratic time for some texts (5,000 times “a\\n” takes three seconds as C#). The code that
 # is not highlighted after eight times the usual time stays plain.
 SECONDS_PER_CHAR = 20e-6  # limit of processor time per character
@@ -24,7 +24,7 @@ HIGHLIGHT_BUDGET_CHARS = 100_000
 FENCE_COST = round(NOISE_SECONDS / SECONDS_PER_CHAR)
 
 # The classes are explained beside their colours, in the section “code” of chat.css.
-CLASSES = {
+TOKEN_CLASSES = {
     Token: "",
     Token.Comment: "c",
     Token.Comment.Preproc: "p",
@@ -110,7 +110,7 @@ def highlighted(code: str, language: str, budget: Budget) -> str:
     return _coloured(code, language)
 
 
-@lru_cache(CACHED)
+@lru_cache(CACHED_FENCES)
 def _coloured(code: str, language: str) -> str:
     out: list[str] = []
     pieces: list[str] = []
@@ -145,9 +145,9 @@ def _span(code: str, name: str) -> str:
 
 @lru_cache
 def _class(kind: _TokenType) -> str:
-    while kind not in CLASSES:
+    while kind not in TOKEN_CLASSES:
         kind = kind.parent
-    return CLASSES[kind]
+    return TOKEN_CLASSES[kind]
 
 
 def _lexer(code: str, language: str) -> Lexer | None:

@@ -8,7 +8,7 @@ from pyromark import Markdown, Options
 
 from .characters import neutralise_controls
 
-OPTIONS = (
+MARKDOWN_OPTIONS = (
     Options.ENABLE_TABLES | Options.ENABLE_TASKLISTS | Options.ENABLE_FOOTNOTES | Options.ENABLE_STRIKETHROUGH
 )
 # Maximum of characters that link destinations add in one parse; the parser has a limit of its own as well.
@@ -16,7 +16,7 @@ EXPANDED = 100_000
 
 Link = tuple[str, str]  # destination, title
 
-_PARSER = Markdown(options=OPTIONS)
+_PARSER = Markdown(options=MARKDOWN_OPTIONS)
 _MENTIONED = re.compile(r"\[\^([^\]\s]+)\]")
 
 
@@ -40,7 +40,11 @@ class LinkDefinitions:
 
     def parser(self) -> Markdown:
         """Return a parser, for a single parse, that resolves the links defined so far."""
-        return Markdown(options=OPTIONS, broken_link_callback=self._resolver()) if self._links else _PARSER
+        return (
+            Markdown(options=MARKDOWN_OPTIONS, broken_link_callback=self._resolver())
+            if self._links
+            else _PARSER
+        )
 
     def preamble(self, source: str) -> str:
         """Return stub definitions, to put before `source`, for the known footnotes it refers to."""

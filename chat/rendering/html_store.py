@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from hashlib import blake2b
 
-MAX_BYTES = 4 * 1024 * 1024  # compressed: HTML shrinks to a tenth and less
+MAX_STORED_HTML_BYTES = 4 * 1024 * 1024  # compressed: HTML shrinks to a tenth and less
 COMPRESSED = 512  # bytes; shorter HTML is not compressed
 LEVEL = 1  # of zlib: compresses a megabyte in about 5 ms
 ENTRY_BYTES = 300  # overhead of an entry in addition to its HTML
@@ -19,7 +19,7 @@ class HtmlStore:
     Concurrent callers with the same key wait for the first one, so that nothing is rendered twice.
     """
 
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, max_bytes: int = MAX_STORED_HTML_BYTES) -> None:
         self.max_bytes = max_bytes
         self.bytes = 0
         self._kept: OrderedDict[bytes, bytes] = OrderedDict()

@@ -16,7 +16,7 @@ from . import links
 from .characters import direction_of, is_bidirectional, neutralise_code
 from .maths import Equation, pieces, unescaped, unmasked
 from .open_end import open_inline
-from .sanitise import MAX_DEPTH
+from .sanitise import MAX_HTML_DEPTH
 
 End = str | Callable[[Range], None]
 
@@ -130,7 +130,7 @@ class Inline(Elements):
         elif match and match[2] and self._honoured[-1:] == [(depth, name)]:
             self._honoured.pop()
             self._out.append(f"</{name}>")
-        elif match and name and not match[2] and depth + len(self._honoured) < MAX_DEPTH:
+        elif match and name and not match[2] and depth + len(self._honoured) < MAX_HTML_DEPTH:
             self._honoured.append((depth, name))
             self._out.append(f"<{name}>")
         else:

@@ -10,13 +10,13 @@ from .characters import neutralise_code
 if TYPE_CHECKING:
     from math_core import LatexToMathML
 
-MAX_DEPTH = 40  # levels of nesting in the MathML, in addition to those of the Markdown around it
+MAX_MATHML_DEPTH = 40  # levels of nesting in the MathML, in addition to those of the Markdown around it
 # The converter is recursive: a few thousand levels would overflow its stack. A command without braces, as in
 # “\\sqrt\\sqrt x”, is a level, too.
 MAX_OPEN = 100
-MAX_CHARS = 50_000  # of MathML
+MAX_MATHML_CHARS = 50_000  # of MathML
 MAX_LENGTH = 3.0  # in any unit, of a line or a shift, which could cover or leave what is around the equation
-CACHED = 64  # equations; the open block of a stream is rendered again with each flush
+CACHED_EQUATIONS = 64  # equations; the open block of a stream is rendered again with each flush
 
 _LEVEL = re.compile(
     r"\\(?:begin|left)(?![A-Za-z])|\{|(\\(?:end|right)(?![A-Za-z])|\})|\\[A-Za-z]+|[\^_]|(\S)"
@@ -38,7 +38,7 @@ _LAST_ROW = re.compile(r"(?<!\\)\\\\\s*(?=\\end\{)")
 _IGNORED = re.compile(
     r"\\(?:label|require)\{[^{}]*\}|\\(?:tiny|small|normalsize|large|Large|LARGE|huge|Huge)(?![A-Za-z])"
 )
-_TAG = re.compile(r"\\tag\*?\s*\{")
+_EQUATION_TAG = re.compile(r"\\tag\*?\s*\{")
 _TAGGED = re.compile(r"\\begin\{(?:align|equation|gather|multline)\*\}")  # environments that take a tag
 _TEXT = re.compile(r"\\(text(?:bf|it|rm|sf|tt|normal|up)?|mbox|hbox)\s*\{((?:[^{}\\]|\\.)*)\}")
 _UNESCAPED = re.compile(r"\\.|[_^&#%]")
@@ -67,7 +67,7 @@ _MACROS = {
 }
 
 _ELEMENT = re.compile(r"<(/?)([a-z]+)([^<>]*?)(/?)>")
-_STYLE = re.compile(r'\sstyle="([^"]*)"')
+_STYLE_ATTRIBUTE = re.compile(r'\sstyle="([^"]*)"')
 # The converter's inline styles, which the content security policy forbids, as classes of chat.css.
 _STYLES = {
     "text-align:left": "left",
@@ -82,7 +82,7 @@ _STYLES = {
     "width:100%": "wide",
     "width:50%": "half",
 }
-CLASSES = {*_STYLES.values(), "boxed", "struck", "last"}
+MATHS_CLASSES = {*_STYLES.values(), "boxed", "struck", "last"}
 _ENCLOSED = re.compile(r'<menclose notation="(?:(box)|[a-z ]*)">')
 _STROKE = re.compile(r'<mrow class="menclose-[a-z]+"></mrow>')
 _LAST_RULE = re.compile(r'<mtr>(?:<mtd class="above(?: after)?"></mtd>)+</mtr></mtable>')
@@ -98,7 +98,7 @@ def mathml(tex: str, *, display: bool) -> str | None:
     return _converted(tex, display)
 
 
-@lru_cache(CACHED)
+@lru_cache(CACHED_EQUATIONS)
 def _converted(tex: str, display: bool) -> str | None:
     shown = neutralise_code(tex)
     if not _is_bounded(shown) or _DEFINES.search(shown):
@@ -112,7 +112,7 @@ def _converted(tex: str, display: bool) -> str | None:
         return None
     start, _, rest = found.partition(">")
     inner = _plain(rest.removesuffix("</math>"))
-    if len(inner) > MAX_CHARS or _depth(inner) > MAX_DEPTH or _has_long(inner):
+    if len(inner) > MAX_MATHML_CHARS or _depth(inner) > MAX_MATHML_DEPTH or _has_long(inner):
         return None
     annotation = f'<annotation encoding="application/x-tex">{escape(shown, quote=False)}</annotation>'
     return f"{start}><semantics><mrow>{inner}</mrow>{annotation}</semantics></math>"
@@ -153,7 +153,7 @@ def _known(tex: str) -> str:
     tex = _IGNORED.sub("", tex)
     tex = _TEXT.sub(_text, tex)
     tex = _SUBSTACK.sub(r"\\begin{subarray}{c}\1\\end{subarray}", tex)
-    if _TAG.search(tex) and not _TAGGED.search(tex):
+    if _EQUATION_TAG.search(tex) and not _TAGGED.search(tex):
         tex = rf"\begin{{equation*}}{tex}\end{{equation*}}"
     return tex
 
@@ -184,7 +184,7 @@ def _escaped(words: str) -> str:
 
 def _plain(html: str) -> str:
     """Replace inline styles by classes, and elements that are not MathML Core."""
-    html = _STYLE.sub(_classes, html)
+    html = _STYLE_ATTRIBUTE.sub(_classes, html)
     html = _IN_MTEXT.sub("", html)
     if "menclose" in html:
         html = _STROKE.sub("", html)

@@ -52,14 +52,14 @@ _BEFORE = re.compile(r"[A-Za-z0-9$^\\)\]]")
 _AFTER = re.compile(r"[A-Za-z0-9$({\[\\]")
 _ORDINAL = re.compile(r"(?:th|st|nd|rd|s)\b")
 _MEANT = re.compile(r"\w")
-_MATHS = re.compile(r"[\\^_=+<>{}/*|&]|\d\s*-|-\s*\d")
+_MATHS_SIGN = re.compile(r"[\\^_=+<>{}/*|&]|\d\s*-|-\s*\d")
 _COMMANDS = re.compile(r"\\[A-Za-z]+\*?|\{[^{}]*\}")
 _WORDS = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2,}[,.;:]?\s+[A-Za-z]{2,}(?![A-Za-z0-9(^_=])")
 _AMOUNT = re.compile(r"\s*[\d.,]+\S*\s+(?:[A-Za-z]{3,}|to|or|vs|in|at|on|of|is|a)(?![A-Za-z(^_])")
 _UNFINISHED = re.compile(r"[\\^_{]")
 _QUOTE = re.compile(r"[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*>")
-_QUOTED = re.compile(r"(?<=\n)(?:[ \t]{0,3}>[ \t]?)+")
-_ESCAPED = re.compile(r"\\([()\[\]])")
+_QUOTE_MARKER = re.compile(r"(?<=\n)(?:[ \t]{0,3}>[ \t]?)+")
+_ESCAPED_DELIMITER = re.compile(r"\\([()\[\]])")
 
 
 class Equation(NamedTuple):
@@ -73,7 +73,7 @@ class Equation(NamedTuple):
         """Return MathML, or the source as it was typed."""
         found = mathml(self.tex, display=self.display) if self.closed else None
         if found is None:
-            source = neutralise_code(_QUOTED.sub("", self.source) if self.quoted else self.source)
+            source = neutralise_code(_QUOTE_MARKER.sub("", self.source) if self.quoted else self.source)
             return f'<span class="tex" dir="ltr">{escape(source, quote=False)}</span>'
         return f'<span class="equation" tabindex="0">{found}</span>' if self.display else found
 
@@ -127,7 +127,7 @@ def unmasked(text: str, equations: list[Equation], indentation: int = 0) -> str:
 
 def unescaped(destination: str, equations: list[Equation]) -> str:
     """Return the destination of a link as the parser would have read it without masks."""
-    return _ESCAPED.sub(r"\1", unmasked(destination, equations)) if equations else destination
+    return _ESCAPED_DELIMITER.sub(r"\1", unmasked(destination, equations)) if equations else destination
 
 
 class _Token(NamedTuple):
@@ -244,7 +244,7 @@ class _Scan:
         quoted = "\n" in inner and self._is_quoted(opener)
         source = self._text[opener.begin : closer.end]
         tex = source if opener.kind.startswith("\\begin") else inner
-        tex = (_QUOTED.sub("", tex) if quoted else tex).strip()
+        tex = (_QUOTE_MARKER.sub("", tex) if quoted else tex).strip()
         return Equation(source, tex, opener.kind in _DISPLAY, True, quoted)
 
     def _is_maths(self, opener: _Token, closer: _Token, inner: str) -> bool:
@@ -253,7 +253,7 @@ class _Scan:
         if opener.kind == "\\(":
             return "`" not in inner and not _is_prose(inner)
         if opener.kind == "\\[":
-            return _MATHS.search(inner) is not None
+            return _MATHS_SIGN.search(inner) is not None
         if opener.kind != "$$":
             return True
         return "\n" in inner or not _is_prose(inner)

@@ -4,10 +4,10 @@ import re
 
 import nh3
 
-from .code_blocks import CLASSES, PREVIEWABLE
-from .mathml import CLASSES as MATHML_CLASSES
+from .code_blocks import PREVIEWABLE, TOKEN_CLASSES
+from .mathml import MATHS_CLASSES
 
-MAX_DEPTH = 100  # levels of nesting; nh3 takes quadratic time in the depth
+MAX_HTML_DEPTH = 100  # levels of nesting; nh3 takes quadratic time in the depth
 
 _DIRECTED = {"p", "li", "ul", "ol", "h3", "h4", "h5", "h6", "th", "td", "blockquote", "div", "pre", "code"}
 _PLAIN = {"hr", "br", "em", "strong", "del", "figure", "figcaption", "a", "sup", "sub", "kbd", "span"}
@@ -18,13 +18,13 @@ _FOOTNOTE = re.compile(r"#fn-[\w%.-]+")
 
 # MathML Core without links. `annotation-xml`, `mglyph` and `malignmark` are left out, because a browser
 # parses what is in or around them by other rules than the sanitiser might expect.
-_STYLE = {"displaystyle", "scriptlevel"}
+_MATHML_STYLE_ATTRIBUTES = {"displaystyle", "scriptlevel"}
 _SPACE = {"width", "height", "depth"}
-_MATHS: dict[str, set[str]] = {
+_MATHML_ATTRIBUTES: dict[str, set[str]] = {
     "math": {"display"},
     "semantics": set(),
     "annotation": {"encoding"},
-    "mrow": _STYLE,
+    "mrow": _MATHML_STYLE_ATTRIBUTES,
     "mi": {"mathvariant"},
     "mn": set(),
     "mo": {
@@ -33,7 +33,7 @@ _MATHS: dict[str, set[str]] = {
     },
     "mtext": set(),
     "mspace": _SPACE,
-    "mfrac": {"linethickness", *_STYLE},
+    "mfrac": {"linethickness", *_MATHML_STYLE_ATTRIBUTES},
     "msqrt": set(),
     "mroot": set(),
     "msub": set(),
@@ -44,7 +44,7 @@ _MATHS: dict[str, set[str]] = {
     "munderover": {"accent", "accentunder"},
     "mmultiscripts": set(),
     "mprescripts": set(),
-    "mtable": _STYLE,
+    "mtable": _MATHML_STYLE_ATTRIBUTES,
     "mtr": set(),
     "mtd": set(),
     "mpadded": {"lspace", "voffset", *_SPACE},
@@ -69,11 +69,11 @@ def _cleaner(maths: dict[str, set[str]]) -> nh3.Cleaner:
             "figure": {"code", PREVIEWABLE},
             "li": {"task"},
             "p": {"html"},
-            "span": {*CLASSES.values(), "checkbox", "host", "label", "equation", "tex"} - {""},
+            "span": {*TOKEN_CLASSES.values(), "checkbox", "host", "label", "equation", "tex"} - {""},
             "sup": {"footnote"},
             "td": _ALIGNED,
             "th": _ALIGNED,
-            **dict.fromkeys(_CLASSED & maths.keys(), MATHML_CLASSES),
+            **dict.fromkeys(_CLASSED & maths.keys(), MATHS_CLASSES),
         },
         url_schemes={"http", "https", "mailto"},
         url_relative=lambda url: url if _FOOTNOTE.fullmatch(url) else None,
@@ -84,7 +84,7 @@ def _cleaner(maths: dict[str, set[str]]) -> nh3.Cleaner:
 
 # Most blocks have no equation, and a cleaner that knows fewer elements is faster.
 _CLEANER = _cleaner({})
-_MATHS_CLEANER = _cleaner(_MATHS)
+_MATHS_CLEANER = _cleaner(_MATHML_ATTRIBUTES)
 
 
 def clean(html: str) -> str:

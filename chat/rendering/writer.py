@@ -11,7 +11,7 @@ from .characters import neutralise_code
 from .code_blocks import Budget, code_block, highlighted, is_closed, language_of
 from .inline import Elements, Inline
 from .maths import Equation
-from .sanitise import MAX_DEPTH
+from .sanitise import MAX_HTML_DEPTH
 
 Event = Any  # a name, or a dictionary from one name to its details: see pyromark.event
 
@@ -123,7 +123,7 @@ class HtmlWriter(Inline, Tables):
         name, details = _split(element)
         if not self._ends:
             self._begin(span)
-        if self._caught is not None or len(self._ends) >= MAX_DEPTH:
+        if self._caught is not None or len(self._ends) >= MAX_HTML_DEPTH:
             self._ends.append("")
         elif name in ELEMENTS:
             self._open(*ELEMENTS[name])

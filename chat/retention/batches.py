@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from chat.db import short_transaction
 
-BATCH_ROWS = 200
+DELETE_BATCH_ROWS = 200
 
 Stop = Callable[[], bool]
 
@@ -24,7 +24,7 @@ def batches_of(rows: QuerySet[Any], stop: Stop) -> Iterator[list[Any]]:
     """
     last: list[Any] = []
     while not stop():
-        keys = list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH_ROWS])
+        keys = list(rows.order_by("pk").values_list("pk", flat=True)[:DELETE_BATCH_ROWS])
         if not keys or keys == last:
             return
         yield keys

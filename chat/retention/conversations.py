@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from chat.db import short_transaction
 from chat.models import Message, PurgedUsage
 
-from .batches import BATCH_ROWS, Stop, batches_of
+from .batches import DELETE_BATCH_ROWS, Stop, batches_of
 
 
 def delete_conversations(rows: QuerySet[Any], stop: Stop) -> int:
@@ -29,10 +29,10 @@ def _delete_messages(rows: QuerySet[Any], conversation: uuid.UUID, stop: Stop) -
     """Delete the conversation's messages. Return False if `stop()` ended it early."""
     messages = Message.objects.filter(conversation_id=conversation, conversation__in=rows)
     keys = _leaves_first(conversation)
-    for start in range(0, len(keys), BATCH_ROWS):
+    for start in range(0, len(keys), DELETE_BATCH_ROWS):
         if stop():
             return False
-        _purge(messages, keys[start : start + BATCH_ROWS])
+        _purge(messages, keys[start : start + DELETE_BATCH_ROWS])
     return True
 
 
@@ -46,10 +46,10 @@ def delete_messages(rows: QuerySet[Any], stop: Stop) -> int:
             return deleted
         due = set(rows.filter(conversation=done).values_list("pk", flat=True))
         keys = [key for key in _leaves_first(done) if key in due]
-        for start in range(0, len(keys), BATCH_ROWS):
+        for start in range(0, len(keys), DELETE_BATCH_ROWS):
             if stop():
                 return deleted
-            deleted += _purge(rows, keys[start : start + BATCH_ROWS])
+            deleted += _purge(rows, keys[start : start + DELETE_BATCH_ROWS])
     return deleted
 
 

@@ -14,7 +14,7 @@ from chat.models import MaintenanceTask
 from .batches import Stop
 from .kinds import prune, sweep
 
-POLL_SECONDS = 900.0  # mean time between two attempts to claim the pruning
+PRUNING_POLL_SECONDS = 900.0  # mean time between two attempts to claim the pruning
 INTERVAL = timedelta(days=1)
 SWEEP_POLL_SECONDS = 300.0
 SWEEP_INTERVAL = timedelta(minutes=10)
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 async def prune_daily() -> None:
     """Prune once a day until cancelled. A cancellation waits for the current batch of rows."""
-    await _repeat(MaintenanceTask.PRUNE, prune, INTERVAL, POLL_SECONDS)
+    await _repeat(MaintenanceTask.PRUNE, prune, INTERVAL, PRUNING_POLL_SECONDS)
 
 
 async def sweep_often() -> None:

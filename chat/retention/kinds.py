@@ -158,7 +158,7 @@ def _replaced_versions() -> QuerySet[Any]:
     return old.exclude(pk__in=current).exclude(pk__in=_used_versions())
 
 
-KINDS = (
+RETENTION_KINDS = (
     Kind("expired sessions", _sessions),
     Kind("used and expired invitations", _invitations),
     Kind("expired shared links", _shared_links),
@@ -200,7 +200,7 @@ def prune(stop: Stop) -> dict[str, int]:
     Raises OSError and StorageUnavailable: when a file cannot be deleted.
     """
     found = {}
-    for kind in KINDS:
+    for kind in RETENTION_KINDS:
         rows = kind.rows()
         if rows is not None and not stop():
             found[kind.name] = kind.delete(rows, stop)
@@ -213,7 +213,7 @@ def prune(stop: Stop) -> dict[str, int]:
 
 def count() -> dict[str, int]:
     """Return the number of rows, or files, by kind, that `prune` would delete."""
-    found = {kind.name: rows.count() for kind in KINDS if (rows := kind.rows()) is not None}
+    found = {kind.name: rows.count() for kind in RETENTION_KINDS if (rows := kind.rows()) is not None}
     if before := _before(settings.KEEP_DELETED_DAYS):
         found[JOURNALS] = len(damaged(before))
     found[STRAY] = len(attachments.stray(never))

@@ -12,13 +12,13 @@ from chat.db import write_lock
 from chat.exceptions import Conflict, ConversationBusy, NotFound
 from chat.models import Message, Run, SharedLink, User
 from chat.models.conversation import title_from
-from chat.models.message import MAX_DEPTH
+from chat.models.message import MAX_BRANCH_DEPTH
 from chat.turns.planner import lock_conversation
 
 MAX_LINKS_PER_USER = 100
 DAYS = ("1", "7", "30")
 NEVER = "never"
-DEFAULT_LIFETIME = "7"
+DEFAULT_LINK_DAYS = "7"
 NO_TITLE = "…"
 
 
@@ -47,7 +47,7 @@ def title_of(message: Message) -> str:
     """
     roots = Message.objects.filter(conversation_id=message.conversation_id, parent=None)  # deleted ones, too
     first = roots.order_by("created", "pk").values_list("pk", flat=True).first()
-    *_later, root = Message.objects.ancestors(message.pk, MAX_DEPTH)
+    *_later, root = Message.objects.ancestors(message.pk, MAX_BRANCH_DEPTH)
     if root.id == first:
         return message.conversation.title
     return title_from(Message.objects.values_list("text", flat=True).get(pk=root.id)) or NO_TITLE

@@ -8,7 +8,7 @@ from typing import Any
 from chat.message_rendering import Text, render_page
 from chat.models import Attachment, Citation, Message, SharedLink
 from chat.models.citation import by_source
-from chat.models.message import MAX_DEPTH
+from chat.models.message import MAX_BRANCH_DEPTH
 from chat.transfer.document import is_picture
 from chat.transfer.reading import branch_batches, read
 
@@ -72,7 +72,7 @@ def shared_attachment(link: SharedLink, attachment: uuid.UUID) -> Attachment | N
     found = Attachment.objects.filter(pk=attachment, message__deleted=None).first()
     if found is None or found.message_id is None:
         return None
-    path = Message.objects.ancestors(link.leaf_id, MAX_DEPTH)
+    path = Message.objects.ancestors(link.leaf_id, MAX_BRANCH_DEPTH)
     return found if any(node.id == found.message_id for node in path) else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from chat.wire.text import sanitize
 
-MAX_TITLE_CHARS = 60
+MAX_GENERATED_TITLE_CHARS = 60
 MAX_TITLE_WORDS = 10  # the prompt requests at most six; with more than ten it is a sentence, not a title
 MAX_ANSWER_CHARS = 2_000  # the rest of a longer response is ignored
 JOINERS = "\u200c\u200d"  # zero-width characters that Persian words and many emoji need
@@ -15,14 +15,14 @@ MAX_MARKS = 4  # on one character; more would stack accents over the lines aroun
 BULLETS = "#>|-–—•: "  # Markdown before a title
 FINAL_STOPS = ".…,;:!。，、；：！ "
 # Quotation marks and Markdown emphasis that may enclose a title: (opening, closing).
-QUOTES = [
+ENCLOSING_MARKS = [
     ("**", "**"), ("__", "__"), ("*", "*"), ("_", "_"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"),
     ("”", "”"), ("„", "“"), ("„", "”"), ("‘", "’"), ("‚", "‘"), ("«", "»"), ("»", "«"), ("‹", "›"),
     ("›", "‹"), ("「", "」"), ("『", "』"), ("《", "》"), ("【", "】"),
 ]  # fmt: skip
 
 _THOUGHT = re.compile(r"\A.*</think>|<think>.*", re.DOTALL)
-_TAG = re.compile(r"</?(?:title|question|reply)>|<\|[^<>|]{1,40}\|>|</?s>", re.IGNORECASE)
+_PROMPT_TAG = re.compile(r"</?(?:title|question|reply)>|<\|[^<>|]{1,40}\|>|</?s>", re.IGNORECASE)
 _LABEL = re.compile(
     r"\A[#*_\"“ ]*(?:title|titel|titre|título|titolo|标题|標題|タイトル|제목|заголовок)[*_ ]*[:：][*_ ]*",
     re.IGNORECASE,
@@ -36,10 +36,10 @@ _REFUSALS = re.compile(
 
 def clean_title(answer: str) -> str:
     """Return the title in a model's response; "" if it is empty, a sentence or a refusal."""
-    text = _TAG.sub("", _THOUGHT.sub("", sanitize(answer[:MAX_ANSWER_CHARS])))
+    text = _PROMPT_TAG.sub("", _THOUGHT.sub("", sanitize(answer[:MAX_ANSWER_CHARS])))
     line = next((line for line in map(_plain, text.splitlines()) if line), "")
     line = _bare(_LABEL.sub("", line))
-    is_title = line and len(line) <= MAX_TITLE_CHARS and len(line.split()) <= MAX_TITLE_WORDS
+    is_title = line and len(line) <= MAX_GENERATED_TITLE_CHARS and len(line.split()) <= MAX_TITLE_WORDS
     if not is_title or line.startswith("{") or not any(map(str.isalnum, line)):
         return ""
     return "" if _REFUSALS.match(line.lower().replace("’", "'")) else line
@@ -73,7 +73,7 @@ def _bare(line: str) -> str:
 
 
 def _unquoted(line: str) -> str:
-    for opening, closing in QUOTES:
+    for opening, closing in ENCLOSING_MARKS:
         inner = line.removeprefix(opening).removesuffix(closing)
         is_whole = line == f"{opening}{inner}{closing}" and opening not in inner and closing not in inner
         if inner and is_whole:

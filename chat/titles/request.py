@@ -14,7 +14,7 @@ from .store import TitleClaim
 NO_TITLES = "none"  # the value of TITLE_MODEL that turns titles off
 TITLE_TOKENS = 32
 THINKING_TOKENS = 512  # for a reasoning model, which may reason although the request turns that off
-PARAMETERS: dict[str, Value] = {"temperature": 0.2, "thinking": False, "effort": "low"}
+TITLE_PARAMETERS: dict[str, Value] = {"temperature": 0.2, "thinking": False, "effort": "low"}
 INSTRUCTION = (
     "You write titles for a list of conversations. The message holds the beginning of a conversation: a "
     "person's question and the reply to it. Write a title of two to six words that says what it is about, in "
@@ -65,5 +65,5 @@ def title_request(model: LlmModel, claim: TitleClaim) -> ChatRequest:
         {"role": "user", "content": EXCHANGE.format(question=claim.question, reply=claim.reply)},
     ]
     fit = token_budget.fit(messages, model, THINKING_TOKENS if model.reasoning else TITLE_TOKENS)
-    request = ChatRequest(fit.messages, model, fit.max_tokens, user_parameters=PARAMETERS)
+    request = ChatRequest(fit.messages, model, fit.max_tokens, user_parameters=TITLE_PARAMETERS)
     return with_labels(request, claim.user, conversation=str(claim.conversation), purpose="title")

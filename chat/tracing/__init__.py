@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chat.tracing.spans import Context, Tracer
 
-SCOPE_KEY = "chat.span"  # of the ASGI scope: the span of the request
+SPAN_SCOPE_KEY = "chat.span"  # of the ASGI scope: the span of the request
 
 tracer: "Tracer | None" = None
 context: ContextVar["Context | None"] = ContextVar("trace_context", default=None)  # of the current request

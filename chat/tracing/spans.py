@@ -13,9 +13,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-METHODS = {"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"}
+KNOWN_METHODS = {"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"}
 OTHER_METHOD = "_OTHER"
-REQUEST_ID = "chat.request_id"
+REQUEST_ID_ATTRIBUTE = "chat.request_id"
 
 __all__ = ["Context", "ModelSpan", "RequestSpan", "Tracer"]
 
@@ -33,8 +33,8 @@ class Tracer:
     ) -> "RequestSpan":
         """Begin the span of an HTTP request; `traceparent`: of the caller, "" if it is not trusted."""
         parent = self._propagator.extract({"traceparent": traceparent}, Context())
-        known = method if method in METHODS else OTHER_METHOD
-        attributes = {"http.request.method": known, "url.scheme": scheme, REQUEST_ID: request_id}
+        known = method if method in KNOWN_METHODS else OTHER_METHOD
+        attributes = {"http.request.method": known, "url.scheme": scheme, REQUEST_ID_ATTRIBUTE: request_id}
         name = "HTTP" if known == OTHER_METHOD else known
         return RequestSpan(
             name, self._tracer.start_span(name, parent, kind=SpanKind.SERVER, attributes=attributes)

@@ -15,16 +15,15 @@ from chat.models import Attachment, Conversation, Preferences, User
 from chat.models.conversation import ConversationQuerySet
 
 from .archived_files import ArchivedFiles, entry
-from .assistants import FOLDER, assistant_objects, attachments_of
+from .assistants import ASSISTANTS_FOLDER, assistant_objects, attachments_of
 from .document import written
 from .json_export import json_pieces
 from .markdown_export import NameOf, markdown_pieces
-from .prompts import FILE as PROMPTS
-from .prompts import prompts_json
+from .prompts import PROMPTS_FILE, prompts_json
 
 FORMAT, VERSION = "chat.account", 1
-ACCOUNT = "account.json"
-PIECE_BYTES = 65_536
+ACCOUNT_FILE = "account.json"
+ARCHIVE_PIECE_BYTES = 65_536
 TITLE_CHARS = 40
 FROM_MARKDOWN = "../"  # from the folder `markdown` to the archive's root
 
@@ -64,13 +63,13 @@ def archive_pieces(
     pipe = _Pipe()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
         files = ArchivedFiles(archive, user)
-        archive.writestr(entry(ACCOUNT, timezone.now()), _account(user))
+        archive.writestr(entry(ACCOUNT_FILE, timezone.now()), _account(user))
         if only is None and (own_prompts := prompts_json(user)):
-            archive.writestr(entry(PROMPTS, timezone.now()), own_prompts)
+            archive.writestr(entry(PROMPTS_FILE, timezone.now()), own_prompts)
         # Before the conversations, which an import connects with them.
         for assistant in assistant_objects(user) if only is None else ():
             text = json.dumps(assistant, ensure_ascii=False, indent=1) + "\n"
-            archive.writestr(entry(f"{FOLDER}{assistant['id']}.json", timezone.now()), text)
+            archive.writestr(entry(f"{ASSISTANTS_FOLDER}{assistant['id']}.json", timezone.now()), text)
             yield pipe.take()
             yield from _packed(pipe, files.pack(attachments_of(assistant)))
         wanted = exported(user) if only is None else exported(user).filter(pk__in=only)
@@ -85,7 +84,7 @@ def archive_pieces(
                 with archive.open(entry(name, conversation.updated), "w") as file:
                     for text in texts:
                         file.write(text.encode())
-                        if len(pipe) >= PIECE_BYTES:
+                        if len(pipe) >= ARCHIVE_PIECE_BYTES:
                             yield pipe.take()
             sent = Attachment.objects.filter(message__conversation=conversation, message__deleted=None)
             yield from _packed(pipe, files.pack(list(sent)))

@@ -15,10 +15,10 @@ from chat.models import Attachment, User
 
 from .document import file_name
 
-MISSING = "missing-files.txt"
+MISSING_FILES_LIST = "missing-files.txt"
 MAX_OUTAGES = 3  # files in a row that the storage does not give; each may take half a minute
 PRIVATE = 0o600 << 16  # the file's permissions, as zip stores them
-FIRST_YEAR = 1980  # the earliest that a zip file's times can express
+FIRST_ZIP_YEAR = 1980  # the earliest that a zip file's times can express
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,9 @@ class ArchivedFiles:
         """Add the list of the files that are missing, if there are any."""
         if self._missing:
             about = _("These files could not be read, so they are not in this archive:")
-            self._archive.writestr(entry(MISSING, timezone.now()), "\n".join([about, *self._missing, ""]))
+            self._archive.writestr(
+                entry(MISSING_FILES_LIST, timezone.now()), "\n".join([about, *self._missing, ""])
+            )
 
     def _add(self, attachment: Attachment, reading: "Future[bytes]") -> None:
         """Pack a file that was read; pictures are not compressed again.
@@ -71,6 +73,6 @@ class ArchivedFiles:
 def entry(name: str, moment: datetime) -> zipfile.ZipInfo:
     """Return the description of a file in an archive."""
     utc = moment.astimezone(UTC)
-    info = zipfile.ZipInfo(name, (max(utc.year, FIRST_YEAR), *utc.timetuple()[1:6]))
+    info = zipfile.ZipInfo(name, (max(utc.year, FIRST_ZIP_YEAR), *utc.timetuple()[1:6]))
     info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, PRIVATE
     return info

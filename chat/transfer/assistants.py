@@ -19,15 +19,14 @@ from chat.models import Assistant, AssistantVersion, Attachment, Conversation, U
 from chat.models.assistant import (
     IMAGE_SIDE,
     LONGEST_DESCRIPTION,
-    LONGEST_INSTRUCTIONS,
-    LONGEST_NAME,
     LONGEST_QUESTION,
-    MAX_DOCUMENTS,
-    MAX_QUESTIONS,
+    MAX_ASSISTANT_DOCUMENTS,
+    MAX_ASSISTANT_NAME_CHARS,
+    MAX_INSTRUCTIONS_CHARS,
+    MAX_STARTER_QUESTIONS,
 )
-from chat.models.attachment import EXTENSIONS
-from chat.models.attachment import LONGEST_NAME as LONGEST_FILE_NAME
-from chat.upstream.parameters import CHOICES
+from chat.models.attachment import EXTENSIONS, MAX_FILE_NAME_CHARS
+from chat.upstream.parameters import CHOSEN_PARAMETERS
 from chat.wire.text import sanitize
 
 from .document import Object, attachment_object, written
@@ -35,9 +34,9 @@ from .imported import ATTACHMENT_FILE, MAX_MODEL_CHARS, ImportedAttachment
 from .problems import ConversationProblem
 
 FORMAT, VERSION = "chat.assistant", 1
-FOLDER = "assistants/"  # in an archive
+ASSISTANTS_FOLDER = "assistants/"  # in an archive
 MAX_VERSIONS = 100  # of one assistant: the current one, and the newest of those that conversations use
-NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
+ASSISTANT_NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,23 +197,29 @@ def reference(value: Any) -> tuple[uuid.UUID, int] | None:
 
 def _keys(user: User, key: uuid.UUID) -> list[uuid.UUID]:
     """Return the id that an import of `key` gets, and `key` itself, for a file that was exported here."""
-    return [uuid.uuid5(NAMESPACE, f"{user.pk} {key}"), key]
+    return [uuid.uuid5(ASSISTANT_NAMESPACE, f"{user.pk} {key}"), key]
 
 
 def _version(raw: Any) -> AssistantVersion:
     if not isinstance(raw, dict):
         _refuse()
     questions, parameters = raw.get("questions"), raw.get("parameters")
-    if not isinstance(questions, list) or len(questions) > MAX_QUESTIONS or not isinstance(parameters, dict):
+    if (
+        not isinstance(questions, list)
+        or len(questions) > MAX_STARTER_QUESTIONS
+        or not isinstance(parameters, dict)
+    ):
         _refuse()
     content = Content(
-        name=_text(raw.get("name"), LONGEST_NAME).strip() or _refuse(),
+        name=_text(raw.get("name"), MAX_ASSISTANT_NAME_CHARS).strip() or _refuse(),
         description=_text(raw.get("description"), LONGEST_DESCRIPTION),
-        instructions=_text(raw.get("instructions"), LONGEST_INSTRUCTIONS),
+        instructions=_text(raw.get("instructions"), MAX_INSTRUCTIONS_CHARS),
         picture=_picture(raw.get("picture")),
         model=_text(raw.get("model"), MAX_MODEL_CHARS),
         # Another version may have written other parameters.
-        parameters={k: v for k, v in parameters.items() if k in CHOICES and CHOICES[k].is_valid(v)},
+        parameters={
+            k: v for k, v in parameters.items() if k in CHOSEN_PARAMETERS and CHOSEN_PARAMETERS[k].is_valid(v)
+        },
         questions=[_text(each, LONGEST_QUESTION).strip() or _refuse() for each in questions],
     )
     created = min(_time(raw.get("created")), timezone.now())
@@ -222,7 +227,7 @@ def _version(raw: Any) -> AssistantVersion:
 
 
 def _documents(raw: Any) -> list[ImportedAttachment]:
-    if not isinstance(raw, list) or len(raw) > MAX_DOCUMENTS:
+    if not isinstance(raw, list) or len(raw) > MAX_ASSISTANT_DOCUMENTS:
         _refuse()
     found = {each.key: each for each in map(_attachment, raw)}
     return list(found.values())
@@ -236,7 +241,7 @@ def _attachment(raw: Any) -> ImportedAttachment:
     """Return a document or an image. Only its file says what it is: type, size and pages are not believed."""
     if not isinstance(raw, dict):
         _refuse()
-    file, name = _text(raw.get("file"), MAX_MODEL_CHARS), _text(raw.get("name"), LONGEST_FILE_NAME)
+    file, name = _text(raw.get("file"), MAX_MODEL_CHARS), _text(raw.get("name"), MAX_FILE_NAME_CHARS)
     if not ATTACHMENT_FILE.fullmatch(file):
         _refuse()
     return ImportedAttachment(file, name, alt="", key=str(_id(raw.get("id"))))

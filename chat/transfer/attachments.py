@@ -21,10 +21,10 @@ from chat.models import Attachment, User
 
 from .document import file_name
 from .imported import ImportedAttachment
-from .sources import DAMAGED, ENCRYPTED, METHODS
+from .sources import ENCRYPTED, UNZIP_ERRORS, ZIP_METHODS
 
 MAX_FILES = 2_000  # files of one import
-PIECE_BYTES = 1_048_576
+ATTACHMENT_PIECE_BYTES = 1_048_576
 
 FILE_COLUMNS = ("file_id", "media_type", "width", "height", "size", "pages", "tokens")
 # Called with the person, the file, and what was raised for it: see chat/attachments/conversion.py. Blocks.
@@ -81,7 +81,7 @@ class Attachments:
             with self._unpacked(entry) as file:
                 known = self._keep_known(file, name, side)
                 return known or self._keep(file, self._found_in(file, name, side))
-        except (RequestError, *DAMAGED) as error:
+        except (RequestError, *UNZIP_ERRORS) as error:
             if isinstance(error, (StorageUnavailable, ConversionUnavailable)) and error.retry_after:
                 raise  # the file is good, and the import goes on once it can be stored
             level = logging.INFO if isinstance(error, QuotaExceeded) else logging.WARNING
@@ -134,7 +134,7 @@ class Attachments:
         entry = archive.NameToInfo.get(name) if archive else None
         if entry is None or entry.file_size > settings.ATTACHMENT_MAX_BYTES:
             return None
-        return entry if entry.compress_type in METHODS and not entry.flag_bits & ENCRYPTED else None
+        return entry if entry.compress_type in ZIP_METHODS and not entry.flag_bits & ENCRYPTED else None
 
     def _opened(self) -> zipfile.ZipFile | None:
         """Return the archive; its directory was checked when its conversations were read."""
@@ -152,7 +152,7 @@ class Attachments:
         """
         assert self._archive
         with temporary_file() as file, self._archive.open(entry) as member:
-            while piece := member.read(PIECE_BYTES):
+            while piece := member.read(ATTACHMENT_PIECE_BYTES):
                 with disk_errors():
                     file.write(piece)
                     file.flush()

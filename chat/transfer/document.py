@@ -16,7 +16,7 @@ Object = dict[str, Any]
 FORMAT, VERSION = "chat.conversation", 1
 RUN_TEXTS = ("model", "answered_by", "served_by", "status", "finish_reason", "error_code", "error_message")
 RUN_TIMES = ("created", "started", "first_token", "finished")
-ATTACHMENTS = "attachments/"  # the folder in an archive
+ATTACHMENTS_FOLDER = "attachments/"  # the folder in an archive
 UNKNOWN_EXTENSION = "bin"
 CITATION = ("title", "url", "page", "text")
 USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "neurons")
@@ -100,7 +100,7 @@ def file_name(attachment: Attachment) -> str:
     """Return the name of the attachment's file in an archive. The extension of a document is its owner's."""
     extension = EXTENSIONS.get(attachment.media_type) or attachment.name.rpartition(".")[2].lower()
     known = extension.isascii() and extension.isalnum() and len(extension) <= LONGEST_EXTENSION
-    return f"{ATTACHMENTS}{attachment.sha256}.{extension if known else UNKNOWN_EXTENSION}"
+    return f"{ATTACHMENTS_FOLDER}{attachment.sha256}.{extension if known else UNKNOWN_EXTENSION}"
 
 
 def citation_object(citation: Citation) -> Object:
@@ -120,7 +120,7 @@ def sources_of(message: Object) -> list[CitedSource]:
 
 def sha256_in(name: str) -> str:
     """Return the hash in what `file_name` returned."""
-    return name.removeprefix(ATTACHMENTS).partition(".")[0]
+    return name.removeprefix(ATTACHMENTS_FOLDER).partition(".")[0]
 
 
 def run_object(run: Run) -> Object:

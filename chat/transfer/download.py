@@ -14,7 +14,7 @@ from chat.db import run_in_db
 from chat.exceptions import ServiceOverloaded
 
 MAX_OPEN_DOWNLOADS = 2  # downloads of one person at a time, in each process
-RETRY_SECONDS = 10
+DOWNLOAD_RETRY_SECONDS = 10
 T = TypeVar("T")
 Pieces = AsyncIterator[str] | AsyncIterator[bytes]
 _open: Counter[Hashable] = Counter()
@@ -30,7 +30,7 @@ class Download(StreamingHttpResponse):
         if _open[person] >= MAX_OPEN_DOWNLOADS:
             raise ServiceOverloaded(
                 _("You have too many downloads open. Wait until one of them is complete."),
-                retry_after=RETRY_SECONDS,
+                retry_after=DOWNLOAD_RETRY_SECONDS,
             )
         _open[person] += 1
         self._person: Hashable | None = person

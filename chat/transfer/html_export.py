@@ -22,7 +22,7 @@ from .reading import read, shown_batches
 from .stylesheet import style_sheet
 
 # The style sheet is inserted here and not by the template, which would escape it.
-START = """<!DOCTYPE html>
+DOCUMENT_START = """<!DOCTYPE html>
 <html lang="{language}" dir="{direction}">
 <head>
 <meta charset="utf-8">
@@ -50,7 +50,7 @@ async def html_pieces(conversation: Conversation, zone: tzinfo, name_of: NameOf)
 
 def _head(conversation: Conversation, zone: tzinfo) -> str:
     direction = "rtl" if get_language_bidi() else "ltr"
-    start = START.format(language=get_language() or "en", direction=direction, styles=style_sheet())
+    start = DOCUMENT_START.format(language=get_language() or "en", direction=direction, styles=style_sheet())
     now = written(timezone.now()) or ""
     about = _("Exported %(when)s") % {"when": written_time(now, zone)}
     context = {"conversation": conversation, "about": about}

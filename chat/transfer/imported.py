@@ -16,16 +16,18 @@ from chat.models.conversation import title_from
 
 from .problems import ConversationProblem
 
-MAX_MESSAGES = 20_000  # of a conversation
-MAX_NODES = 2 * MAX_MESSAGES  # of the file's tree; some nodes, such as tool calls, are not imported
-MAX_TEXT_CHARS = MAX_REPLY_CHARS
-MAX_CHARS = 16 * 1_048_576  # of all messages: no file holds more, but a thought can count for many replies
+MAX_IMPORTED_MESSAGES = 20_000  # of a conversation
+MAX_NODES = 2 * MAX_IMPORTED_MESSAGES  # of the file's tree; some nodes, such as tool calls, are not imported
+MAX_IMPORTED_TEXT_CHARS = MAX_REPLY_CHARS
+MAX_IMPORTED_CHARS = (
+    16 * 1_048_576
+)  # of all messages: no file holds more, but a thought can count for many replies
 MAX_MODEL_CHARS = 200
 ATTACHMENT_FILE = re.compile(r"attachments/[0-9a-f]{64}\.[a-z0-9]{1,8}")
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # an earlier time is a mistake in the file
 TICK = timedelta(microseconds=1)
 SEPARATOR = "\n\n"  # between two pieces of reasoning
-NO_TEXT = "…"  # the text of a question that has none, such as a lone image
+TEXTLESS_QUESTION = "…"  # the text of a question that has none, such as a lone image
 
 
 @dataclass(slots=True)
@@ -151,7 +153,9 @@ def messages_of(nodes: list[Node]) -> tuple[list[ImportedMessage], dict[str, str
             found += _with_question(node.message, above, thoughts)
             chars += len(node.message.text) + len(node.message.reasoning)
             above, thoughts = node.key, None
-        if chars > MAX_CHARS:  # checked here, because reasoning above many replies would fill the memory
+        if (
+            chars > MAX_IMPORTED_CHARS
+        ):  # checked here, because reasoning above many replies would fill the memory
             raise ConversationProblem("large")
         message_of_node[node.key] = above
         pending += [(child, above, thoughts) for child in reversed(children.get(node.key, []))]
@@ -164,7 +168,7 @@ def _append_reasoning(before: ReasoningChain | None, text: str) -> ReasoningChai
     if not text:
         return before
     length = len(text) + (before.length + len(SEPARATOR) if before else 0)
-    if length > MAX_TEXT_CHARS:
+    if length > MAX_IMPORTED_TEXT_CHARS:
         raise ConversationProblem("long")
     return ReasoningChain(before, text, length)
 
@@ -187,7 +191,7 @@ def _with_question(
     message.parent = above or None
     if above or not is_reply:
         return [message]
-    question = ImportedMessage(f"{message.key} question", None, Message.Role.USER, NO_TEXT)
+    question = ImportedMessage(f"{message.key} question", None, Message.Role.USER, TEXTLESS_QUESTION)
     question.created = message.created
     message.parent = question.key
     return [question, message]
@@ -214,14 +218,14 @@ def put_in_order(conversation: ImportedConversation) -> ImportedConversation:
     if conversation.leaf not in {message.key for message in messages}:
         conversation.leaf = _deepest(conversation.messages)
     first = conversation.messages[0].text
-    conversation.title = title_from(conversation.title) or title_from(first) or NO_TEXT
+    conversation.title = title_from(conversation.title) or title_from(first) or TEXTLESS_QUESTION
     return conversation
 
 
 def _check(messages: list[ImportedMessage]) -> None:
     if not messages:
         raise ConversationProblem("empty")
-    if len(messages) > MAX_MESSAGES:
+    if len(messages) > MAX_IMPORTED_MESSAGES:
         raise ConversationProblem("many")
     keys = Counter(message.key for message in messages)
     if len(keys) < len(messages):
@@ -229,9 +233,9 @@ def _check(messages: list[ImportedMessage]) -> None:
     for message in messages:
         if message.parent is not None and message.parent not in keys:
             raise ConversationProblem("parent")
-        if max(len(message.text), len(message.reasoning)) > MAX_TEXT_CHARS:
+        if max(len(message.text), len(message.reasoning)) > MAX_IMPORTED_TEXT_CHARS:
             raise ConversationProblem("long")
-    if sum(len(message.text) + len(message.reasoning) for message in messages) > MAX_CHARS:
+    if sum(len(message.text) + len(message.reasoning) for message in messages) > MAX_IMPORTED_CHARS:
         raise ConversationProblem("large")
 
 

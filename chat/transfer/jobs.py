@@ -34,7 +34,7 @@ from .storing import is_known, store
 MAX_CONVERSATIONS = 50_000  # in a file
 BEAT_SECONDS = 2.0  # between two heartbeats, which also store the progress
 MAX_PAUSE_SECONDS = 0.25
-KEPT = timedelta(days=1)  # lifetime of a file whose import is not started
+UNSTARTED_LIFETIME = timedelta(days=1)  # lifetime of a file whose import is not started
 CHECKING = ImportJob.State.CHECKING
 Stop = Callable[[], bool]
 
@@ -75,7 +75,7 @@ def _release(job: ImportJob) -> None:
 
 def tidy() -> None:
     """Stop imports that were not started within a day, and delete files without an open import."""
-    before = timezone.now() - KEPT
+    before = timezone.now() - UNSTARTED_LIFETIME
     with write_lock():
         ImportJob.objects.filter(state=ImportJob.State.READY, created__lt=before).update(
             state=ImportJob.State.STOPPED, finished=timezone.now()

@@ -11,7 +11,7 @@ from .problems import FileProblem
 
 CHUNK_BYTES = 262_144
 MAX_ITEM_BYTES = 16 * 1_048_576  # of one conversation; parsing that much holds the GIL for 0.2 s
-MAX_DEPTH = 500  # Python's parser recurses, and fails at about twice this depth
+MAX_ITEM_DEPTH = 500  # Python's parser recurses, and fails at about twice this depth
 BOM = b"\xef\xbb\xbf"
 SEPARATORS = b" \t\r\n,"
 _STRUCTURE = re.compile(rb'["{}\[\]]')
@@ -109,4 +109,4 @@ class _Splitter:
         self._item, self._size = bytearray(), 0
         if size > MAX_ITEM_BYTES:
             return Unreadable("large")
-        return Unreadable("deep") if deepest > MAX_DEPTH else item
+        return Unreadable("deep") if deepest > MAX_ITEM_DEPTH else item

@@ -15,7 +15,7 @@ from django.db.models.functions import Greatest
 from chat.db import write_lock
 from chat.models import Conversation, Message, User
 
-from .imported import MAX_MESSAGES, ImportedConversation, ImportedMessage
+from .imported import MAX_IMPORTED_MESSAGES, ImportedConversation, ImportedMessage
 from .storing import MAX_PAUSE_SECONDS, add_messages, batches_of, id_of, ids_of
 
 Present = set[uuid.UUID]  # ids of stored messages that are not deleted
@@ -72,7 +72,7 @@ def new_messages(user: User, imported: ImportedConversation, planned: Present | 
     ids = ids_of(key, imported)
     present = {pk for pk in known if rows.get(pk) is None}
     found = _connected(present, [each for each in imported.messages if ids[each.key] not in known], ids)
-    return NewMessages(key, found if len(known) + len(found) <= MAX_MESSAGES else [])
+    return NewMessages(key, found if len(known) + len(found) <= MAX_IMPORTED_MESSAGES else [])
 
 
 def merge(
@@ -118,6 +118,6 @@ def _show_latest(conversation: Conversation, imported: ImportedConversation, lea
     """Make the file's last message the active leaf, unless the owner has continued on another branch."""
     rows = Conversation.objects.filter(pk=conversation.pk)
     rows.update(updated=Greatest("updated", imported.updated))
-    path = {node.id for node in Message.objects.ancestors(leaf, MAX_MESSAGES)}
+    path = {node.id for node in Message.objects.ancestors(leaf, MAX_IMPORTED_MESSAGES)}
     if conversation.active_leaf_id in path and Message.objects.filter(pk=leaf, deleted=None).exists():
         rows.update(active_leaf=leaf)

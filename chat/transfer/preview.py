@@ -39,7 +39,7 @@ def object_in(item: bytes | Unreadable) -> ImportedConversation | ImportedAssist
     if isinstance(item, Unreadable):
         raise ConversationProblem(item.code)
     try:
-        value = strict_json.loads(item, max_depth=json_items.MAX_DEPTH, allow_halves=True)
+        value = strict_json.loads(item, max_depth=json_items.MAX_ITEM_DEPTH, allow_halves=True)
     except strict_json.InvalidJSON as error:
         raise ConversationProblem("deep" if str(error) == strict_json.TOO_DEEP else "invalid") from error
     if prompts.matches(value):
@@ -128,7 +128,7 @@ class Preview:
 
     @property
     def problem(self) -> str:
-        """The reason for which an empty one is refused: a key of `problems.FILE`."""
+        """The reason for which an empty one is refused: a key of `problems.FILE_PROBLEMS`."""
         if self._skipped or self._refused_prompts:
             return "nothing"
         known = self._known or self._trashed or self._known_prompts or self._known_assistants

@@ -24,7 +24,7 @@ class PromptProblem(Exception):
     """One prompt of the file is left out: it is not valid, or the person can have no more."""
 
 
-FILE: dict[str, Promise] = {
+FILE_PROBLEMS: dict[str, Promise] = {
     "compression": _("The zip file is compressed in a way that can’t be read here."),
     "damaged": _("The file is damaged or incomplete. Download or copy it again."),
     "encrypted": _("The zip file is encrypted. Unpack it and choose the JSON file in it."),

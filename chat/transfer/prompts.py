@@ -21,7 +21,7 @@ from .document import written
 from .problems import PromptProblem
 
 FORMAT, VERSION = "chat.prompt", 1
-FILE = "prompts.json"
+PROMPTS_FILE = "prompts.json"
 
 
 def prompts_json(user: User) -> str:

@@ -9,12 +9,12 @@ from django.db.models.functions import Length
 
 from chat.batching import batches_by_size
 from chat.models import Attachment, Citation, Conversation, Message, Run, RunChunk
-from chat.models.message import MAX_DEPTH
+from chat.models.message import MAX_BRANCH_DEPTH
 
 from .document import Object, message_object, run_object
 
-BATCH_MESSAGES = 100
-BATCH_CHARS = 1_000_000  # code points of text and reasoning; a single message may have more
+READ_BATCH_MESSAGES = 100
+READ_BATCH_CHARS = 1_000_000  # code points of text and reasoning; a single message may have more
 ID_BYTES = 16
 
 Batch = bytes  # ids of messages, 16 bytes each: a tenth of the memory of a list
@@ -34,13 +34,13 @@ def shown_batches(conversation: Conversation) -> list[Batch]:
 
 def branch_batches(leaf: uuid.UUID) -> list[Batch]:
     """Return the messages of the branch that ends with `leaf`, the root first."""
-    path = [(node.id, node.length) for node in Message.objects.ancestors(leaf, MAX_DEPTH)]
+    path = [(node.id, node.length) for node in Message.objects.ancestors(leaf, MAX_BRANCH_DEPTH)]
     return _packed(reversed(path))
 
 
 def _packed(sized: Iterable[tuple[uuid.UUID, int]]) -> list[Batch]:
     """Return the messages in batches. `sized`: their ids and lengths."""
-    batches = batches_by_size(sized, itemgetter(1), max_items=BATCH_MESSAGES, max_size=BATCH_CHARS)
+    batches = batches_by_size(sized, itemgetter(1), max_items=READ_BATCH_MESSAGES, max_size=READ_BATCH_CHARS)
     return [b"".join(key.bytes for key, _ in batch) for batch in batches]
 
 

@@ -23,8 +23,8 @@ from chat.wire.text import sanitize
 
 from . import uploads
 
-FIELD = "file"
-UNREADABLE = (
+FILE_FIELD = "file"
+IMPORT_UPLOAD_ERRORS = (
     MultiPartParserError,
     RequestDataTooBig,
     SuspiciousOperation,
@@ -52,7 +52,7 @@ class ReceivedFile(FileUploadHandler):
         super().new_file(field_name, file_name, *args, **kwargs)
         if self.size is not None:
             raise TooManyFilesSent("one file is imported at a time")
-        if field_name != FIELD:
+        if field_name != FILE_FIELD:
             raise StopUpload(connection_reset=True)
         self.name = sanitize(file_name)[:LONGEST_FILE_NAME]
         with disk_errors():
@@ -96,7 +96,7 @@ def receive(request: HttpRequest, job: uuid.UUID) -> ReceivedFile:
     except RequestDataTooBig as error:
         handler.discard()
         raise PayloadTooLarge(too_large()) from error
-    except UNREADABLE as error:
+    except IMPORT_UPLOAD_ERRORS as error:
         handler.discard()
         raise BadRequest(_("The form data can’t be read.")) from error
     except BaseException:

@@ -22,12 +22,12 @@ ZIP_MAGIC = b"PK"
 EXPORT = re.compile(
     r"(?:[^/]+/)?(?:conversations(?:[-_]\d+)?|(?:conversations|assistants)/[0-9a-f-]{36}|prompts)\.json"
 )
-IGNORED = "__MACOSX/"
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+IGNORED_FOLDER = "__MACOSX/"
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1
 END_RECORD = b"PK\x05\x06"
 END_RECORD_BYTES, COMMENT_BYTES = 22, 65_535
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, OSError)
+UNZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, OSError)
 
 
 def objects_in(file: IO[bytes], max_bytes: int) -> Iterator[bytes | Unreadable]:
@@ -58,7 +58,7 @@ def _in_archive(file: IO[bytes], most: int) -> Iterator[bytes | Unreadable]:
 def _damage_as_problem() -> Iterator[None]:
     try:
         yield
-    except DAMAGED as error:
+    except UNZIP_ERRORS as error:
         raise FileProblem("damaged") from error
 
 
@@ -81,14 +81,16 @@ def _conversation_files(entries: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]
     """Return the files with a known name; if there are none, all JSON files. Raises FileProblem."""
     if any(_is_unsafe(entry.filename) for entry in entries):
         raise FileProblem("names")
-    files = [entry for entry in entries if not entry.is_dir() and not entry.filename.startswith(IGNORED)]
+    files = [
+        entry for entry in entries if not entry.is_dir() and not entry.filename.startswith(IGNORED_FOLDER)
+    ]
     found = [entry for entry in files if EXPORT.fullmatch(entry.filename)]
     found = found or [entry for entry in files if entry.filename.endswith(".json")]
     if not found:
         raise FileProblem("no_conversations")
     if any(entry.flag_bits & ENCRYPTED for entry in found):
         raise FileProblem("encrypted")
-    if any(entry.compress_type not in METHODS for entry in found):
+    if any(entry.compress_type not in ZIP_METHODS for entry in found):
         raise FileProblem("compression")
     return found
 

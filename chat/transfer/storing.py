@@ -32,17 +32,17 @@ from chat.search import index
 from chat.upstream.catalog import Catalog, UnknownModel
 
 from .assistants import version_of
-from .imported import NO_TEXT, ImportedConversation, ImportedMessage
+from .imported import TEXTLESS_QUESTION, ImportedConversation, ImportedMessage
 
-NAMESPACE = uuid.UUID("6f0b4d0e-5a0f-5d29-9d5e-0c1a4c3c7b52")
-BATCH_MESSAGES = 200
-BATCH_CHARS = 100_000  # code points
+IMPORT_NAMESPACE = uuid.UUID("6f0b4d0e-5a0f-5d29-9d5e-0c1a4c3c7b52")
+STORE_BATCH_MESSAGES = 200
+STORE_BATCH_CHARS = 100_000  # code points
 MAX_PAUSE_SECONDS = 0.25  # between two transactions
 
 
 def id_of(user: User, conversation: ImportedConversation) -> uuid.UUID:
     """Return the id of the conversation that this user's import creates."""
-    return uuid.uuid5(NAMESPACE, f"{user.pk} {conversation.source} {conversation.key}")
+    return uuid.uuid5(IMPORT_NAMESPACE, f"{user.pk} {conversation.source} {conversation.key}")
 
 
 def ids_of(conversation: uuid.UUID, imported: ImportedConversation) -> dict[str, uuid.UUID]:
@@ -114,8 +114,8 @@ def batches_of(messages: Iterable[ImportedMessage]) -> list[list[ImportedMessage
     batches = batches_by_size(
         messages,
         lambda message: len(message.text) + len(message.reasoning),
-        max_items=BATCH_MESSAGES,
-        max_size=BATCH_CHARS,
+        max_items=STORE_BATCH_MESSAGES,
+        max_size=STORE_BATCH_CHARS,
     )
     return list(batches)
 
@@ -193,7 +193,7 @@ def _rows(
 def _text_without_attachments(message: ImportedMessage) -> str:
     """Return the text of a question that has none: "" if an attachment of it was stored."""
     is_bare = message.role == Message.Role.USER and not any(each.stored for each in message.attachments)
-    return NO_TEXT if is_bare else ""
+    return TEXTLESS_QUESTION if is_bare else ""
 
 
 def _attachments(

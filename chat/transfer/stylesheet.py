@@ -6,7 +6,7 @@ from functools import cache
 from django.conf import settings
 
 # The parts of static/css/chat.css that begin and end with these lines.
-PARTS = (
+STYLESHEET_PARTS = (
     (r"@layer tokens \{", r"(?=\n@layer elements)"),
     (r"  /\* prose: ", r"/\* end of prose \*/"),
     (r"/\* code: ", r"\Z"),
@@ -45,5 +45,5 @@ svg { inline-size: 1em; block-size: 1em; }
 @cache
 def style_sheet() -> str:
     source = (settings.BASE_DIR / "static/css/chat.css").read_text("utf-8")
-    found = (re.search(f"{start}.*?{end}", source, re.DOTALL) for start, end in PARTS)
+    found = (re.search(f"{start}.*?{end}", source, re.DOTALL) for start, end in STYLESHEET_PARTS)
     return "\n".join([*(part[0] for part in found if part), OWN])

@@ -14,8 +14,8 @@ from django.core import signing
 MEBIBYTE = 1_048_576
 FORM_BYTES = 65_536  # allowance for the multipart form around the file
 PERMIT_SECONDS = 86_400
-PATH = b"/settings/data/import/"
-SALT = "chat.transfer.upload"
+IMPORT_PATH = b"/settings/data/import/"
+UPLOAD_SALT = "chat.transfer.upload"
 
 
 def max_file_bytes() -> int:
@@ -39,13 +39,13 @@ def permit(user: int) -> str:
     The server checks it before it reads the body, without a database query. It also takes the place of the
     CSRF token: it is in this person's page only, and no other site can sign one.
     """
-    return signing.TimestampSigner(salt=SALT).sign(str(user))
+    return signing.TimestampSigner(salt=UPLOAD_SALT).sign(str(user))
 
 
 def body_limit(method: bytes, uri: bytes) -> tuple[int, int] | None:
     """Return (user id, size limit of the body) if the request may upload a file, otherwise None."""
     path, _, query = uri.partition(b"?")
-    if method != b"POST" or path != PATH or not max_file_bytes():
+    if method != b"POST" or path != IMPORT_PATH or not max_file_bytes():
         return None
     token = parse_qs(query.decode("latin-1")).get("permit", [""])[0]
     person = permitted(token)
@@ -55,6 +55,6 @@ def body_limit(method: bytes, uri: bytes) -> tuple[int, int] | None:
 def permitted(token: str) -> int | None:
     """Return the id of the user for whom the token was made; None if it is invalid or has expired."""
     try:
-        return int(signing.TimestampSigner(salt=SALT).unsign(token, max_age=PERMIT_SECONDS))
+        return int(signing.TimestampSigner(salt=UPLOAD_SALT).unsign(token, max_age=PERMIT_SECONDS))
     except (signing.BadSignature, ValueError):
         return None

@@ -14,7 +14,7 @@ from chat.db import DatabaseExecutor
 from .attachments import Convert
 from .jobs import tidy, work
 
-POLL_SECONDS = 5.0  # between two searches for imports, such as those of a process that died
+IMPORT_POLL_SECONDS = 5.0  # between two searches for imports, such as those of a process that died
 TIDY_SECONDS = 3_600.0
 STOP_SECONDS = 0.2  # between two looks whether the server stops, while a document is converted
 AsyncConvert = Callable[[int, IO[bytes], NeedsConversion], Coroutine[Any, Any, Extracted]]
@@ -44,7 +44,7 @@ async def work_on_imports(convert: AsyncConvert) -> None:
             await log.watch(work_while_any())
             _wake.clear()
             try:
-                await asyncio.wait_for(_wake.wait(), POLL_SECONDS)
+                await asyncio.wait_for(_wake.wait(), IMPORT_POLL_SECONDS)
             except TimeoutError:
                 continue
     finally:

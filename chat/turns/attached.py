@@ -19,7 +19,7 @@ from chat.upstream.errors import ErrorKind, UpstreamError, gettext_noop
 from chat.upstream.pictures import MAX_PICTURE_BYTES, Picture
 
 MEGABYTE = 1_000_000
-UNREADABLE = gettext_noop("The pictures couldn’t be read. Try again.")
+PICTURES_UNREADABLE = gettext_noop("The pictures couldn’t be read. Try again.")
 
 logger = logging.getLogger(__name__)
 
@@ -148,5 +148,5 @@ def _read(key: str) -> bytes | None:
     except Exception as failure:  # each kind of storage has errors of its own
         logger.error("a picture could not be read: %s", type(failure).__name__)
         error = UpstreamError(ErrorKind.INVALID, detail="the storage of pictures")
-        error.message = UNREADABLE
+        error.message = PICTURES_UNREADABLE
         raise error from failure

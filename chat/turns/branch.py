@@ -11,7 +11,7 @@ from chat.upstream.pictures import Part, Picture, message_of, parts_of
 
 from . import attached
 
-MAX_MESSAGES = 1_000  # per prompt; reading more would slow down every send in a long conversation
+MAX_PROMPT_MESSAGES = 1_000  # per prompt; reading more would slow down every send in a long conversation
 MAX_CHARS_PER_TOKEN = 4  # a token is rarely longer
 NOTHING: Mapping[uuid.UUID, str] = {}
 
@@ -45,7 +45,7 @@ def read(leaf: uuid.UUID | None, model: LlmModel) -> list[BranchMessage]:
     if leaf is None:
         return []
     to_python = Message._meta.pk.to_python
-    branch = Message.objects.recent(leaf, MAX_MESSAGES, model.window * MAX_CHARS_PER_TOKEN)
+    branch = Message.objects.recent(leaf, MAX_PROMPT_MESSAGES, model.window * MAX_CHARS_PER_TOKEN)
     with_some = [to_python(id_) for id_, *_, has_attachments in branch if has_attachments]
     found = Attachment.objects.of_messages(with_some)
     messages = []

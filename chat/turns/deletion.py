@@ -17,7 +17,7 @@ from chat.models.conversation import UNDELETE_MARGIN
 
 from .planner import lock_conversation
 
-BATCH = 500  # ids in one statement
+DELETED_IDS_PER_STATEMENT = 500  # ids in one statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,13 @@ def _is_recoverable(message: Message) -> bool:
 
 
 def _mark(keys: list[uuid.UUID], deleted: datetime | None) -> None:
-    for start in range(0, len(keys), BATCH):
-        Message.objects.filter(pk__in=keys[start : start + BATCH]).update(deleted=deleted)
+    for start in range(0, len(keys), DELETED_IDS_PER_STATEMENT):
+        Message.objects.filter(pk__in=keys[start : start + DELETED_IDS_PER_STATEMENT]).update(deleted=deleted)
 
 
 def _end_links(keys: list[uuid.UUID]) -> None:
-    for start in range(0, len(keys), BATCH):
-        SharedLink.objects.filter(leaf__in=keys[start : start + BATCH]).delete()
+    for start in range(0, len(keys), DELETED_IDS_PER_STATEMENT):
+        SharedLink.objects.filter(leaf__in=keys[start : start + DELETED_IDS_PER_STATEMENT]).delete()
 
 
 def _leaf_beside(conversation: Conversation, top: Message) -> uuid.UUID | None:

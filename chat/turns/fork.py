@@ -22,11 +22,11 @@ from chat.models.conversation import TITLE_LENGTH
 from chat.models.message import PathNode
 from chat.search import index
 
-MAX_MESSAGES = 2_000  # of one copy
-MAX_CHARS = 4_000_000  # code points of all texts of one copy
+MAX_FORK_MESSAGES = 2_000  # of one copy
+MAX_FORK_CHARS = 4_000_000  # code points of all texts of one copy
 # The limits of what is in memory and in one transaction at a time.
-BATCH_MESSAGES = 100
-BATCH_CHARS = 100_000
+FORK_BATCH_MESSAGES = 100
+FORK_BATCH_CHARS = 100_000
 NUMBERED = re.compile(r"(.+) \([2-9]\d?\)|(.+) \(1\d\)", re.DOTALL)  # not a year in a title
 COPIED_FIELDS = ("role", "text", "reasoning", "model", "created")
 CopiedFields = Callable[[Message], dict[str, Any]]  # returns the fields that the copy of a message gets
@@ -90,7 +90,9 @@ def copy_branch(
     made.temporary = True
     with short_transaction():
         made.save(force_insert=True)
-    batches = batches_by_size(path, lambda step: step.length, max_items=BATCH_MESSAGES, max_size=BATCH_CHARS)
+    batches = batches_by_size(
+        path, lambda step: step.length, max_items=FORK_BATCH_MESSAGES, max_size=FORK_BATCH_CHARS
+    )
     for steps in batches:
         batch = [step.id for step in steps]
         with short_transaction():
@@ -107,13 +109,13 @@ def copy_branch(
 
 def _path(leaf: uuid.UUID) -> list[PathNode]:
     """Return the messages of the branch, the root first. Raises PayloadTooLarge."""
-    steps = list(Message.objects.ancestors(leaf, MAX_MESSAGES + 1))
-    if len(steps) > MAX_MESSAGES:
+    steps = list(Message.objects.ancestors(leaf, MAX_FORK_MESSAGES + 1))
+    if len(steps) > MAX_FORK_MESSAGES:
         words = _("A copy can have at most %(most)s messages.")
-        raise PayloadTooLarge(words % {"most": grouped_number(MAX_MESSAGES)})
-    if sum(step.length for step in steps) > MAX_CHARS:
+        raise PayloadTooLarge(words % {"most": grouped_number(MAX_FORK_MESSAGES)})
+    if sum(step.length for step in steps) > MAX_FORK_CHARS:
         words = _("A copy can have at most %(most)s characters.")
-        raise PayloadTooLarge(words % {"most": grouped_number(MAX_CHARS)})
+        raise PayloadTooLarge(words % {"most": grouped_number(MAX_FORK_CHARS)})
     return steps[::-1]
 
 

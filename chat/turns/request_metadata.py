@@ -11,7 +11,7 @@ from chat.models import Run
 from chat.request_id import request_id
 from chat.upstream.chat_request import ChatRequest
 
-SITE = urlsplit(settings.SITE_URL).hostname or ""
+SITE_HOST = urlsplit(settings.SITE_URL).hostname or ""
 PSEUDONYM_HEX_DIGITS = 32
 
 
@@ -32,7 +32,7 @@ def with_labels(request: ChatRequest, person: int, /, **more: str) -> ChatReques
 
     It also gets the context of the HTTP request's span, if traces are on.
     """
-    labels = {"person": pseudonym("person", str(person)), **more, "site": SITE}
+    labels = {"person": pseudonym("person", str(person)), **more, "site": SITE_HOST}
     metadata = {name: value for name, value in labels.items() if value}
     return replace(request, metadata=metadata, trace=tracing.context.get())
 

@@ -12,7 +12,7 @@ from typing import Any
 from .provider import Provider
 
 DEFAULT_MODEL = "@cf/zai-org/glm-4.7-flash"
-MAX_ID_CHARS = 150
+MAX_MODEL_ID_CHARS = 150
 # The ids that may become part of a URL: three path segments, none of which is ".." or contains a slash.
 ID = re.compile(r"@(cf|hf)/[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
 ROUTES, AUTO_ROUTER = "dynamic/", "cloudflare/auto"  # id prefix and id that an AI Gateway itself resolves
@@ -82,7 +82,7 @@ class LlmModel:
         return {"lora": self.finetune} if self.finetune else {}
 
 
-FIELDS = {field.name for field in fields(LlmModel)}
+MODEL_FIELDS = {field.name for field in fields(LlmModel)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def retired() -> tuple[RetiredModel, ...]:
 
 def from_record(record: dict[str, Any]) -> LlmModel:
     """Build a model from a JSON record; fields that a later version of this software added are ignored."""
-    given = {name: value for name, value in record.items() if name in FIELDS}
+    given = {name: value for name, value in record.items() if name in MODEL_FIELDS}
     retires = given.get("retires")
     given["retires"] = date.fromisoformat(retires) if retires else None
     given["efforts"] = tuple(given.get("efforts", ()))

@@ -29,8 +29,8 @@ class ChatRequest:
     together with a reply of `max_tokens`.
 
     - `session_affinity`: routes a conversation to the machine that has its beginning in the prompt cache
-    - `user_parameters`: the user's choices, by the names of `parameters.CHOICES`; those that the model does
-      not support are not sent
+    - `user_parameters`: the user's choices, by the names of `parameters.CHOSEN_PARAMETERS`; those that the
+      model does not support are not sent
     - `raw_parameters`: parameters of an API client, sent as they are
     - `skip_cache`: a new reply is wanted, not one from a cache
     - `metadata`: labels for an AI Gateway's log, sent to no other server: the user's pseudonym, the

@@ -10,13 +10,12 @@ import httpx
 from chat import tracing
 from chat.upstream.providers import ai_gateway
 from chat.upstream.providers.ai_gateway import Gateway
-from chat.upstream.providers.ai_search import SENTENCES as AI_SEARCH_SENTENCES
-from chat.upstream.providers.ai_search import search_request
+from chat.upstream.providers.ai_search import SEARCH_SENTENCES, search_request
 from chat.upstream.providers.cloudflare_api import Cloudflare, checked_response
 from chat.upstream.providers.gateway_routes import route_request
 from chat.upstream.providers.llama_cpp import LocalModel
 from chat.upstream.providers.openai_compatible import (
-    SENTENCES,
+    ENDPOINT_SENTENCES,
     Endpoint,
     endpoint_request,
     gateway_request,
@@ -30,7 +29,7 @@ from .chat_request import ChatRequest
 from .completion_stream import CompletionStream
 from .errors import UpstreamError
 from .gateway_log import GatewayLogRef
-from .http_transport import HEADERS, TIMEOUT, Transport
+from .http_transport import CLIENT_HEADERS, TIMEOUT, Transport
 from .provider import Provider
 from .providers import embeddings, markdown_conversion, model_search
 from .timeouts import Timeouts
@@ -43,7 +42,7 @@ __all__ = ["Account", "Client", "Endpoint", "Gateway", "Timeouts"]
 TIMEOUTS = Timeouts()
 READ_INTERVAL_SECONDS = 0.04  # between two reads of a response
 UNLIMITED_TOKENS = 2**31  # for a reply whose length no parameter limits
-SENTENCES_OF_PROVIDERS = {Provider.ENDPOINT: SENTENCES, Provider.AI_SEARCH: AI_SEARCH_SENTENCES}
+SENTENCES_OF_PROVIDERS = {Provider.ENDPOINT: ENDPOINT_SENTENCES, Provider.AI_SEARCH: SEARCH_SENTENCES}
 API_READ_FACTOR = 1.5  # a longer interval for API clients: a read costs as much as processing three tokens
 
 
@@ -83,7 +82,7 @@ class Client:
             timeout=TIMEOUT,
             # A cookie set for one user must never be sent with another user's request.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            headers=HEADERS,
+            headers=CLIENT_HEADERS,
             follow_redirects=False,
             trust_env=False,
         )
@@ -187,7 +186,7 @@ class Client:
         try:
             return parse_model_ids(await checked_response(self._http.get(url, headers=headers)))
         except UpstreamError as error:
-            error.message = SENTENCES.get(error.kind, error.message)
+            error.message = ENDPOINT_SENTENCES.get(error.kind, error.message)
             raise
 
     async def verify(self) -> bool | None:

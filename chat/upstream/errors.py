@@ -35,7 +35,7 @@ def gettext_noop(sentence: str) -> str:
     return sentence
 
 
-SENTENCES = {
+ERROR_SENTENCES = {
     ErrorKind.AUTH: gettext_noop(
         "Cloudflare rejected this site’s account or API token. Tell your administrator."
     ),
@@ -83,7 +83,7 @@ TRANSIENT = {
     ErrorKind.INTERRUPTED,
 }
 
-CODES = {
+CODES_OF_KIND = {
     # 7000 and 7003, "could not route", are the response to a wrong account id; 7002 and 7063 to a wrong name
     # of an instance of AI Search, or of its namespace.
     ErrorKind.AUTH: "2009 7000 7003 7012 7071 7077 9109 10000",
@@ -99,7 +99,7 @@ CODES = {
     ErrorKind.INVALID: "2001 2040 3003 3039 5004 5006 5012 5019 5023 5025 7010 7018 7019 7038 8001 8006",
     ErrorKind.UNAVAILABLE: "7009 7013 7017",
 }
-KIND_OF_CODE = {code: kind for kind, codes in CODES.items() for code in codes.split()}
+KIND_OF_CODE = {code: kind for kind, codes in CODES_OF_KIND.items() for code in codes.split()}
 KIND_OF_STATUS = {
     400: ErrorKind.INVALID,
     401: ErrorKind.AUTH,
@@ -134,9 +134,9 @@ TEXT_PATTERNS = [
 # https://developers.cloudflare.com/workers-ai/features/json-mode/
 JSON_FAILED = re.compile(r"json mode couldn.t be met", re.I)
 CODE_IN_TEXT = re.compile(r"(?<!\d)(\d{4,5}):")
-STATUSES = range(400, 600)
-MAX_DEPTH = 6  # levels of an error envelope that are searched
-REQUEST_ID = re.compile(r"\s*\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8})\)\s*$")
+ERROR_STATUSES = range(400, 600)
+MAX_ENVELOPE_DEPTH = 6  # levels of an error envelope that are searched
+REQUEST_ID_SUFFIX = re.compile(r"\s*\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8})\)\s*$")
 SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")
 MAX_DETAIL_CHARS = 300
 MAX_READ_CHARS = 4_000  # of a server's message, which are searched for secrets
@@ -179,7 +179,7 @@ class UpstreamError(Exception):
 def _sentence(kind: ErrorKind, code: str, detail: str) -> str:
     if kind is ErrorKind.INVALID and JSON_FAILED.search(detail):
         return JSON_NOT_MET
-    return SENTENCES_OF_CODES.get(code, SENTENCES[kind])
+    return SENTENCES_OF_CODES.get(code, ERROR_SENTENCES[kind])
 
 
 def from_response(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
@@ -207,11 +207,11 @@ def _error(payload: object, status: int | None, retry_after: float | None) -> Up
     text = next((text for _, text in entries if text), "")
     if not code and (match := CODE_IN_TEXT.search(text)):
         code = match[1]
-    if code.isdecimal() and int(code) in STATUSES:
+    if code.isdecimal() and int(code) in ERROR_STATUSES:
         # Some servers put the HTTP status into the field of Cloudflare's error code.
         status, code = status or int(code), ""
     request_id = ""
-    if match := REQUEST_ID.search(text):
+    if match := REQUEST_ID_SUFFIX.search(text):
         request_id, text = match[1], text[: match.start()]
     kind, named = _kind(code, text, status), retry_after
     if kind is ErrorKind.QUOTA:
@@ -230,7 +230,7 @@ def _entries(payload: object, depth: int = 0) -> Iterator[tuple[str, str]]:
 
     Envelopes: errors[], error[], error{}, error "", a bare list, `internalCode` or `code` beside `message`.
     """
-    if depth > MAX_DEPTH:
+    if depth > MAX_ENVELOPE_DEPTH:
         return
     if isinstance(payload, list):
         for entry in payload:

@@ -14,11 +14,11 @@ from httpx_aiohttp import AiohttpTransport
 
 MAX_CONNECTIONS = 2_000  # more than there are live runs
 READ_BYTES = 16_384  # maximum of one read; after a read of this size, more bytes are expected to be waiting
-PIECE_BYTES = 262_144  # of a request body, written at once
+WRITE_BYTES = 262_144  # of a request body, written at once
 CONNECT_SECONDS, WRITE_SECONDS = 10.0, 10.0  # the timeouts for reading are those of CompletionStream
 TIMEOUT = httpx.Timeout(connect=CONNECT_SECONDS, write=WRITE_SECONDS, pool=CONNECT_SECONDS, read=None)
 # No compression, because it buffers whole blocks and visibly delays tokens.
-HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "chat"}
+CLIENT_HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "chat"}
 
 
 class Transport(AiohttpTransport):
@@ -34,14 +34,14 @@ class Transport(AiohttpTransport):
 
     async def post(self, url: str, headers: dict[str, str], body: bytes) -> httpx.Response:
         """Send a POST request without cookies, redirects or defaults, at half the cost of AsyncClient."""
-        sent = HEADERS | {"Content-Type": "application/json"} | headers
-        if len(body) > PIECE_BYTES:
+        sent = CLIENT_HEADERS | {"Content-Type": "application/json"} | headers
+        if len(body) > WRITE_BYTES:
             sent["Content-Length"] = str(len(body))  # instead of chunks
         request = httpx.Request(
             "POST",
             _parsed(url),
             headers=sent,
-            content=body if len(body) <= PIECE_BYTES else _pieces(body),
+            content=body if len(body) <= WRITE_BYTES else _pieces(body),
             extensions={"timeout": TIMEOUT.as_dict()},
         )
         return await self.handle_async_request(request)
@@ -61,8 +61,8 @@ class Transport(AiohttpTransport):
 
 async def _pieces(body: bytes) -> AsyncIterator[bytes]:
     """Yield a large body in pieces: written as one, it would hold up the event loop."""
-    for start in range(0, len(body), PIECE_BYTES):
-        yield body[start : start + PIECE_BYTES]
+    for start in range(0, len(body), WRITE_BYTES):
+        yield body[start : start + WRITE_BYTES]
 
 
 class Stream(httpx.AsyncByteStream):

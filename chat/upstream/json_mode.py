@@ -10,10 +10,10 @@ from typing import Any
 from .catalog import LlmModel
 from .provider import Provider
 
-FIELD = "response_format"
-JSON_TYPES = ("json_object", "json_schema")
+RESPONSE_FORMAT_FIELD = "response_format"
+JSON_FORMAT_TYPES = ("json_object", "json_schema")
 WRAPPER = {"name", "schema", "strict", "description"}  # the keys of OpenAI's envelope
-NAME = "reply"  # OpenAI's envelope requires a name
+SCHEMA_NAME = "reply"  # OpenAI's envelope requires a name
 
 
 def is_unstreamed(model: LlmModel, sent: Mapping[str, Any]) -> bool:
@@ -21,25 +21,25 @@ def is_unstreamed(model: LlmModel, sent: Mapping[str, Any]) -> bool:
 
     Also for a route of an AI Gateway, which can lead to such a server.
     """
-    wanted = sent.get(FIELD)
+    wanted = sent.get(RESPONSE_FORMAT_FIELD)
     return (
         (_is_workers_ai(model) or model.is_route)
         and isinstance(wanted, dict)
-        and wanted.get("type") in JSON_TYPES
+        and wanted.get("type") in JSON_FORMAT_TYPES
     )
 
 
 def to_provider_shape(model: LlmModel, sent: dict[str, Any]) -> dict[str, Any]:
     """Return the API client's parameters with `response_format` in the shape of this model's server."""
-    wanted = sent.get(FIELD)
+    wanted = sent.get(RESPONSE_FORMAT_FIELD)
     if not isinstance(wanted, dict):
         return sent
     if not _is_workers_ai(model):
-        return sent | {FIELD: _shaped(wanted, _enveloped)}
-    if wanted.get("type") not in JSON_TYPES:
+        return sent | {RESPONSE_FORMAT_FIELD: _shaped(wanted, _enveloped)}
+    if wanted.get("type") not in JSON_FORMAT_TYPES:
         # Text is the default, and the input schemas of most models do not know the value "text".
-        return {name: value for name, value in sent.items() if name != FIELD}
-    return sent | {FIELD: _shaped(wanted, _bare)}
+        return {name: value for name, value in sent.items() if name != RESPONSE_FORMAT_FIELD}
+    return sent | {RESPONSE_FORMAT_FIELD: _shaped(wanted, _bare)}
 
 
 def _is_workers_ai(model: LlmModel) -> bool:
@@ -57,4 +57,6 @@ def _bare(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _enveloped(schema: dict[str, Any]) -> dict[str, Any]:
-    return schema if "schema" in schema and schema.keys() <= WRAPPER else {"name": NAME, "schema": schema}
+    return (
+        schema if "schema" in schema and schema.keys() <= WRAPPER else {"name": SCHEMA_NAME, "schema": schema}
+    )

@@ -166,7 +166,7 @@ MODELS: Mapping[str, tuple[Parameter, ...]] = {
 
 # All parameters a user can choose, each with the widest range of any model, because a conversation may
 # change its model.
-CHOICES: Mapping[str, Parameter] = {
+CHOSEN_PARAMETERS: Mapping[str, Parameter] = {
     parameter.name: parameter
     for parameter in (
         Parameter("thinking", SWITCH),
@@ -187,11 +187,11 @@ CHOICES: Mapping[str, Parameter] = {
 API_NUMBERS: Mapping[str, Parameter] = {
     parameter.name: parameter
     for parameter in (
-        CHOICES["temperature"],
+        CHOSEN_PARAMETERS["temperature"],
         Parameter("top_p", NUMBER, 0, 2),
         FREQUENCY,
         PRESENCE,
-        CHOICES["repetition_penalty"],
+        CHOSEN_PARAMETERS["repetition_penalty"],
         Parameter("top_k", WHOLE, 1, 10_000),
         Parameter("seed", WHOLE, -(2**63), 2**63 - 1),
     )

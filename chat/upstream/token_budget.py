@@ -22,7 +22,7 @@ BYTES_PER_LOCAL_TOKEN = 2
 # digit; a small vocabulary does so with nearly everything but words. With a less cautious estimate, code and
 # emoji do not fit into the window.
 NO_DIGITS = re.compile(rb"[^0-9]+")
-WORDS = re.compile(rb" ?[A-Za-z]+")
+ASCII_WORDS = re.compile(rb" ?[A-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,6 @@ def estimate_tokens(message: dict[str, Any], model: LlmModel) -> int:
 def estimate_text_tokens(text: str, *, local: bool = False) -> int:
     """Return an upper estimate of a text's tokens. `local`: for a local model, with its small vocabulary."""
     content = text.encode("utf-8", "surrogatepass")
-    several, share = (WORDS, BYTES_PER_LOCAL_TOKEN) if local else (NO_DIGITS, BYTES_PER_TOKEN)
+    several, share = (ASCII_WORDS, BYTES_PER_LOCAL_TOKEN) if local else (NO_DIGITS, BYTES_PER_TOKEN)
     alone = len(several.sub(b"", content))
     return alone - (-(len(content) - alone) // share)

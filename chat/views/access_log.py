@@ -12,7 +12,7 @@ from chat.models import Conversation, ConversationAccess, ConversationAccessOwne
 from . import access
 from .settings_shell import render_section
 
-PAGE = 50  # readings shown at once
+ACCESSES_SHOWN = 50  # readings shown at once
 LONGEST_KEY = 18  # digits; fits every database's 64-bit integer
 
 
@@ -22,16 +22,16 @@ def readings(request: HttpRequest) -> HttpResponse:
     user = access.get_user(request)
     before = _before(request)
     keys = _newest(user, before)
-    rows = ConversationAccess.objects.in_bulk(keys[:PAGE])
-    page = [rows[key] for key in keys[:PAGE]]
+    rows = ConversationAccess.objects.in_bulk(keys[:ACCESSES_SHOWN])
+    page = [rows[key] for key in keys[:ACCESSES_SHOWN]]
     existing = _existing(user, {row.conversation for row in page if row.conversation})
-    listed = ConversationAccessOwner.objects.filter(owner_key=user.pk, access__in=keys[:PAGE])
+    listed = ConversationAccessOwner.objects.filter(owner_key=user.pk, access__in=keys[:ACCESSES_SHOWN])
     numbers = {key: len(keys) for key, keys in listed.values_list("access_id", "conversations")}
     context: dict[str, Any] = {
         "readings": [
             {"row": row, "there": row.conversation in existing, "number": numbers.get(row.pk)} for row in page
         ],
-        "older": keys[PAGE - 1] if len(keys) > PAGE else None,
+        "older": keys[ACCESSES_SHOWN - 1] if len(keys) > ACCESSES_SHOWN else None,
         "newest": before is None,
     }
     return render_section(request, "readings", "chat/access_log.html", context)
@@ -46,9 +46,9 @@ def _newest(user: User, before: int | None) -> list[int]:
     listed = ConversationAccessOwner.objects.filter(owner_key=user.pk)
     if before is not None:
         opened, listed = opened.filter(pk__lt=before), listed.filter(access__lt=before)
-    keys = [*opened.order_by("-pk").values_list("pk", flat=True)[: PAGE + 1]]
-    keys += listed.order_by("-access").values_list("access_id", flat=True)[: PAGE + 1]
-    return sorted(keys, reverse=True)[: PAGE + 1]
+    keys = [*opened.order_by("-pk").values_list("pk", flat=True)[: ACCESSES_SHOWN + 1]]
+    keys += listed.order_by("-access").values_list("access_id", flat=True)[: ACCESSES_SHOWN + 1]
+    return sorted(keys, reverse=True)[: ACCESSES_SHOWN + 1]
 
 
 def _before(request: HttpRequest) -> int | None:

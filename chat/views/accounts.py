@@ -22,7 +22,7 @@ USED_SETUP_LINK = _(
     "for the latest link in the server’s terminal or log."
 )
 DEAD_LINK = _("It was already used or has expired. Ask the person who sent it to you for a new one.")
-TAKEN = _("This name or email address was just taken. Choose another one.")
+ACCOUNT_TAKEN = _("This name or email address was just taken. Choose another one.")
 
 
 @never_cache
@@ -82,7 +82,7 @@ def _claim(request: HttpRequest, token: str, form: OwnAccountForm) -> HttpRespon
         with write_lock():
             claimed = Invite.objects.claim(token, user)
     except IntegrityError:
-        form.add_error("username", TAKEN)
+        form.add_error("username", ACCOUNT_TAKEN)
         return render(request, "accounts/invite.html", {"form": form})
     if not claimed:
         return dead_link(request)  # another request claimed it first

@@ -14,17 +14,26 @@ from chat.assistants.content import Content, check_picture
 from chat.exceptions import BadRequest
 from chat.models.assistant import (
     LONGEST_DESCRIPTION,
-    LONGEST_INSTRUCTIONS,
-    LONGEST_NAME,
     LONGEST_QUESTION,
-    MAX_QUESTIONS,
+    MAX_ASSISTANT_NAME_CHARS,
+    MAX_INSTRUCTIONS_CHARS,
+    MAX_STARTER_QUESTIONS,
 )
 from chat.upstream.parameters import Value
 
 from . import access, parameter_form, publication_fields, request_fields, request_parsers
 from .errors import is_form
 
-FIELDS = ("name", "description", "instructions", "picture", "model", "questions", "documents", "image")
+ASSISTANT_FIELDS = (
+    "name",
+    "description",
+    "instructions",
+    "picture",
+    "model",
+    "questions",
+    "documents",
+    "image",
+)
 CONTROLS = "parameters_of"  # in a form: the model whose controls it has, which need not be the chosen one
 LONGEST_SENT_PICTURE = 100  # with spaces around it
 
@@ -41,15 +50,17 @@ def content(
     documents and of the picture that came with the form.
     """
     forms_own = (CONTROLS,) if is_form(request) else ()
-    sent = request_fields.parse(request, *FIELDS, *forms_own, *request_parsers.parameter_fields(request))
+    sent = request_fields.parse(
+        request, *ASSISTANT_FIELDS, *forms_own, *request_parsers.parameter_fields(request)
+    )
     model = request_fields.parse_text(sent, "model", request_parsers.MAX_MODEL_CHARS) or ""
     if model and model != kept_model:
         access.get_model_or_400(access.get_models(request), model)
     chosen = _parameters(request, sent, model)
     return Content(
-        name=_line(sent, "name", LONGEST_NAME, required=True),
+        name=_line(sent, "name", MAX_ASSISTANT_NAME_CHARS, required=True),
         description=_line(sent, "description", LONGEST_DESCRIPTION),
-        instructions=(request_fields.parse_text(sent, "instructions", LONGEST_INSTRUCTIONS) or "").strip(),
+        instructions=(request_fields.parse_text(sent, "instructions", MAX_INSTRUCTIONS_CHARS) or "").strip(),
         picture=check_picture(request_fields.parse_text(sent, "picture", LONGEST_SENT_PICTURE) or ""),
         model=model,
         parameters=chosen,
@@ -93,9 +104,9 @@ def _questions(sent: dict[str, Any]) -> list[str]:
         for each in _list(sent, "questions")
     ]
     found = list(dict.fromkeys(filter(None, values)))
-    if len(found) > MAX_QUESTIONS:
+    if len(found) > MAX_STARTER_QUESTIONS:
         words = _("An assistant can have %(most)s opening questions.")
-        raise BadRequest(words % {"most": MAX_QUESTIONS})
+        raise BadRequest(words % {"most": MAX_STARTER_QUESTIONS})
     return found
 
 

@@ -18,12 +18,12 @@ from chat.exceptions import RequestError
 from chat.models import Assistant, User
 from chat.models.assistant import (
     LONGEST_DESCRIPTION,
-    LONGEST_INSTRUCTIONS,
-    LONGEST_NAME,
     LONGEST_PICTURE,
     LONGEST_QUESTION,
-    MAX_DOCUMENTS,
-    MAX_QUESTIONS,
+    MAX_ASSISTANT_DOCUMENTS,
+    MAX_ASSISTANT_NAME_CHARS,
+    MAX_INSTRUCTIONS_CHARS,
+    MAX_STARTER_QUESTIONS,
 )
 from chat.publication import may_publish, require_permission
 
@@ -41,13 +41,13 @@ from .errors import wants_json
 from .responses import HttpResponseSeeOther
 from .settings_shell import render_section
 
-LIMITS = {
-    "longest_name": LONGEST_NAME,
+ASSISTANT_LIMITS = {
+    "longest_name": MAX_ASSISTANT_NAME_CHARS,
     "longest_description": LONGEST_DESCRIPTION,
-    "longest_instructions": LONGEST_INSTRUCTIONS,
+    "longest_instructions": MAX_INSTRUCTIONS_CHARS,
     "longest_picture": LONGEST_PICTURE,
     "longest_question": LONGEST_QUESTION,
-    "most_documents": MAX_DOCUMENTS,
+    "most_documents": MAX_ASSISTANT_DOCUMENTS,
 }
 
 
@@ -210,7 +210,7 @@ def _typed(
         typed["documents"] = [*kept, *uploaded]
     with suppress(RequestError):
         typed["image"] = image or request_fields.parse_uuid(request.POST, "image")
-    return Content(**typed, questions=request.POST.getlist("questions")[:MAX_QUESTIONS])
+    return Content(**typed, questions=request.POST.getlist("questions")[:MAX_STARTER_QUESTIONS])
 
 
 def _form(
@@ -219,7 +219,7 @@ def _form(
     offered, user = access.get_models(request), access.get_user(request)
     model = offered.resolve_or_default(content.model)
     is_gone = content.model and content.model not in {each.id for each in offered}
-    context: dict[str, Any] = LIMITS | {
+    context: dict[str, Any] = ASSISTANT_LIMITS | {
         "own": own,
         "saved": "saved" in request.GET,
         "content": content,
@@ -227,7 +227,7 @@ def _form(
         "accepted_images": ",".join(file_types.PICTURES) if settings.ATTACHMENTS else "",
         "documents": documents.shown(user, content.documents),
         "accepted_files": file_types.accepted(pictures=False) if settings.ATTACHMENTS else "",
-        "questions": [*content.questions, *[""] * MAX_QUESTIONS][:MAX_QUESTIONS],
+        "questions": [*content.questions, *[""] * MAX_STARTER_QUESTIONS][:MAX_STARTER_QUESTIONS],
         "model": content.model,
         "former": content.model if is_gone else "",
         "model_groups": model_groups.by_maker(offered),

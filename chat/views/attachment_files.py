@@ -17,8 +17,8 @@ from chat.models import Attachment
 from chat.models.attachment import EXTENSIONS
 
 SECONDS_TO_KEEP = 86_400
-PIECE_BYTES = 65_536
-HEADERS = {
+DOWNLOAD_PIECE_BYTES = 65_536
+ATTACHMENT_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -36,7 +36,7 @@ async def respond(request: HttpRequest, attachment: Attachment, reader: Hashable
     if response is None:
         kind = attachment.media_type if attachment.is_picture else DOWNLOAD
         file = await asyncio.wrap_future(files.POOL.submit(reader, _opened, attachment.sha256))
-        if file.size > PIECE_BYTES and request.method != "HEAD":
+        if file.size > DOWNLOAD_PIECE_BYTES and request.method != "HEAD":
             response = StoredFile(file, reader, kind)
         else:
             with file:
@@ -44,7 +44,7 @@ async def respond(request: HttpRequest, attachment: Attachment, reader: Hashable
         response["Content-Disposition"] = _disposition(attachment)
     response["ETag"] = etag
     response["Cache-Control"] = f"private, max-age={SECONDS_TO_KEEP}, immutable"
-    for name, value in HEADERS.items():
+    for name, value in ATTACHMENT_HEADERS.items():
         response[name] = value
     return response
 
@@ -71,7 +71,7 @@ class StoredFile(StreamingHttpResponse):
 
 
 async def _pieces(file: "File[bytes]", reader: Hashable) -> AsyncIterator[bytes]:
-    while piece := await asyncio.wrap_future(files.POOL.submit(reader, file.read, PIECE_BYTES)):
+    while piece := await asyncio.wrap_future(files.POOL.submit(reader, file.read, DOWNLOAD_PIECE_BYTES)):
         yield piece
 
 

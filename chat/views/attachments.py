@@ -24,7 +24,7 @@ from chat.attachments.deletion import discard
 from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
 from chat.attachments.readers import READERS
-from chat.attachments.receiving import FILE, UNREADABLE, AttachmentUploadHandler, ReceivedFile
+from chat.attachments.receiving import FILE, UPLOAD_ERRORS, AttachmentUploadHandler, ReceivedFile
 from chat.db import run_in_db, write_lock
 from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
@@ -160,7 +160,7 @@ def _receive(request: HttpRequest) -> ReceivedFile:
     except RequestDataTooBig as error:
         handler.close()
         raise TooLarge(too_large()) from error
-    except UNREADABLE as error:
+    except UPLOAD_ERRORS as error:
         handler.close()
         raise BadRequest(_("The form data can’t be read.")) from error
     except BaseException:

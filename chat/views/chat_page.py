@@ -17,7 +17,7 @@ from chat.rendering.message_html import MessageHtml
 
 from .page_context import PageContext, ThreadContext
 
-MAX_WAITING_PAGES = 30  # per user; each holds up to 3 MB of text
+MAX_WAITING_CHAT_PAGES = 30  # per user; each holds up to 3 MB of text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ChatPage:
 
 def require_room(user: User) -> None:
     """Raise ServiceOverloaded if too many pages of this user wait: each holds its messages in memory."""
-    if RENDER_POOL.waiting(user.pk) >= MAX_WAITING_PAGES:
+    if RENDER_POOL.waiting(user.pk) >= MAX_WAITING_CHAT_PAGES:
         raise ServiceOverloaded(
             _("You have opened too many pages at once. Wait a moment, then try again."), retry_after=5
         )

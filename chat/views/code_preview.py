@@ -21,8 +21,8 @@ from . import access
 from .chat_page import require_room
 from .errors import is_part
 
-NUMBER = re.compile(r"[1-9]\d{0,5}", re.ASCII)
-HEADERS = {
+ORDINAL = re.compile(r"[1-9]\d{0,5}", re.ASCII)
+PREVIEW_HEADERS = {
     "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
     "X-Frame-Options": "SAMEORIGIN",
@@ -49,13 +49,13 @@ async def preview(request: HttpRequest, message: uuid.UUID) -> HttpResponseBase:
         url = f"{reverse('chat:preview', args=[message])}?block={number}"
         context = {"url": url, "scripts": has_scripts(source)}
         return HttpResponse(render_to_string("chat/_code_preview.html", context))
-    return HttpResponse(document(source), headers=HEADERS)
+    return HttpResponse(document(source), headers=PREVIEW_HEADERS)
 
 
 def _read(request: HttpRequest, key: uuid.UUID) -> tuple[User, Message, int]:
     user, message = access.get_user(request), access.get_message_or_404(request, key)
     number = request.GET.get("block", "1")
-    if not NUMBER.fullmatch(number):
+    if not ORDINAL.fullmatch(number):
         raise BadRequest(_("“block” must be the number of a code block."))
     if message.role != Message.Role.ASSISTANT:
         raise NotFound(_("This reply has no such code block."))

@@ -23,7 +23,11 @@ from . import access, request_fields
 from .errors import is_form
 from .responses import HttpResponseSeeOther, to_conversation
 
-PAGES = {"list": "chat:list", "archive": "chat:archive", "trash": "chat:trash"}  # routes, by a form's `page`
+ROUTE_OF_PAGE = {
+    "list": "chat:list",
+    "archive": "chat:archive",
+    "trash": "chat:trash",
+}  # routes, by a form's `page`
 PLACE = ("tag", "before")  # of a list's query: which of its pages is shown
 UNDO = "undo"  # the action, and the cookie with its token
 LONGEST_COOKIE = 4_000  # bytes; browsers reject longer cookies
@@ -68,7 +72,7 @@ def _to_list(request: HttpRequest, page: str, action: str, number: int, token: s
     offered = bool(token) and len(token) <= LONGEST_COOKIE
     if offered:
         query[UNDO] = _mark(token)
-    response = HttpResponseSeeOther(f"{reverse(PAGES[page])}?{urlencode(query)}")
+    response = HttpResponseSeeOther(f"{reverse(ROUTE_OF_PAGE[page])}?{urlencode(query)}")
     if action == UNDO:  # the page before, to which Back leads, offers it no longer
         response.delete_cookie(UNDO, path=reverse("chat:list"), samesite="Strict")
     if not offered:
@@ -135,7 +139,7 @@ def _change(request: HttpRequest) -> tuple[Changed, dict[str, Any], str]:
     sent = request_fields.parse(request, "action", "conversations", "tag", "page", UNDO)
     action = _one_of(sent, "action", REPORTED_ACTIONS)
     if "page" in sent:
-        _one_of(sent, "page", PAGES)
+        _one_of(sent, "page", ROUTE_OF_PAGE)
     if action == UNDO:
         token = request_fields.parse_text(sent, UNDO, LONGEST_TOKEN, required=True) or ""
         return undo.undo(user, token), sent, ""

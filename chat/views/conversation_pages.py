@@ -25,7 +25,7 @@ from . import access, conversation_list
 from .conversation_changes import REPORTED_ACTIONS, UNDO, change_several, offered_undo, sentence
 from .errors import is_part
 
-PAGE = 100  # conversations on a page
+CONVERSATIONS_PER_PAGE = 100  # conversations on a page
 MAX_NUMBER_DIGITS = 5  # of `?number=`
 
 
@@ -41,7 +41,7 @@ class ListPage:
     actions: tuple[tuple[str, Promise], ...]
 
 
-LIST = ListPage(
+CHAT_LIST = ListPage(
     "list",
     _("Conversations"),
     _("Your conversations will appear here."),
@@ -65,7 +65,7 @@ TRASH = ListPage(
     Conversation.objects.trashed,
     (("restore", _("Restore")), ("purge", _("Delete now"))),
 )
-LIST_PAGES = (LIST, ARCHIVE, TRASH)
+LIST_PAGES = (CHAT_LIST, ARCHIVE, TRASH)
 
 
 @access.require_methods("GET", "HEAD", "POST")
@@ -96,7 +96,7 @@ def _items(request: HttpRequest) -> HttpResponse:
 
 
 def _list(request: HttpRequest) -> HttpResponse:
-    return render_list_page(request, LIST)
+    return render_list_page(request, CHAT_LIST)
 
 
 def render_list_page(request: HttpRequest, list_page: ListPage) -> HttpResponse:
@@ -110,7 +110,7 @@ def render_list_page(request: HttpRequest, list_page: ListPage) -> HttpResponse:
     rows = _rows(conversations, list_page, before)
     if before and not rows and "done" in request.GET:  # the change moved all of the last page
         before, rows = None, _rows(conversations, list_page, None)
-    page = rows[:PAGE]
+    page = rows[:CONVERSATIONS_PER_PAGE]
     listing = conversation_list.read(user, zone)
     context: dict[str, Any] = {
         "list_page": list_page,
@@ -119,7 +119,7 @@ def render_list_page(request: HttpRequest, list_page: ListPage) -> HttpResponse:
         "sections": [(each.name, reverse(_route(each)), each.heading) for each in LIST_PAGES],
         "groups": _groups(page, zone, list_page),
         "place": urlencode(({"tag": tag} if tag else {}) | ({"before": before.pk} if before else {})),
-        "older": page[-1]["pk"] if len(rows) > PAGE else None,
+        "older": page[-1]["pk"] if len(rows) > CONVERSATIONS_PER_PAGE else None,
         "tag": tag,
         "tags": listing.tags,
         "longest_tag": LONGEST_TAG,
@@ -138,7 +138,7 @@ def _rows(
     """Return the rows of a page, and one more if there are older ones."""
     columns = ("pk", "title", "updated", "pinned_at", list_page.moment)
     ordered = conversation_list.page_before(conversations, list_page.moment, before)
-    return list(ordered.values(*columns)[: PAGE + 1])
+    return list(ordered.values(*columns)[: CONVERSATIONS_PER_PAGE + 1])
 
 
 def _route(list_page: ListPage) -> str:

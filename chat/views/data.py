@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.attachments.receiving import unwritable
 from chat.models import ImportJob
 from chat.transfer import problems, uploads
-from chat.transfer.formats import NAMES
+from chat.transfer.formats import FORMAT_NAMES
 from chat.transfer.receiving import empty, too_large
 
 from . import access, imports
@@ -20,8 +20,8 @@ from .settings_shell import render_section
 BUSY = _("Another upload of yours is still arriving. Wait for it, or close its page.")
 EXPIRED = _("This page had expired. Choose the file again.")
 # The reasons for a refusal of an upload, by their names in the query of this page: those of the server
-# (chatsite/server/limited_request.py), and those of the view (`imports.PROBLEMS`).
-PROBLEMS: dict[str, Callable[[], str | Promise]] = {
+# (chatsite/server/limited_request.py), and those of the view (`imports.PROBLEM_OF_REFUSAL`).
+PROBLEM_SENTENCES: dict[str, Callable[[], str | Promise]] = {
     "large": too_large,
     "busy": lambda: BUSY,
     "full": unwritable,
@@ -50,7 +50,7 @@ def data(request: HttpRequest) -> HttpResponse:
 
 def _problem(request: HttpRequest) -> str | Promise:
     """Return the reason for which the server has just refused an upload and redirected to this page."""
-    found = PROBLEMS.get(request.GET.get("problem", ""))
+    found = PROBLEM_SENTENCES.get(request.GET.get("problem", ""))
     return found() if found else ""
 
 
@@ -63,9 +63,9 @@ def _import(job: ImportJob | None) -> dict[str, Any]:
         "job": job,
         "size": filesizeformat(job.size),
         "preview": preview,
-        "sources": ", ".join(NAMES.get(source, source) for source in preview.get("sources", ())),
+        "sources": ", ".join(FORMAT_NAMES.get(source, source) for source in preview.get("sources", ())),
         "skipped": [(problems.CONVERSATION[code], number) for code, number in skipped.items()],
         "more_names": preview.get("attachments", 0) - len(preview.get("names", ())),
         "more_left_out": left_out.get("count", 0) - len(left_out.get("names", ())),
-        "refused": problems.FILE.get(job.problem, ""),
+        "refused": problems.FILE_PROBLEMS.get(job.problem, ""),
     }

@@ -20,7 +20,7 @@ from chat.models import Attachment
 from . import access, attachments
 
 MAX_NUMBER_DIGITS = 5  # of `?page=` and `?part=`
-HEADERS = {
+DOCUMENT_HEADERS = {
     "Cache-Control": "private, no-cache",
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -80,6 +80,6 @@ async def respond(
 
 def _page(request: HttpRequest, part: DocumentPart, original: str) -> HttpResponse:
     response = render(request, "chat/document_text.html", {"part": part, "original": original})
-    for name, value in HEADERS.items():
+    for name, value in DOCUMENT_HEADERS.items():
         response[name] = value
     return response

@@ -19,7 +19,7 @@ from chat.request_id import request_id
 
 from . import preference_cookies
 
-CODES = {
+CODE_OF_STATUS = {
     400: "malformed",
     401: "signed_out",
     403: "forbidden",
@@ -32,7 +32,7 @@ CODES = {
     500: "error",
     503: "unavailable",
 }
-MESSAGES = {
+MESSAGE_OF_STATUS = {
     400: _("The server couldn’t understand this request."),
     403: _("You don’t have permission to do this."),
     404: _("This doesn’t exist, or you don’t have access to it."),
@@ -100,11 +100,11 @@ def refuse(
     Under a URL of the API it is in the format of that dialect. `retry_after` is in seconds, rounded up, and
     also sent as the Retry-After header. `more` is added to the JSON.
     """
-    message = str(message or MESSAGES.get(status) or gettext("This didn’t work."))
+    message = str(message or MESSAGE_OF_STATUS.get(status) or gettext("This didn’t work."))
     if (in_dialect := dialects.refused(request.path, status, message, retry_after)) is not None:
         return in_dialect
     seconds = None if retry_after is None else max(1, math.ceil(retry_after))
-    code = code or CODES[status]
+    code = code or CODE_OF_STATUS[status]
     if wants_json(request):
         error = {"code": code, "message": message, **more}
         if seconds is not None:

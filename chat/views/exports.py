@@ -26,7 +26,7 @@ from . import access, request_fields
 from .conversation_changes import chosen_conversations
 
 # The ending of the file's name and its content type, by the value of `format`.
-FORMATS = {
+EXPORT_FORMATS = {
     "markdown": ("md", "text/markdown; charset=utf-8"),
     "json": ("json", "application/json"),
     "html": ("html", "text/html; charset=utf-8"),
@@ -45,10 +45,10 @@ async def conversation(request: HttpRequest, conversation: uuid.UUID) -> HttpRes
     """Download one conversation, in one of FORMATS."""
     export, own_conversation = await run_in_db(_conversation, request, conversation)
     kind = request.GET.get("format", "")
-    if kind not in FORMATS:
+    if kind not in EXPORT_FORMATS:
         words = _("“%(name)s” must be one of: %(names)s.")
-        raise BadRequest(words % {"name": "format", "names": ", ".join(FORMATS)})
-    ending, content_type = FORMATS[kind]
+        raise BadRequest(words % {"name": "format", "names": ", ".join(EXPORT_FORMATS)})
+    ending, content_type = EXPORT_FORMATS[kind]
     pieces: Pieces
     if kind == "html":
         pieces = while_allowed(html_pieces(own_conversation, export.zone, export.name_of), export.is_allowed)

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 
-from chat.db_errors import RETRY_SECONDS
+from chat.db_errors import OUTAGE_RETRY_SECONDS
 from chat.engine.engine import get_engine
 
 from . import access
@@ -26,4 +26,4 @@ async def ready(request: HttpRequest) -> HttpResponseBase:
 
 
 def _not_ready(reason: str) -> HttpResponseBase:
-    return JsonResponse({"status": reason}, status=503, headers={"Retry-After": str(RETRY_SECONDS)})
+    return JsonResponse({"status": reason}, status=503, headers={"Retry-After": str(OUTAGE_RETRY_SECONDS)})

@@ -37,7 +37,7 @@ MAX_IMPORTS_PER_DAY = 20  # per user
 DAY = timedelta(days=1)
 State = ImportJob.State
 # Refusals of an upload after which the form is shown again, and their names in its query.
-PROBLEMS: dict[type[RequestError], str] = {
+PROBLEM_OF_REFUSAL: dict[type[RequestError], str] = {
     EmptyFile: "empty",
     Forbidden: "expired",
     Conflict: "open",
@@ -58,10 +58,10 @@ async def upload(request: HttpRequest) -> HttpResponseBase:
         user = await run_in_db(_uploader, request)
         # Shielded from cancellation: a received file must get its row, even if the client disconnects.
         await asyncio.shield(_receive_and_store(request, user, key))
-    except tuple(PROBLEMS) as refusal:
+    except tuple(PROBLEM_OF_REFUSAL) as refusal:
         if not is_page:
             raise
-        return HttpResponseSeeOther(f"{reverse('chat:data')}?problem={PROBLEMS[type(refusal)]}")
+        return HttpResponseSeeOther(f"{reverse('chat:data')}?problem={PROBLEM_OF_REFUSAL[type(refusal)]}")
     wake()
     if is_page:
         return HttpResponseSeeOther(_section())

@@ -19,7 +19,7 @@ from chat.exceptions import BadRequest, Conflict, NotAuthenticated, NotFound
 from chat.forms import LONGEST_PASSWORD
 from chat.model_catalog import catalog
 from chat.models import ApiKey, User
-from chat.models.api_key import LONGEST_NAME
+from chat.models.api_key import MAX_KEY_NAME_CHARS
 from chat.models.digest import digest_of
 
 from . import access, request_fields, request_parsers
@@ -30,12 +30,12 @@ from .responses import HttpResponseSeeOther
 from .settings_shell import render_section
 from .shown_once import ShownOnce
 
-WRONG_PASSWORD = gettext_lazy("That password isn’t correct.")
+KEY_PASSWORD_WRONG = gettext_lazy("That password isn’t correct.")
 MAX_VALID_KEYS = 50  # per user
 LIFETIMES = ("30", "90", "365", "never")  # days
-DEFAULT_LIFETIME = "90"
+DEFAULT_KEY_DAYS = "90"
 SCOPES = ("run", "list", "export")
-KEPT = ("usage", "conversations")
+KEPT_CHOICES = ("usage", "conversations")
 NEW_KEY = ShownOnce("new-key", "chat:keys")
 
 
@@ -97,7 +97,12 @@ def _created_key(request: HttpRequest, user: User) -> dict[str, Any]:
 
 def _page(request: HttpRequest, user: User, status: int = 200, **more: Any) -> HttpResponse:
     keys = ApiKey.objects.owned_by(user).order_by("-created")
-    context = {"keys": keys, "lifetimes": LIFETIMES, "longest": LONGEST_NAME, "lifetime": DEFAULT_LIFETIME}
+    context = {
+        "keys": keys,
+        "lifetimes": LIFETIMES,
+        "longest": MAX_KEY_NAME_CHARS,
+        "lifetime": DEFAULT_KEY_DAYS,
+    }
     context |= more
     response = render_section(request, "keys", "chat/keys.html", context, status)
     response["Cache-Control"] = "no-store"
@@ -136,9 +141,9 @@ def _unconfirmed(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
     if locked_out(request):
         return refuse_locked_out(request)
     if is_form(request):
-        lifetime = request.POST.get("days", DEFAULT_LIFETIME)
-        return _page(request, user, 403, wanted=key, lifetime=lifetime, wrong_password=WRONG_PASSWORD)
-    return refuse(request, 403, WRONG_PASSWORD, code="wrong_password")
+        lifetime = request.POST.get("days", DEFAULT_KEY_DAYS)
+        return _page(request, user, 403, wanted=key, lifetime=lifetime, wrong_password=KEY_PASSWORD_WRONG)
+    return refuse(request, 403, KEY_PASSWORD_WRONG, code="wrong_password")
 
 
 def _hold_password(user: User) -> None:
@@ -154,15 +159,16 @@ def _hold_password(user: User) -> None:
 
 def _new_key(sent: dict[str, Any], user: User) -> ApiKey:
     """Return the unsaved key that the fields describe. Raises BadRequest and PayloadTooLarge."""
-    name = request_fields.parse_text(sent, "name", LONGEST_NAME, required=True) or ""
-    days = request_fields.parse_choice(sent, "days", LIFETIMES, DEFAULT_LIFETIME)
+    name = request_fields.parse_text(sent, "name", MAX_KEY_NAME_CHARS, required=True) or ""
+    days = request_fields.parse_choice(sent, "days", LIFETIMES, DEFAULT_KEY_DAYS)
     key = ApiKey(
         user=user,
         name=" ".join(name.split()),
         may_run=bool(sent.get("run")),
         may_list=bool(sent.get("list")),
         may_export=bool(sent.get("export")),
-        keeps_conversations=request_fields.parse_choice(sent, "keep", KEPT, "usage") == "conversations",
+        keeps_conversations=request_fields.parse_choice(sent, "keep", KEPT_CHOICES, "usage")
+        == "conversations",
         expires=None if days == "never" else timezone.now() + timedelta(days=int(days)),
     )
     if not (key.may_run or key.may_list or key.may_export):

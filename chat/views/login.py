@@ -31,7 +31,7 @@ from chat.models.user import User
 from chat.views import access, pages
 from chat.views.errors import refuse, wants_json
 
-WRONG = _("Incorrect name or password.")
+LOGIN_WRONG = _("Incorrect name or password.")
 LOCKED_OUT = _("Too many failed attempts. Try again in 15 minutes.")
 # Serialise attempts per (name, address), because concurrent ones would all pass the throttle before a failure
 # is counted.
@@ -75,7 +75,7 @@ def login(request: HttpRequest) -> HttpResponse:
             return _signed_in(request, _next(request))
         if locked_out(request) and not _typed(request):
             return refuse_locked_out(request)
-        form.add_error(None, LOCKED_OUT if locked_out(request) else WRONG)
+        form.add_error(None, LOCKED_OUT if locked_out(request) else LOGIN_WRONG)
     return _ask(request, form)
 
 
@@ -108,7 +108,7 @@ def _ask(request: HttpRequest, form: LoginForm) -> HttpResponse:
     if not wants_json(request):
         return _form(request, form, _next(request, default=""), 429 if locked_out(request) else 200)
     if request.method == "POST":
-        return refuse(request, 401, WRONG, code="wrong_password")
+        return refuse(request, 401, LOGIN_WRONG, code="wrong_password")
     return _session_json(request)
 
 

@@ -16,8 +16,8 @@ from . import access, model_groups, preference_cookies, request_fields
 from .model_purposes import purpose
 
 MIN_MODELS_TO_FILTER = 8  # with more models the dialog has a search field, recent models and favourites
-RECENT_MODELS_SHOWN = 3
-MAX_ID_CHARS = 200
+RECENT_MODELS_IN_PICKER = 3
+MAX_SENT_ID_CHARS = 200
 LATEST_CONVERSATIONS = 30  # conversations in which recent models are looked for
 
 
@@ -48,7 +48,7 @@ def choice(request: HttpRequest) -> HttpResponse:
 def favourite(request: HttpRequest) -> HttpResponse:
     """Add a model to the person's favourites, or remove it; a retired one can only be removed."""
     user, sent = access.get_user(request), request_fields.parse(request, "model", "favourite")
-    model = request_fields.parse_text(sent, "model", MAX_ID_CHARS, required=True)
+    model = request_fields.parse_text(sent, "model", MAX_SENT_ID_CHARS, required=True)
     wanted = sent.get("favourite")
     if not isinstance(wanted, bool):
         raise BadRequest(_("“%(name)s” must be true or false.") % {"name": "favourite"})
@@ -64,7 +64,7 @@ def recent(user: User, offered: Catalog) -> list[str]:
     latest = Conversation.objects.listed(user).order_by("-updated").values_list("model", flat=True)
     offered_ids = {model.id for model in offered}
     return [name for name in dict.fromkeys(latest[:LATEST_CONVERSATIONS]) if name in offered_ids][
-        :RECENT_MODELS_SHOWN
+        :RECENT_MODELS_IN_PICKER
     ]
 
 

@@ -13,13 +13,13 @@ SMALL = 4.0  # billions of parameters
 SIZE = re.compile(r"(?<![\w.])([0-9]+(?:\.[0-9]+)?)b(?![a-z0-9])", re.I)  # 3b in llama-3.2-3b-instruct
 
 EVERYDAY = _("Everyday questions")
-CODE = _("Writing and explaining code")
+CODE_PURPOSE = _("Writing and explaining code")
 STEP_BY_STEP = _("Step-by-step reasoning and maths")
 HARD = _("Hard problems and very long texts")
 LONG_TEXTS = _("Everyday questions and long texts")
 LONG_REASONING = _("Reasoning over very long texts")
-REASONING = _("Questions that need reasoning")
-SHORT = _("Short, simple answers")
+REASONING_PURPOSE = _("Questions that need reasoning")
+SHORT_ANSWERS_PURPOSE = _("Short, simple answers")
 FINETUNE_BASE = _("A base for finetunes")
 
 PURPOSES = {
@@ -38,17 +38,17 @@ PURPOSES = {
     "@cf/deepseek-ai/deepseek-v4-flash-0731": LONG_REASONING,
     "@cf/qwen/qwen3.8-27b": _("Reasoning and code"),
     "@cf/nvidia/nemotron-3-120b-a12b": _("Reasoning over long texts"),
-    "@cf/meta/llama-3.2-1b-instruct": SHORT,
+    "@cf/meta/llama-3.2-1b-instruct": SHORT_ANSWERS_PURPOSE,
     "@cf/meta/llama-3.1-8b-instruct-fp8": EVERYDAY,
     "@cf/meta/llama-3.1-8b-instruct-fast": EVERYDAY,
     "@cf/meta/llama-3.2-11b-vision-instruct": EVERYDAY,
     "@cf/deepseek-ai/deepseek-r1-distill-qwen-32b": STEP_BY_STEP,
     "@cf/qwen/qwq-32b": STEP_BY_STEP,
-    "@cf/qwen/qwen2.5-coder-32b-instruct": CODE,
+    "@cf/qwen/qwen2.5-coder-32b-instruct": CODE_PURPOSE,
     "@cf/aisingapore/gemma-sea-lion-v4-27b-it": _("Languages of Southeast Asia"),
     "@cf/zai-org/glm-5.3": HARD,
     "@cf/zai-org/glm-5.2": HARD,
-    "@cf/moonshotai/kimi-k2.7-code": CODE,
+    "@cf/moonshotai/kimi-k2.7-code": CODE_PURPOSE,
     "@cf/deepseek-ai/deepseek-v4-pro-0813": HARD,
     "@cf/google/gemma-2b-it-lora": FINETUNE_BASE,
     "@cf/google/gemma-7b-it-lora": FINETUNE_BASE,
@@ -73,10 +73,10 @@ def purpose(model: LlmModel) -> str | Promise:
 
 def _derived(model: LlmModel) -> str | Promise:
     if re.search(r"code", model.id, re.I):
-        return CODE
+        return CODE_PURPOSE
     if model.reasoning or model.inline_reasoning:
-        return LONG_REASONING if model.window >= VERY_LONG_WINDOW else REASONING
+        return LONG_REASONING if model.window >= VERY_LONG_WINDOW else REASONING_PURPOSE
     size = SIZE.search(model.id)
     if size and float(size[1]) <= SMALL:
-        return SHORT
+        return SHORT_ANSWERS_PURPOSE
     return LONG_TEXTS if model.window >= LONG_WINDOW else EVERYDAY

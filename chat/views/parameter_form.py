@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 
 from chat.formats import grouped_number
 from chat.upstream.catalog import LlmModel
-from chat.upstream.parameters import CHOICES, LEVEL, SWITCH, Parameter, Value, supported_parameters
+from chat.upstream.parameters import CHOSEN_PARAMETERS, LEVEL, SWITCH, Parameter, Value, supported_parameters
 
 from . import access
 
 # Label and one-line description of each parameter.
-ABOUT = {
+PARAMETER_LABELS = {
     "thinking": (_("Thinking"), _("The model thinks before it answers. Replies are faster without it.")),
     "effort": (_("Thinking effort"), _("More effort takes longer and uses more tokens.")),
     "max_tokens": (_("Maximum length"), _("In tokens, including thinking.")),
@@ -36,10 +36,10 @@ ABOUT = {
 # The form offers a smaller range than some models accept, because values beyond it give gibberish. Requests
 # may have any value that the model accepts.
 FORM_RANGES = {"temperature": (0, 2), "top_p": (0.01, 1), "repetition_penalty": (0.5, 2)}
-FORMS = {"new": "composer", "assistant": "assistant-form"}  # the form of the controls, by a query's name
+FORM_IDS = {"new": "composer", "assistant": "assistant-form"}  # the form of the controls, by a query's name
 FOLDED = ("top_p", "top_k", "repetition_penalty", "frequency_penalty", "presence_penalty", "seed")
-MARKS = (0, 0.5, 1, 1.5, 2)  # of the temperature's slider
-WORDS = {
+TEMPERATURE_MARKS = (0, 0.5, 1, 1.5, 2)  # of the temperature's slider
+VALUE_NAMES = {
     True: _("On"),
     False: _("Off"),
     "low": _("Low"),
@@ -54,18 +54,18 @@ WORDS = {
 def of_model(request: HttpRequest) -> HttpResponse:
     """Return the controls of `?model=` without chosen values: fetched when the user changes the model.
 
-    They belong to the form of a conversation's settings; with `&new` or `&assistant` to another of `FORMS`.
+    They belong to the form of a conversation's settings; with `&new` or `&assistant` to another one.
     """
     models = access.get_models(request)
     model = access.get_model_or_400(models, request.GET.get("model", models.default.id))
-    form = next((FORMS[name] for name in FORMS if name in request.GET), "instruct")
+    form = next((FORM_IDS[name] for name in FORM_IDS if name in request.GET), "instruct")
     return render(request, "chat/_parameters.html", {"controls": controls(model, {}), "form": form})
 
 
 def controls(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
     """Return the form's context: the model, all chosen parameters, and a row per supported parameter."""
     takes = {parameter.name: parameter for parameter in supported_parameters(model)}
-    supported = [takes[name] for name in CHOICES if name in takes]
+    supported = [takes[name] for name in CHOSEN_PARAMETERS if name in takes]
     numbers = [each for each in supported if each.kind not in (SWITCH, LEVEL)]
     return {
         "model": model.id,
@@ -86,13 +86,13 @@ def fit(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Value]:
 
 def _row(parameter: Parameter, chosen: Value | None) -> dict[str, Any]:
     """Return the context of one control; `value` is a form's text, "" where the model's default applies."""
-    label, about = ABOUT[parameter.name]
+    label, about = PARAMETER_LABELS[parameter.name]
     value = None if chosen is None else parameter.clamp(chosen)
     row = {"name": parameter.name, "label": label, "about": about, "value": _written(value)}
     if parameter.kind in (SWITCH, LEVEL):
         values: tuple[Value, ...] = (True, False) if parameter.kind == SWITCH else parameter.levels
-        options = [(_written(each), WORDS[each]) for each in values]
-        return row | {"options": options, "default": WORDS.get(parameter.default)}
+        options = [(_written(each), VALUE_NAMES[each]) for each in values]
+        return row | {"options": options, "default": VALUE_NAMES.get(parameter.default)}
     default = parameter.default
     assert not isinstance(default, str)
     least, most = _form_range(parameter)
@@ -118,7 +118,7 @@ def _form_range(parameter: Parameter) -> tuple[float, float]:
 def _slider(default: float | None, value: Value | None) -> dict[str, Any]:
     """Return the context of a slider; it stands at 1 if neither a choice nor a default is known."""
     start = next((each for each in (value, default) if each is not None), 1)
-    return {"start": str(start), "rest": str(1 if default is None else default), "marks": MARKS}
+    return {"start": str(start), "rest": str(1 if default is None else default), "marks": TEMPERATURE_MARKS}
 
 
 def _written(value: Value | None) -> str:

@@ -14,9 +14,9 @@ from chat.exceptions import ServiceOverloaded
 from chat.fair_executor import FairExecutor
 from chat.models.user import User
 
-RETRY_SECONDS = 1
-THREADS = 2
-CONFIRM_POOL = FairExecutor("confirming", THREADS)  # hashes would block the database threads
+PASSWORD_RETRY_SECONDS = 1
+PASSWORD_THREADS = 2
+CONFIRM_POOL = FairExecutor("confirming", PASSWORD_THREADS)  # hashes would block the database threads
 _lock = Lock()
 _sessions: set[str] = set()  # with a check in progress; keys as from `throttled_name`
 
@@ -31,7 +31,7 @@ def one_confirmation(request: HttpRequest, user: User) -> Iterator[None]:
     with _lock:
         if session in _sessions:
             words = _("Your password is already being checked. Wait a moment, then try again.")
-            raise ServiceOverloaded(words, retry_after=RETRY_SECONDS)
+            raise ServiceOverloaded(words, retry_after=PASSWORD_RETRY_SECONDS)
         _sessions.add(session)
     try:
         yield

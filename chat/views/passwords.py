@@ -23,7 +23,7 @@ from chat.views.login import locked_out, refuse_locked_out
 from chat.views.password_confirmation import confirm, one_confirmation
 from chat.views.settings_shell import render_section
 
-WRONG = _("That isn’t your current password.")
+CURRENT_PASSWORD_WRONG = _("That isn’t your current password.")
 
 
 @never_cache
@@ -46,7 +46,7 @@ def change(request: HttpRequest) -> HttpResponse:
             return refuse(request, busy.status, busy.message, retry_after=busy.retry_after)
         if locked_out(request):
             return refuse_locked_out(request)
-        form.add_error("current", WRONG)
+        form.add_error("current", CURRENT_PASSWORD_WRONG)
     return render_section(request, "account", "accounts/password.html", {"form": form})
 
 

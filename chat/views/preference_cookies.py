@@ -11,12 +11,12 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import translation
 
-from chat.models.preferences import CHOICES, Preferences
+from chat.models.preferences import PREFERENCE_CHOICES, Preferences
 from chat.timezones import CHOSEN_COOKIE, chosen_zone
 
-MAX_AGE_SECONDS = 365 * 24 * 60 * 60
+PREFERENCE_COOKIE_SECONDS = 365 * 24 * 60 * 60
 # The cookie of each preference that is kept in one.
-COOKIES = {name: name for name in CHOICES} | {
+COOKIES = {name: name for name in PREFERENCE_CHOICES} | {
     "language": settings.LANGUAGE_COOKIE_NAME,
     "time_zone": CHOSEN_COOKIE,
 }
@@ -33,7 +33,7 @@ def read(request: HttpRequest) -> dict[str, str]:
 def _known(name: str, value: str) -> str:
     if name == "language":
         return value if value in dict(settings.LANGUAGES) else ""
-    allowed = CHOICES.get(name)
+    allowed = PREFERENCE_CHOICES.get(name)
     return value if allowed is None or value in allowed else allowed[0]
 
 
@@ -65,7 +65,7 @@ def synchronise(request: HttpRequest, response: HttpResponseBase) -> None:
     """Set the cookies that differ from the row of the request's user."""
     if getattr(request, "preferences", None) is None:
         return
-    defaults = {name: allowed[0] for name, allowed in CHOICES.items()}
+    defaults = {name: allowed[0] for name, allowed in PREFERENCE_CHOICES.items()}
     for name, value in read(request).items():
         cookie, default = COOKIES[name], defaults.get(name, "")
         if request.COOKIES.get(cookie, default) == value:
@@ -76,7 +76,7 @@ def synchronise(request: HttpRequest, response: HttpResponseBase) -> None:
         response.set_cookie(
             cookie,
             value,
-            max_age=MAX_AGE_SECONDS,
+            max_age=PREFERENCE_COOKIE_SECONDS,
             secure=settings.SESSION_COOKIE_SECURE,
             httponly=True,  # only the server reads them
             samesite="Lax",

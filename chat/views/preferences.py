@@ -11,7 +11,12 @@ from django.utils.translation import gettext as _
 from chat.exceptions import BadRequest
 from chat.formats import grouped_number
 from chat.models import Preferences, User
-from chat.models.preferences import CHOICES, LONGEST_INSTRUCTIONS, SHORT, SITE_DEFAULT
+from chat.models.preferences import (
+    MAX_GENERAL_INSTRUCTIONS_CHARS,
+    PREFERENCE_CHOICES,
+    SHORT_PREFERENCES,
+    SITE_DEFAULT,
+)
 from chat.timezones import browser_zone, zone_names
 from chat.upstream.catalog import Catalog
 
@@ -39,12 +44,12 @@ def instructions(request: HttpRequest) -> HttpResponse:
         context = {
             "saved": "saved" in request.GET,
             "instructions": row.instructions if row else "",
-            "longest": LONGEST_INSTRUCTIONS,
-            "most": grouped_number(LONGEST_INSTRUCTIONS),
+            "longest": MAX_GENERAL_INSTRUCTIONS_CHARS,
+            "most": grouped_number(MAX_GENERAL_INSTRUCTIONS_CHARS),
         }
         return render_section(request, "instructions", "settings/instructions.html", context)
     sent = request_fields.parse(request, "instructions")
-    text = request_fields.parse_text(sent, "instructions", LONGEST_INSTRUCTIONS)
+    text = request_fields.parse_text(sent, "instructions", MAX_GENERAL_INSTRUCTIONS_CHARS)
     if text is None:
         raise BadRequest(_("Send one of: %(names)s.") % {"names": "instructions"})
     return _save(request, user, {"instructions": text.strip()}, "chat:my_instructions")
@@ -96,9 +101,9 @@ def _save(request: HttpRequest, user: User, chosen: dict[str, str], route: str) 
 
 def _chosen(request: HttpRequest) -> dict[str, str]:
     """Return the sent preferences. Raises BadRequest if one has an invalid value, or if there are none."""
-    sent = request_fields.parse(request, *SHORT)
+    sent = request_fields.parse(request, *SHORT_PREFERENCES)
     if not sent:
-        raise BadRequest(_("Send one of: %(names)s.") % {"names": ", ".join(SHORT)})
+        raise BadRequest(_("Send one of: %(names)s.") % {"names": ", ".join(SHORT_PREFERENCES)})
     if sent.get("model", "") is None:  # an empty field of a form
         sent["model"] = ""
     for name, value in sent.items():
@@ -109,9 +114,9 @@ def _chosen(request: HttpRequest) -> dict[str, str]:
 def _check(request: HttpRequest, name: str, value: Any) -> None:
     if not isinstance(value, str):
         raise BadRequest(_("“%(name)s” must be a string.") % {"name": name})
-    if name in CHOICES and value not in CHOICES[name]:
+    if name in PREFERENCE_CHOICES and value not in PREFERENCE_CHOICES[name]:
         words = _("“%(name)s” must be one of: %(names)s.")
-        raise BadRequest(words % {"name": name, "names": ", ".join(CHOICES[name])})
+        raise BadRequest(words % {"name": name, "names": ", ".join(PREFERENCE_CHOICES[name])})
     if name == "language" and value and value not in dict(settings.LANGUAGES):
         raise BadRequest(_("This site isn’t available in this language."))
     if name == "time_zone" and value and value not in zone_names():

@@ -19,7 +19,7 @@ from .request_parsers import MAX_QUESTION_CHARS
 from .settings_shell import render_section
 
 MAX_FIELDS = 100  # on the page; those beyond stay as they are written
-PREFIX = "field:"  # of the fields' names in the form
+FIELD_PREFIX = "field:"  # of the fields' names in the form
 
 
 @access.require_methods("GET", "HEAD", "POST", page=True)
@@ -50,11 +50,11 @@ def _asked(prompt: Prompt) -> dict[str, str]:
 def _filled(request: HttpRequest, prompt: Prompt) -> str:
     """Return the text with the sent values. Raises BadRequest and PayloadTooLarge."""
     names = _asked(prompt)
-    sent = request_fields.parse(request, *(PREFIX + name for name in names), required=False)
+    sent = request_fields.parse(request, *(FIELD_PREFIX + name for name in names), required=False)
     values = {
-        name: request_fields.parse_text(sent, PREFIX + name, MAX_QUESTION_CHARS) or ""
+        name: request_fields.parse_text(sent, FIELD_PREFIX + name, MAX_QUESTION_CHARS) or ""
         for name in names
-        if PREFIX + name in sent
+        if FIELD_PREFIX + name in sent
     }
     length = filled_length(prompt.text, values)
     if length > MAX_QUESTION_CHARS:
@@ -69,7 +69,8 @@ def _page(request: HttpRequest, prompt: Prompt, refusal: RequestError | None = N
     context = {
         "prompt": prompt,
         "fields": [
-            (PREFIX + name, name, request.POST.get(PREFIX + name, default)) for name, default in asked.items()
+            (FIELD_PREFIX + name, name, request.POST.get(FIELD_PREFIX + name, default))
+            for name, default in asked.items()
         ],
         "more": len(fields_of(prompt.text)) > len(asked),
         "refusal": refusal.message if refusal else "",

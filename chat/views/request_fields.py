@@ -21,8 +21,13 @@ from chat.wire import strict_json
 from .errors import is_form
 
 INVALID = re.compile("[\0\ud800-\udfff]")  # NUL, which PostgreSQL cannot store, and lone surrogates
-JSON_TYPES = ("application/json", "text/event-stream")
-REPEATED = ("attachments", "documents", "questions", "groups")  # fields that a form has once for each value
+JSON_CONTENT_TYPES = ("application/json", "text/event-stream")
+REPEATED_FIELDS = (
+    "attachments",
+    "documents",
+    "questions",
+    "groups",
+)  # fields that a form has once for each value
 NULLABLE = ("client_key", "parent", "model", "assistant")  # a form has no null: an empty field means the same
 
 
@@ -112,7 +117,7 @@ def listed_choices(known: Collection[str]) -> str:
 
 
 def _json(request: HttpRequest) -> dict[str, Any]:
-    if request.content_type not in JSON_TYPES:
+    if request.content_type not in JSON_CONTENT_TYPES:
         raise UnsupportedMediaType(_("Send JSON (Content-Type: application/json) or an HTML form."))
     try:
         fields = strict_json.loads(_body(request))
@@ -135,7 +140,7 @@ def _body(request: HttpRequest) -> bytes:
 def _form(request: HttpRequest) -> dict[str, Any]:
     try:
         fields: dict[str, Any] = request.POST.dict()
-        fields |= {name: request.POST.getlist(name) for name in REPEATED if name in fields}
+        fields |= {name: request.POST.getlist(name) for name in REPEATED_FIELDS if name in fields}
         if request.FILES:
             raise BadRequest(_("File uploads aren’t accepted here."))
     except RequestDataTooBig as error:

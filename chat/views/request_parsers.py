@@ -12,13 +12,13 @@ from django.conf import settings as site_settings
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from chat.attachments.receiving import MAX_PER_MESSAGE
+from chat.attachments.receiving import MAX_ATTACHMENTS
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.formats import grouped_number
 from chat.models.conversation import TITLE_LENGTH
 from chat.models.feedback import LONGEST_REASON
 from chat.turns.commands import LEAF, ContinueReply, EditMessage, RegenerateReply, SendMessage
-from chat.upstream.parameters import CHOICES, LEVEL, NUMBER, SWITCH, Parameter, Value
+from chat.upstream.parameters import CHOSEN_PARAMETERS, LEVEL, NUMBER, SWITCH, Parameter, Value
 
 from . import request_fields
 from .errors import is_form
@@ -28,10 +28,10 @@ MAX_SYSTEM_CHARS = 20_000  # code points
 MAX_MODEL_CHARS = 200
 MAX_BODY_BYTES = 1_048_576  # bytes; as the limit of a text field it is never reached
 THUMBS = {"up": True, "down": False, "none": None}
-PARAMETERS = "parameters"
-ATTACHMENTS = "attachments"
+PARAMETERS_FIELD = "parameters"
+ATTACHMENTS_FIELD = "attachments"
 SWITCHED = {"on": True, "off": False}  # form values of a switch
-RESET = "reset"  # value of PARAMETERS in a form: reset all parameters
+RESET_VALUE = "reset"  # value of PARAMETERS_FIELD in a form: reset all parameters
 
 
 def question(
@@ -42,7 +42,7 @@ def question(
     `attached`: ids of the files that came with the form.
     """
     more = ["parent"] if conversation else ["temporary", "assistant"]
-    known = ["content", "client_key", "model", "system", ATTACHMENTS, *parameter_fields(request)]
+    known = ["content", "client_key", "model", "system", ATTACHMENTS_FIELD, *parameter_fields(request)]
     sent = request_fields.parse(request, *known, *more)
     attachments = _at_most((*(_attachments(sent) or ()), *attached))
     content = _content(sent, required=not attachments and not is_form(request))
@@ -65,7 +65,7 @@ def question(
 def edit(request: HttpRequest, message: uuid.UUID) -> EditMessage:
     """Parse the edited version of the question `message`."""
     sent = request_fields.parse(
-        request, "content", "client_key", "model", "system", ATTACHMENTS, *parameter_fields(request)
+        request, "content", "client_key", "model", "system", ATTACHMENTS_FIELD, *parameter_fields(request)
     )
     content = _content(sent, required=False)  # the question may have attachments: see the planner
     attachments = _attachments(sent)
@@ -156,15 +156,15 @@ def _nothing_sent() -> str:
 
 def _attachments(sent: dict[str, Any]) -> tuple[uuid.UUID, ...] | None:
     """Return the ids of a question's attachments, each once; None if the field was not sent."""
-    if sent.get(ATTACHMENTS) is None:
+    if sent.get(ATTACHMENTS_FIELD) is None:
         return None
-    return _at_most(request_fields.parse_uuids(sent, ATTACHMENTS))
+    return _at_most(request_fields.parse_uuids(sent, ATTACHMENTS_FIELD))
 
 
 def _at_most(ids: tuple[uuid.UUID, ...]) -> tuple[uuid.UUID, ...]:
-    if len(ids) > MAX_PER_MESSAGE:
+    if len(ids) > MAX_ATTACHMENTS:
         words = _("A message can have %(most)s files. Remove some.")
-        raise BadRequest(words % {"most": MAX_PER_MESSAGE})
+        raise BadRequest(words % {"most": MAX_ATTACHMENTS})
     return ids
 
 
@@ -183,21 +183,25 @@ def _client_key(request: HttpRequest, sent: dict[str, Any], content: str) -> uui
 
 def parameter_fields(request: HttpRequest) -> list[str]:
     """Return the names of the request's fields that can hold parameters."""
-    return [*CHOICES, PARAMETERS] if is_form(request) else [PARAMETERS]
+    return [*CHOSEN_PARAMETERS, PARAMETERS_FIELD] if is_form(request) else [PARAMETERS_FIELD]
 
 
 def sent_parameters(request: HttpRequest, sent: dict[str, Any]) -> dict[str, Value | None] | None:
     """Return the sent parameters, a value of None resetting one; None if none was sent. Raises BadRequest."""
-    if is_form(request) and sent.get(PARAMETERS) == RESET:
-        return dict.fromkeys(CHOICES)
-    if is_form(request) and PARAMETERS not in sent:
-        parameters = {name: _parameter_value(CHOICES[name], sent[name]) for name in CHOICES if name in sent}
-    elif sent.get(PARAMETERS) is None:
+    if is_form(request) and sent.get(PARAMETERS_FIELD) == RESET_VALUE:
+        return dict.fromkeys(CHOSEN_PARAMETERS)
+    if is_form(request) and PARAMETERS_FIELD not in sent:
+        parameters = {
+            name: _parameter_value(CHOSEN_PARAMETERS[name], sent[name])
+            for name in CHOSEN_PARAMETERS
+            if name in sent
+        }
+    elif sent.get(PARAMETERS_FIELD) is None:
         return None
     else:
-        parameters = sent[PARAMETERS]
+        parameters = sent[PARAMETERS_FIELD]
         if not isinstance(parameters, dict):
-            raise BadRequest(_("“%(name)s” must be a JSON object.") % {"name": PARAMETERS})
+            raise BadRequest(_("“%(name)s” must be a JSON object.") % {"name": PARAMETERS_FIELD})
     for name, value in parameters.items():
         _check_parameter(name, value)
     return parameters or None
@@ -219,10 +223,10 @@ def _parameter_value(parameter: Parameter, text: str) -> Any:
 
 
 def _check_parameter(name: str, value: Any) -> None:
-    parameter = CHOICES.get(name)
+    parameter = CHOSEN_PARAMETERS.get(name)
     if parameter is None:
         unknown = _("Unknown parameter “%(name)s”.") % {"name": name[:100]}
-        raise BadRequest(f"{unknown} {request_fields.listed_choices(CHOICES)}")
+        raise BadRequest(f"{unknown} {request_fields.listed_choices(CHOSEN_PARAMETERS)}")
     if value is not None and not parameter.is_valid(value):
         raise BadRequest(_unfit(parameter))
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from chat.exceptions import BadRequest, Conflict, ConversationBusy, NotFound
 from chat.models import Message, SharedLink, User
 from chat.models.digest import digest_of
-from chat.models.message import MAX_DEPTH
+from chat.models.message import MAX_BRANCH_DEPTH
 from chat.sharing import links
 
 from . import access, request_fields, request_parsers
@@ -22,7 +22,7 @@ from .settings_shell import render_section
 from .shown_once import ShownOnce
 
 NEW_LINK = ShownOnce("new-link", "chat:shared_links")
-NAMES = {"on": True, "off": False}
+SWITCH_NAMES = {"on": True, "off": False}
 
 
 @access.require_methods("GET", "HEAD", "POST", page=True)
@@ -35,7 +35,7 @@ def share(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
             links.check(own_message)
             return render_section(request, "shared", "sharing/share.html", _preview(own_message))
         sent = request_fields.parse(request, "days", "name", "title")
-        days = request_fields.parse_choice(sent, "days", links.lifetimes(), links.DEFAULT_LIFETIME)
+        days = request_fields.parse_choice(sent, "days", links.lifetimes(), links.DEFAULT_LINK_DAYS)
         title, shows_name = request_parsers.title_field(sent), _shows_name(request, sent)
         link, token = links.create(user, own_message.pk, days, shows_name=shows_name, title=title)
     except (Conflict, ConversationBusy) as refusal:
@@ -97,7 +97,7 @@ def _user(request: HttpRequest) -> User:
 
 
 def _preview(message: Message) -> dict[str, Any]:
-    keys = [node.id for node in Message.objects.ancestors(message.pk, MAX_DEPTH)]
+    keys = [node.id for node in Message.objects.ancestors(message.pk, MAX_BRANCH_DEPTH)]
     first = Message.objects.get(pk=keys[-1])
     return {
         "message": message,
@@ -105,14 +105,14 @@ def _preview(message: Message) -> dict[str, Any]:
         "first": first,
         "total": len(keys),
         "lifetimes": links.lifetimes(),
-        "lifetime": links.DEFAULT_LIFETIME,
+        "lifetime": links.DEFAULT_LINK_DAYS,
     }
 
 
 def _shows_name(request: HttpRequest, sent: dict[str, Any]) -> bool:
     value = sent.get("name", False)
     if is_form(request):
-        value = NAMES.get(value, value)
+        value = SWITCH_NAMES.get(value, value)
     if not isinstance(value, bool):
         raise BadRequest(_("“%(name)s” must be true or false.") % {"name": "name"})
     return value

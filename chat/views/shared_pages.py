@@ -26,7 +26,7 @@ from .errors import is_form
 from .page_context import first_model
 from .responses import to_conversation
 
-HEADERS = {
+SHARED_PAGE_HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
     "X-Robots-Tag": "noindex, nofollow, noarchive",
@@ -34,7 +34,7 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
 }
-MAX_WAITING_PAGES = 10  # per address; each holds up to a megabyte of text
+MAX_WAITING_SHARED_PAGES = 10  # per address; each holds up to a megabyte of text
 MAX_NUMBER_DIGITS = 5  # of `?page=`
 
 
@@ -72,7 +72,7 @@ async def shared_document(request: HttpRequest, token: str, document: uuid.UUID)
 
 def _unlisted(response: HttpResponseBase) -> HttpResponseBase:
     for name in ("Cache-Control", "Referrer-Policy", "X-Robots-Tag"):
-        response[name] = HEADERS[name]
+        response[name] = SHARED_PAGE_HEADERS[name]
     return response
 
 
@@ -93,7 +93,7 @@ def continue_shared(request: HttpRequest, token: str) -> HttpResponse:
     link = _link(token)
     if request.method != "POST":
         response = render(request, "sharing/continue.html", {"link": link, "token": token})
-        response["X-Robots-Tag"] = HEADERS["X-Robots-Tag"]
+        response["X-Robots-Tag"] = SHARED_PAGE_HEADERS["X-Robots-Tag"]
         return response
     request_parsers.no_fields(request)
     copied = copy(user, token, _model(request, user, link))
@@ -104,7 +104,7 @@ def continue_shared(request: HttpRequest, token: str) -> HttpResponse:
 
 def _require_room(visitor: Hashable) -> None:
     """Raise ServiceOverloaded if too many pages wait for this visitor: each holds its messages in memory."""
-    if RENDER_POOL.waiting(visitor) >= MAX_WAITING_PAGES:
+    if RENDER_POOL.waiting(visitor) >= MAX_WAITING_SHARED_PAGES:
         raise ServiceOverloaded(
             _("You have opened too many pages at once. Wait a moment, then try again."), retry_after=5
         )
@@ -146,7 +146,7 @@ def _page(request: HttpRequest, token: str, page: snapshot.Snapshot) -> HttpResp
         message["model_name"] = name_of(message["model"])
     context = {"token": token, "snapshot": page, "link": page.link}
     response = render(request, "sharing/shared.html", context)
-    for name, value in HEADERS.items():
+    for name, value in SHARED_PAGE_HEADERS.items():
         response[name] = value
     return response
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from .responses import HttpResponseSeeOther
 
-MAX_AGE_SECONDS = 60
+SHOWN_ONCE_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ShownOnce:
         response.set_cookie(
             self.cookie,
             secret,
-            max_age=MAX_AGE_SECONDS,
+            max_age=SHOWN_ONCE_SECONDS,
             path=page,
             secure=settings.SESSION_COOKIE_SECURE,
             httponly=True,

@@ -14,7 +14,7 @@ from chat.upstream.providers.llama_cpp import BUNDLED_ID
 from . import access
 from .responses import HttpResponseSeeOther
 
-RECENT_MODELS_SHOWN = 4
+RECENT_MODELS_ON_START_PAGE = 4
 COOKIE = "checklist"  # holds the id of the administrator who dismissed the checklist in this browser
 COOKIE_SECONDS = 365 * 24 * 60 * 60
 
@@ -31,7 +31,7 @@ class StartContext(TypedDict, total=False):
 def context(request: HttpRequest, user: User, catalog: Catalog, used: list[str]) -> StartContext:
     """Return the empty page's context. `used`: the models of the user's conversations, the latest first."""
     by_id = {model.id: model for model in catalog}
-    recent = [by_id[name] for name in used if name in by_id][:RECENT_MODELS_SHOWN]
+    recent = [by_id[name] for name in used if name in by_id][:RECENT_MODELS_ON_START_PAGE]
     return {
         "recent_models": recent if len(recent) > 1 else [],
         "small_model": by_id.get(BUNDLED_ID),

@@ -6,15 +6,15 @@ from typing import Any
 
 from chat.models import Attachment, Citation, Conversation, Message, Run
 from chat.models.citation import by_source
-from chat.models.message import MAX_DEPTH, BranchNode
+from chat.models.message import MAX_BRANCH_DEPTH, BranchNode
 from chat.turns.planner import can_continue
 from chat.wire.position import Position
 
 from . import outcome
 
-PAGE = 50  # messages
+MESSAGES_PER_PAGE = 50  # messages
 PAGE_LENGTH = 1_000_000  # code points of text on a page, unless a question and its reply alone have more
-FOLDED_LENGTH = 2_500  # characters from which a question is folded
+FOLD_CHARS = 2_500  # characters from which a question is folded
 LINE_LENGTH = 50  # characters that each line counts as in addition, because short lines take space too
 # Below the message that a page is opened at; with more, the newest are left out.
 MAX_MESSAGES_BELOW = 200
@@ -41,7 +41,7 @@ def read(
     before: Message | None = None,
     *,
     since: uuid.UUID | None = None,
-    most: int = PAGE,
+    most: int = MESSAGES_PER_PAGE,
 ) -> Thread:
     """Return the newest page of the active branch, or the page that ends just before `before`.
 
@@ -81,12 +81,12 @@ def read_at(conversation: Conversation, message: Message) -> Thread | None:
     is on another branch.
     """
     leaf = conversation.active_leaf_id
-    path = [step.id for step in Message.objects.ancestors(leaf, MAX_DEPTH)] if leaf else []
+    path = [step.id for step in Message.objects.ancestors(leaf, MAX_BRANCH_DEPTH)] if leaf else []
     if message.pk not in path:
         return None
     place = path.index(message.pk)
     if place < MAX_MESSAGES_BELOW:
-        page = read(conversation, most=max(PAGE, place + 2))
+        page = read(conversation, most=max(MESSAGES_PER_PAGE, place + 2))
         if any(item["id"] == message.pk for item in page.items):
             return page
     below = Message.objects.get(pk=path[max(0, place - AFTER)]) if place else None
@@ -117,7 +117,7 @@ def _item(message: Message, place: BranchNode, run: Run | None, *, is_leaf: bool
         "model": message.model,
         "created": message.created,
         "is_first": message.parent_id is None,
-        "is_long": len(message.text) + LINE_LENGTH * (message.text.count("\n") + 1) > FOLDED_LENGTH,
+        "is_long": len(message.text) + LINE_LENGTH * (message.text.count("\n") + 1) > FOLD_CHARS,
         "run": _run(run, Position(len(text), len(reasoning))) if run else None,
         "versions": _versions(place),
         "feedback": None if feedback is None else "up" if feedback.up else "down",

@@ -23,8 +23,8 @@ from .settings_shell import render_section
 from .usage_chart import bars, colours
 
 MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
-FIRST_YEAR = 2000  # earlier months are refused; some time zones have no offset for them
-COLUMNS = ("requests", "prompt_tokens", "completion_tokens")
+FIRST_USAGE_YEAR = 2000  # earlier months are refused; some time zones have no offset for them
+USAGE_COLUMNS = ("requests", "prompt_tokens", "completion_tokens")
 
 
 @access.require_methods("GET", "HEAD", page=True)
@@ -56,7 +56,7 @@ def _month(request: HttpRequest, today: date) -> date:
         month = date(int(match[1]), int(match[2]), 1) if match else None
     except ValueError:
         month = None
-    if month is None or month.year < FIRST_YEAR or month > today:
+    if month is None or month.year < FIRST_USAGE_YEAR or month > today:
         raise BadRequest(_("“month” must be a past month or this one, such as 2026-11."))
     return month
 
@@ -71,7 +71,9 @@ def _length(month: date) -> int:
 
 def _before(month: date, user: User, zone: tzinfo) -> date | None:
     """Return the month before, None if the account was made later."""
-    if month <= user.date_joined.astimezone(zone).date().replace(day=1) or month <= date(FIRST_YEAR, 1, 1):
+    if month <= user.date_joined.astimezone(zone).date().replace(day=1) or month <= date(
+        FIRST_USAGE_YEAR, 1, 1
+    ):
         return None
     return (month - timedelta(days=1)).replace(day=1)
 
@@ -103,6 +105,6 @@ def _summed(used: Iterable[Usage]) -> dict[str, Any]:
     rows = list(used)
     costs = [dollars([(each.model, each.prompt_tokens, each.completion_tokens)]) for each in rows]
     known = [cost for cost in costs if cost is not None]
-    sums = {name: grouped_number(sum(getattr(each, name) for each in rows)) for name in COLUMNS}
+    sums = {name: grouped_number(sum(getattr(each, name) for each in rows)) for name in USAGE_COLUMNS}
     cost = written_dollars(sum(known)) if known else ""
     return sums | {"cost": cost, "incomplete": len(known) < len(costs)}

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 # Levels of nesting. Without a limit, a value that could just be parsed could not be serialised deeper in the
 # call stack.
-MAX_DEPTH = 64
+MAX_JSON_DEPTH = 64
 MAX_INTEGER_DIGITS = 300  # a float holds 308
 SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate, alone or in a pair
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # of a pair, the parser makes one character
@@ -31,10 +31,10 @@ def gettext_noop(sentence: str) -> str:
 NOT_JSON = gettext_noop("This isn’t valid JSON.")
 TOO_DEEP = gettext_noop("The JSON is nested too deeply.")
 OUT_OF_RANGE = gettext_noop("A number is too large.")
-NO_TEXT = gettext_noop("A string contains half a character (a lone surrogate).")
+HALF_CHARACTER = gettext_noop("A string contains half a character (a lone surrogate).")
 
 
-def loads(body: bytes, *, max_depth: int = MAX_DEPTH, allow_halves: bool = False) -> Any:
+def loads(body: bytes, *, max_depth: int = MAX_JSON_DEPTH, allow_halves: bool = False) -> Any:
     """Parse `body`, which must be UTF-8. Raises InvalidJSON.
 
     `allow_halves`: strings may contain lone surrogates, which the caller replaces.
@@ -77,7 +77,7 @@ def _check(value: Any, max_depth: int, *, halves: bool) -> None:
     level = [value]
     for _depth in range(max_depth + 1):
         if halves and any(LONE_SURROGATE.search(each) for each in level if isinstance(each, str)):
-            raise InvalidJSON(NO_TEXT)
+            raise InvalidJSON(HALF_CHARACTER)
         level = [child for each in level if isinstance(each, dict | list) for child in _children(each)]
         if not level:
             return

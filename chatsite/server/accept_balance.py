@@ -2,7 +2,7 @@
 
 Patch: `doRead` and `transport` of the port on which a worker listens. The workers share one listening socket,
 and Linux wakes them in the order in which they registered it: one idle worker got 40 of 40 connections. Here,
-a worker with more connections than another one leaves the next connection to that one for `PAUSE_SECONDS`.
+a worker with more connections than another one leaves the next connection to that one for a moment.
 Buys: the busiest of two workers has 51 % of the work of 200 streams; without it 76 %.
 Upstream: https://lwn.net/Articles/542629/ describes the imbalance. SO_REUSEPORT, a socket for each worker,
 would end it, but a worker that dies loses the connections that wait at its socket.
@@ -12,7 +12,9 @@ Can go: when Linux wakes the processes that share a listening socket in turn.
 import mmap
 from typing import Any
 
-PAUSE_SECONDS = 0.02  # the other worker may be busy or frozen, so a connection is not left to it for longer
+ACCEPT_PAUSE_SECONDS = (
+    0.02  # the other worker may be busy or frozen, so a connection is not left to it for longer
+)
 ACCEPTS_AFTER_PAUSE = 10  # connections: all clients may reconnect at once while the other worker is frozen
 NOT_LISTENING = 2**32 - 1
 
@@ -46,7 +48,7 @@ class AcceptBalance:
         def accept_in_turn() -> None:
             if self._counts[self._slot] > min(self._counts):
                 port.stopReading()
-                port.reactor.callLater(PAUSE_SECONDS, accept_after_pause)
+                port.reactor.callLater(ACCEPT_PAUSE_SECONDS, accept_after_pause)
             else:
                 accept_up_to(1)
 

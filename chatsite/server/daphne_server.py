@@ -116,9 +116,9 @@ class ChatServer(daphne.server.Server):
         super().run()
 
     def create_application(self, protocol: FlowControlledRequest, scope: dict[str, Any]) -> Any:
-        scope[request_id.SCOPE_KEY] = protocol.request_id
+        scope[request_id.REQUEST_ID_SCOPE_KEY] = protocol.request_id
         if protocol.span:
-            scope[tracing.SCOPE_KEY] = protocol.span
+            scope[tracing.SPAN_SCOPE_KEY] = protocol.span
         if protocol.upload is not None:
             scope[UPLOAD] = protocol.upload
         scope[TAKE_OVER] = partial(self.take_over, protocol)

@@ -18,7 +18,7 @@ from chat.upstream.pictures import MAX_PICTURE_BYTES
 from chatsite.server.early_errors import error_body
 
 JSON = {b"Content-Type": b"application/json"}
-TEXT = {b"Content-Type": b"text/plain; charset=utf-8"}
+TEXT_HEADERS = {b"Content-Type": b"text/plain; charset=utf-8"}
 IMPORT_PAGE = "/settings/data/?problem="
 MAX_TEXT_BYTES = 1_048_576  # of an API call without pictures, which needs no file
 MAX_CALL_BYTES = MAX_TEXT_BYTES + MAX_PICTURE_BYTES * 4 // 3  # as base64
@@ -100,7 +100,7 @@ def _attachments(session: str, limit: int, *, is_page: bool) -> LargeBody:
         sentence = (
             f"The files are larger than {megabytes} MB together. Go back and send fewer or smaller files."
         )
-        large = Refusal(413, sentence.encode(), TEXT)
+        large = Refusal(413, sentence.encode(), TEXT_HEADERS)
     sentence = "Too many files are arriving at once. Wait a moment, then add this one again."
     busy = Refusal(429, error_body("throttled", 3040, sentence), JSON | {b"Retry-After": b"5"})
     check = partial(_check, session)

@@ -25,7 +25,7 @@ LOGGER = "chatsite.server.supervisor"
 READY, RETIRE = b"+", b"-"
 FORKER = "The process that forks the workers"
 LONGEST_PAUSE = 30.0  # seconds before a pool that died is started again
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+SUPERVISOR_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def pause_after(failures: int) -> float:
@@ -84,7 +84,7 @@ class Supervisor:
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer)
-        for number in SIGNALS:
+        for number in SUPERVISOR_SIGNALS:
             signal.signal(number, lambda *_: None)
         self._selector.register(reader, selectors.EVENT_READ)
         self._start()

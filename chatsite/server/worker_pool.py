@@ -22,7 +22,7 @@ from chatsite.server.supervisor import READY, RETIRE, how_ended, pause_after
 
 HEALTHY_SECONDS = 60.0  # a worker that lived so long did not fail at its start
 FINISH = signal.SIGQUIT  # to a worker: accept no more connections, finish what runs, then end
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+POOL_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class WorkerPool:
         self._signals, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer)
-        for number in SIGNALS:
+        for number in POOL_SIGNALS:
             signal.signal(number, lambda *_: None)
         self._selector.register(self._signals, selectors.EVENT_READ, self._on_signals)
         self._selector.register(self._control, selectors.EVENT_READ, self._on_control)
@@ -117,7 +117,7 @@ class WorkerPool:
         code = 1
         try:
             signal.set_wakeup_fd(-1)
-            for number in (*SIGNALS, FINISH):
+            for number in (*POOL_SIGNALS, FINISH):
                 signal.signal(number, signal.SIG_DFL)
             self._selector.close()
             self._control.close()

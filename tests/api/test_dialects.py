@@ -89,7 +89,7 @@ def test_a_name_that_the_server_does_not_have(client: Client) -> None:
     assert "ALLOWED_HOSTS" in response.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("status", errors.CODES)
+@pytest.mark.parametrize("status", errors.CODE_OF_STATUS)
 def test_whatever_else_is_refused_there(rf: RequestFactory, status: int) -> None:
     """Refuse as a middleware does: the views of the API have their own words."""
     response = errors.refuse(rf.get("/v1/models"), status, "No.", retry_after=1.2)

@@ -11,7 +11,7 @@ from django.test import AsyncClient
 
 from chat.api import calls as asking
 from chat.api import openai
-from chat.db import THREADS, run_in_db
+from chat.db import REQUEST_THREADS, run_in_db
 from chat.engine.engine import Engine
 from chat.engine.generation import api_calls
 from chat.models import ApiKey, Call, User
@@ -23,8 +23,8 @@ from tests.support.waiting import becomes
 
 __all__ = ["engine"]
 pytestmark = pytest.mark.django_db(transaction=True)
-MANY = 3 * THREADS
-SHARE = THREADS // 2  # of the threads, for one person
+MANY = 3 * REQUEST_THREADS
+SHARE = REQUEST_THREADS // 2  # of the threads, for one person
 
 
 def bearer(name: str) -> dict[str, str]:
@@ -90,7 +90,7 @@ async def check_order(alices: Any, bobs: Any, served: list[str]) -> None:
     await becomes(lambda: len(served) > SHARE)
     before = len(served)
     assert (await bobs()).status_code == 200
-    assert served[before:].index("bob") <= 4 * THREADS < len(crowd) / 4
+    assert served[before:].index("bob") <= 4 * REQUEST_THREADS < len(crowd) / 4
     # 429: a page is refused while many of the same person's wait to be rendered.
     assert {answer.status_code for answer in await asyncio.gather(*crowd)} <= {200, 429}
 

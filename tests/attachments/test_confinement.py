@@ -62,7 +62,7 @@ def test_the_child_can_do_nothing_else(deed: str, tmp_path: Any) -> None:
         pytest.skip("the limit of processes does not bind the superuser")
     program = tmp_path / "deed.py"
     program.write_text(f"import os; {deed}")
-    command = [sys.executable, "-I", str(confinement.START), str(program), "1000000000", "10"]
+    command = [sys.executable, "-I", str(confinement.CONFINED_PROGRAM), str(program), "1000000000", "10"]
     done = subprocess.run(command, capture_output=True, env={}, check=False, cwd=tmp_path)
     assert done.returncode != 0
     assert b"deed.py" in done.stderr
@@ -106,7 +106,7 @@ def test_a_child_that_is_taken_over_reaches_nothing(deed: str, tmp_path: Path) -
         command = [
             sys.executable,
             "-I",
-            str(confinement.START),
+            str(confinement.CONFINED_PROGRAM),
             str(folder / "deed.py"),
             "1000000000",
             "10",

@@ -61,7 +61,7 @@ async def test_cloudflare_reads_all_types_that_are_left_to_it() -> None:
         )
         answer = await http.get(url, headers=headers)
     supported = {(each["extension"], each["mimeType"]) for each in answer.json()["result"]}
-    ours = [each for each in document_types.TYPES if each.is_converted]
+    ours = [each for each in document_types.KNOWN_DOCUMENT_TYPES if each.is_converted]
     assert ours
     assert {(f".{each.extensions[0]}", each.media_type) for each in ours} <= supported
 
@@ -87,11 +87,11 @@ async def test_a_wrong_token_and_a_dead_server() -> None:
 
 async def test_what_is_too_large_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     async with client() as (made, fake):
-        monkeypatch.setattr(markdown_conversion, "MAX_DOCUMENT_BYTES", 10)
+        monkeypatch.setattr(markdown_conversion, "MAX_CONVERTED_BYTES", 10)
         assert await refused(made, odt("x")) == "422 document_too_long None"
         assert not fake.calls
         monkeypatch.undo()
-        monkeypatch.setattr(markdown_conversion, "MAX_RESPONSE_BYTES", 10)
+        monkeypatch.setattr(markdown_conversion, "MAX_MARKDOWN_RESPONSE_BYTES", 10)
         assert await refused(made, odt("x")) == "422 document_too_long None"
 
 

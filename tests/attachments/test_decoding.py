@@ -255,8 +255,8 @@ def test_damaged_bytes_end_in_a_picture_or_a_refusal(seed: int) -> None:
 def test_a_child_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     program = tmp_path / "slow.py"
     program.write_text("import time; time.sleep(60)")
-    monkeypatch.setattr(decoding, "PROGRAM", program)
-    monkeypatch.setattr(decoding, "WALL_SECONDS", 0.5)
+    monkeypatch.setattr(decoding, "PICTURE_PROGRAM", program)
+    monkeypatch.setattr(decoding, "DECODING_WALL_SECONDS", 0.5)
     assert refused(JPEG) == "422 picture_took_too_long"
 
 
@@ -278,5 +278,5 @@ def test_what_a_child_says_is_not_believed(
 ) -> None:
     program = tmp_path / "taken.py"
     program.write_text(f"import sys; sys.stdout.buffer.write({written!r})")
-    monkeypatch.setattr(decoding, "PROGRAM", program)
+    monkeypatch.setattr(decoding, "PICTURE_PROGRAM", program)
     assert refused(JPEG) == "422 broken_picture"

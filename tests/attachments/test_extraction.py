@@ -149,5 +149,5 @@ def test_what_a_child_says_is_not_believed(
 ) -> None:
     program = tmp_path / "taken.py"
     program.write_text(f"import sys; sys.stdout.buffer.write({written!r})")
-    monkeypatch.setattr(extraction, "PROGRAM", program)
+    monkeypatch.setattr(extraction, "DOCUMENT_PROGRAM", program)
     assert refused(b"x") == "422 broken_document"

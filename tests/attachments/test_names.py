@@ -3,7 +3,7 @@
 import pytest
 
 from chat.attachments.names import clean
-from chat.models.attachment import LONGEST_NAME
+from chat.models.attachment import MAX_FILE_NAME_CHARS
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_a_name_is_harmless_and_tells_the_type(name: str, wanted: str) -> None:
 
 def test_a_long_name_is_cut_before_its_extension() -> None:
     found = clean("x" * 5_000 + ".jpg", "image/png")
-    assert (len(found), found[-5:]) == (LONGEST_NAME, "x.png")
+    assert (len(found), found[-5:]) == (MAX_FILE_NAME_CHARS, "x.png")

@@ -59,7 +59,7 @@ def test_a_picture_is_written_read_and_deleted(bucket: FakeS3) -> None:
 
 
 def test_files_without_a_row_are_found(bucket: FakeS3, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deletion, "FOLDERS", ["aa", "ab", "ff"])  # of 256: each is a request
+    monkeypatch.setattr(deletion, "DIGEST_FOLDERS", ["aa", "ab", "ff"])  # of 256: each is a request
     files.write("ab" * 32, b"stray")
     assert deletion.stray(never) == []
     monkeypatch.setattr(deletion, "STRAY_FOR", timedelta(0))

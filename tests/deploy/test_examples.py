@@ -14,9 +14,9 @@ from twisted.web.http import HTTPFactory
 
 from chat.attachments.receiving import body_limit
 from chat.engine.engine import PING_SECONDS
-from chat.transfer.uploads import PATH as IMPORT_PATH
+from chat.transfer.uploads import IMPORT_PATH
 from chat.upstream.timeouts import Timeouts
-from chatsite.env import NAMES
+from chatsite.env import SETTING_NAMES
 from chatsite.server.large_bodies import API_PATHS
 from chatsite.server.limited_request import MAX_BODY_BYTES, TOO_LONG
 from tests.deploy.dockerfile import instructions
@@ -146,7 +146,7 @@ def test_nginx_passes_on_what_the_chat_takes_in_larger_bodies() -> None:
 
 
 def test_each_stop_waits_for_the_last_replies() -> None:
-    default = int(NAMES["DRAIN_SECONDS"])
+    default = int(SETTING_NAMES["DRAIN_SECONDS"])
     assert int(unit("chat.service")["Service"]["TimeoutStopSec"]) >= default + STORE_SECONDS
     assert seconds(COMPOSE["services"]["chat"]["stop_grace_period"]) >= default + STORE_SECONDS
     pause = int(CHAT["lifecycle"]["preStop"]["exec"]["command"][1])

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from chat.documents import best_passages, selection
-from chat.documents.best_passages import MAX_QUESTIONS, MAX_WAITING, RankingNeeded, Wanted, rank
+from chat.documents.best_passages import MAX_RANKED_QUESTIONS, MAX_WAITING, RankingNeeded, Wanted, rank
 from chat.documents.ranking import Corpus
 from chat.exceptions import ServiceOverloaded
 from chat.fair_executor import FairExecutor
@@ -73,7 +73,7 @@ def test_only_the_latest_questions_are_tried(report: Attachment, monkeypatch: py
 
     monkeypatch.setattr(Corpus, "scores", scores)
     rank(Wanted.of([report], [f"zebra {number}" for number in range(500)]))
-    assert tried == [f"zebra {number}" for number in range(MAX_QUESTIONS)]
+    assert tried == [f"zebra {number}" for number in range(MAX_RANKED_QUESTIONS)]
 
 
 def test_a_persons_rankings_wait_for_each_other(

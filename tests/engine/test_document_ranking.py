@@ -171,7 +171,7 @@ async def test_a_slow_embedding_does_not_hold_up_the_question(
 async def test_a_failed_embedding_leaves_the_words(
     alice: User, failure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(document_ranking, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(document_ranking, "EMBEDDING_RETRY_SECONDS", 0.01)
     broken = await run_in_db(document, alice, [f"{FILLER} {failure}", "The margin."] * 20)
     async with ranking() as (made, fake):
         found = await made.rank(alice.pk, needed(broken, asked="margin"))

@@ -21,7 +21,7 @@ from chat.engine.generation.writer import Writer
 from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.models import Citation, Message, Run, SearchDocument, Worker
-from chat.models.citation import MAX_PER_MESSAGE
+from chat.models.citation import MAX_CITATIONS
 from chat.ownership import journal
 from chat.ownership.journal import Journal
 from chat.ownership.protocol import Batch, Texts
@@ -160,7 +160,7 @@ async def test_as_many_passages_are_announced_as_a_message_keeps(database: Datab
     active_run.note_passages(request, cast("CompletionStream", SimpleNamespace(chunks=[])))
     active_run.end(RunOutcome("complete"))
     assert active_run.outcome
-    assert len(active_run.citations) == active_run.outcome.cited == MAX_PER_MESSAGE
+    assert len(active_run.citations) == active_run.outcome.cited == MAX_CITATIONS
     site.writer.finish(active_run, RunOutcome("complete"))
     await site.writer.stop()
 

@@ -17,7 +17,7 @@ KEY = mmap_key("chat_x", "chat_x_total", [], [], "")
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Path:
     settings.DATA_DIR = tmp_path
-    monkeypatch.setenv(shared_files.VARIABLE, "")
+    monkeypatch.setenv(shared_files.METRICS_FOLDER_VARIABLE, "")
     shared_files.choose()
     shared_files.prepare()
     found = shared_files.folder()
@@ -60,7 +60,7 @@ def test_what_a_live_process_counts_stays_its_own(own: Path) -> None:
 
 
 def test_space_on_the_disk_is_reserved(own: Path) -> None:
-    for kind in shared_files.KINDS:
+    for kind in shared_files.METRIC_KINDS:
         assert (own / f"{kind}_{os.getpid()}.db").stat().st_blocks * 512 >= shared_files.FILE_BYTES
 
 

@@ -39,8 +39,8 @@ def copy_until(batches: int, source: SqliteDatabase, target: SqliteDatabase, tab
 def test_each_row_is_copied_once_however_often_it_is_interrupted(
     rows: int, chars: int, site: Database, empty: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(copying, "BATCH_ROWS", rows)
-    monkeypatch.setattr(copying, "BATCH_CHARS", chars)
+    monkeypatch.setattr(copying, "COPY_BATCH_ROWS", rows)
+    monkeypatch.setattr(copying, "COPY_BATCH_CHARS", chars)
     source, target, tables = opened(site, is_source=True), opened(empty, is_source=False), moved_tables()
     copying.begin(source, target, tables)
     interruptions, is_done = 0, False

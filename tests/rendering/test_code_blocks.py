@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chat.rendering import code_blocks
-from chat.rendering.code_blocks import CLASSES, Budget, language_of
+from chat.rendering.code_blocks import TOKEN_CLASSES, Budget, language_of
 from chat.rendering.markdown import render
 
 STYLES = (Path(__file__).parents[2] / "static/css/chat.css").read_text()
@@ -111,5 +111,5 @@ def test_code_colours_have_contrast_in_both_schemes():
 
 def test_every_class_has_a_colour():
     section = STYLES[STYLES.index("/* code:") :]
-    for name in set(CLASSES.values()) - {""}:
+    for name in set(TOKEN_CLASSES.values()) - {""}:
         assert re.search(rf"\.{name}\b", section), name

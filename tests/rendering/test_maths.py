@@ -8,7 +8,7 @@ import pytest
 
 from chat.rendering import maths
 from chat.rendering.markdown import render
-from chat.rendering.mathml import MAX_CHARS, mathml
+from chat.rendering.mathml import MAX_MATHML_CHARS, mathml
 from chat.rendering.maths import MATHS_BUDGET_CHARS, MAX_DISPLAY_CHARS, MAX_INLINE_CHARS
 
 TEX = re.compile(r'<annotation encoding="application/x-tex">(.*?)</annotation>', re.DOTALL)
@@ -169,7 +169,7 @@ def test_no_equation_is_numbered_unless_it_says_so():
         "{" * 200 + "x" + "}" * 200,
         r"\sqrt" * 150 + " x",
         r"\frac{" * 60 + "1" + "}{2}" * 60,
-        "x" + "'" * (MAX_CHARS // 10),
+        "x" + "'" * (MAX_MATHML_CHARS // 10),
         r"\raisebox{8em}{\text{over the question}}",
         r"\raisebox{-2em}{\raisebox{-2em}{under the reply}}",
         r"\genfrac{}{}{9999em}{0}{a}{b}",

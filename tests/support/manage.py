@@ -8,7 +8,7 @@ import chatsite.settings  # noqa: F401 - reads, and so registers, every setting
 from chatsite import env
 from tests.support.databases import ROOT
 
-READ_BY_THE_SITE = frozenset(env.NAMES)
+READ_BY_THE_SITE = frozenset(env.SETTING_NAMES)
 
 
 def run_manage(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,7 @@ atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 for setting in SETTINGS:
     os.environ.pop(setting, None)
-env.FILE = Path(os.devnull)
+env.ENV_FILE = Path(os.devnull)
 os.environ["DATA_DIR"] = folder
 # The processes of pytest-xdist do not have its arguments; tests/conftest.py passes this one on.
 if "--database=postgres" in sys.argv or os.environ.get("CHAT_TESTS_DATABASE") == "postgres":

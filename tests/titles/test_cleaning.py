@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.titles.cleaning import MAX_TITLE_CHARS, clean_title
+from chat.titles.cleaning import MAX_GENERATED_TITLE_CHARS, clean_title
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_surrounds_a_title_is_removed(answer: str, title: str) -> None:
         "🎉🎉",
         "\u3164\u3164 \u2800",
         "...",
-        "x" * (MAX_TITLE_CHARS + 1),
+        "x" * (MAX_GENERATED_TITLE_CHARS + 1),
         "x" * 10_000,
         "a b c d e f g h i j k",
         "I'm sorry, but I can't help with that.",

@@ -9,7 +9,7 @@ import pytest
 
 from chat.transfer.formats import conversation_of
 from chat.transfer.formats.open_webui import split_reasoning
-from chat.transfer.imported import MAX_MESSAGES, NO_TEXT, ImportedConversation
+from chat.transfer.imported import MAX_IMPORTED_MESSAGES, TEXTLESS_QUESTION, ImportedConversation
 from chat.transfer.problems import ConversationProblem
 from tests.transfer import samples
 from tests.transfer.samples import BEGUN, ChatFile
@@ -183,8 +183,8 @@ def test_a_reply_to_nothing_gets_a_question() -> None:
     sent = samples.claude()
     del sent["chat_messages"][0]
     assert lines(conversation_of(sent)) == [
-        (None, "user", NO_TEXT, ""),
-        (NO_TEXT, "assistant", "Roses\n\nare red", ""),
+        (None, "user", TEXTLESS_QUESTION, ""),
+        (TEXTLESS_QUESTION, "assistant", "Roses\n\nare red", ""),
     ]
 
 
@@ -233,7 +233,7 @@ def with_messages(number: int) -> ChatFile:
         ({"conversationId": 1, "messages": [[]]}, "empty"),
         (circle(), "loop"),
         (samples.claude(chat_messages=samples.claude()["chat_messages"][:1] * 2), "duplicate"),
-        (with_messages(MAX_MESSAGES + 1), "many"),
+        (with_messages(MAX_IMPORTED_MESSAGES + 1), "many"),
         (samples.claude(chat_messages=[{"sender": "human", "text": "x" * 400_001}]), "long"),
     ],
 )

@@ -116,7 +116,7 @@ def test_a_stopped_import_stores_nothing_more(ann: User) -> None:
 def test_a_long_conversation_is_shown_when_all_steps_are_stored(
     ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storing, "BATCH_MESSAGES", 1)
+    monkeypatch.setattr(storing, "STORE_BATCH_MESSAGES", 1)
     job = uploaded(ann, [samples.chatgpt()])
     jobs.work(never)
     start(job)

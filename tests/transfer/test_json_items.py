@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.transfer import json_items
-from chat.transfer.json_items import MAX_DEPTH, Unreadable, items
+from chat.transfer.json_items import MAX_ITEM_DEPTH, Unreadable, items
 from chat.transfer.problems import FileProblem
 
 VALUES = st.recursive(
@@ -69,7 +69,7 @@ def test_what_is_no_list_of_objects_is_refused(text: bytes, code: str) -> None:
 
 
 def test_an_object_that_is_too_large_or_too_deep_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    deep = b'{"a":' * MAX_DEPTH + b"{}" + b"}" * MAX_DEPTH
+    deep = b'{"a":' * MAX_ITEM_DEPTH + b"{}" + b"}" * MAX_ITEM_DEPTH
     assert read(b"[" + deep + b', {"b": 1}]', 1_000) == ["deep", {"b": 1}]
     monkeypatch.setattr(json_items, "MAX_ITEM_BYTES", 10)
     assert read(b'[{"a": "too large"}, {"b": 1}]', 4) == ["large", {"b": 1}]

@@ -72,7 +72,7 @@ def test_a_later_export_restores_nothing_that_was_deleted(ann: User, what: str, 
 
 def test_a_conversation_grows_no_longer_than_one_can_be(ann: User, monkeypatch: pytest.MonkeyPatch) -> None:
     imported(ann, samples.claude())
-    monkeypatch.setattr(merging, "MAX_MESSAGES", 4)
+    monkeypatch.setattr(merging, "MAX_IMPORTED_MESSAGES", 4)
     imported(ann, longer())
     assert Message.objects.count() == 2
 

@@ -10,7 +10,7 @@ import pytest
 
 from chat.transfer import sources
 from chat.transfer.json_items import Unreadable
-from chat.transfer.problems import FILE, FileProblem
+from chat.transfer.problems import FILE_PROBLEMS, FileProblem
 from chat.transfer.sources import objects_in
 
 MB = 1_048_576
@@ -109,7 +109,7 @@ def test_what_is_no_export_is_refused(what: str) -> None:
     with pytest.raises(FileProblem) as refused:
         read(data)
     assert refused.value.code == code
-    assert FILE[code]
+    assert FILE_PROBLEMS[code]
 
 
 def test_a_directory_that_would_fill_the_memory_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ async def test_an_outage_of_the_database_is_logged_once(
     caplog.set_level(logging.INFO, "chat.background")
     monkeypatch.setattr(worker, "work", search)
     monkeypatch.setattr(worker, "tidy", lambda: None)
-    monkeypatch.setattr(worker, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(worker, "IMPORT_POLL_SECONDS", 0.001)
     task = asyncio.create_task(worker.work_on_imports(refuse))
     await becomes(lambda: searches >= 6)
     task.cancel()

@@ -93,5 +93,5 @@ def test_of_a_deep_tree_only_what_can_fit_is_read(tree: Tree, django_assert_max_
     leaf = tree.grow(None, 10_000)[-1]
     with django_assert_max_num_queries(6):
         made = prompt.build_prompt("", leaf.pk, "And now?", HOSTED)
-    assert len(made.messages) <= branch.MAX_MESSAGES + 1
+    assert len(made.messages) <= branch.MAX_PROMPT_MESSAGES + 1
     assert made.messages[-1]["content"] == "And now?"

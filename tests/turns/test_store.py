@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from chat.model_catalog.catalog import CurrentCatalog
 from chat.models import Run, User, Worker
 from chat.ownership.protocol import Lease
-from chat.turns.branch import MAX_MESSAGES
+from chat.turns.branch import MAX_PROMPT_MESSAGES
 from chat.turns.commands import Command, ContinueReply, EditMessage, RegenerateReply, SendMessage
 from chat.turns.planner import Plan, Planner
 from chat.turns.store import TurnStore
@@ -88,7 +88,7 @@ def test_long_branch_is_read_in_one_bounded_query(opener: TurnStore, tree: Tree)
     question = SendMessage("And now?", uuid.uuid4(), conversation=tree.conversation.pk)
     opened = opener.store(tree.conversation.user, question, queued=False)
     assert opened.request is not None
-    assert 300 < len(opened.request.messages) <= MAX_MESSAGES + 1
+    assert 300 < len(opened.request.messages) <= MAX_PROMPT_MESSAGES + 1
 
 
 def test_a_turn_stored_while_another_is_planned_is_planned_anew(

@@ -33,7 +33,7 @@ def test_each_code_of_the_tables_is_told_apart(
     error = told(status, envelope(code, "something"))
     assert (error.kind, error.permanent, error.code) == (kind, permanent, str(code))
     assert (error.status, error.request_id) == (status, ID)
-    assert error.message == errors.SENTENCES[kind]
+    assert error.message == errors.ERROR_SENTENCES[kind]
 
 
 @pytest.mark.parametrize(("code", "status", "kind", "permanent"), CODES)
@@ -227,10 +227,10 @@ def test_upstream_messages_are_short_and_for_admins_only() -> None:
 
 
 def test_every_kind_has_a_sentence_and_every_code_one_kind() -> None:
-    assert set(errors.SENTENCES) == set(ErrorKind)
-    named = [code for codes in errors.CODES.values() for code in codes.split()]
+    assert set(errors.ERROR_SENTENCES) == set(ErrorKind)
+    named = [code for codes in errors.CODES_OF_KIND.values() for code in codes.split()]
     assert len(named) == len(set(named))
-    assert all(sentence.endswith(".") for sentence in errors.SENTENCES.values())
+    assert all(sentence.endswith(".") for sentence in errors.ERROR_SENTENCES.values())
 
 
 json_values = st.recursive(

@@ -112,7 +112,7 @@ def test_thinking_is_told_as_the_model_understands_it(model: str, chosen, made) 
 def test_every_default_is_within_its_range(model: str) -> None:
     for parameter in parameters.supported_parameters(MODELS[model]):
         assert parameter.default is None or parameter.is_valid(parameter.default), parameter
-        assert parameter.name in parameters.CHOICES
+        assert parameter.name in parameters.CHOSEN_PARAMETERS
 
 
 def test_each_model_of_the_bundled_list_is_in_the_table() -> None:
@@ -122,9 +122,14 @@ def test_each_model_of_the_bundled_list_is_in_the_table() -> None:
 values = st.one_of(st.booleans(), st.integers(), st.floats(), st.sampled_from(parameters.LEVELS))
 
 
-@given(st.sampled_from(sorted(MODELS)), st.dictionaries(st.sampled_from(sorted(parameters.CHOICES)), values))
+@given(
+    st.sampled_from(sorted(MODELS)),
+    st.dictionaries(st.sampled_from(sorted(parameters.CHOSEN_PARAMETERS)), values),
+)
 def test_whatever_may_be_chosen_fits_each_model(model: str, wild: dict[str, Any]) -> None:
-    chosen = {name: value for name, value in wild.items() if parameters.CHOICES[name].is_valid(value)}
+    chosen = {
+        name: value for name, value in wild.items() if parameters.CHOSEN_PARAMETERS[name].is_valid(value)
+    }
     parameters.to_request_body(MODELS[model], chosen)
     for parameter in parameters.supported_parameters(MODELS[model]):
         if parameter.name in chosen:
@@ -140,7 +145,7 @@ def test_whatever_may_be_chosen_fits_each_model(model: str, wild: dict[str, Any]
     ],
 )  # fmt: skip
 def test_what_is_no_value_of_a_parameter_is_not_taken(name: str, value: object) -> None:
-    assert not parameters.CHOICES[name].is_valid(value)
+    assert not parameters.CHOSEN_PARAMETERS[name].is_valid(value)
 
 
 def test_what_is_sent_anew_replaces_and_nothing_forgets() -> None:

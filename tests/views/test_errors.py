@@ -96,7 +96,7 @@ def test_a_refusal_says_when_to_come_back(rf: Any) -> None:
     assert (page.status_code, page["Retry-After"]) == (429, "1")
 
 
-@pytest.mark.parametrize("status", errors.CODES)
+@pytest.mark.parametrize("status", errors.CODE_OF_STATUS)
 def test_each_refusal_has_a_page_that_says_what_it_is(status: int) -> None:
     page = errors.refuse(RequestFactory().get("/x", headers=BROWSER), status)
     assert page.status_code == status
@@ -114,7 +114,7 @@ def test_only_what_may_pass_offers_another_try() -> None:
             RequestFactory().generic(method, "/list?page=2&x=1", headers=BROWSER), status
         ).content.decode()
         for method in ("GET", "POST")
-        for status in errors.CODES
+        for status in errors.CODE_OF_STATUS
     }
     offered = {key for key, offers in ways.items() if offers}
     assert offered == {("GET", 429), ("GET", 500), ("GET", 503)}

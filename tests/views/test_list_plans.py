@@ -26,7 +26,11 @@ KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "conversation_deleted": lambda now: {"deleted": now},
 }
 LIST_PAGES = dict(
-    zip(KINDS, (conversation_pages.LIST, conversation_pages.ARCHIVE, conversation_pages.TRASH), strict=True)
+    zip(
+        KINDS,
+        (conversation_pages.CHAT_LIST, conversation_pages.ARCHIVE, conversation_pages.TRASH),
+        strict=True,
+    )
 )
 
 

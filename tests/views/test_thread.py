@@ -176,9 +176,9 @@ def test_the_database_refuses_a_message_that_is_its_own_parent(tree: Tree) -> No
 
 def test_a_circle_that_somebody_else_wrote_ends_nothing(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     """No call can make one; a log that was repaired by hand might hold one."""
-    monkeypatch.setattr("chat.models.message.MAX_DEPTH", 1_000)
+    monkeypatch.setattr("chat.models.message.MAX_BRANCH_DEPTH", 1_000)
     one, two = tree.grow(None, 2)
     Message.objects.filter(pk=one.pk).update(parent=two.pk)
     tree.show(two)
-    assert len(timed(lambda: thread.read(tree.conversation)).items) <= thread.PAGE
+    assert len(timed(lambda: thread.read(tree.conversation)).items) <= thread.MESSAGES_PER_PAGE
     assert timed(lambda: Message.objects.active_leaf_below(one.pk)) in (one.pk, two.pk)

@@ -13,7 +13,7 @@ from chat.engine.streaming.run_state import RunInfo, RunState
 from chat.models import Message, Run, RunChunk
 from chat.wire.position import Position
 
-POLL_SECONDS = 1.0  # interval of reading the database while no messages come
+DATABASE_POLL_SECONDS = 1.0  # interval of reading the database while no messages come
 POLL_WHILE_PUSHED_SECONDS = 3.0  # the same interval while messages come, as one may be lost
 IDLE_SECONDS = 10.0  # a live remote run without viewers is dropped after this time, an ended one at once
 
@@ -105,7 +105,7 @@ class RemoteRuns:
                 del self.open[run]
                 remote_run.close()
             if remote_run.outcome is None and now >= remote_run.next_poll:
-                remote_run.next_poll = now + POLL_SECONDS
+                remote_run.next_poll = now + DATABASE_POLL_SECONDS
                 await self.refresh(remote_run)
 
     async def refresh(self, remote_run: RemoteRun) -> None:

@@ -10,9 +10,9 @@ from chat.engine.outcome import RunOutcome
 from chat.engine.streaming.run_state import RunState
 from chat.models import Citation, Run
 from chat.models.citation import (
-    MAX_PER_MESSAGE,
-    MAX_TEXT_CHARS,
-    MAX_TITLE_CHARS,
+    MAX_CITATION_TITLE_CHARS,
+    MAX_CITATIONS,
+    MAX_PASSAGE_CHARS,
     MAX_URL_CHARS,
     is_web_address,
 )
@@ -93,7 +93,7 @@ class ActiveRun:
         """
         parts = [_part_citation(part) for part in request.sent_parts if part.text]
         found = [_citation(passage) for passage in passages(stream.chunks)]
-        self.citations = tuple([*parts, *found][:MAX_PER_MESSAGE])
+        self.citations = tuple([*parts, *found][:MAX_CITATIONS])
 
     @property
     def gateway_log_ref(self) -> GatewayLogRef:
@@ -143,17 +143,17 @@ def _citation(passage: Passage) -> Citation:
     is_link = len(passage.key) <= MAX_URL_CHARS and is_web_address(passage.key)
     return Citation(
         title=passage.key
-        if len(passage.key) <= MAX_TITLE_CHARS
-        else f"…{passage.key[1 - MAX_TITLE_CHARS :]}",
+        if len(passage.key) <= MAX_CITATION_TITLE_CHARS
+        else f"…{passage.key[1 - MAX_CITATION_TITLE_CHARS :]}",
         url=passage.key if is_link else "",
-        text=passage.text[:MAX_TEXT_CHARS],
+        text=passage.text[:MAX_PASSAGE_CHARS],
     )
 
 
 def _part_citation(part: SentPart) -> Citation:
     return Citation(
-        title=part.title[:MAX_TITLE_CHARS],
+        title=part.title[:MAX_CITATION_TITLE_CHARS],
         attachment_id=part.attachment,
         page=part.page,
-        text=part.text[:MAX_TEXT_CHARS],
+        text=part.text[:MAX_PASSAGE_CHARS],
     )

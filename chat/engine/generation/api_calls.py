@@ -14,7 +14,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from chat.background import BackgroundTasks, FailureLog
-from chat.db import THREADS, run_in_db
+from chat.db import REQUEST_THREADS, run_in_db
 from chat.engine.outcome import INTERNAL_ERROR, RunOutcome, outcome_of_error
 from chat.fair_executor import ConcurrencyLimit
 from chat.limits import MAX_LIVE_RUNS, MAX_REPLY_CHARS
@@ -30,7 +30,7 @@ from chat.wire.frames import Delta
 from chat.wire.usage import Usage
 
 STORE_RETRY_SECONDS = 2.0
-STORE_THREADS = THREADS // 2  # database threads that one user's ended calls may use
+STORE_THREADS = REQUEST_THREADS // 2  # database threads that one user's ended calls may use
 REVOKED, DRAINED = "revoked", "draining"
 
 

@@ -19,7 +19,7 @@ from .active_run import ActiveRun
 from .batch_store import WriteResult, save_batch
 
 FLUSH_INTERVAL_SECONDS = 0.4  # with the commit, text is stored within 0.5 s
-RETRY_SECONDS = 0.4
+WRITE_RETRY_SECONDS = 0.4
 JOURNAL_WAIT_SECONDS = 1.0  # longest wait for the journal's disk
 JOURNAL_SECONDS = 0.1  # a transaction that takes longer has its text written to the journal as well
 LAST_SECONDS = 3.0  # longest wait for the database at shutdown; text not stored by then is in the journal
@@ -89,7 +89,7 @@ class Writer:
                 return  # another process recovers these runs, with the text in the journal
             else:
                 failed = True
-                await asyncio.sleep(RETRY_SECONDS)
+                await asyncio.sleep(WRITE_RETRY_SECONDS)
 
     async def _try_to_flush(self, *, tick: bool) -> bool:
         """Flush; log an unexpected error, because it must not end the only task that stores."""

@@ -13,7 +13,7 @@ from chat.models import Message, Run
 from chat.wire import sse
 from chat.wire.position import Position
 
-WAITING = gettext_noop("Waiting in the queue at position %(place)s.")
+WAITING_IN_QUEUE = gettext_noop("Waiting in the queue at position %(place)s.")
 NOT_SAVED = gettext_noop("The reply can’t be saved right now. The server keeps trying.")
 PAUSED = gettext_noop("The reply is paused until it can be saved. The server keeps trying.")
 
@@ -159,7 +159,7 @@ class RunState:
         """Tell viewers the run's place in the wait queue; 0, when it waits no more, withdraws the notice."""
         if place != self.queue_position:
             self.queue_position = place
-            self.notify_problem("waiting", WAITING if place else "", place=place)
+            self.notify_problem("waiting", WAITING_IN_QUEUE if place else "", place=place)
 
     def set_fallback_model(self, model: str, sentence: str, /, **names: str) -> None:
         """Tell viewers that the fallback `model` answers. `sentence`, formatted with `names`, says why."""

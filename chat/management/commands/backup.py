@@ -14,14 +14,14 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from chat.backup import files, postgres, sqlite
-from chat.backup.archive import SECRET_KEY, Archive, ArchiveWriter, BackupError, Manifest, damaged_files
+from chat.backup.archive import SECRET_KEY_FILE, Archive, ArchiveWriter, BackupError, Manifest, damaged_files
 from chat.backup.progress import ProgressLine
 from chat.move import state
 
 ENVIRONMENT_KEY = (
     "The backup does not contain the secret key, which comes from the SECRET_KEY setting. Keep a copy of it."
 )
-DAMAGED = (
+DAMAGED_ATTACHMENTS = (
     "These attachments are damaged, in DATA_DIR and so in the backup. Copy them back from an older backup, "
     "or add the same files to a message again:"
 )
@@ -58,8 +58,8 @@ class Command(BaseCommand):
             partial.unlink(missing_ok=True)
             progress.end()
         if damaged := damaged_files(manifest):
-            self.stderr.write("\n".join([DAMAGED, *damaged]))
-        if SECRET_KEY not in manifest.members:
+            self.stderr.write("\n".join([DAMAGED_ATTACHMENTS, *damaged]))
+        if SECRET_KEY_FILE not in manifest.members:
             self.stderr.write(ENVIRONMENT_KEY)
         if settings.ATTACHMENTS_S3_BUCKET:
             self.stderr.write(BUCKET)

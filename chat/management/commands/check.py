@@ -51,7 +51,7 @@ def _check_database(progress: ProgressLine) -> None:
         raise BackupError(f"There is no database {path}.")
     found = integrity.damage(path, thorough=True) or sqlite.dangling(path)
     if found:
-        raise BackupError(f"The database {path} is damaged ({found}). {integrity.ADVICE}")
+        raise BackupError(f"The database {path} is damaged ({found}). {integrity.DAMAGE_ADVICE}")
 
 
 def _check_backup(path: Path, progress: ProgressLine) -> None:

@@ -12,7 +12,7 @@ from chat.admin.health_checks import model_checks, service_checks
 from chat.engine.engine import Engine
 from chat.management import migrations
 
-MARKS = {"good": "ok", "note": "note", "bad": "FAIL"}
+FINDING_MARKS = {"good": "ok", "note": "note", "bad": "FAIL"}
 
 
 class Command(BaseCommand):
@@ -36,9 +36,8 @@ class Command(BaseCommand):
         failed = 0
         async for finding in _findings(models=models):
             failed += finding.state == BAD
-            self.stdout.write(
-                f"{MARKS[finding.state]:<5} {finding.name}: {finding.message} {finding.advice}".rstrip()
-            )
+            mark = FINDING_MARKS[finding.state]
+            self.stdout.write(f"{mark:<5} {finding.name}: {finding.message} {finding.advice}".rstrip())
         return failed
 
 
@@ -60,4 +59,4 @@ def _require_tables() -> None:
     finally:
         connection.close()
     if missing:
-        raise CommandError(migrations.MISSING)
+        raise CommandError(migrations.MISSING_TABLES)

@@ -44,4 +44,4 @@ def _require_file_sound(connection: Any) -> None:
         return
     path = Path(str(connection.settings_dict["NAME"]))
     if found := integrity.damage(path, integrity.START_SECONDS):
-        raise CommandError(f"The database {path} is damaged ({found}). {integrity.ADVICE}")
+        raise CommandError(f"The database {path} is damaged ({found}). {integrity.DAMAGE_ADVICE}")

@@ -19,16 +19,16 @@ from chat.move.tables import Table, moved_tables
 from chat.redaction import redact
 from chatsite.locks import exclusive, migrating
 
-WAITING = "Another process is preparing DATA_DIR. Waiting for it to finish."
+WAITING_FOR_DATA_DIR = "Another process is preparing DATA_DIR. Waiting for it to finish."
 GO_ON = "Run the same command again to go on."
-DIFFERENT = (
+DATABASES_DIFFER = (
     "The databases differ in {}. Perhaps the source has changed since the copy. To copy it again, use a new "
     "and migrated database."
 )
 REPLACED = (
     "{} values held a NUL or half a character, which PostgreSQL cannot hold: the copy has U+FFFD there."
 )
-ENDED = (
+MOVE_ENDED = (
     "Moved {:,} rows in {} tables from {}, which is unchanged. Servers can be started now. They build the "
     "index of the search in the background; `manage.py search_index` builds it at once."
 )
@@ -57,7 +57,10 @@ class Command(BaseCommand):
         self._rows_done, self._progress = 0, ProgressLine(sys.stderr, unit="rows")
         try:
             # Every server takes this lock before it starts, so none starts during the move.
-            with exclusive(settings.DATA_DIR / "prepare.lock", WAITING), _both(options["source"]) as both:
+            with (
+                exclusive(settings.DATA_DIR / "prepare.lock", WAITING_FOR_DATA_DIR),
+                _both(options["source"]) as both,
+            ):
                 self._run(*both, only_verify=options["verify"])
         except KeyboardInterrupt:
             raise CommandError(f"Stopped. {GO_ON}", returncode=130) from None
@@ -86,7 +89,7 @@ class Command(BaseCommand):
             raise MoveError(f"The copy is not whole: {found}.")
         checks.require_no_server(source, target, settings.DATA_DIR)
         copying.finish(source, target, tables, record.statements)
-        self.stdout.write(ENDED.format(rows, len(tables), source.name))
+        self.stdout.write(MOVE_ENDED.format(rows, len(tables), source.name))
         self.stdout.flush()
 
     def _copy(self, source: Database, target: Database, tables: list[Table], record: state.State) -> None:
@@ -109,7 +112,7 @@ class Command(BaseCommand):
         if replaced := sum(each.replaced for each in found):
             self.stdout.write(REPLACED.format(replaced))
         if different := [each.table for each in found if not each.is_same]:
-            raise MoveError(DIFFERENT.format(", ".join(different)))
+            raise MoveError(DATABASES_DIFFER.format(", ".join(different)))
         return sum(each.source.rows for each in found)
 
     def _report(self, doing: str, rows: int) -> None:

@@ -18,7 +18,7 @@ from chat.backup.archive import Archive, BackupError
 from chat.backup.progress import ProgressLine
 from chatsite.locks import exclusive, migrating
 
-WAITING = "Another process is preparing DATA_DIR. Waiting for it to finish."
+WAITING_FOR_DATA_DIR = "Another process is preparing DATA_DIR. Waiting for it to finish."
 DATA = (
     "The database already contains data. Use --force to replace it with the backup. The current data is kept "
     "in a separate place."
@@ -39,7 +39,10 @@ class Command(BaseCommand):
         progress = ProgressLine(sys.stderr)
         try:
             # Every server takes this lock before it starts, so none starts during the restore.
-            with exclusive(settings.DATA_DIR / "prepare.lock", WAITING), Archive(options["file"]) as archive:
+            with (
+                exclusive(settings.DATA_DIR / "prepare.lock", WAITING_FOR_DATA_DIR),
+                Archive(options["file"]) as archive,
+            ):
                 _refuse(archive, force=options["force"])
                 archive.verify(progress)
                 kept = _restore(archive, progress)

@@ -35,7 +35,7 @@ SQLITE_WORKERS = (
     "%d processes write to one SQLite file, one at a time. More than %d are slower than fewer: "
     "use PostgreSQL (DATABASE_URL), or --workers %d."
 )
-WAITING = "Another process is preparing DATA_DIR. Waiting for it."
+WAITING_TO_START = "Another process is preparing DATA_DIR. Waiting for it."
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class Command(BaseCommand):
                 logger.warning(SQLITE_WORKERS, workers, MAX_SQLITE_WORKERS, MAX_SQLITE_WORKERS)
             _become_supervisor()
         require_sound(connection)
-        with exclusive(settings.DATA_DIR / "prepare.lock", WAITING):
+        with exclusive(settings.DATA_DIR / "prepare.lock", WAITING_TO_START):
             migrated = self._check_database(migrate=options["prepare"])
             collected = _collect_static()
         if migrated or collected:
@@ -104,7 +104,7 @@ class Command(BaseCommand):
             if not found.missing:
                 return False
             if not migrate:
-                raise CommandError(migrations.MISSING)
+                raise CommandError(migrations.MISSING_TABLES)
             call_command("migrate", interactive=False, verbosity=0)
             return True
         except DatabaseError as error:

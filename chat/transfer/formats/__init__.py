@@ -10,8 +10,8 @@ from chat.transfer.problems import ConversationProblem
 
 from . import chatgpt, claude, librechat, open_webui, own
 
-FORMATS = (own, chatgpt, claude, open_webui, librechat)
-NAMES = {
+IMPORT_FORMATS = (own, chatgpt, claude, open_webui, librechat)
+FORMAT_NAMES = {
     "chat": "Chat",
     "chatgpt": "ChatGPT",
     "claude": "Claude",
@@ -23,7 +23,7 @@ NAMES = {
 def conversation_of(value: Any) -> ImportedConversation:
     """Return the conversation that a parsed object describes. Raises ConversationProblem."""
     if isinstance(value, dict):
-        for each in FORMATS:
+        for each in IMPORT_FORMATS:
             if each.matches(value):
                 return put_in_order(each.conversation(value))
     raise ConversationProblem("invalid")

@@ -13,12 +13,12 @@ from chat.transfer.imported import ImportedConversation, Node, messages_of
 
 from . import foreign
 
-ALL = ("", "all")  # recipients of messages that are shown; other recipients are tools
+SHOWN_RECIPIENTS = ("", "all")  # recipients of messages that are shown; other recipients are tools
 CANVAS = "canmore.create_textdoc"  # recipient of a document in the canvas, beside the conversation
 CANVAS_CODE = "code/"  # prefix of the language in the type of such a document
 # Markers of things that ChatGPT's page draws in a reply, such as sources: private-use characters, alone or in
 # pairs around a name.
-MARK = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue20f]")
+CITATION_MARK = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue20f]")
 CONTEXT = ("user_profile", "user_instructions")  # fields of the custom instructions
 
 
@@ -67,9 +67,9 @@ def _node(key: str, parent: str, raw: dict[str, Any], attachments: list[str]) ->
     attachments += files
     hidden = about.get("is_visually_hidden_from_conversation") is True
     recipient = foreign.text(raw.get("recipient"))
-    if hidden or recipient not in (*ALL, CANVAS):
+    if hidden or recipient not in (*SHOWN_RECIPIENTS, CANVAS):
         return Node(key, parent)
-    text = _text(content, parts) if recipient in ALL else _document(content, parts)
+    text = _text(content, parts) if recipient in SHOWN_RECIPIENTS else _document(content, parts)
     if role == "assistant":
         text = _with_sources(text, foreign.records(about.get("content_references")))
     shown = foreign.message(
@@ -112,7 +112,7 @@ def _document(content: dict[str, Any], parts: list[Any]) -> str:
 def _with_sources(text: str, references: list[dict[str, Any]]) -> str:
     """Replace the markers by their Markdown alternatives, such as a link to a source; remove the others."""
     known = {foreign.text(each.get("matched_text")): foreign.text(each.get("alt")) for each in references}
-    return MARK.sub(lambda mark: known.get(mark[0], ""), text)
+    return CITATION_MARK.sub(lambda mark: known.get(mark[0], ""), text)
 
 
 def _parts(content: dict[str, Any]) -> list[Any]:

@@ -11,9 +11,9 @@ from chat.transfer.imported import ImportedConversation, Node, messages_of
 
 from . import foreign
 
-FILES = ("files", "files_v2", "attachments")
+FILE_KEYS = ("files", "files_v2", "attachments")
 ARTIFACTS = "artifacts"  # the tool that writes documents beside the conversation
-CODE = "application/vnd.ant.code"
+CODE_TYPE = "application/vnd.ant.code"
 
 
 def matches(value: dict[str, Any]) -> bool:
@@ -47,7 +47,7 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
 def _node(key: str, parent: str, raw: dict[str, Any], attachments: list[str]) -> Node:
     blocks = foreign.records(raw.get("content"))
     files = list(dict.fromkeys(_names(raw)))
-    files += [foreign.UNNAMED for block in blocks if block.get("type") in ("image", "document")]
+    files += [foreign.UNNAMED_ATTACHMENT for block in blocks if block.get("type") in ("image", "document")]
     attachments += files
     texts = [_block_text(block) for block in blocks]
     old = foreign.text(raw.get("text"))  # older exports have no blocks
@@ -77,7 +77,9 @@ def _block_text(block: dict[str, Any]) -> str:
         return text
     kind = foreign.text(sent.get("type"))
     language = (
-        foreign.text(sent.get("language")) if kind == CODE else kind.rpartition("/")[2].rpartition(".")[2]
+        foreign.text(sent.get("language"))
+        if kind == CODE_TYPE
+        else kind.rpartition("/")[2].rpartition(".")[2]
     )
     return foreign.code_block(language, text)
 
@@ -89,5 +91,5 @@ def _is_paste(attachment: dict[str, Any]) -> bool:
 
 def _names(raw: dict[str, Any]) -> list[str]:
     """Return the names of a message's files, which are in up to three lists."""
-    files = [each for field in FILES for each in foreign.records(raw.get(field)) if not _is_paste(each)]
+    files = [each for field in FILE_KEYS for each in foreign.records(raw.get(field)) if not _is_paste(each)]
     return foreign.names(files, "file_name")

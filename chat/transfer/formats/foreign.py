@@ -6,18 +6,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chat.models import Message
-from chat.transfer.imported import MAX_MODEL_CHARS, NO_TEXT, ImportedMessage
+from chat.transfer.imported import MAX_MODEL_CHARS, TEXTLESS_QUESTION, ImportedMessage
 from chat.wire.text import sanitize
 
 MILLISECONDS = 1e11  # a larger number of seconds would be after the year 5000
-ROLES = {
+ROLE_OF_AUTHOR = {
     "user": Message.Role.USER,
     "human": Message.Role.USER,
     "assistant": Message.Role.ASSISTANT,
 }
 NOT_IN_LANGUAGE = re.compile(r"[^\w+#.-]")  # characters that no name of a programming language has
 BACKTICKS = re.compile("`{3,}")
-UNNAMED = "?"  # shown for an attachment without a name
+UNNAMED_ATTACHMENT = "?"  # shown for an attachment without a name
 
 
 def text(value: Any) -> str:
@@ -53,7 +53,10 @@ def moment(value: Any) -> datetime | None:
 
 def names(values: Iterable[dict[str, Any]], *fields: str) -> list[str]:
     """Return the name of each attachment: the first of these fields that is not empty, else UNNAMED."""
-    return [next((found for field in fields if (found := text(each.get(field)))), UNNAMED) for each in values]
+    return [
+        next((found for field in fields if (found := text(each.get(field)))), UNNAMED_ATTACHMENT)
+        for each in values
+    ]
 
 
 def code_block(language: str, code: str) -> str:
@@ -67,9 +70,9 @@ def message(
     key: str, role: Any, content: str, *, has_files: bool = False, **more: Any
 ) -> ImportedMessage | None:
     """Return a message; None if its role is not imported, or it has neither text nor files."""
-    known = ROLES.get(role) if isinstance(role, str) else None
+    known = ROLE_OF_AUTHOR.get(role) if isinstance(role, str) else None
     if known is None or not (content.strip() or has_files):
         return None
     if not content.strip() and known == Message.Role.USER:
-        content = NO_TEXT
+        content = TEXTLESS_QUESTION
     return ImportedMessage(key, None, known, content, **more)

@@ -11,7 +11,7 @@ from chat.transfer.problems import ConversationProblem
 from . import foreign
 
 TEXTS = ("text", "error")
-RATINGS = {"thumbsUp": True, "thumbsDown": False}
+RATING_OF_NAME = {"thumbsUp": True, "thumbsDown": False}
 
 
 def matches(value: dict[str, Any]) -> bool:
@@ -58,7 +58,7 @@ def _node(raw: dict[str, Any], parent: str, attachments: list[str]) -> Node:
     is_question = raw.get("isCreatedByUser") is True
     text, reasoning = _texts(raw)
     rating = foreign.record(raw.get("feedback")).get("rating")
-    thumb = RATINGS.get(rating) if isinstance(rating, str) and not is_question else None
+    thumb = RATING_OF_NAME.get(rating) if isinstance(rating, str) and not is_question else None
     shown = foreign.message(
         key,
         "user" if is_question else "assistant",

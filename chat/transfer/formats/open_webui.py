@@ -16,7 +16,7 @@ REASONING, END = '<details type="reasoning"', "</details>"
 OPENING = re.compile('<details type="(?:reasoning|tool_calls)"')
 SUMMARY = re.compile(r"<summary>[^<]{0,200}</summary>")
 MAX_TAGS = 50
-RATINGS = {1: True, -1: False}
+RATING_OF_NUMBER = {1: True, -1: False}
 
 
 def matches(value: dict[str, Any]) -> bool:
@@ -76,7 +76,7 @@ def _node(key: str, raw: dict[str, Any], attachments: list[str]) -> Node:
         reasoning = reasoning or _thoughts(raw)
         content = content if content.strip() else _error(raw) or content
     rating = foreign.record(raw.get("annotation")).get("rating")
-    thumb = RATINGS.get(rating) if isinstance(rating, int) and role == "assistant" else None
+    thumb = RATING_OF_NUMBER.get(rating) if isinstance(rating, int) and role == "assistant" else None
     shown = foreign.message(
         key,
         role,

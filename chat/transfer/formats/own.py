@@ -5,12 +5,16 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
-from chat.attachments.receiving import MAX_PER_MESSAGE
+from chat.attachments.receiving import MAX_ATTACHMENTS
 from chat.models import Message, Run
-from chat.models.attachment import LONGEST_ALT, LONGEST_NAME
-from chat.models.citation import MAX_PER_MESSAGE as MAX_CITATIONS
-from chat.models.citation import MAX_TEXT_CHARS as MAX_PASSAGE_CHARS
-from chat.models.citation import MAX_TITLE_CHARS, MAX_URL_CHARS, is_web_address
+from chat.models.attachment import LONGEST_ALT, MAX_FILE_NAME_CHARS
+from chat.models.citation import (
+    MAX_CITATION_TITLE_CHARS,
+    MAX_CITATIONS,
+    MAX_PASSAGE_CHARS,
+    MAX_URL_CHARS,
+    is_web_address,
+)
 from chat.models.conversation import TITLE_LENGTH
 from chat.models.feedback import LONGEST_REASON
 from chat.models.tag import LONGEST_TAG
@@ -18,15 +22,15 @@ from chat.transfer import assistants
 from chat.transfer.document import FORMAT, RUN_TEXTS, RUN_TIMES, USAGE, VERSION, Object, written
 from chat.transfer.imported import (
     ATTACHMENT_FILE,
+    MAX_IMPORTED_TEXT_CHARS,
     MAX_MODEL_CHARS,
-    MAX_TEXT_CHARS,
     ImportedAttachment,
     ImportedCitation,
     ImportedConversation,
     ImportedMessage,
 )
 from chat.transfer.problems import ConversationProblem
-from chat.upstream.parameters import CHOICES
+from chat.upstream.parameters import CHOSEN_PARAMETERS
 from chat.wire.text import sanitize
 
 MAX_RUNS = 200  # attempts at one reply
@@ -59,7 +63,7 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
         messages=messages,
         leaf=_id(value.get("active_leaf")) or "",
         model=_text(value, "model", MAX_MODEL_CHARS),
-        system=_text(value, "system", MAX_TEXT_CHARS),
+        system=_text(value, "system", MAX_IMPORTED_TEXT_CHARS),
         parameters=_choices(_record(value.get("parameters"))),
         created=_time(value.get("created")) or _invalid(),
         updated=_time(value.get("updated")) or _invalid(),
@@ -76,14 +80,14 @@ def _message(raw: Object, places: Places) -> ImportedMessage:
     if role not in Message.Role.values:
         _invalid()
     key = _id(raw.get("id")) or _invalid()
-    attachments = [_record(each) for each in _list(raw, "attachments", MAX_PER_MESSAGE)]
+    attachments = [_record(each) for each in _list(raw, "attachments", MAX_ATTACHMENTS)]
     places |= {own: (key, at) for at, each in enumerate(attachments) if (own := _id(each.get("id")))}
     return ImportedMessage(
         key=key,
         parent=_id(raw.get("parent")),
         role=role,
-        text=_text(raw, "text", MAX_TEXT_CHARS),
-        reasoning=_text(raw, "reasoning", MAX_TEXT_CHARS),
+        text=_text(raw, "text", MAX_IMPORTED_TEXT_CHARS),
+        reasoning=_text(raw, "reasoning", MAX_IMPORTED_TEXT_CHARS),
         model=_text(raw, "model", MAX_MODEL_CHARS),
         created=_time(raw.get("created")) or _invalid(),
         selected_at=_time(raw.get("selected_at")),
@@ -99,11 +103,11 @@ def _attachment(raw: Object) -> ImportedAttachment:
     file = _text(raw, "file", MAX_MODEL_CHARS)
     if not ATTACHMENT_FILE.fullmatch(file):
         _invalid()
-    return ImportedAttachment(file, _text(raw, "name", LONGEST_NAME), _text(raw, "alt", LONGEST_ALT))
+    return ImportedAttachment(file, _text(raw, "name", MAX_FILE_NAME_CHARS), _text(raw, "alt", LONGEST_ALT))
 
 
 def _citation(raw: Object, places: Places) -> ImportedCitation:
-    title, url = _text(raw, "title", MAX_TITLE_CHARS), _text(raw, "url", MAX_URL_CHARS, missing="")
+    title, url = _text(raw, "title", MAX_CITATION_TITLE_CHARS), _text(raw, "url", MAX_URL_CHARS, missing="")
     page = raw.get("page", 0)
     if not title or (url and not is_web_address(url)):
         _invalid()
@@ -150,7 +154,11 @@ def _run(raw: Object) -> Object:
 
 def _choices(raw: Object) -> Object:
     """Return the known and valid parameters; another version may have written others."""
-    return {name: value for name, value in raw.items() if name in CHOICES and CHOICES[name].is_valid(value)}
+    return {
+        name: value
+        for name, value in raw.items()
+        if name in CHOSEN_PARAMETERS and CHOSEN_PARAMETERS[name].is_valid(value)
+    }
 
 
 def _plain(raw: Object) -> Object:

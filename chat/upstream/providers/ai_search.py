@@ -12,14 +12,14 @@ from chat.upstream.provider import Provider
 
 from .workers_ai import Account, Request
 
-PREFIX = "ai-search/"  # of the ids of these models
+MODEL_ID_PREFIX = "ai-search/"  # of the ids of these models
 DEFAULT_NAMESPACE = "default"  # each account has it
 # Of the models that an instance may answer with, the default one has the smallest window: 24,000 tokens. The
 # passages need a part of it: by default 10 of at most 512 tokens each, with the prompt that presents them.
 # https://developers.cloudflare.com/ai-search/configuration/models/supported-models/
-WINDOW = 16_000
+SEARCH_WINDOW_TOKENS = 16_000
 # Error messages for AI Search, in place of those that name a model.
-SENTENCES = {
+SEARCH_SENTENCES = {
     ErrorKind.AUTH: gettext_noop("AI Search rejected an API token of this site. Tell your administrator."),
     ErrorKind.NOT_PERMITTED: gettext_noop("This site may not use AI Search. Tell your administrator."),
     ErrorKind.UNKNOWN_MODEL: gettext_noop("These documents aren’t available any more. Choose another model."),
@@ -28,12 +28,12 @@ SENTENCES = {
 
 def model_of(address: str, name: str) -> LlmModel:
     """Return the model of an instance. `address`: its name, after its namespace and "/" unless default."""
-    return LlmModel(PREFIX + address, name, WINDOW, host=Provider.AI_SEARCH)
+    return LlmModel(MODEL_ID_PREFIX + address, name, SEARCH_WINDOW_TOKENS, host=Provider.AI_SEARCH)
 
 
 def instance_path(account: Account, model: str) -> str:
     """Return the path of the instance of a model's id, below `/client/v4`."""
-    namespace, _, name = model.removeprefix(PREFIX).rpartition("/")
+    namespace, _, name = model.removeprefix(MODEL_ID_PREFIX).rpartition("/")
     search = f"/accounts/{account.account_id}/ai-search"
     return f"{search}/namespaces/{namespace or DEFAULT_NAMESPACE}/instances/{name}"
 

@@ -15,7 +15,7 @@ from .workers_ai import Account
 
 VERIFY_SECONDS = 5.0  # for both URLs together
 SEARCHED = "help"  # words of a search that only has to be allowed
-TIMEOUT_SECONDS = 10.0  # for any other request
+API_TIMEOUT_SECONDS = 10.0  # for any other request
 REFUSED_STATUSES = {400, 401, 403, 404}  # Cloudflare's responses to a token that it does not accept
 CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)  # a timeout's TimeoutError is an OSError
 
@@ -91,7 +91,7 @@ class Cloudflare:
 async def checked_response(call: Awaitable[httpx.Response]) -> httpx.Response:
     """Await a response and return it if its status is 2xx. Raises UpstreamError otherwise."""
     try:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
+        async with asyncio.timeout(API_TIMEOUT_SECONDS):
             answer = await call
     except CONNECTION_ERRORS as error:
         # Only the exception's name, because its text can contain the URL.

@@ -17,10 +17,10 @@ from chat.upstream.errors import ErrorKind, UpstreamError, from_payload
 from .bounded_post import post
 from .workers_ai import Account
 
-TIMEOUT_SECONDS = 30.0
+EMBEDDINGS_TIMEOUT_SECONDS = 30.0
 MAX_TEXTS = 32  # of one request; Cloudflare takes 100
 MAX_DIMENSIONS = 4_096
-MAX_RESPONSE_BYTES = 32 * 4_096 * 30
+MAX_EMBEDDINGS_RESPONSE_BYTES = 32 * 4_096 * 30
 
 Vector = list[float]
 
@@ -31,8 +31,8 @@ async def embed(http: httpx.AsyncClient, account: Account, model: str, texts: Se
         http,
         account,
         f"/ai/run/{model}",
-        seconds=TIMEOUT_SECONDS,
-        max_bytes=MAX_RESPONSE_BYTES,
+        seconds=EMBEDDINGS_TIMEOUT_SECONDS,
+        max_bytes=MAX_EMBEDDINGS_RESPONSE_BYTES,
         too_long=_unusable("The response is too long."),
         json={"text": list(texts)},
     )

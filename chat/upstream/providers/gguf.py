@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-MAGIC = b"GGUF"
+GGUF_MAGIC = b"GGUF"
 OLDEST, NEWEST = 2, 99  # versions; a file in the other byte order seems to have a huge one
 MAX_METADATA_KEYS = 10_000
 LONGEST_STRING = 65_536  # bytes; longer strings are skipped
@@ -46,7 +46,7 @@ def read_header(path: Path) -> Header:
         magic = file.read(4)
         if not magic:
             raise InvalidGguf("it is empty")
-        if magic != MAGIC:
+        if magic != GGUF_MAGIC:
             raise InvalidGguf("it does not begin with GGUF")
         version, _, keys = _unpack(file, "<IQQ")
         if not OLDEST <= version <= NEWEST:

@@ -15,9 +15,9 @@ from chat.upstream.errors import ErrorKind, UpstreamError, from_payload
 from .bounded_post import post
 from .workers_ai import Account
 
-TIMEOUT_SECONDS = 60.0
-MAX_DOCUMENT_BYTES = 50_000_000  # Cloudflare publishes no number
-MAX_RESPONSE_BYTES = 20_000_000
+CONVERSION_TIMEOUT_SECONDS = 60.0
+MAX_CONVERTED_BYTES = 50_000_000  # Cloudflare publishes no number
+MAX_MARKDOWN_RESPONSE_BYTES = 20_000_000
 
 
 async def convert(
@@ -28,14 +28,14 @@ async def convert(
     Raises UpstreamError: of the kind INVALID if Cloudflare cannot convert this document, TOO_LONG if it or
     its Markdown is too large.
     """
-    if len(content) > MAX_DOCUMENT_BYTES:
+    if len(content) > MAX_CONVERTED_BYTES:
         raise UpstreamError(ErrorKind.TOO_LONG, detail="The document is too large to be sent.")
     body = await post(
         http,
         account,
         "/ai/tomarkdown",
-        seconds=TIMEOUT_SECONDS,
-        max_bytes=MAX_RESPONSE_BYTES,
+        seconds=CONVERSION_TIMEOUT_SECONDS,
+        max_bytes=MAX_MARKDOWN_RESPONSE_BYTES,
         too_long=UpstreamError(ErrorKind.TOO_LONG, detail="The Markdown is too long."),
         files={"files": (f"document.{extension}", content, media_type)},
     )

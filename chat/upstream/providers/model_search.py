@@ -17,16 +17,16 @@ from typing import Any, TypeGuard
 import aiohttp
 import httpx
 
-from chat.upstream.catalog import ID, MAX_ID_CHARS, LlmModel, bundled, merge_bundled
+from chat.upstream.catalog import ID, MAX_MODEL_ID_CHARS, LlmModel, bundled, merge_bundled
 from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
 from chat.upstream.parameters import LEVELS
 
 from .input_schema import is_for_chat
 from .workers_ai import Account
 
-TASK = "Text Generation"
+TEXT_GENERATION = "Text Generation"
 PER_PAGE = 100
-PAGES = 30  # a longer list is an error
+MAX_SEARCH_PAGES = 30  # a longer list is an error
 LARGEST_PAGE = 4 * 1_048_576  # bytes; a record has about 2,000
 PATIENCE = 30.0  # seconds for all pages together, and for all schemas together
 SCHEMAS = 60  # maximum of input schemas that are fetched, only for models that are not bundled
@@ -34,7 +34,7 @@ MAX_CONCURRENT_SCHEMAS = 4
 SMALLEST_WINDOW = 512  # tokens; a smaller number is a mistake in the list
 LARGEST_WINDOW = 100_000_000  # tokens
 USUAL_WINDOW = 8_192  # tokens, for a record without one: the second smallest of today's models
-LONGEST_NAME = 100  # characters of a finetune's name
+MAX_FINETUNE_NAME_CHARS = 100  # characters of a finetune's name
 EFFORT = re.compile(r"[a-z]{1,20}")
 EFFORT_WORDS = {word: word for word in ("none", "minimal", *LEVELS)} | {"off": "none"}
 UNIT = re.compile(r"per m (input|output|cached input) tokens", re.I)
@@ -59,7 +59,7 @@ async def models(http: httpx.AsyncClient, account: Account) -> list[LlmModel]:
 
     Raises UpstreamError.
     """
-    query = {"task": TASK, "include_deprecated": "true", "per_page": PER_PAGE}
+    query = {"task": TEXT_GENERATION, "include_deprecated": "true", "per_page": PER_PAGE}
     found = (_model(record) for record in await _pages(http, account, "/ai/models/search", query))
     unique = {model.id: model for model in found if model}
     if not unique:
@@ -109,7 +109,7 @@ async def _pages(
     found: list[dict[str, Any]] = []
     try:
         async with asyncio.timeout(PATIENCE):
-            for page in range(1, PAGES + 1):
+            for page in range(1, MAX_SEARCH_PAGES + 1):
                 payload = await _get(http, account, url, query | {"page": page} if query else {})
                 records = _records(payload)
                 found += [record for record in records if isinstance(record, dict)]
@@ -164,7 +164,7 @@ def _model(record: dict[str, Any]) -> LlmModel | None:
     Property values are strings, except those of the price and the efforts.
     """
     name = record.get("name")
-    if not _is_id(name) or _task(record) not in (TASK, ""):
+    if not _is_id(name) or _task(record) not in (TEXT_GENERATION, ""):
         return None
     given = dict(_properties(record))
     model = LlmModel(
@@ -192,7 +192,9 @@ def _finetune(record: dict[str, Any], bases: dict[str, LlmModel]) -> LlmModel | 
         return None
     if base is None or not isinstance(name, str) or not name.strip():
         return None
-    name = " ".join("".join(each if each.isprintable() else " " for each in name).split())[:LONGEST_NAME]
+    name = " ".join("".join(each if each.isprintable() else " " for each in name).split())[
+        :MAX_FINETUNE_NAME_CHARS
+    ]
     return replace(
         base,
         id=f"{base.id}+{key}",
@@ -205,7 +207,7 @@ def _finetune(record: dict[str, Any], bases: dict[str, LlmModel]) -> LlmModel | 
 
 
 def _is_id(name: Any) -> TypeGuard[str]:
-    return isinstance(name, str) and len(name) <= MAX_ID_CHARS and bool(ID.fullmatch(name))
+    return isinstance(name, str) and len(name) <= MAX_MODEL_ID_CHARS and bool(ID.fullmatch(name))
 
 
 def _task(record: dict[str, Any]) -> str:
@@ -259,7 +261,7 @@ def _efforts(value: Any) -> tuple[str, ...]:
     """Parse an object's `supported_efforts`, or words such as "Off, Low, High, Max"."""
     levels = value.get("supported_efforts") if isinstance(value, dict) else None
     if isinstance(value, str):
-        words = [each.strip().lower() for each in value[:LONGEST_NAME].split(",")]
+        words = [each.strip().lower() for each in value[:MAX_FINETUNE_NAME_CHARS].split(",")]
         levels = [EFFORT_WORDS[word] for word in words if word in EFFORT_WORDS]
     words = [each for each in levels if isinstance(each, str)] if isinstance(levels, list) else []
     return tuple(dict.fromkeys(word for word in words if EFFORT.fullmatch(word)))

@@ -19,9 +19,9 @@ from .workers_ai import Account, Request
 
 DEFAULT_GATEWAY = Gateway("default")  # each account has it; third-party providers need a gateway
 # OpenAI's own server rejects `max_tokens` for its reasoning models; many other servers accept only that name.
-OPENAI = "api.openai.com"
+OPENAI_HOST = "api.openai.com"
 # Error messages for an endpoint, in place of those that name Cloudflare.
-SENTENCES = {
+ENDPOINT_SENTENCES = {
     ErrorKind.AUTH: gettext_noop("The model’s server rejected this site’s API key. Tell your administrator."),
     ErrorKind.NOT_PERMITTED: gettext_noop("This site can’t use this model. Choose another one."),
     ErrorKind.UNKNOWN_MODEL: gettext_noop("The model’s server doesn’t offer this model. Choose another one."),
@@ -63,7 +63,7 @@ def gateway_request(
 
 def endpoint_request(endpoint: Endpoint, request: ChatRequest, *, stream: bool = True) -> Request:
     """Build the request to the operator's server, without data of the Cloudflare account or of the user."""
-    limit = "max_completion_tokens" if endpoint.host == OPENAI else "max_tokens"
+    limit = "max_completion_tokens" if endpoint.host == OPENAI_HOST else "max_tokens"
     headers = {"Accept": "text/event-stream", **endpoint.headers()}
     return Request(f"{endpoint.base_url}/chat/completions", headers, body_of(request, limit, stream=stream))
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from chatsite.locks import exclusive
 
-VARIABLE = "CHAT_LOCAL_MODEL_FOLDER"  # the supervisor hands it on to each pool
+MODEL_FOLDER_VARIABLE = "CHAT_LOCAL_MODEL_FOLDER"  # the supervisor hands it on to each pool
 SITE_LOCK = "site.lock"
 
 
@@ -35,17 +35,17 @@ def prepare(parent: Path) -> None:
         folder = parent / uuid.uuid4().hex
         folder.mkdir(mode=0o700)
         os.set_inheritable(_lock(folder / SITE_LOCK), True)
-    os.environ[VARIABLE] = str(folder)
+    os.environ[MODEL_FOLDER_VARIABLE] = str(folder)
 
 
 def forget() -> None:
     """Let this process have a server of its own: it is the only one."""
-    os.environ.pop(VARIABLE, None)
+    os.environ.pop(MODEL_FOLDER_VARIABLE, None)
 
 
 def prepared() -> Path | None:
     """Return the folder of this process's site; None if this process is the only one."""
-    name = os.environ.get(VARIABLE)
+    name = os.environ.get(MODEL_FOLDER_VARIABLE)
     return Path(name) if name else None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
-TIMEOUT_SECONDS = 0.25
+REDIS_TIMEOUT_SECONDS = 0.25
 # uvloop raises RuntimeError for a pooled connection that has been reset.
 FAILURES = (RedisError, OSError, RuntimeError)
 REDIS_RETRY_SECONDS = 5.0  # pause after a failed Redis request
@@ -44,9 +44,12 @@ class RedisRateLimiter:
 
     def __init__(self, url: str, account: str) -> None:
         pool = BlockingConnectionPool.from_url(
-            url, max_connections=CONNECTIONS, timeout=TIMEOUT_SECONDS, socket_timeout=TIMEOUT_SECONDS,
-            socket_connect_timeout=TIMEOUT_SECONDS,
-        )  # fmt: skip
+            url,
+            max_connections=CONNECTIONS,
+            timeout=REDIS_TIMEOUT_SECONDS,
+            socket_timeout=REDIS_TIMEOUT_SECONDS,
+            socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
+        )
         self._redis = Redis(connection_pool=pool)
         self._script = self._redis.register_script(ACQUIRE_SCRIPT)
         self._prefix = f"chat:minute:{account}:"

@@ -166,7 +166,7 @@ async def test_a_list_that_cannot_be_had_whole_is_an_error(
     fake.lists.fails["search"] = how
     error = await refused(fake)
     assert (error.kind, error.detail) == (kind, detail)
-    assert len(fake.lists.calls) <= model_search.PAGES
+    assert len(fake.lists.calls) <= model_search.MAX_SEARCH_PAGES
     assert fake.calls == []  # a redirect is not followed
 
 

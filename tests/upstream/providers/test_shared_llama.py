@@ -96,7 +96,7 @@ async def test_whoever_needs_it_starts_it_again(worker: Callable[[], LocalModel]
 
 def test_folders_of_ended_sites_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parent = tmp_path / "local-model"
-    monkeypatch.setenv(shared_llama.VARIABLE, "")
+    monkeypatch.setenv(shared_llama.MODEL_FOLDER_VARIABLE, "")
     (parent / "ended").mkdir(parents=True)
     (parent / "ended" / shared_llama.SITE_LOCK).touch()
     (parent / "running").mkdir()

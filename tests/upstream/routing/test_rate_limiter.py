@@ -195,7 +195,7 @@ def account() -> str:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Redis that answers late on a busy machine is waited for."""
-    monkeypatch.setattr(redis_rate_limiter, "TIMEOUT_SECONDS", PATIENCE)
+    monkeypatch.setattr(redis_rate_limiter, "REDIS_TIMEOUT_SECONDS", PATIENCE)
 
 
 @pytest.mark.redis

@@ -14,7 +14,7 @@ from django.utils import timezone
 from chat.arrangement import changes, tags
 from chat.models import Conversation, Tag, User
 from chat.views import conversation_list
-from chat.views.conversation_pages import PAGE
+from chat.views.conversation_pages import CONVERSATIONS_PER_PAGE
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 LISTS = ("/conversations/", "/conversations/archive/", "/conversations/trash/")
@@ -272,7 +272,7 @@ def test_a_tag_of_unfit_characters_is_none(page: Client, alice: User) -> None:
 
 
 def test_a_change_leads_back_to_the_page_it_was_made_on(page: Client, alice: User) -> None:
-    rows = made(alice, *map(str, range(PAGE + 2)))
+    rows = made(alice, *map(str, range(CONVERSATIONS_PER_PAGE + 2)))
     change(page, "tag", *rows, tag="a & b")
     first = page.get("/conversations/?tag=a+%26+b")
     second = page.get(f"/conversations/?tag=a+%26+b&before={first.context['older']}")
@@ -283,7 +283,10 @@ def test_a_change_leads_back_to_the_page_it_was_made_on(page: Client, alice: Use
     assert (undone.context["tag"], listed(undone)) == ("a & b", [one, other])
     both = {"action": "archive", "conversations": [one, other]}
     emptied = post_to_form(page, undone, both)
-    assert (emptied.context["tag"], len(listed(emptied))) == ("a & b", PAGE)  # the first page
+    assert (emptied.context["tag"], len(listed(emptied))) == (
+        "a & b",
+        CONVERSATIONS_PER_PAGE,
+    )  # the first page
 
 
 def listed(answer: Any) -> list[str]:

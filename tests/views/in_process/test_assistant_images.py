@@ -17,7 +17,7 @@ from chat.assistants.content import Content
 from chat.attachments import files, uploads
 from chat.attachments.decoding import Picture
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
-from chat.models.assistant import MAX_DOCUMENTS
+from chat.models.assistant import MAX_ASSISTANT_DOCUMENTS
 from chat.retention.kinds import prune
 from tests.attachments import pictures
 
@@ -97,10 +97,15 @@ def test_one_picture_comes_with_a_form(page: Client) -> None:
 
 
 def test_a_picture_fits_beside_the_most_documents(page: Client, alice: User) -> None:
-    documents = [SimpleUploadedFile(f"{n}.txt", b"Chess has %d kings." % n) for n in range(MAX_DOCUMENTS)]
+    documents = [
+        SimpleUploadedFile(f"{n}.txt", b"Chess has %d kings." % n) for n in range(MAX_ASSISTANT_DOCUMENTS)
+    ]
     answer = page.post(PAGES, form(image_file=photo(), file=documents), **HTML)
     assert answer.status_code == 303, answer.content
-    assert Attachment.objects.exclude(pages=None).filter(media_type="text/plain").count() == MAX_DOCUMENTS
+    assert (
+        Attachment.objects.exclude(pages=None).filter(media_type="text/plain").count()
+        == MAX_ASSISTANT_DOCUMENTS
+    )
     assert current(alice).number == 1
 
 

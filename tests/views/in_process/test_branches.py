@@ -176,7 +176,7 @@ def test_a_fork_shows_models_and_feedback_and_adds_no_usage(page: Client, alice:
 def test_a_long_fork_lets_others_write_and_is_listed_when_whole(
     page: Client, alice: User, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forks, "BATCH_CHARS", 1)
+    monkeypatch.setattr(forks, "FORK_BATCH_CHARS", 1)
     listed: list[int] = []
     monkeypatch.setattr(
         "chat.db.time.sleep", lambda _: listed.append(Conversation.objects.listed(alice).count())
@@ -189,10 +189,10 @@ def test_a_fork_that_is_too_long_or_still_grows_is_refused(page: Client, tree: T
     run = live_run(tree, "A2")
     busy = post(page, tree.keys["A2"], "fork")
     assert (busy.status_code, busy.json()["error"]["run"]) == (409, str(run.pk))
-    monkeypatch.setattr(forks, "MAX_MESSAGES", 2)
+    monkeypatch.setattr(forks, "MAX_FORK_MESSAGES", 2)
     assert post(page, tree.keys["Q2"], "fork").status_code == 413
-    monkeypatch.setattr(forks, "MAX_MESSAGES", 3)
-    monkeypatch.setattr(forks, "MAX_CHARS", 8)
+    monkeypatch.setattr(forks, "MAX_FORK_MESSAGES", 3)
+    monkeypatch.setattr(forks, "MAX_FORK_CHARS", 8)
     assert post(page, tree.keys["Q2"], "fork").status_code == 413
     assert Conversation.objects.count() == 1
 

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.models import Attachment, AttachmentFile, Citation, Conversation, Message, Run, SharedLink, User
-from chat.models.citation import MAX_PER_MESSAGE, is_web_address
+from chat.models.citation import MAX_CITATIONS, is_web_address
 from chat.sharing.copies import copy
 from chat.turns.fork import fork
 from chat.views import thread
@@ -155,7 +155,7 @@ def test_the_same_citation_is_added_once(talk: Conversation) -> None:
     Citation.objects.add(reply.pk, [again, Citation(title="new", text="New.")])
     assert [row[:2] for row in stored(talk)][3:] == [(4, "new")]
     Citation.objects.add(reply.pk, [Citation(title=str(n), text="x") for n in range(200)])
-    assert len(stored(talk)) == MAX_PER_MESSAGE
+    assert len(stored(talk)) == MAX_CITATIONS
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_a_picture_that_is_opened_alone_is_recorded(
         assert reviewer.get(f"/attachments/{first.pk}/").status_code == 200
     entry = ConversationAccess.objects.get()
     assert (entry.reader, entry.owner, entry.conversation) == ("erin", "alice", talk.pk)
-    monkeypatch.setattr("chat.admin.access_log.REPEATED", timedelta(0))
+    monkeypatch.setattr("chat.admin.access_log.REPEATED_WITHIN", timedelta(0))
     reviewer.get(f"/attachments/{first.pk}/")
     assert ConversationAccess.objects.count() == 2
 

@@ -479,7 +479,7 @@ def test_only_ones_own_conversations_with_messages_are_shared(
 
 
 def test_a_page_too_many_is_refused_before_it_is_read(link: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_pages, "MAX_WAITING_PAGES", 0)
+    monkeypatch.setattr(shared_pages, "MAX_WAITING_SHARED_PAGES", 0)
     monkeypatch.setattr(shared_pages.snapshot, "read_page", lambda *_: pytest.fail("the page was read"))
     assert Client().get(link, **HTML).status_code == 429
 

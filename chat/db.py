@@ -25,7 +25,7 @@ from .requester import requester
 P = ParamSpec("P")
 T = TypeVar("T")
 REQUEST_THREADS = 4
-LONGEST_REST_SECONDS = 1.0
+MAX_REST_SECONDS = 1.0
 IDLE_TRANSACTION_SECONDS = 10  # less than the silence after which a process counts as dead
 LANGUAGE_COUNT = len(settings.LANGUAGES)
 DATABASE_CONNECTION_ERRORS = (OperationalError, InterfaceError)
@@ -165,12 +165,12 @@ def write_lock() -> Iterator[None]:
 def short_transaction() -> Iterator[None]:
     """Run the block in a transaction, then sleep for as long as it held the write lock, so others can write.
 
-    The sleep is at most `LONGEST_REST_SECONDS`. For work that is cut into many such transactions.
+    The sleep is at most `MAX_REST_SECONDS`. For work that is cut into many such transactions.
     """
     started = time.monotonic()
     with write_lock(), transaction.atomic():
         yield
-    time.sleep(min(time.monotonic() - started, LONGEST_REST_SECONDS))
+    time.sleep(min(time.monotonic() - started, MAX_REST_SECONDS))
 
 
 run_in_db = DatabaseExecutor("db", REQUEST_THREADS)

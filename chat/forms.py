@@ -23,7 +23,7 @@ from chat.models.api_key import ApiKey
 from chat.models.role import Role, flags_of
 from chat.models.user import User
 
-LONGEST_PASSWORD = 1024  # characters; limits the request, because the hash costs the same for any length
+MAX_PASSWORD_CHARS = 1024  # characters; limits the request, because the hash costs the same for any length
 EMAIL_TAKEN = _("Another account already uses this email address.")
 GONE = _("One of these keys is no longer valid. Choose again.")
 LAST_ADMINISTRATOR = _("This is the last administrator who can sign in. Add another one first.")
@@ -46,7 +46,7 @@ class PasswordRules(SetPasswordMixin):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields[self.first]
-        field.validators.append(MaxLengthValidator(LONGEST_PASSWORD))
+        field.validators.append(MaxLengthValidator(MAX_PASSWORD_CHARS))
         field.help_text = gettext("At least %(number)s characters.") % {"number": shortest_password()}
 
     def validate_password_for_user(self, user: Any, password_field_name: str = "") -> None:
@@ -97,7 +97,7 @@ class ChangePasswordForm(NewPasswordForm):
     `keep` holds the API keys that stay valid; all others are revoked with the old password.
     """
 
-    current = forms.CharField(max_length=LONGEST_PASSWORD, strip=False)
+    current = forms.CharField(max_length=MAX_PASSWORD_CHARS, strip=False)
     keep = forms.ModelMultipleChoiceField(
         ApiKey.objects.none(),
         required=False,

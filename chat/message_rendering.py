@@ -12,7 +12,7 @@ from chat.rendering.message_html import MessageHtml, PageRenderer
 from .fair_executor import RENDER_POOL
 
 STRETCH_SECONDS = 0.01  # of CPU time, after which a rendering sleeps
-PAUSES = 2  # length of the sleep, in multiples of the CPU time since the last one
+PAUSE_FACTOR = 2  # length of the sleep, in multiples of the CPU time since the last one
 SLICE_SECONDS = 0.05  # wall time for which one page renders before the next user's turn
 
 
@@ -58,7 +58,7 @@ class GiveWay:
             self._thread, self._began = threading.get_ident(), time.thread_time()
         worked = time.thread_time() - self._began
         if worked > STRETCH_SECONDS:
-            time.sleep(PAUSES * worked)
+            time.sleep(PAUSE_FACTOR * worked)
             self._began = time.thread_time()
 
 

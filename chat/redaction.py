@@ -13,7 +13,7 @@ import string
 from collections.abc import Iterator
 from urllib.parse import quote, quote_plus
 
-SHORTEST_SECRET_CHARS = 6  # a shorter one may be a common word
+MIN_SECRET_CHARS = 6  # a shorter one may be a common word
 LONG_SECRET_CHARS = 16  # from this length on, parts of a secret are redacted as well
 # The lengths of the shortest parts that are redacted. The mark confirms a guess, so each part must be too
 # long to be guessed.
@@ -21,7 +21,7 @@ PLAIN_PART_CHARS = 8
 BASE64_PART_CHARS = 11  # encode eight bytes
 ENCODED_PART_CHARS = 16  # encode eight bytes in hexadecimal, and at least five if percent-encoded
 REDACTION_MARK = "…"
-BETWEEN = str.maketrans("", "", string.whitespace + "\0\"'`\\+…\u200b\u200c\u200d\ufeff")
+WITHOUT_SEPARATORS = str.maketrans("", "", string.whitespace + "\0\"'`\\+…\u200b\u200c\u200d\ufeff")
 
 
 class Redactor:
@@ -34,7 +34,7 @@ class Redactor:
     def conceal(self, *secrets: str) -> None:
         """Register secrets; those shorter than SHORTEST_SECRET_CHARS are ignored."""
         for secret in secrets:
-            if len(secret) < SHORTEST_SECRET_CHARS or secret in self._known:
+            if len(secret) < MIN_SECRET_CHARS or secret in self._known:
                 continue
             self._known.add(secret)
             for form, part_chars in _forms(secret).items():
@@ -84,7 +84,7 @@ def _base64(raw: bytes) -> Iterator[str]:
 
 def _squeezed(text: str) -> str:
     """Return the text in lower case without the characters in BETWEEN; each other character stays one."""
-    return _lowered(text.translate(BETWEEN))
+    return _lowered(text.translate(WITHOUT_SEPARATORS))
 
 
 def _lowered(text: str) -> str:
@@ -97,7 +97,7 @@ def _lowered(text: str) -> str:
 
 def _places(text: str) -> list[int]:
     """Return the index in the text of each character of its squeezed form."""
-    return [place for place, character in enumerate(text) if ord(character) not in BETWEEN]
+    return [place for place, character in enumerate(text) if ord(character) not in WITHOUT_SEPARATORS]
 
 
 def _marked(text: str, hits: list[int]) -> Iterator[str]:
@@ -105,7 +105,7 @@ def _marked(text: str, hits: list[int]) -> Iterator[str]:
     after, last = 0, None
     hit = set(hits)
     for place in sorted(hit):
-        joined = last is not None and all(ord(each) in BETWEEN for each in text[last + 1 : place])
+        joined = last is not None and all(ord(each) in WITHOUT_SEPARATORS for each in text[last + 1 : place])
         if not joined:
             yield text[after:place]
             yield REDACTION_MARK

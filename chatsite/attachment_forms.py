@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from chat.attachments.problems import StorageUnavailable
 from chat.attachments.receiving import (
-    FILE,
+    FILE_INPUT,
     UPLOAD_ERRORS,
     AttachmentUploadHandler,
     file_fields,
@@ -76,7 +76,7 @@ def _read(request: HttpRequest) -> HttpResponse | None:
 
 def _too_many(handler: AttachmentUploadHandler) -> str:
     """Return what to say of a form with too many files; "" of other ones, which no browser sends."""
-    most = handler.most[FILE]
-    if len(handler.of(FILE)) < most:
+    most = handler.most[FILE_INPUT]
+    if len(handler.of(FILE_INPUT)) < most:
         return ""
     return _("At most %(most)s files can be added at once. Go back and remove some.") % {"most": most}

@@ -3,12 +3,13 @@
 https://fetch.spec.whatwg.org/#http-cors-protocol
 """
 
-URLS = r"^/(v1|client/v4)(/|$)"  # these accept API keys and no cookies, so no page acts with a user's session
+# These accept API keys and no cookies, so no page acts with a user's session.
+API_URLS = r"^/(v1|client/v4)(/|$)"
 ALLOWED_METHODS = ("GET", "HEAD", "POST", "OPTIONS")
 PREFLIGHT_SECONDS = 86_400
 
 # Cloudflare's per-call settings of an AI Gateway.
-GATEWAY = (
+GATEWAY_HEADERS = (
     "cf-aig-backoff",
     "cf-aig-cache-key",
     "cf-aig-cache-ttl",
@@ -40,7 +41,7 @@ OF_SDKS = (
 )
 REQUEST_HEADERS = (
     *("accept", "authorization", "cache-control", "content-type", "last-event-id", "x-session-affinity"),
-    *GATEWAY,
+    *GATEWAY_HEADERS,
     *OF_SDKS,
 )
 RESPONSE_HEADERS = (

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 WAITING_FOR_DATABASE = "Another process is preparing the database. Waiting for it."
-MIGRATIONS_LOCK_KEY = (
-    1_667_785_076  # "chat" in ASCII: the key of the advisory lock; keys are local to a database
-)
+# "chat" in ASCII: the key of the advisory lock; keys are local to a database.
+MIGRATIONS_LOCK_KEY = 1_667_785_076
 LOCK_POLL_SECONDS = 0.2
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from chat.redaction import redact
 from chat.request_id import request_id
 
-LINE = "{asctime} {levelname} {name}: {message}"
+LINE_FORMAT = "{asctime} {levelname} {name}: {message}"
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 ONE_TIME_LINK = re.compile(r"(/(?:s|accounts/(?:setup|invite|reset/[^/\s\"']+))/)[^/\s\"']+")
 
@@ -37,7 +37,7 @@ class LineFormatter(logging.Formatter):
     """
 
     def __init__(self) -> None:
-        super().__init__(LINE, style="{")
+        super().__init__(LINE_FORMAT, style="{")
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record, with its traceback on further lines."""

@@ -6,7 +6,7 @@ from botocore.config import Config
 from storages.backends.s3 import S3Storage
 
 # A file that cannot be read within half a minute fails: somebody waits for it.
-CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 3, 10, 2
+S3_CONNECT_SECONDS, S3_READ_SECONDS, S3_ATTEMPTS = 3, 10, 2
 MEMORY_BYTES = 262_144  # of an object that is read; a larger one is read into a temporary file
 
 
@@ -15,9 +15,9 @@ class S3AttachmentStorage(S3Storage):
 
     def __init__(self, **options: Any) -> None:
         config = Config(
-            connect_timeout=CONNECT_SECONDS,
-            read_timeout=READ_SECONDS,
-            retries={"total_max_attempts": ATTEMPTS, "mode": "standard"},
+            connect_timeout=S3_CONNECT_SECONDS,
+            read_timeout=S3_READ_SECONDS,
+            retries={"total_max_attempts": S3_ATTEMPTS, "mode": "standard"},
             # Other services than Amazon's know no checksums of its own.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",

@@ -7,7 +7,7 @@ from pathlib import Path
 from chatsite.env import EnvError
 
 KEY_BYTES = 64
-SHORTEST_KEY = 50  # characters; Django warns below that
+MIN_KEY_CHARS = 50  # characters; Django warns below that
 
 
 def get_or_create(path: Path) -> str:
@@ -28,7 +28,7 @@ def get_or_create(path: Path) -> str:
             f"The secret key {path} cannot be read or made ({reason}): let DATA_DIR name a folder that "
             "this user can write, or set SECRET_KEY."
         ) from None
-    if len(key) < SHORTEST_KEY:
+    if len(key) < MIN_KEY_CHARS:
         raise EnvError(f"The secret key in {path} is too short: delete the file, and a new one is made.")
     return key
 

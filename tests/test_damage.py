@@ -60,7 +60,7 @@ def test_a_damaged_one_stops_the_start_with_what_to_do(sound: Path, where: str, 
 def test_a_look_ends_in_time_and_always_reads_the_header(
     sound: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(integrity, "STEPS", 1)
+    monkeypatch.setattr(integrity, "PROGRESS_INSTRUCTIONS", 1)
     overwrite(sound, sound.stat().st_size // 2, b"garbage!" * 4_096)
     assert integrity.damage(sound, 1e-9) == ""
     assert integrity.damage(sound, 60.0)

@@ -16,7 +16,7 @@ from tests.support.waiting import until
 
 pytestmark = pytest.mark.local
 PARALLEL_SLOTS = llama_cpp.PARALLEL_SLOTS
-SERVER = str(llama_cpp.SERVER)
+SERVER = str(llama_cpp.SERVER_PROGRAM)
 DISTINCT = "SELECT COUNT(DISTINCT worker_id) FROM chat_run WHERE status = 'running'"
 
 

@@ -27,7 +27,7 @@ from .keyset import KeysetChangeList
 from .readonly import ReadOnlyListAdmin
 
 REPEATED_WITHIN = timedelta(minutes=10)  # within which a list that shows the same is not recorded again
-NAMED = 5  # owners that a row of the log names, of those whose conversations a list showed
+MAX_NAMED_OWNERS = 5  # owners that a row of the log names, of those whose conversations a list showed
 
 
 class DateFilter(admin.DateFieldListFilter):
@@ -71,8 +71,8 @@ class ConversationAccessAdmin(ReadOnlyListAdmin):
     def owners_(self, obj: ConversationAccess) -> SafeString:
         """The conversation's owner; for a list, the first owners by name and the number of the others."""
         owners = sorted(each.owner for each in obj.owners.all()) or [obj.owner]
-        named = format_html_join(", ", "<bdi>{}</bdi>", ((name,) for name in owners[:NAMED]))
-        more = len(owners) - NAMED
+        named = format_html_join(", ", "<bdi>{}</bdi>", ((name,) for name in owners[:MAX_NAMED_OWNERS]))
+        more = len(owners) - MAX_NAMED_OWNERS
         if more <= 0:
             return named
         words = ngettext("{named} and {more} more", "{named} and {more} more", more)

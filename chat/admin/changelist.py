@@ -23,8 +23,8 @@ from .keyset import KeysetChangeList, key_in
 
 MAX_SEARCH_TERMS = 30  # per search; a database accepts a few hundred conditions, and users write about three
 MAX_PEOPLE_OF_CONVERSATIONS = 100  # whose conversations a search finds by their names
-FOUND = 1_000  # messages and titles that a search reads, for all of its terms
-LONGEST_SEARCH_CHARS = 1_000  # characters of all terms of a search; the rest is ignored
+MAX_SEARCH_MATCHES = 1_000  # messages and titles that a search reads, for all of its terms
+MAX_SEARCH_CHARS = 1_000  # characters of all terms of a search; the rest is ignored
 STRAIGHT_QUOTES = str.maketrans("“”„", '"""')  # typographic quotes, as phones insert them
 
 
@@ -89,7 +89,7 @@ def matching(conversations: QuerySet, words: str) -> QuerySet:
     terms = terms_of(words)
     if not terms:
         return conversations
-    limit = FOUND // len(terms)
+    limit = MAX_SEARCH_MATCHES // len(terms)
     found = [_Found(_conversations(text, limit), _people(text)) for text in terms]
     owners = {key: owner for each in found for key, owner in each.conversations.items()}
     keys = {key for key, owner in owners.items() if all(each.has(key, owner) for each in found)}
@@ -130,7 +130,7 @@ def _people(text: str) -> set[int]:
 
 def terms_of(words: str) -> list[str]:
     """Return the terms of a search, bounded in number and length so that all of them can be recorded."""
-    terms, left = [], LONGEST_SEARCH_CHARS
+    terms, left = [], MAX_SEARCH_CHARS
     for term in islice(_terms(words), MAX_SEARCH_TERMS):
         if left <= 0:
             break

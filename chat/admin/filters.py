@@ -15,14 +15,14 @@ from chat.models.role import Role
 
 from .keyset import distinct_values, key_in
 
-PEOPLE = 30  # users offered as choices; others are found by the search, or by the link in the list
+MAX_USER_CHOICES = 30  # users offered as choices; others are found by the search, or by the link in the list
 Choices = list[tuple[str, Any]]
 
 # A filter reads the ids of all its conversations if they are few. Otherwise the list is read in its order,
 # and each conversation is looked up until the page is full.
 FEW_RUNS = 2_000  # with a status; of these, the latest of their conversations are looked for
 SOME_RUNS = 15_000  # with a status; more are too many to remember their conversations for a query
-FEW = 5_000  # conversations with a thumb
+FEW_RATED_CONVERSATIONS = 5_000  # conversations with a thumb
 # IS TRUE keeps both databases from beginning with these conversations and sorting them.
 HAS_RUN = "(chat_conversation.id IN (SELECT conversation_id FROM chat_run WHERE status = %s)) IS TRUE"
 
@@ -82,7 +82,7 @@ class ThumbsFilter(ChoiceFilter):
         given = given.filter(
             up__in=[chosen == "up"]
         )  # for `up=`, Django writes what SQLite finds in no index
-        if given[FEW:].exists():
+        if given[FEW_RATED_CONVERSATIONS:].exists():
             return queryset.filter(Exists(given.filter(within=OuterRef("pk"))))
         return queryset.filter(pk__in=given.values("within"))
 
@@ -108,7 +108,7 @@ class OwnerFilter(ChoiceFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
         talked = User.objects.filter(Exists(Conversation.objects.filter(user=OuterRef("pk"))))
-        people = list(talked.order_by("username").values_list("pk", "username")[:PEOPLE])
+        people = list(talked.order_by("username").values_list("pk", "username")[:MAX_USER_CHOICES])
         chosen = str(request.GET.get(self.parameter_name, ""))
         if chosen.isdecimal() and int(chosen) not in dict(people):
             people += User.objects.filter(pk=int(chosen)).values_list("pk", "username")

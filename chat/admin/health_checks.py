@@ -32,11 +32,11 @@ from chat.upstream.routing.router import Router
 from .file_checks import check_files
 from .findings import BAD, GOOD, NOTE, Finding
 
-QUESTION = "Say OK."
+TEST_QUESTION = "Say OK."
 MAX_PROMPT_TOKENS = 20  # of a check, with those that a model adds
 MAX_COMPLETION_TOKENS = 16
 FIRST_TOKEN_SECONDS = 15.0  # within which a model has to send its first token
-UNLIMITED = 1_000_000  # requests per minute
+UNLIMITED_REQUESTS = 1_000_000  # requests per minute
 REDIS_SECONDS = 3.0  # within which Redis has to answer
 # For these errors, the message for users only says to tell the person who runs the site.
 ERROR_MESSAGES = {
@@ -112,10 +112,14 @@ def max_price(engine: Engine) -> float:
 
 
 async def check_model(engine: Engine, model: LlmModel) -> Finding:
-    """Send `QUESTION` to a model and measure the time to the first token, at which the stream is closed."""
-    ask = ChatRequest([{"role": "user", "content": QUESTION}], model, MAX_COMPLETION_TOKENS, skip_cache=True)
+    """Send `TEST_QUESTION` to a model and measure the time to the first token; then close the stream."""
+    ask = ChatRequest(
+        [{"role": "user", "content": TEST_QUESTION}], model, MAX_COMPLETION_TOKENS, skip_cache=True
+    )
     # A router of its own, so that a failed check opens no circuit breaker, and an open one stops no check.
-    router = Router(engine.client, lambda: engine.catalog, RateLimiter(UNLIMITED, UNLIMITED))
+    router = Router(
+        engine.client, lambda: engine.catalog, RateLimiter(UNLIMITED_REQUESTS, UNLIMITED_REQUESTS)
+    )
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:

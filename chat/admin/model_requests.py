@@ -26,7 +26,7 @@ from .readonly import ReadOnlyListAdmin
 MAX_PEOPLE_OF_REQUESTS = 20  # whose rows a search finds by their names
 MAX_MATCHES = 200  # rows that a search finds by another column
 MAX_ERRORS = 5_000  # rows with an error, the newest, whose messages a search reads
-LOG = "https://dash.cloudflare.com/%s/ai/ai-gateway/gateways/%s/logs/%s"
+GATEWAY_LOG_URL = "https://dash.cloudflare.com/%s/ai/ai-gateway/gateways/%s/logs/%s"
 
 UserRequest = Run | Call | TitleRequest
 
@@ -112,7 +112,9 @@ class ModelRequestAdmin(ReadOnlyListAdmin):
         if not obj.gateway_log:
             return self.gateway_summary(obj)
         parts = (settings.CLOUDFLARE_ACCOUNT_ID, obj.gateway, obj.gateway_log)
-        return format_html('<a href="{}" rel="noreferrer">{}</a>', LOG % parts, self.gateway_summary(obj))
+        return format_html(
+            '<a href="{}" rel="noreferrer">{}</a>', GATEWAY_LOG_URL % parts, self.gateway_summary(obj)
+        )
 
     def get_list_display(self, request: HttpRequest) -> Any:
         """Add a gateway column if the site has one: with the link to the account for administrators only."""

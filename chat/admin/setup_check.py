@@ -28,7 +28,7 @@ from .health_checks import Check
 
 MAX_CONCURRENT_CHECKS = 4
 TOTAL_SECONDS = 120.0  # for all checks
-RESULTS = "<!-- results -->"  # marks the place of the results in the page
+RESULTS_PLACE = "<!-- results -->"  # marks the place of the results in the page
 
 
 @access.require_methods("GET", "HEAD", "POST")
@@ -73,14 +73,14 @@ def _page(engine: Engine, request: HttpRequest, what: str) -> str:
         "endpoint": config.endpoint(),
         "price": health_checks.max_price(engine),
         "minutes": round(TOTAL_SECONDS / 60),
-        "results": RESULTS,
+        "results": RESULTS_PLACE,
     }
     return render_to_string("admin/chat/setup_check/page.html", context, request)
 
 
 async def _results(page: str, checks: list[Check]) -> AsyncIterator[str]:
     """Yield the page up to the results, each result in order as soon as it is known, and the page's rest."""
-    head, _mark, rest = page.partition(RESULTS)
+    head, _mark, rest = page.partition(RESULTS_PLACE)
     deadline = asyncio.get_running_loop().time() + TOTAL_SECONDS
     turns = asyncio.Semaphore(MAX_CONCURRENT_CHECKS)
     language = translation.get_language()

@@ -30,7 +30,7 @@ DOCUMENT_PART_TYPES = ("file", "input_file")
 DOCUMENT_DATA_URL = re.compile(r"data:[A-Za-z0-9.+-]{1,100}/[A-Za-z0-9.+-]{1,100};base64,")
 MAX_REQUEST_DOCUMENTS = 8  # per request
 MAX_REQUEST_DOCUMENT_BYTES = 7_000_000  # per request
-MAX_WAITING = 8  # documents of one person that wait for a reader
+MAX_WAITING_DOCUMENT_CALLS = 8  # documents of one person that wait for a reader
 MEGABYTE = 1_000_000
 DEFAULT_DOCUMENT_NAME = "document"
 
@@ -106,7 +106,7 @@ async def texts_of(client: Client, person: int, documents: list[Document]) -> di
 
 
 async def _read(client: Client, person: int, document: Document) -> Extracted:
-    if READERS.waiting(person) >= MAX_WAITING:
+    if READERS.waiting(person) >= MAX_WAITING_DOCUMENT_CALLS:
         raise TooManyAtOnce(_("Too many files at once. Wait until these are read."), retry_after=5)
     try:
         return await asyncio.wrap_future(READERS.submit(person, _extract, document))

@@ -73,8 +73,8 @@ OPENAI_CODES = {
     500: "server_error",
     503: "unavailable",
 }
-MALFORMED = 5006
-CAPACITY = 3040
+MALFORMED_CODE = 5006
+CAPACITY_CODE = 3040
 # (HTTP status, OpenAI's code, Cloudflare's code). AUTH concerns the credentials of the site's account: API
 # clients are told no more than that the upstream is broken.
 UPSTREAM_ERRORS = {
@@ -100,7 +100,7 @@ KINDS_WITH_DETAIL = (ErrorKind.INVALID, ErrorKind.TOO_LONG)
 
 def error_of(error: RequestError | UpstreamError | CallAborted) -> ApiError:
     if isinstance(error, RequestError):
-        number = CLOUDFLARE_CODES.get(error.code, CAPACITY if error.status == 503 else MALFORMED)
+        number = CLOUDFLARE_CODES.get(error.code, CAPACITY_CODE if error.status == 503 else MALFORMED_CODE)
         return ApiError(error.status, error.code, number, error.message, error.retry_after)
     if isinstance(error, CallAborted):
         if error.code == REVOKED:
@@ -124,7 +124,7 @@ def error_of(error: RequestError | UpstreamError | CallAborted) -> ApiError:
 def error_at(status: int, message: str, retry_after: float | None) -> ApiError:
     """Return the error for a failure at a URL of the API outside its views. `retry_after` in seconds."""
     code = OPENAI_CODES.get(status, "malformed")
-    return ApiError(status, code, CLOUDFLARE_CODES.get(code, MALFORMED), message, retry_after)
+    return ApiError(status, code, CLOUDFLARE_CODES.get(code, MALFORMED_CODE), message, retry_after)
 
 
 def error_headers(problem: ApiError) -> dict[str, str]:

@@ -57,7 +57,7 @@ def _are_labels(value: str) -> bool:
 
 # header: (its name in the body's `gateway` object, check of its value)
 GATEWAY_OPTIONS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    ai_gateway.ID: ("id", IDENTIFIER.fullmatch),
+    ai_gateway.GATEWAY_ID: ("id", IDENTIFIER.fullmatch),
     ai_gateway.SKIP_CACHE: ("skipCache", SWITCH_VALUES.__contains__),
     ai_gateway.CACHE_TTL: ("cacheTtl", _number(60, 2_592_000, 0)),
     ai_gateway.CACHE_KEY: ("cacheKey", KEY.fullmatch),
@@ -118,6 +118,6 @@ def _checked(header: str, name: str, value: str) -> str:
 def _refuse_without_gateway(options: Mapping[str, str], model: LlmModel) -> None:
     if model.local or model.host in (Provider.ENDPOINT, Provider.AI_SEARCH):
         raise BadRequest(_("“%(name)s”: this model doesn’t use an AI Gateway.") % {"name": "gateway"})
-    if not (ai_gateway.ID in options or settings.AI_GATEWAY_ID or model.host is Provider.GATEWAY):
+    if not (ai_gateway.GATEWAY_ID in options or settings.AI_GATEWAY_ID or model.host is Provider.GATEWAY):
         words = _("“%(name)s” is required: this site has no AI Gateway of its own.")
         raise BadRequest(words % {"name": "gateway.id"})

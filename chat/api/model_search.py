@@ -22,7 +22,7 @@ from .responses import api_view, json_response
 from .workers_ai import envelope, error_envelope
 
 MAX_PAGE_MODELS = 1_000
-SOURCE = "1"  # Cloudflare's number for its own models
+CLOUDFLARE_SOURCE = "1"  # Cloudflare's number for its own models
 SWITCH_OF_VALUE = {"true": True, "1": True, "false": False, "0": False}
 TEXT_GENERATION_TASK = {
     "id": "c329a1f9-323d-4e91-b2aa-582dd4188d34",
@@ -81,7 +81,7 @@ def _fits(request: HttpRequest, model: LlmModel) -> bool:
         wanted["search"] in f"{model.id} {model.name}".lower()
         and wanted["task"] in ("", TEXT_GENERATION_TASK["name"].lower(), TEXT_GENERATION_TASK["id"])
         and wanted["author"] in ("", author(model).lower())
-        and wanted["source"] in ("", SOURCE)
+        and wanted["source"] in ("", CLOUDFLARE_SOURCE)
         and not (model.beta and _switch(request, "hide_experimental"))
     )
 
@@ -125,7 +125,7 @@ def _record(model: LlmModel) -> Object:
     ]
     return {
         "id": str(uuid.uuid5(uuid.NAMESPACE_URL, model.id)),
-        "source": int(SOURCE),
+        "source": int(CLOUDFLARE_SOURCE),
         "name": model.id,
         "description": model.name,
         "task": TEXT_GENERATION_TASK,

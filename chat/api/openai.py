@@ -27,7 +27,7 @@ from .response_headers import call_headers
 from .responses import api_view, json_response, read_reply, stream_reply
 
 ERROR_TYPE_OF_STATUS = {403: "permission_error", 429: "rate_limit_error"}
-NOTHING: Mapping[str, object] = {}
+NO_FIELDS: Mapping[str, object] = {}
 UNKNOWN_TIME = 0  # `created` of every model
 
 
@@ -147,7 +147,9 @@ class OpenAIChunks:
     def error(self, problem: ApiError) -> bytes:
         return _frame(error_envelope(problem)[1])
 
-    def _chunk(self, delta: Object, reason: str | None = None, more: Mapping[str, object] = NOTHING) -> bytes:
+    def _chunk(
+        self, delta: Object, reason: str | None = None, more: Mapping[str, object] = NO_FIELDS
+    ) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
         return _frame(self._head | {"choices": [choice], **more})
 

@@ -9,11 +9,11 @@ from django.http.response import HttpResponseBase
 
 from .conversations import MAX_LIMIT
 from .openai import error_envelope
-from .openapi_schemas import TEXTS, UUID, Object, ref, schemas
+from .openapi_schemas import STRING_SCHEMA, UUID, Object, ref, schemas
 from .responses import api_view, json_response
 
-VERSION = "1"
-STREAM = "text/event-stream"
+API_VERSION = "1"
+STREAM_TYPE = "text/event-stream"
 
 
 @api_view(error_envelope, "GET", "HEAD")
@@ -27,7 +27,7 @@ def described() -> Object:
         "openapi": "3.1.0",
         "info": {
             "title": "Chat API",
-            "version": VERSION,
+            "version": API_VERSION,
             "description": "OpenAI's chat API and Workers AI's own, answered by the models of this site.",
         },
         "servers": [{"url": settings.SITE_URL}],
@@ -84,7 +84,7 @@ def _paths() -> Object:
                 "Failure",
                 _in_path("account"),
                 *(
-                    {"name": name, "in": "query", "schema": TEXTS}
+                    {"name": name, "in": "query", "schema": STRING_SCHEMA}
                     for name in ("search", "task", "author", "source")
                 ),
                 {"name": "hide_experimental", "in": "query", "schema": {"type": "boolean"}},
@@ -103,7 +103,7 @@ def _paths() -> Object:
                 "Schema",
                 "Failure",
                 _in_path("account"),
-                {"name": "model", "in": "query", "required": True, "schema": TEXTS},
+                {"name": "model", "in": "query", "required": True, "schema": STRING_SCHEMA},
             )
         },
         f"{account}/finetunes": {"get": _gets("Finetunes", "Failure", _in_path("account"))},
@@ -120,7 +120,7 @@ def _paths() -> Object:
 def _asks(body: str, whole: str, failure: str, *parameters: Object) -> Object:
     """Describe a call of a model: the response is JSON, or with `stream` frames that end with `[DONE]`."""
     right = _answers(ref(whole), "The reply")
-    right["content"][STREAM] = {}
+    right["content"][STREAM_TYPE] = {}
     return {
         "parameters": list(parameters),
         "requestBody": {"required": True, "content": {"application/json": {"schema": ref(body)}}},

@@ -17,9 +17,9 @@ from .request_body import (
 from .unsupported_fields import HINTS, NEUTRAL_VALUES
 
 Object = dict[str, Any]
-TEXTS, FLAG, NOTHING = {"type": "string"}, {"type": ["boolean", "null"]}, {"type": "null"}
+STRING_SCHEMA, FLAG_SCHEMA, NULL_SCHEMA = {"type": "string"}, {"type": ["boolean", "null"]}, {"type": "null"}
 TEXT_SCHEMA = {"type": "string", "pattern": "^[^\\u0000]*$"}
-PASSED = {"type": ["object", "null"]}
+OBJECT_SCHEMA = {"type": ["object", "null"]}
 IGNORED_SCHEMA = {"description": "Taken, and without an effect on the reply."}
 UUID = {"type": "string", "format": "uuid"}
 JSON_TYPE_OF_PARAMETER = {NUMBER: "number", WHOLE: "integer"}
@@ -28,7 +28,10 @@ JSON_TYPE_OF_PARAMETER = {NUMBER: "number", WHOLE: "integer"}
 def _image() -> Object:
     """Return the schema of the classic field, which becomes a part of the last question."""
     bytes_of_file = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 255}}
-    return {"anyOf": [NOTHING, TEXT_SCHEMA, bytes_of_file], "description": "For models that see pictures."}
+    return {
+        "anyOf": [NULL_SCHEMA, TEXT_SCHEMA, bytes_of_file],
+        "description": "For models that see pictures.",
+    }
 
 
 def run_schemas() -> tuple[Object, Object]:
@@ -70,27 +73,27 @@ def _requests() -> Object:
     message = struct(
         "role",
         role={"enum": list(REQUEST_ROLES)},
-        content={"anyOf": [TEXT_SCHEMA, list_of({"anyOf": [part, picture, document]}), NOTHING]},
-        tool_calls={"anyOf": [list_of({"type": "object"}, MAX_TOOLS), NOTHING]},
-        tool_call_id={"anyOf": [TEXT_SCHEMA, NOTHING]},
+        content={"anyOf": [TEXT_SCHEMA, list_of({"anyOf": [part, picture, document]}), NULL_SCHEMA]},
+        tool_calls={"anyOf": [list_of({"type": "object"}, MAX_TOOLS), NULL_SCHEMA]},
+        tool_call_id={"anyOf": [TEXT_SCHEMA, NULL_SCHEMA]},
         name={
-            "anyOf": [TEXT_SCHEMA, NOTHING],
+            "anyOf": [TEXT_SCHEMA, NULL_SCHEMA],
             "description": "Of a tool; of other roles it is not passed on.",
         },
         reasoning_content={
-            "anyOf": [TEXT_SCHEMA, NOTHING],
+            "anyOf": [TEXT_SCHEMA, NULL_SCHEMA],
             "description": "Of the assistant: passed on to models of Workers AI that reason, else left out.",
         },
     )
-    run = struct("", messages=messages, prompt=TEXT_SCHEMA, raw=FLAG, **options | {"image": _image()}) | {
-        "oneOf": [{"required": ["prompt"]}, {"required": ["messages"]}]
-    }
+    run = struct(
+        "", messages=messages, prompt=TEXT_SCHEMA, raw=FLAG_SCHEMA, **options | {"image": _image()}
+    ) | {"oneOf": [{"required": ["prompt"]}, {"required": ["messages"]}]}
     run.pop("required")
     return {
         "Message": message,
-        "Chat": struct("model messages", model=TEXTS, messages=messages, **options),
+        "Chat": struct("model messages", model=STRING_SCHEMA, messages=messages, **options),
         "Run": run,
-        "NamedRun": struct("model input", model=TEXTS, input=ref("Run")),
+        "NamedRun": struct("model input", model=STRING_SCHEMA, input=ref("Run")),
     }
 
 
@@ -107,38 +110,38 @@ def _options() -> Object:
         }
         for each in API_NUMBERS.values()
     } | {
-        "stream": FLAG,
-        "stream_options": {"type": ["object", "null"], "properties": {"include_usage": FLAG}},
+        "stream": FLAG_SCHEMA,
+        "stream_options": {"type": ["object", "null"], "properties": {"include_usage": FLAG_SCHEMA}},
         "max_tokens": most,
         "max_completion_tokens": most,
         "n": {"enum": [1, None]},
         "stop": stops,
-        "response_format": PASSED
+        "response_format": OBJECT_SCHEMA
         | {
             "required": ["type"],
-            "properties": {"type": {"enum": list(RESPONSE_FORMAT_TYPES)}, "json_schema": PASSED},
+            "properties": {"type": {"enum": list(RESPONSE_FORMAT_TYPES)}, "json_schema": OBJECT_SCHEMA},
             "description": "`json_schema` goes with the type of that name.",
         },
         "options": {
             "type": ["object", "null"],
-            "properties": {REJECT_IF_BUSY: FLAG},
+            "properties": {REJECT_IF_BUSY: FLAG_SCHEMA},
             "additionalProperties": False,
             "description": "Of Workers AI: a busy model answers 429 at once, instead of queueing the call.",
         },
-        "reasoning_effort": {"anyOf": [TEXT_SCHEMA, NOTHING]},
-        "chat_template_kwargs": PASSED,
-        "logit_bias": PASSED,
+        "reasoning_effort": {"anyOf": [TEXT_SCHEMA, NULL_SCHEMA]},
+        "chat_template_kwargs": OBJECT_SCHEMA,
+        "logit_bias": OBJECT_SCHEMA,
         "tools": {"type": ["array", "null"], "items": {"type": "object"}, "maxItems": MAX_TOOLS},
         "tool_choice": {
             "anyOf": [{"enum": [*TOOL_CHOICES, None]}, {"type": "object"}],
             "description": "All but `none` and `auto` need `tools`.",
         },
-        "parallel_tool_calls": FLAG,
-        "lora": {"anyOf": [TEXT_SCHEMA, NOTHING]},
-        "gateway": PASSED
+        "parallel_tool_calls": FLAG_SCHEMA,
+        "lora": {"anyOf": [TEXT_SCHEMA, NULL_SCHEMA]},
+        "gateway": OBJECT_SCHEMA
         | {
             "description": "For keys that may set the AI Gateway; the headers `cf-aig-*` say the same.",
-            "properties": {name: {} for name in HEADER_OF_OPTION} | {"retries": PASSED},
+            "properties": {name: {} for name in HEADER_OF_OPTION} | {"retries": OBJECT_SCHEMA},
         },
     }
     return (
@@ -158,10 +161,12 @@ def _replies() -> Object:
         "role content",
         role={"const": "assistant"},
         content={"type": ["string", "null"]},
-        reasoning_content=TEXTS,
+        reasoning_content=STRING_SCHEMA,
         tool_calls=list_of({"type": "object"}),
     )
-    choice = struct("index message finish_reason", index={"const": 0}, message=message, finish_reason=TEXTS)
+    choice = struct(
+        "index message finish_reason", index={"const": 0}, message=message, finish_reason=STRING_SCHEMA
+    )
     count = {"type": "integer", "minimum": 0}
     usage = struct(
         "prompt_tokens completion_tokens total_tokens neurons",
@@ -171,16 +176,16 @@ def _replies() -> Object:
         neurons={"type": "number"},
     )
     usage |= {"type": ["object", "null"], "description": "Null if the model server did not report it."}
-    model = struct("id object owned_by", id=TEXTS, object={"const": "model"}, owned_by=TEXTS)
-    error = struct("message code", message=TEXTS, code=TEXTS)
+    model = struct("id object owned_by", id=STRING_SCHEMA, object={"const": "model"}, owned_by=STRING_SCHEMA)
+    error = struct("message code", message=STRING_SCHEMA, code=STRING_SCHEMA)
     return {
         "Usage": usage,
         "Completion": struct(
             "id object created model choices usage",
-            id=TEXTS,
+            id=STRING_SCHEMA,
             object={"const": "chat.completion"},
             created=count,
-            model=TEXTS,
+            model=STRING_SCHEMA,
             choices=list_of(choice),
             usage=ref("Usage"),
         ),
@@ -195,14 +200,18 @@ def _replies() -> Object:
         ),
         "Conversation": struct("format version id title messages", messages=list_of({"type": "object"})),
         "Result": _envelope(_result()),
-        "Verified": _envelope(struct("id status", id=TEXTS, status={"const": "active"}, expires_on=TEXTS)),
+        "Verified": _envelope(
+            struct("id status", id=STRING_SCHEMA, status={"const": "active"}, expires_on=STRING_SCHEMA)
+        ),
         "Schema": _envelope(struct("input output", input={"type": "object"}, output={"type": "object"})),
-        "Finetunes": _envelope(list_of(struct("id model name", id=TEXTS, model=TEXTS, name=TEXTS))),
-        "Search": _envelope(list_of(struct("id name task properties", name=TEXTS))),
+        "Finetunes": _envelope(
+            list_of(struct("id model name", id=STRING_SCHEMA, model=STRING_SCHEMA, name=STRING_SCHEMA))
+        ),
+        "Search": _envelope(list_of(struct("id name task properties", name=STRING_SCHEMA))),
         "Failure": struct(
             "success errors",
             success={"const": False},
-            errors=list_of(struct("code message", code={"type": "integer"}, message=TEXTS)),
+            errors=list_of(struct("code message", code={"type": "integer"}, message=STRING_SCHEMA)),
         ),
     }
 
@@ -212,9 +221,9 @@ def _result() -> Object:
     return struct(
         "response usage choices",
         choices=list_of({"type": "object"}),
-        reasoning_content=TEXTS,
+        reasoning_content=STRING_SCHEMA,
         tool_calls=list_of({"type": "object"}),
-        finish_reason=TEXTS,
+        finish_reason=STRING_SCHEMA,
         usage=ref("Usage"),
     )
 

@@ -4,10 +4,18 @@ from chat.engine.generation.api_calls import ActiveCall
 
 REQUEST_ID_HEADER = "X-Request-Id"
 REQUESTED_MODEL = "X-Requested-Model"
-LOG_ID, CACHE_STATUS, STEP = "cf-aig-log-id", "cf-aig-cache-status", "cf-aig-step"
+LOG_ID_HEADER, CACHE_STATUS_HEADER, STEP_HEADER = "cf-aig-log-id", "cf-aig-cache-status", "cf-aig-step"
 SERVED_BY = "cf-aig-model"  # the model that a route or a fallback of the gateway chose
-NEURONS = "cf-ai-neurons"
-CALL_HEADERS = (REQUEST_ID_HEADER, REQUESTED_MODEL, LOG_ID, CACHE_STATUS, STEP, SERVED_BY, NEURONS)
+NEURONS_HEADER = "cf-ai-neurons"
+CALL_HEADERS = (
+    REQUEST_ID_HEADER,
+    REQUESTED_MODEL,
+    LOG_ID_HEADER,
+    CACHE_STATUS_HEADER,
+    STEP_HEADER,
+    SERVED_BY,
+    NEURONS_HEADER,
+)
 
 
 def call_headers(active_call: ActiveCall) -> dict[str, str]:
@@ -19,9 +27,9 @@ def call_headers(active_call: ActiveCall) -> dict[str, str]:
     known = {
         REQUEST_ID_HEADER: str(active_call.call.pk),
         REQUESTED_MODEL: active_call.requested,
-        LOG_ID: log_ref.log_id,
-        CACHE_STATUS: log_ref.cache_status,
+        LOG_ID_HEADER: log_ref.log_id,
+        CACHE_STATUS_HEADER: log_ref.cache_status,
         SERVED_BY: log_ref.served_by,
-        STEP: "" if log_ref.step is None else str(log_ref.step),
+        STEP_HEADER: "" if log_ref.step is None else str(log_ref.step),
     }
     return {name: value for name, value in known.items() if value}

@@ -22,7 +22,7 @@ from .errors import ApiError
 from .field_checks import Object
 from .openai import completion, usage_of
 from .request_body import CompletionParams
-from .response_headers import NEURONS, call_headers
+from .response_headers import NEURONS_HEADER, call_headers
 from .responses import api_view, json_response, read_reply, stream_reply
 
 STATUS_OF_CODE = {5007: 400, 2016: 424}  # HTTP status by Cloudflare's code, where it differs from OpenAI's
@@ -60,7 +60,7 @@ async def _run(request: HttpRequest, read: BodyReader) -> HttpResponseBase:
         envelope(_result(params, active_call, text, reasoning)), headers=call_headers(active_call)
     )
     if usage := active_call.usage:
-        response[NEURONS] = f"{usage.neurons:.2f}"
+        response[NEURONS_HEADER] = f"{usage.neurons:.2f}"
     return response
 
 

@@ -14,7 +14,7 @@ from chat.models.tag import fold
 
 MAX_TAGS_PER_USER = 200
 MAX_TAGS_PER_CONVERSATION = 10
-COMMON = 500  # conversations with a tag
+COMMON_TAG_CONVERSATIONS = 500  # conversations with a tag
 
 Tagged = Conversation.tags.through
 
@@ -67,7 +67,7 @@ def having(rows: ConversationQuerySet, user: Any, name: str) -> ConversationQuer
     if tag is None:
         return rows.none()
     tagged = Tagged.objects.filter(tag=tag)
-    if len(tagged.values_list("pk")[:COMMON]) < COMMON:
+    if len(tagged.values_list("pk")[:COMMON_TAG_CONVERSATIONS]) < COMMON_TAG_CONVERSATIONS:
         return rows.filter(pk__in=tagged.values("conversation"))
     return rows.filter(Exists(tagged.filter(conversation=OuterRef("pk"))))
 

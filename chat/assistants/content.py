@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
 from chat.models import AssistantVersion
-from chat.models.assistant import LONGEST_PICTURE
+from chat.models.assistant import MAX_PICTURE_CHARS
 from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 
 from .documents import ids_of
@@ -67,7 +67,7 @@ def check_picture(text: str) -> str:
 
 def is_emoji(text: str) -> bool:
     """Return True for one emoji: a symbol, or a sequence such as a flag, a skin tone or a family."""
-    if not 0 < len(text) <= LONGEST_PICTURE or unicodedata.category(text[0]) != "So":
+    if not 0 < len(text) <= MAX_PICTURE_CHARS or unicodedata.category(text[0]) != "So":
         return False
     if any(unicodedata.category(character) not in PARTS_OF_EMOJI for character in text):
         return False

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from chat.exceptions import RequestError
 
 from .confinement import Expired, Limits, run_confined
-from .picture_process import LONGEST_SIDE, SIDE
+from .picture_process import MAX_LONG_SIDE_PIXELS, SIDE_PIXELS
 from .problems import BrokenPicture, NotAPicture, TookTooLong, TooManyPixels
 
 PICTURE_PROGRAM = Path(__file__).with_name("picture_process.py")
@@ -55,9 +55,9 @@ def _read(output: bytes) -> Picture:
             case {"media_type": str(media_type), "width": int(width), "height": int(height)} if (
                 media_type in SIGNATURES
                 and content.startswith(SIGNATURES[media_type])
-                and 0 < width <= LONGEST_SIDE
-                and 0 < height <= LONGEST_SIDE
-                and width * height <= SIDE * SIDE
+                and 0 < width <= MAX_LONG_SIDE_PIXELS
+                and 0 < height <= MAX_LONG_SIDE_PIXELS
+                and width * height <= SIDE_PIXELS * SIDE_PIXELS
             ):
                 return Picture(content, media_type, width, height)
     except (ValueError, RecursionError):  # killed by a limit

@@ -21,7 +21,7 @@ from typing import Any, Literal
 Form = Literal["docx", "xlsx", "pptx", "doc", "xls", "ppt"]
 MAX_UNPACKED_BYTES = 300_000_000  # of all parts of an Office file together
 MAX_PARTS = 20_000
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 OOXML_FOLDERS: dict[str, Form] = {"word/": "docx", "xl/": "xlsx", "ppt/": "pptx"}
 # The names of streams in the older, OLE container, in lower case.
 OLE_STREAMS: dict[str, Form] = {"worddocument": "doc", "workbook": "xls", "powerpoint document": "ppt"}
@@ -96,7 +96,7 @@ def pdf_page(document: Any, number: int) -> str:
 
 def office_form(content: bytes) -> Form:
     """Return "docx", "xlsx", "pptx", "doc", "xls" or "ppt", by what the container holds."""
-    if content.startswith(OLE):
+    if content.startswith(OLE_SIGNATURE):
         names = content.lower()
         if ENCRYPTED_STREAM.encode("utf-16-le") in names:
             raise Problem("encrypted")

@@ -10,7 +10,7 @@ TYPE_HEAD_BYTES = 4_096  # what `guess` needs to see of a file
 MAX_PDF_OFFSET = 1_024  # of its signature, as other readers allow
 SPACE = codecs.BOM_UTF8 + b" \t\r\n"
 
-PDF, ZIP, OLE = b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+PDF_SIGNATURE, ZIP_SIGNATURE, OLE_SIGNATURE = b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # What looks like text and is not: RTF, PostScript.
 MARKED_TEXT = (b"{\\rtf", b"%!PS")
 HTML = re.compile(
@@ -89,11 +89,13 @@ def guess(name: str, head: bytes) -> str | None:
     """
     kind = BY_EXTENSION.get(name.rpartition(".")[2].lower())
     named = kind.media_type if kind else ""
-    if head.startswith(ZIP):
+    if head.startswith(ZIP_SIGNATURE):
         return named if named in IN_ZIP else None
-    if head.startswith(OLE):
+    if head.startswith(OLE_SIGNATURE):
         return named if named in IN_OLE else None
-    if head.lstrip(SPACE).startswith(PDF) or (named == PDF_TYPE and PDF in head[: MAX_PDF_OFFSET + len(PDF)]):
+    if head.lstrip(SPACE).startswith(PDF_SIGNATURE) or (
+        named == PDF_TYPE and PDF_SIGNATURE in head[: MAX_PDF_OFFSET + len(PDF_SIGNATURE)]
+    ):
         return PDF_TYPE
     if not head or head.startswith(MARKED_TEXT) or not is_text(head):
         return None
@@ -106,9 +108,9 @@ def is_savable(name: str, head: bytes) -> bool:
     """Return True for a document of another type, which its own program can save as PDF; by its beginning."""
     if head.startswith(MARKED_TEXT):
         return True
-    if head.startswith(ZIP) and head[ZIP_HEADER_BYTES:].startswith(FIRST_IN_DOCUMENTS):
+    if head.startswith(ZIP_SIGNATURE) and head[ZIP_HEADER_BYTES:].startswith(FIRST_IN_DOCUMENTS):
         return True
-    return head.startswith((ZIP, OLE)) and name.rpartition(".")[2].lower() in SAVABLE
+    return head.startswith((ZIP_SIGNATURE, OLE_SIGNATURE)) and name.rpartition(".")[2].lower() in SAVABLE
 
 
 def is_text(head: bytes) -> bool:

@@ -1,7 +1,6 @@
 """The stored files of attachments, in the storage `attachments`: on this machine or in a bucket.
 
-A request reads and writes them in `POOL`, because a bucket can take long to answer: neither pages nor the
-database may wait for it.
+A request reads and writes them in `STORAGE_POOL`, because a bucket can be slow, and pages must not wait for it.
 """
 
 import hashlib
@@ -24,7 +23,7 @@ from .problems import StorageUnavailable
 SHA256 = re.compile("[0-9a-f]{64}")
 PARTIAL = ".partial-"  # begins the name of a file that is being written
 STORAGE_RETRY_SECONDS = 10
-POOL = FairExecutor("storage")
+STORAGE_POOL = FairExecutor("storage")
 
 logger = logging.getLogger(__name__)
 

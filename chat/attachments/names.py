@@ -5,7 +5,7 @@ import unicodedata
 from chat.models.attachment import EXTENSIONS, MAX_FILE_NAME_CHARS
 
 UNSAFE_CATEGORIES = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # control, direction, surrogates, line breaks
-LONGEST_EXTENSION = 8  # such as "markdown"
+MAX_EXTENSION_CHARS = 8  # such as "markdown"
 
 
 def clean(name: str, media_type: str) -> str:
@@ -34,6 +34,6 @@ def _parts(name: str) -> tuple[str, str]:
     shown = "".join(c for c in last if unicodedata.category(c) not in UNSAFE_CATEGORIES)
     whole = " ".join(shown.split())
     stem, dot, extension = whole.rpartition(".")
-    if not dot or not stem or len(extension) > LONGEST_EXTENSION or not extension.isalnum():
+    if not dot or not stem or len(extension) > MAX_EXTENSION_CHARS or not extension.isalnum():
         return whole, ""
     return stem, extension

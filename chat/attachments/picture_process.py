@@ -14,13 +14,13 @@ import sys
 from typing import Any, BinaryIO
 
 MAX_PIXELS = 50_000_000
-SIDE = 2_048  # pixels: the longest side, and that of the square that no picture has more pixels than
+SIDE_PIXELS = 2_048  # pixels: the longest side, and that of the square that no picture has more pixels than
 # Of a picture that is more than twice as long as wide, such as the screenshot of a whole page: with 2,048
 # pixels on its long side, its words could not be read.
-NARROW_SIDE, LONGEST_SIDE = 1_024, 8_192
+NARROW_SIDE_PIXELS, MAX_LONG_SIDE_PIXELS = 1_024, 8_192
 MAX_STORED_BYTES = 4_000_000  # a PNG beyond it becomes a JPEG
-PALETTE = 256
-QUALITY = 88
+PALETTE_COLORS = 256
+JPEG_QUALITY = 88
 PICTURE_FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 HEIF_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1", b"avif", b"avis")
 ORIENTATION = 0x0112  # the tag in Exif
@@ -45,7 +45,8 @@ def convert(source: BinaryIO, side: int = 0) -> tuple[dict[str, Any], bytes]:
         raise Problem("type") from None
     if picture.width * picture.height > MAX_PIXELS:
         raise Problem("pixels")
-    picture.draft(None, (SIDE, SIDE))  # a large JPEG is decoded at a half, a quarter or an eighth
+    # A large JPEG is decoded at a half, a quarter or an eighth.
+    picture.draft(None, (SIDE_PIXELS, SIDE_PIXELS))
     whole = upright(srgb(smaller(colours(picture))))
     return encode(square(whole, side) if side else whole)
 
@@ -83,14 +84,16 @@ def smaller(picture: Any) -> Any:
 
 
 def stored_size(width: int, height: int) -> tuple[int, int]:
-    """Return the size in pixels: its long side is `SIDE`, or its short one `NARROW_SIDE` if that is more.
+    """Return the size: its long side is `SIDE_PIXELS`, or its short one `NARROW_SIDE_PIXELS` if that is more.
 
-    It is never larger than the picture, has at most `SIDE` × `SIDE` pixels, and is no longer than
-    `LONGEST_SIDE`.
+    It is never larger than the picture, has at most `SIDE_PIXELS` × `SIDE_PIXELS` pixels, and is no longer
+    than `MAX_LONG_SIDE_PIXELS`.
     """
     short, long = sorted((width, height))
-    narrow = min(NARROW_SIDE / short, SIDE / (width * height) ** 0.5, LONGEST_SIDE / long)
-    scale = max(SIDE / long, narrow) + 1e-9  # so that 2047.9999 is 2048
+    narrow = min(
+        NARROW_SIDE_PIXELS / short, SIDE_PIXELS / (width * height) ** 0.5, MAX_LONG_SIDE_PIXELS / long
+    )
+    scale = max(SIDE_PIXELS / long, narrow) + 1e-9  # so that 2047.9999 is 2048
     if scale >= 1:
         return width, height
     return max(1, int(width * scale)), max(1, int(height * scale))
@@ -153,8 +156,8 @@ def encode(picture: Any) -> tuple[dict[str, Any], bytes]:
         if len(png) <= MAX_STORED_BYTES:
             return {"media_type": "image/png", **size}, png
         picture = on_white(picture)
-    jpeg = written(picture, "JPEG", quality=QUALITY, progressive=True)
-    if picture.getcolors(PALETTE) is not None:
+    jpeg = written(picture, "JPEG", quality=JPEG_QUALITY, progressive=True)
+    if picture.getcolors(PALETTE_COLORS) is not None:
         png = written(picture, "PNG", optimize=True)
         if len(png) < len(jpeg):
             return {"media_type": "image/png", **size}, png

@@ -18,7 +18,7 @@ T = TypeVar("T")
 # Child processes of this server process in each lane; each person has at most one in each.
 QUICK_CHILDREN, SLOW_CHILDREN = 2, 1
 # An ordinary file takes a tenth to one second. The wall time is for a machine with too much to do.
-QUICK = QuickAttempt(cpu_seconds=3, wall_seconds=12)
+QUICK_ATTEMPT = QuickAttempt(cpu_seconds=3, wall_seconds=12)
 
 
 class Readers:
@@ -36,7 +36,7 @@ class Readers:
 
         def quickly() -> None:
             try:
-                with attempt(QUICK):
+                with attempt(QUICK_ATTEMPT):
                     _settle(outcome, lambda: function(*args, **kwargs))
             except TooSlow:
                 self._slow.submit(person, slowly)

@@ -27,13 +27,13 @@ from django.utils.translation import gettext as _
 from .problems import StorageUnavailable
 
 UPLOAD_RETRY_SECONDS = 60
-FORM_BYTES = 65_536  # allowance for the multipart form around a file
+ATTACHMENT_FORM_BYTES = 65_536  # allowance for the multipart form around a file
 MAX_TEXT_BYTES = 1_048_576  # of such a form without its files
 MAX_ATTACHMENTS = 8
-LONGEST_RAW_NAME = 1_000
+MAX_RAW_NAME_CHARS = 1_000
 FORM_TYPE = b"multipart/form-data"
 UPLOAD_PATH = b"/attachments/"
-FILE, IMAGE = "file", "image_file"  # the fields of forms that bring files
+FILE_INPUT, IMAGE_INPUT = "file", "image_file"  # the fields of forms that bring files
 ASSISTANTS_PATH = "/settings/assistants/"
 # The forms of pages without scripts that bring files: a question, an assistant.
 FORM_PATHS = re.compile(rb"/c/|/c/[0-9a-f-]{36}/messages/|/settings/assistants/(?:[0-9a-f-]{36}/)?")
@@ -54,7 +54,7 @@ def body_limit(method: bytes, uri: bytes, content_type: bytes) -> int:
         return 0
     path = uri.partition(b"?")[0]
     if path == UPLOAD_PATH:
-        return int(settings.ATTACHMENT_MAX_BYTES) + FORM_BYTES
+        return int(settings.ATTACHMENT_MAX_BYTES) + ATTACHMENT_FORM_BYTES
     if FORM_PATHS.fullmatch(path):
         return int(settings.ATTACHMENT_MAX_BYTES) + MAX_TEXT_BYTES
     return 0
@@ -68,7 +68,7 @@ def is_form_with_files(method: str, path: str, content_type: str) -> bool:
 
 def file_fields(path: str) -> dict[str, int]:
     """Return the fields of such a form that bring files, each with the number of files that it may bring."""
-    return {FILE: MAX_ATTACHMENTS, **({IMAGE: 1} if path.startswith(ASSISTANTS_PATH) else {})}
+    return {FILE_INPUT: MAX_ATTACHMENTS, **({IMAGE_INPUT: 1} if path.startswith(ASSISTANTS_PATH) else {})}
 
 
 def session_of(cookies: Sequence[bytes]) -> str:
@@ -141,7 +141,7 @@ class AttachmentUploadHandler(FileUploadHandler):
             raise TooManyFilesSent(f"no file is expected in {field_name!r}")
         if len(self.of(field_name)) >= self.most[field_name]:
             raise TooManyFilesSent("there are too many files")
-        name = file_name[:LONGEST_RAW_NAME]
+        name = file_name[:MAX_RAW_NAME_CHARS]
         self.files.append(ReceivedFile(field_name, name, temporary_file(), 0))
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:

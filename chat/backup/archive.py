@@ -12,13 +12,13 @@ from typing import IO, Any, Self
 
 from chat.attachments.files import SHA256
 
-FORMAT = 1
+BACKUP_FORMAT = 1
 MANIFEST_FILE = "manifest.json"
 SECRET_KEY_FILE = "secret-key"  # noqa: S105 - the name of a file
 MEDIA = "media/"
 ATTACHMENTS_FOLDER = "attachments/"
 BACKUP_PIECE_BYTES = 1_048_576
-LONGEST_MANIFEST_BYTES = 64 * 1_048_576
+MAX_MANIFEST_BYTES = 64 * 1_048_576
 COMPRESSION_LEVEL = 1  # reduces to a third of the size, in a tenth of the default level's time
 
 # Raised by zipfile for damaged data; a RuntimeError for a member that claims to be encrypted, as does
@@ -46,7 +46,7 @@ class Manifest:
     rows: dict[str, int] = field(default_factory=dict)
     migrations: list[tuple[str, str]] = field(default_factory=list)
     members: dict[str, dict[str, Any]] = field(default_factory=dict)
-    format: int = FORMAT
+    format: int = BACKUP_FORMAT
 
 
 def damaged_files(manifest: Manifest) -> list[str]:
@@ -119,10 +119,10 @@ class Archive:
         self._zip.close()
 
     def _read_manifest(self) -> Manifest:
-        if self._zip.getinfo(MANIFEST_FILE).file_size > LONGEST_MANIFEST_BYTES:
+        if self._zip.getinfo(MANIFEST_FILE).file_size > MAX_MANIFEST_BYTES:
             raise ValueError("too long")
         fields = json.loads(self._zip.read(MANIFEST_FILE))
-        if fields["format"] != FORMAT:
+        if fields["format"] != BACKUP_FORMAT:
             raise ValueError("another format")
         manifest = Manifest(**fields)
         manifest.migrations = [(app, name) for app, name in manifest.migrations]

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 START_SECONDS = 2.0  # for the check at a start; enough for about a gigabyte
-STEPS = 10_000  # instructions of SQLite's virtual machine between two looks at the clock
+PROGRESS_INSTRUCTIONS = 10_000  # instructions of SQLite's virtual machine between two looks at the clock
 DAMAGE_ADVICE = (
     "Stop every server, keep a copy of the file, and restore the last backup: "
     "`manage.py restore <backup> --force`. The README says more under “Backup, upgrade and going back”."
@@ -39,7 +39,7 @@ def _look(connection: sqlite3.Connection, seconds: float, thorough: bool) -> str
     connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
     if seconds:
         deadline = time.monotonic() + seconds
-        connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
+        connection.set_progress_handler(lambda: time.monotonic() > deadline, PROGRESS_INSTRUCTIONS)
     try:
         found = connection.execute(f"PRAGMA {'integrity' if thorough else 'quick'}_check(1)").fetchone()[0]
     except sqlite3.OperationalError as error:

@@ -23,11 +23,11 @@ from .ranking import Corpus
 
 MAX_PASSAGES = 40  # of one prompt: more would cost a lot and seldom help
 MAX_RANKED_QUESTIONS = 3  # the latest ones of a branch: each takes time
-FUSED = 200  # passages of each order that count when two orders become one
+FUSED_PASSAGES = 200  # passages of each order that count when two orders become one
 # With the usual 60, the best passage by meaning alone came after all those in both orders, and was not sent.
 FIRST_RANKS = 10
-RANKERS = FairExecutor("ranking", 2)
-MAX_WAITING = 8  # prompts of one person
+RANKING_POOL = FairExecutor("ranking", 2)
+MAX_WAITING_RANKINGS = 8  # prompts of one person
 RANKING_RETRY_SECONDS = 5
 
 
@@ -69,10 +69,10 @@ def submit(person: int, wanted: Wanted, question: QuestionVector | None = None) 
 
     Raises ServiceOverloaded.
     """
-    if RANKERS.waiting(person) >= MAX_WAITING:
+    if RANKING_POOL.waiting(person) >= MAX_WAITING_RANKINGS:
         words = _("You ask too much about long documents at once. Wait until this is answered.")
         raise ServiceOverloaded(words, retry_after=RANKING_RETRY_SECONDS)
-    return RANKERS.submit(person, rank, wanted, question)
+    return RANKING_POOL.submit(person, rank, wanted, question)
 
 
 def rank(wanted: Wanted, question: QuestionVector | None = None) -> Ranked:
@@ -95,7 +95,7 @@ def _order(texts: Sequence[str], questions: Sequence[str], similar: Sequence[flo
     if similar is None:
         return by_words or list(range(0, len(texts), max(1, -(-len(texts) // MAX_PASSAGES))))
     by_meaning = sorted(range(len(similar)), key=lambda place: (-similar[place], place))
-    return _fused(by_words[:FUSED], by_meaning[:FUSED])
+    return _fused(by_words[:FUSED_PASSAGES], by_meaning[:FUSED_PASSAGES])
 
 
 def _fused(*orders: Sequence[int]) -> list[int]:

@@ -15,9 +15,8 @@ Rows: TypeAlias = "QuerySet[DocumentPage]"  # the pages of one document
 # On one page of the site. A longer page of a document is shown in parts.
 SHOWN_PAGES = 50
 PAGE_CHARS = 100_000
-MAX_BREAK_SEARCH_CHARS = (
-    1_000  # a part ends at a break so close before its limit, rather than in the middle of a word
-)
+# A part ends at a break so close before its limit, rather than in the middle of a word.
+MAX_BREAK_SEARCH_CHARS = 1_000
 CUTS = ("\n", " ")  # best first
 
 

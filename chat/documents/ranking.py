@@ -10,7 +10,7 @@ MAX_RANKED_TERMS = 24  # words of a question; the rarest of more count
 # Counting 64 words in 6,000,000 characters takes a third of a second, all words of a long question minutes.
 COUNTED_WORDS = 32
 FOLDED_CHARS = 3_000  # of a passage: a character can stand for eighteen
-SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # BM25's k1 and b, the usual values
+BM25_SATURATION, BM25_LENGTH_WEIGHT = 1.2, 0.75  # BM25's k1 and b, the usual values
 # Of longer words the end is left out, and all words count that begin with the rest: "contracts" finds
 # "contract" and "contractual", in many languages and without knowing which one it is.
 STEM_FROM_CHARS = 6
@@ -36,8 +36,10 @@ class Corpus:
             rarity = math.log(1 + (len(counts) - having + 0.5) / (having + 0.5))
             for place, count in enumerate(counts):
                 if count:
-                    length = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * self._lengths[place] / self._usual
-                    found[place] += rarity * count * (SATURATION + 1) / (count + SATURATION * length)
+                    length = 1 - BM25_LENGTH_WEIGHT + BM25_LENGTH_WEIGHT * self._lengths[place] / self._usual
+                    found[place] += (
+                        rarity * count * (BM25_SATURATION + 1) / (count + BM25_SATURATION * length)
+                    )
         return found
 
 

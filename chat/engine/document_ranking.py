@@ -29,7 +29,7 @@ QUESTION_CHARS = 1_000  # at the beginning and at the end of a question
 LONG_TOKENS = 8_000  # of documents that get embeddings at the upload; others do when a prompt needs them
 MAX_WAITING_DOCUMENTS = 100  # that wait; others get theirs when a prompt needs them
 MAX_BATCHES_A_DAY = 600  # of one person, in this process: about 8,000,000 tokens
-ATTEMPTS = 3
+EMBEDDING_ATTEMPTS = 3
 EMBEDDING_RETRY_SECONDS = 10.0
 FAILURE_PAUSE_SECONDS = 60.0  # after a failure that may pass
 REFUSED_SECONDS = 3_600.0  # after one that will not, such as an unknown model
@@ -127,11 +127,11 @@ class DocumentRanking:
 
     async def _embed(self, batch: Batch) -> bool:
         """Embed and store a batch. Return False if the rest of the document has to wait."""
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, EMBEDDING_ATTEMPTS + 1):
             try:
                 found = await self._client.embed(self._model, batch.texts)
             except UpstreamError as error:
-                if error.permanent or attempt == ATTEMPTS:
+                if error.permanent or attempt == EMBEDDING_ATTEMPTS:
                     self._pause(error)
                     return False
                 await asyncio.sleep(EMBEDDING_RETRY_SECONDS * attempt)

@@ -22,7 +22,7 @@ from chat.upstream.routing.router import Router
 DEADLINE_SECONDS = 30.0
 MAX_REQUESTS = 8  # for titles, at the same time
 MAX_TASKS = 100  # running and waiting for a request; further conversations keep their first line
-UNUSABLE = "unusable"  # the error code of a response that is not a title
+UNUSABLE_TITLE_CODE = "unusable"  # the error code of a response that is not a title
 TITLED_AFTER = (Run.Status.COMPLETE, Run.Status.TRUNCATED)
 
 logger = logging.getLogger(__name__)
@@ -124,8 +124,8 @@ class _Attempt:
 def _parse_answer(answer: str, finish_reason: str) -> tuple[str, RunOutcome]:
     """Return the title in a model's response, and the outcome. A response that was cut off gives no title."""
     if finish_reason == "length":
-        return "", RunOutcome(TitleRequest.Status.TRUNCATED, "length", code=UNUSABLE)
+        return "", RunOutcome(TitleRequest.Status.TRUNCATED, "length", code=UNUSABLE_TITLE_CODE)
     title = clean_title(answer)
     return title, RunOutcome(
-        TitleRequest.Status.COMPLETE, finish_reason or "stop", code="" if title else UNUSABLE
+        TitleRequest.Status.COMPLETE, finish_reason or "stop", code="" if title else UNUSABLE_TITLE_CODE
     )

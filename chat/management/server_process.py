@@ -16,7 +16,7 @@ from django.db import connections
 
 from chat.management import memory, metrics_server
 from chatsite.server.deferred_reactor import restore
-from chatsite.server.supervisor import BACKLOG
+from chatsite.server.supervisor import BACKLOG_CONNECTIONS
 
 if TYPE_CHECKING:
     from chat.attachments.extraction import Extracted, NeedsConversion
@@ -32,7 +32,8 @@ LISTEN_ADVICE = {
     errno.EACCES: "Ports below 1024 need rights of the system: set PORT to a higher one.",
 }
 Say = Callable[[str], None]  # writes one line to the operator
-GARBAGE = (20_000, 20, 50)  # thresholds of the garbage collector; Python's defaults suit short scripts
+# Of the garbage collector; Python's defaults suit short scripts.
+COLLECTOR_THRESHOLDS = (20_000, 20, 50)
 
 
 def _end_within(seconds: float, code: int) -> None:
@@ -144,7 +145,7 @@ def _create(
     gc.collect()
     gc.freeze()
     memory.trim()
-    gc.set_threshold(*GARBAGE)
+    gc.set_threshold(*COLLECTOR_THRESHOLDS)
     sys.setswitchinterval(SWITCH_SECONDS)
     return server
 
@@ -158,7 +159,7 @@ def _stop_tracing() -> None:
 
 def _endpoint() -> str:
     host = settings.HOST.replace(":", r"\:")
-    return f"tcp:port={settings.PORT}:interface={host}:backlog={BACKLOG}"
+    return f"tcp:port={settings.PORT}:interface={host}:backlog={BACKLOG_CONNECTIONS}"
 
 
 def preload() -> None:

@@ -18,9 +18,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-METRICS_FOLDER_VARIABLE = (
-    "PROMETHEUS_MULTIPROC_DIR"  # the library's own; the supervisor hands it on to each pool
-)
+# The library's own; the supervisor hands it on to each pool.
+METRICS_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 # Space for about 1,000 series each. Reserved, because writing into a hole of a mapped file kills the process
 # when the disk is full.
 FILE_BYTES = 262_144

@@ -7,7 +7,7 @@ from chat.upstream.catalog import LlmModel, bundled
 
 from .catalog import current
 
-LOCAL = "local/"  # the ids of models that run on the site's own machine begin with it
+LOCAL_ID_PREFIX = "local/"  # the ids of models that run on the site's own machine begin with it
 
 
 def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
@@ -17,7 +17,7 @@ def dollars(used: Iterable[tuple[str, int, int]]) -> float | None:
     """
     total = 0.0
     for name, prompt_tokens, completion_tokens in used:
-        if name.startswith(LOCAL):
+        if name.startswith(LOCAL_ID_PREFIX):
             continue
         model = _known(name)
         if model is None or model.price_in is None or model.price_out is None:

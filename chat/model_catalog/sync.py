@@ -20,7 +20,8 @@ from .catalog import Source, declared_model, default_positions
 
 SYNC_INTERVAL = timedelta(hours=6)
 RETRY_INTERVAL = timedelta(minutes=20)
-JITTER = 0.1  # share of the interval, so that sites started at the same time do not fetch at the same time
+# Share of the interval, so that sites started at the same time do not fetch at the same time.
+INTERVAL_JITTER = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,9 @@ def store(found: FetchedModels) -> CatalogDiff:
         CatalogState.objects.select_for_update().get(pk=CatalogState.ONLY)
         changes = _store(found)
         CatalogState.objects.filter(pk=CatalogState.ONLY).update(fetched=timezone.now())
-        CatalogState.objects.postpone(SYNC_INTERVAL * random.uniform(1 - JITTER, 1 + JITTER))
+        CatalogState.objects.postpone(
+            SYNC_INTERVAL * random.uniform(1 - INTERVAL_JITTER, 1 + INTERVAL_JITTER)
+        )
         CatalogState.objects.bump_version()
     return changes
 

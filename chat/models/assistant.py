@@ -17,14 +17,14 @@ from .attachment import Attachment
 from .publication import PublishableQuerySet
 
 MAX_ASSISTANT_NAME_CHARS = 80  # code points, as all lengths here
-LONGEST_DESCRIPTION = 300
+MAX_DESCRIPTION_CHARS = 300
 MAX_INSTRUCTIONS_CHARS = 20_000
-LONGEST_PICTURE = 16  # of one emoji, which can be a sequence
-LONGEST_QUESTION = 300
+MAX_PICTURE_CHARS = 16  # of one emoji, which can be a sequence
+MAX_STARTER_QUESTION_CHARS = 300
 MAX_STARTER_QUESTIONS = 4
 MAX_ASSISTANT_DOCUMENTS = 8
 IMAGE_SIDE = 128  # pixels of the square
-HUES = 6  # colors behind the letter of an assistant without an emoji
+ASSISTANT_HUES = 6  # colors behind the letter of an assistant without an emoji
 
 
 class AssistantQuerySet(PublishableQuerySet["Assistant"]):
@@ -88,9 +88,9 @@ class AssistantVersion(models.Model):
     assistant = models.ForeignKey(Assistant, models.CASCADE, related_name="versions", editable=False)
     number = models.PositiveIntegerField(editable=False)
     name = models.CharField(max_length=MAX_ASSISTANT_NAME_CHARS, editable=False)
-    description = models.CharField(max_length=LONGEST_DESCRIPTION, default="", editable=False)
+    description = models.CharField(max_length=MAX_DESCRIPTION_CHARS, default="", editable=False)
     instructions = models.TextField(default="", editable=False)
-    picture = models.CharField(max_length=LONGEST_PICTURE, default="", editable=False)
+    picture = models.CharField(max_length=MAX_PICTURE_CHARS, default="", editable=False)
     image = models.ForeignKey(
         Attachment,
         models.SET_NULL,
@@ -126,7 +126,7 @@ class AssistantVersion(models.Model):
     @property
     def hue(self) -> int:
         """The number of the color behind the letter, the same for all versions of an assistant."""
-        return zlib.crc32(self.assistant_id.bytes) % HUES
+        return zlib.crc32(self.assistant_id.bytes) % ASSISTANT_HUES
 
 
 class AssistantDocument(models.Model):

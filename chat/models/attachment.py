@@ -11,8 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 MAX_FILE_NAME_CHARS = 100
-LONGEST_ALT = 500
-LONGEST_MEDIA_TYPE = 100
+MAX_ALT_CHARS = 500
+MAX_MEDIA_TYPE_CHARS = 100
 EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png"}  # of pictures, which this site encodes
 
 
@@ -119,9 +119,9 @@ class Attachment(models.Model):
         AttachmentFile, models.PROTECT, related_name="attachments", db_column="sha256", editable=False
     )
     position = models.PositiveSmallIntegerField(default=0)
-    media_type = models.CharField(max_length=LONGEST_MEDIA_TYPE)
+    media_type = models.CharField(max_length=MAX_MEDIA_TYPE_CHARS)
     name = models.CharField(max_length=MAX_FILE_NAME_CHARS)
-    alt = models.CharField(max_length=LONGEST_ALT, default="", blank=True)
+    alt = models.CharField(max_length=MAX_ALT_CHARS, default="", blank=True)
     width = models.PositiveIntegerField()
     height = models.PositiveIntegerField()
     size = models.PositiveIntegerField()
@@ -187,7 +187,7 @@ class DocumentPage(models.Model):
         db_index=False,  # the constraint below begins with it
         editable=False,
     )
-    media_type = models.CharField(max_length=LONGEST_MEDIA_TYPE)
+    media_type = models.CharField(max_length=MAX_MEDIA_TYPE_CHARS)
     number = models.PositiveIntegerField()
     text = models.TextField()
 

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import BooleanField, ExpressionWrapper, F, Q
 from django.db.models.functions import Least, Now
 
-LEASE = timedelta(minutes=5)  # time that a process has to fetch the list before another one may try
+FETCH_LEASE = timedelta(minutes=5)  # time that a process has to fetch the list before another one may try
 
 
 class CatalogStatus(NamedTuple):
@@ -30,8 +30,8 @@ class CatalogStateManager(models.Manager["CatalogState"]):
             self.get_or_create(pk=CatalogState.ONLY)
 
     def claim_refresh(self: Self) -> bool:
-        """Return True if this process is to fetch the list now. The UPDATE is the claim, for `LEASE`."""
-        return bool(self.filter(pk=CatalogState.ONLY, due__lte=Now()).update(due=Now() + LEASE))
+        """Return True if this process is to fetch the list now. The UPDATE claims it for `FETCH_LEASE`."""
+        return bool(self.filter(pk=CatalogState.ONLY, due__lte=Now()).update(due=Now() + FETCH_LEASE))
 
     def expedite(self: Self, within: timedelta, *, older: timedelta) -> None:
         """Make the list due `within` that time or sooner, unless the last fetch is newer than `older`."""

@@ -28,7 +28,7 @@ def title_from(content: str) -> str:
 
 
 # Each visible page runs this every second or two: two rows by primary key, the run found by one index.
-STATE = """
+STATE_SQL = """
 SELECT c.title, c.active_leaf_id, r.id, r.status, r.model, r.context_start
 FROM chat_conversation c LEFT JOIN chat_run r ON r.id = (
     SELECT id FROM chat_run WHERE message_id = c.active_leaf_id ORDER BY created DESC LIMIT 1
@@ -98,7 +98,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         """Return the state of the user's conversation, None if there is none. One query, no message text."""
         key = Conversation._meta.pk
         with connection.cursor() as cursor:
-            cursor.execute(STATE, [key.get_db_prep_value(conversation, connection), user.pk])
+            cursor.execute(STATE_SQL, [key.get_db_prep_value(conversation, connection), user.pk])
             row = cursor.fetchone()
         if row is None:
             return None

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from .message import Message
 
-LONGEST_REASON = 1_000  # code points
+MAX_REASON_CHARS = 1_000  # code points
 
 
 class FeedbackQuerySet(models.QuerySet["Feedback"]):
@@ -40,7 +40,7 @@ class Feedback(models.Model):
     conversation = models.UUIDField(null=True, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     up = models.BooleanField()
-    reason = models.CharField(max_length=LONGEST_REASON, default="", blank=True)
+    reason = models.CharField(max_length=MAX_REASON_CHARS, default="", blank=True)
     updated = models.DateTimeField(default=timezone.now)
 
     objects = FeedbackQuerySet.as_manager()

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-LONGEST_FILE_NAME = 200
+MAX_IMPORT_NAME_CHARS = 200
 OPEN = ("checking", "ready", "importing")
 WORKING = ("checking", "importing")
 ABANDONED_AFTER = timedelta(seconds=20)  # without a heartbeat; then another process takes the import over
@@ -51,7 +51,7 @@ class ImportJob(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="imports")
     state = models.CharField(max_length=9, choices=State.choices, default=State.CHECKING)
-    file_name = models.CharField(max_length=LONGEST_FILE_NAME)
+    file_name = models.CharField(max_length=MAX_IMPORT_NAME_CHARS)
     size = models.PositiveBigIntegerField()
     preview = models.JSONField(default=dict)
     problem = models.CharField(max_length=40, default="", blank=True)

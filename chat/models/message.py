@@ -61,7 +61,7 @@ FROM path ORDER BY depth
 # A branch, with the number of versions of each of its messages. The first questions of a conversation have no
 # parent; COALESCE keeps PostgreSQL from scanning those of all conversations. CROSS JOIN makes SQLite begin
 # with the path.
-BRANCH = """
+BRANCH_SQL = """
 WITH RECURSIVE path(id, parent_id, conversation_id, depth) AS (
     SELECT id, parent_id, conversation_id, 0 FROM chat_message WHERE id = %s
     UNION ALL
@@ -99,7 +99,7 @@ WITH RECURSIVE down(id, conversation_id, depth) AS (
 SELECT id FROM down WHERE id IS NOT NULL ORDER BY depth DESC LIMIT 1
 """
 # A message and those below it that were deleted at the same time, or are not deleted.
-BELOW = """
+BELOW_SQL = """
 WITH RECURSIVE below(id, conversation_id) AS (
     SELECT id, conversation_id FROM chat_message WHERE id = %s AND {same}
     UNION ALL
@@ -146,7 +146,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
         """Return the messages from `leaf` up to the root, at most `limit`, with their versions."""
         key = Message._meta.pk
         with connection.cursor() as cursor:
-            cursor.execute(_with_index(BRANCH), [key.get_db_prep_value(leaf, connection), limit])
+            cursor.execute(_with_index(BRANCH_SQL), [key.get_db_prep_value(leaf, connection), limit])
             return [
                 BranchNode(
                     key.to_python(id_),
@@ -175,7 +175,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
         same = "deleted IS NULL" if deleted is None else "deleted = %s"
         at = [] if deleted is None else [moment.get_db_prep_value(deleted, connection)]
         with connection.cursor() as cursor:
-            sql = _with_index(BELOW, same=same)
+            sql = _with_index(BELOW_SQL, same=same)
             cursor.execute(sql, [key.get_db_prep_value(message, connection), *at, *at])
             return [key.to_python(id_) for (id_,) in cursor.fetchall()]
 

@@ -2,9 +2,9 @@
 
 from django.db import models
 
-from .attachment import LONGEST_MEDIA_TYPE, AttachmentFile
+from .attachment import MAX_MEDIA_TYPE_CHARS, AttachmentFile
 
-LONGEST_MODEL = 200
+MAX_EMBEDDING_MODEL_CHARS = 200
 
 
 class PassageVectors(models.Model):
@@ -22,8 +22,8 @@ class PassageVectors(models.Model):
         db_index=False,  # the constraint below begins with it
         editable=False,
     )
-    media_type = models.CharField(max_length=LONGEST_MEDIA_TYPE)
-    model = models.CharField(max_length=LONGEST_MODEL)
+    media_type = models.CharField(max_length=MAX_MEDIA_TYPE_CHARS)
+    model = models.CharField(max_length=MAX_EMBEDDING_MODEL_CHARS)
     start = models.PositiveIntegerField()
     count = models.PositiveIntegerField()
     vectors = models.BinaryField()

@@ -21,7 +21,7 @@ PREFERENCE_CHOICES = {
 MAX_FAVOURITES = 100
 # All except the instructions and the favourites, which are long and rarely needed.
 SHORT_PREFERENCES = (*PREFERENCE_CHOICES, "language", "time_zone", "model")
-READ = ("user_id", *SHORT_PREFERENCES)  # together with the user
+READ_COLUMNS = ("user_id", *SHORT_PREFERENCES)  # together with the user
 
 
 class PreferencesQuerySet(models.QuerySet["Preferences"]):
@@ -90,17 +90,17 @@ class Preferences(models.Model):
 
     @classmethod
     def attach(cls, user: Any) -> None:
-        """Make the columns that were read with a user, as `JOINED` selects them, into their preferences."""
-        columns = [vars(user).pop(f"preferences_{name}") for name in READ]
+        """Make the columns that `JOINED_COLUMNS_SQL` selects with a user into their preferences."""
+        columns = [vars(user).pop(f"preferences_{name}") for name in READ_COLUMNS]
         instructed = vars(user).pop("preferences_instructed")
         row = None
         if columns[0] is not None:
-            row = cls.from_db(user._state.db, READ, columns)
+            row = cls.from_db(user._state.db, READ_COLUMNS, columns)
             row._has_instructions = bool(instructed)
         user._state.fields_cache["preferences"] = row
 
 
-JOINED = ", ".join(f"p.{name} AS preferences_{name}" for name in READ) + (
+JOINED_COLUMNS_SQL = ", ".join(f"p.{name} AS preferences_{name}" for name in READ_COLUMNS) + (
     ", p.instructions <> '' AS preferences_instructed"
 )
 """The columns of the table `p` for `Preferences.attach`."""

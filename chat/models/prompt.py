@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy as _
 
 from .publication import PublishableQuerySet
 
-LONGEST_TITLE = 100  # code points, as all lengths here
-LONGEST_COMMAND = 40
-LONGEST_PROMPT = 20_000
+MAX_PROMPT_TITLE_CHARS = 100  # code points, as all lengths here
+MAX_COMMAND_CHARS = 40
+MAX_PROMPT_CHARS = 20_000
 
 
 class PromptQuerySet(PublishableQuerySet["Prompt"]):
@@ -35,8 +35,8 @@ class Prompt(models.Model):
         related_name="prompts",
         db_index=False,  # the constraint's index begins with it
     )
-    title = models.CharField(max_length=LONGEST_TITLE)
-    command = models.CharField(max_length=LONGEST_COMMAND)
+    title = models.CharField(max_length=MAX_PROMPT_TITLE_CHARS)
+    command = models.CharField(max_length=MAX_COMMAND_CHARS)
     text = models.TextField()
     everybody = models.BooleanField(default=False)
     groups = models.ManyToManyField(Group, related_name="+", blank=True)

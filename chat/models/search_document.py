@@ -4,9 +4,8 @@ from typing import ClassVar, Self
 
 from django.db import models
 
-FIRST_NEW = (
-    1_000_000_000  # first id of documents that are indexed when their text is stored; older ones descend
-)
+# First id of documents that are indexed when their text is stored; older ones descend.
+FIRST_NEW = 1_000_000_000
 
 
 class SearchDocument(models.Model):

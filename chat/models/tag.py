@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-LONGEST_TAG = 40
-MAX_FOLDED_TAG_CHARS = 3 * LONGEST_TAG  # a case-folded character takes at most three
+MAX_TAG_CHARS = 40
+MAX_FOLDED_TAG_CHARS = 3 * MAX_TAG_CHARS  # a case-folded character takes at most three
 
 
 def fold(name: str) -> str:
@@ -32,7 +32,7 @@ class Tag(models.Model):
         related_name="tags",
         db_index=False,  # the constraint's index begins with it
     )
-    name = models.CharField(max_length=LONGEST_TAG)
+    name = models.CharField(max_length=MAX_TAG_CHARS)
     folded = models.CharField(max_length=MAX_FOLDED_TAG_CHARS, editable=False)
 
     objects = TagQuerySet.as_manager()

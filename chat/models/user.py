@@ -12,11 +12,11 @@ from django.utils.translation import gettext_lazy as _
 
 from .api_key import ApiKey
 from .identifier import Identifier
-from .preferences import JOINED, Preferences
+from .preferences import JOINED_COLUMNS_SQL, Preferences
 
 # Raw SQL, because every request runs it and Django's query compiler takes longer than the database.
 SIGNED_IN = (
-    f"SELECT u.*, {JOINED} FROM chat_user u LEFT JOIN chat_preferences p ON p.user_id = u.id "  # noqa: S608
+    f"SELECT u.*, {JOINED_COLUMNS_SQL} FROM chat_user u LEFT JOIN chat_preferences p ON p.user_id = u.id "  # noqa: S608
     "WHERE u.id = %s"
 )
 NAME_TAKEN = _("Another account already uses this name or one that looks like it.")

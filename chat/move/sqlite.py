@@ -15,7 +15,7 @@ from .tables import Table
 from .values import FROM_SQLITE, Kind, converter, storable_json, storable_text
 
 READ_ROWS = 500  # fetched at once
-CACHE = -65_536  # KiB of pages: random keys change pages all over the indexes
+CACHE_KIB = -65_536  # KiB of pages: random keys change pages all over the indexes
 TABLES = """
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
 AND name NOT LIKE 'chat\\_search\\_words\\_%' ESCAPE '\\'
@@ -52,7 +52,7 @@ class SqliteDatabase:
         if self._opened is None:
             uri = f"file:{quote(str(self.path))}?mode={self._mode}"
             self._opened = sqlite3.connect(uri, uri=True, timeout=20, isolation_level=None)
-            self._opened.execute(f"PRAGMA cache_size={CACHE}")
+            self._opened.execute(f"PRAGMA cache_size={CACHE_KIB}")
             if self._mode == "rw":
                 self._opened.execute("PRAGMA synchronous=NORMAL")
         return self._opened

@@ -18,7 +18,7 @@ from . import recovery
 from .process_lock import is_locked
 from .protocol import HEARTBEAT_SECONDS, Lease
 
-LAST_SECONDS = 3.0  # longest wait for the database at shutdown
+LAST_HEARTBEAT_SECONDS = 3.0  # longest wait for the database at shutdown
 
 logger = logging.getLogger(__name__)
 
@@ -60,10 +60,12 @@ class HeartbeatTask:
     async def stop(self) -> None:
         await self._tasks.cancel()
         try:
-            await asyncio.wait_for(self._thread(recovery.unregister, self._worker.pk), LAST_SECONDS)
+            await asyncio.wait_for(self._thread(recovery.unregister, self._worker.pk), LAST_HEARTBEAT_SECONDS)
         except (DatabaseError, TimeoutError) as error:
             logger.warning("this worker's row could not be removed: %s", type(error).__name__)
-        await asyncio.gather(self._thread.aclose(LAST_SECONDS), self._recovery_thread.aclose(LAST_SECONDS))
+        await asyncio.gather(
+            self._thread.aclose(LAST_HEARTBEAT_SECONDS), self._recovery_thread.aclose(LAST_HEARTBEAT_SECONDS)
+        )
 
     async def renew(self) -> None:
         """Send one heartbeat, and begin a recovery unless one is going on. Raises DatabaseError."""

@@ -23,12 +23,12 @@ from chat.models import Citation
 from .process_lock import is_locked
 from .protocol import Texts
 
-SUFFIX = ".journal"
+JOURNAL_SUFFIX = ".journal"
 DAMAGED_SUFFIX = ".damaged"
-TIMES = ("finished", "first_token", "first_text_at", "started", "retry_at")
-CITED = ("title", "url", "attachment_id", "page", "text")  # of a citation
+TIME_COLUMNS = ("finished", "first_token", "first_text_at", "started", "retry_at")
+JOURNAL_CITATION_COLUMNS = ("title", "url", "attachment_id", "page", "text")  # of a citation
 # Columns in a journal that a version before migration 0023 or 0024 wrote.
-RENAMED = {"because": "fallback_reason", "first_text": "first_text_at"}
+RENAMED_COLUMNS = {"because": "fallback_reason", "first_text": "first_text_at"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def _is_beyond(written: Written, stored: tuple[int, int]) -> bool:
 def left_behind(folder: Path, worker: uuid.UUID) -> list[uuid.UUID]:
     """Return the dead workers whose journals are in this folder, but never `worker` itself."""
     found = []
-    for path in folder.glob(f"*{SUFFIX}"):
+    for path in folder.glob(f"*{JOURNAL_SUFFIX}"):
         with suppress(ValueError):  # not a file of ours
             found.append(uuid.UUID(path.stem))
     return [dead for dead in found if dead != worker and not is_locked(folder, dead)]
@@ -144,10 +144,12 @@ def read(folder: Path, worker: uuid.UUID) -> dict[uuid.UUID, Remains]:
         remains = runs.setdefault(uuid.UUID(line["run"]), Remains())
         remains.text.append((line["text_at"], line["text"]))
         remains.reasoning.append((line["reasoning_at"], line["reasoning"]))
-        outcome = {RENAMED.get(name, name): value for name, value in line["outcome"].items()}
+        outcome = {RENAMED_COLUMNS.get(name, name): value for name, value in line["outcome"].items()}
         remains.outcome = {name: _value(name, value) for name, value in outcome.items()}
         if cited := line.get("citations"):
-            remains.citations = [Citation(**{name: each[name] for name in CITED}) for each in cited]
+            remains.citations = [
+                Citation(**{name: each[name] for name in JOURNAL_CITATION_COLUMNS}) for each in cited
+            ]
     return runs
 
 
@@ -161,7 +163,7 @@ def remove(folder: Path, worker: uuid.UUID) -> None:
 
 
 def _path(folder: Path, worker: uuid.UUID) -> Path:
-    return folder / f"{worker}{SUFFIX}"
+    return folder / f"{worker}{JOURNAL_SUFFIX}"
 
 
 def _line(entry: Entry, written: Written) -> dict[str, Any]:
@@ -175,7 +177,9 @@ def _line(entry: Entry, written: Written) -> dict[str, Any]:
         "outcome": entry.outcome,
     }
     if entry.citations != written.citations:
-        line["citations"] = [{name: getattr(each, name) for name in CITED} for each in entry.citations]
+        line["citations"] = [
+            {name: getattr(each, name) for name in JOURNAL_CITATION_COLUMNS} for each in entry.citations
+        ]
     return line
 
 
@@ -201,4 +205,4 @@ def _joined(text: str, pieces: Iterable[tuple[int, str]]) -> str:
 
 def _value(name: str, value: Any) -> Any:
     """Return a column's value as it was before JSON: times are parsed."""
-    return parse_datetime(value) if name in TIMES and value else value
+    return parse_datetime(value) if name in TIME_COLUMNS and value else value

@@ -25,7 +25,7 @@ from . import journal, process_lock
 from .protocol import Heartbeat, Merge, Texts, merge
 
 KEEP_WORKERS = timedelta(days=1)  # age at which a dead worker's row, kept for inspection, is deleted
-RECOVERED = "recovered"  # the fingerprint of a version that recovery made; no request has it
+RECOVERED_FINGERPRINT = "recovered"  # the fingerprint of a version that recovery made; no request has it
 
 logger = logging.getLogger(__name__)
 
@@ -177,7 +177,7 @@ def _store_version(run: Run, message: Message, ours: Texts) -> None:
         user_id=run.user_id,
         conversation_id=run.conversation_id,
         message=version,
-        fingerprint=RECOVERED,
+        fingerprint=RECOVERED_FINGERPRINT,
         model=run.model,
         max_tokens=run.max_tokens,
         parameters=run.parameters,

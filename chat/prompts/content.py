@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
-from chat.models.prompt import LONGEST_COMMAND
+from chat.models.prompt import MAX_COMMAND_CHARS
 
-COMMAND = re.compile(rf"[\w-]{{1,{LONGEST_COMMAND}}}")  # letters and digits of any script
+COMMAND = re.compile(rf"[\w-]{{1,{MAX_COMMAND_CHARS}}}")  # letters and digits of any script
 FALLBACK = "prompt"  # the command of a title without letters and digits
 
 
@@ -30,13 +30,13 @@ def command_of(typed: str, title: str) -> str:
     command = _folded(typed.strip().removeprefix("/")) or command_from(title)
     if not COMMAND.fullmatch(command):
         words = _("A command has up to %(most)s letters, digits, hyphens and underscores, and no spaces.")
-        raise BadRequest(words % {"most": LONGEST_COMMAND})
+        raise BadRequest(words % {"most": MAX_COMMAND_CHARS})
     return command
 
 
 def command_from(title: str) -> str:
     """Return a command made of a title."""
-    return "-".join(re.findall(r"\w+", _folded(title)))[:LONGEST_COMMAND].strip("-") or FALLBACK
+    return "-".join(re.findall(r"\w+", _folded(title)))[:MAX_COMMAND_CHARS].strip("-") or FALLBACK
 
 
 def _folded(text: str) -> str:

@@ -8,8 +8,8 @@ from concurrent.futures import Future
 from hashlib import blake2b
 
 MAX_STORED_HTML_BYTES = 4 * 1024 * 1024  # compressed: HTML shrinks to a tenth and less
-COMPRESSED = 512  # bytes; shorter HTML is not compressed
-LEVEL = 1  # of zlib: compresses a megabyte in about 5 ms
+MIN_COMPRESSED_BYTES = 512  # bytes; shorter HTML is not compressed
+ZLIB_LEVEL = 1  # of zlib: compresses a megabyte in about 5 ms
 ENTRY_BYTES = 300  # overhead of an entry in addition to its HTML
 
 
@@ -83,7 +83,7 @@ def key_of(text: str, anchors: str) -> bytes:
 
 def _packed(html: str) -> bytes:
     data = html.encode()
-    return b"z" + zlib.compress(data, LEVEL) if len(data) > COMPRESSED else b" " + data
+    return b"z" + zlib.compress(data, ZLIB_LEVEL) if len(data) > MIN_COMPRESSED_BYTES else b" " + data
 
 
 def _unpacked(packed: bytes) -> str:

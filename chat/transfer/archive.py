@@ -21,7 +21,7 @@ from .json_export import json_pieces
 from .markdown_export import NameOf, markdown_pieces
 from .prompts import PROMPTS_FILE, prompts_json
 
-FORMAT, VERSION = "chat.account", 1
+ACCOUNT_FORMAT, ACCOUNT_FORMAT_VERSION = "chat.account", 1
 ACCOUNT_FILE = "account.json"
 ARCHIVE_PIECE_BYTES = 65_536
 TITLE_CHARS = 40
@@ -107,8 +107,8 @@ def exported(user: User) -> ConversationQuerySet:
 def _account(user: User) -> str:
     row = Preferences.objects.filter(pk=user.pk).first()
     about = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": ACCOUNT_FORMAT,
+        "version": ACCOUNT_FORMAT_VERSION,
         "exported": written(timezone.now()),
         "username": user.get_username(),
         "instructions": row.instructions if row else "",

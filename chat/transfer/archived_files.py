@@ -37,7 +37,7 @@ class ArchivedFiles:
         for attachment in attachments:
             if file_name(attachment) not in self._packed:
                 self._packed.add(file_name(attachment))
-                reading = files.POOL.submit(self._user.pk, files.read, attachment.sha256)
+                reading = files.STORAGE_POOL.submit(self._user.pk, files.read, attachment.sha256)
                 yield reading
                 self._add(attachment, reading)
 

@@ -18,11 +18,11 @@ from chat.exceptions import Conflict
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
 from chat.models.assistant import (
     IMAGE_SIDE,
-    LONGEST_DESCRIPTION,
-    LONGEST_QUESTION,
     MAX_ASSISTANT_DOCUMENTS,
     MAX_ASSISTANT_NAME_CHARS,
+    MAX_DESCRIPTION_CHARS,
     MAX_INSTRUCTIONS_CHARS,
+    MAX_STARTER_QUESTION_CHARS,
     MAX_STARTER_QUESTIONS,
 )
 from chat.models.attachment import EXTENSIONS, MAX_FILE_NAME_CHARS
@@ -33,7 +33,7 @@ from .document import Object, attachment_object, written
 from .imported import ATTACHMENT_FILE, MAX_MODEL_CHARS, ImportedAttachment
 from .problems import ConversationProblem
 
-FORMAT, VERSION = "chat.assistant", 1
+ASSISTANT_FORMAT, ASSISTANT_FORMAT_VERSION = "chat.assistant", 1
 ASSISTANTS_FOLDER = "assistants/"  # in an archive
 MAX_VERSIONS = 100  # of one assistant: the current one, and the newest of those that conversations use
 ASSISTANT_NAMESPACE = uuid.UUID("0d5f9c0e-31f6-5a0b-9f0b-6a4a2f0e7c11")
@@ -73,8 +73,8 @@ def _assistant_object(assistant: Assistant) -> Object:
     wanted = Q(pk=assistant.current_id) | Q(pk__in=used.values("assistant_version"))
     newest = assistant.versions.filter(wanted).order_by("-number")[:MAX_VERSIONS]
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": ASSISTANT_FORMAT,
+        "version": ASSISTANT_FORMAT_VERSION,
         "id": str(assistant.pk),
         "created": written(assistant.created),
         "versions": [_version_object(each) for each in reversed(newest.select_related("image"))],
@@ -105,12 +105,12 @@ def reference_object(version: AssistantVersion) -> Object:
 
 
 def matches(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("format") == FORMAT
+    return isinstance(value, dict) and value.get("format") == ASSISTANT_FORMAT
 
 
 def read(value: Object) -> ImportedAssistant:
     """Return the assistant that an object describes. Raises ConversationProblem."""
-    if value.get("version") != VERSION:
+    if value.get("version") != ASSISTANT_FORMAT_VERSION:
         raise ConversationProblem("version" if isinstance(value.get("version"), int) else "invalid")
     raw = value.get("versions")
     if not isinstance(raw, list) or not 0 < len(raw) <= MAX_VERSIONS:
@@ -212,7 +212,7 @@ def _version(raw: Any) -> AssistantVersion:
         _refuse()
     content = Content(
         name=_text(raw.get("name"), MAX_ASSISTANT_NAME_CHARS).strip() or _refuse(),
-        description=_text(raw.get("description"), LONGEST_DESCRIPTION),
+        description=_text(raw.get("description"), MAX_DESCRIPTION_CHARS),
         instructions=_text(raw.get("instructions"), MAX_INSTRUCTIONS_CHARS),
         picture=_picture(raw.get("picture")),
         model=_text(raw.get("model"), MAX_MODEL_CHARS),
@@ -220,7 +220,7 @@ def _version(raw: Any) -> AssistantVersion:
         parameters={
             k: v for k, v in parameters.items() if k in CHOSEN_PARAMETERS and CHOSEN_PARAMETERS[k].is_valid(v)
         },
-        questions=[_text(each, LONGEST_QUESTION).strip() or _refuse() for each in questions],
+        questions=[_text(each, MAX_STARTER_QUESTION_CHARS).strip() or _refuse() for each in questions],
     )
     created = min(_time(raw.get("created")), timezone.now())
     return AssistantVersion(number=_number(raw.get("number")), created=created, **content.columns())

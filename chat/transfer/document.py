@@ -7,26 +7,26 @@ version.
 from datetime import UTC, datetime
 from typing import Any
 
-from chat.attachments.names import LONGEST_EXTENSION
+from chat.attachments.names import MAX_EXTENSION_CHARS
 from chat.models import Attachment, Citation, Conversation, Feedback, Message, Run
 from chat.models.attachment import EXTENSIONS
 from chat.models.citation import CitedSource, by_source
 
 Object = dict[str, Any]
-FORMAT, VERSION = "chat.conversation", 1
+CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION = "chat.conversation", 1
 RUN_TEXTS = ("model", "answered_by", "served_by", "status", "finish_reason", "error_code", "error_message")
 RUN_TIMES = ("created", "started", "first_token", "finished")
 ATTACHMENTS_FOLDER = "attachments/"  # the folder in an archive
 UNKNOWN_EXTENSION = "bin"
-CITATION = ("title", "url", "page", "text")
-USAGE = ("prompt_tokens", "completion_tokens", "cached_tokens", "neurons")
+EXPORTED_CITATION_FIELDS = ("title", "url", "page", "text")
+USAGE_FIELDS = ("prompt_tokens", "completion_tokens", "cached_tokens", "neurons")
 
 
 def conversation_object(conversation: Conversation, leaf: str | None) -> Object:
     """Return a conversation without its messages. `leaf`: the id of the last message that is shown."""
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": CONVERSATION_FORMAT,
+        "version": CONVERSATION_FORMAT_VERSION,
         "id": str(conversation.pk),
         "title": conversation.title,
         "model": conversation.model,
@@ -99,7 +99,7 @@ def is_picture(attachment: Object) -> bool:
 def file_name(attachment: Attachment) -> str:
     """Return the name of the attachment's file in an archive. The extension of a document is its owner's."""
     extension = EXTENSIONS.get(attachment.media_type) or attachment.name.rpartition(".")[2].lower()
-    known = extension.isascii() and extension.isalnum() and len(extension) <= LONGEST_EXTENSION
+    known = extension.isascii() and extension.isalnum() and len(extension) <= MAX_EXTENSION_CHARS
     return f"{ATTACHMENTS_FOLDER}{attachment.sha256}.{extension if known else UNKNOWN_EXTENSION}"
 
 
@@ -108,14 +108,18 @@ def citation_object(citation: Citation) -> Object:
 
     `attachment` is the id of the document that it is from, if that is known.
     """
-    found = {name: getattr(citation, name) for name in CITATION} | {"created": written(citation.created)}
+    found = {name: getattr(citation, name) for name in EXPORTED_CITATION_FIELDS} | {
+        "created": written(citation.created)
+    }
     return found | ({"attachment": str(citation.attachment_id)} if citation.attachment_id else {})
 
 
 def sources_of(message: Object) -> list[CitedSource]:
     """Return the sources of a message's citations."""
     found = enumerate(message.get("citations", ()), 1)
-    return by_source(Citation(number=n, **{name: each[name] for name in CITATION}) for n, each in found)
+    return by_source(
+        Citation(number=n, **{name: each[name] for name in EXPORTED_CITATION_FIELDS}) for n, each in found
+    )
 
 
 def sha256_in(name: str) -> str:
@@ -129,7 +133,7 @@ def run_object(run: Run) -> Object:
     found |= {"parameters": run.parameters, "max_tokens": run.max_tokens}
     found |= {name: written(getattr(run, name)) for name in RUN_TIMES}
     reported = run.completion_tokens is not None
-    return found | {"usage": {name: getattr(run, name) for name in USAGE} if reported else None}
+    return found | {"usage": {name: getattr(run, name) for name in USAGE_FIELDS} if reported else None}
 
 
 def written(moment: datetime | None) -> str | None:

@@ -28,8 +28,8 @@ DOCUMENT_START = """<!DOCTYPE html>
 <meta charset="utf-8">
 <style>{styles}</style>
 """
-BODY = "</head>\n<body>\n<main>\n"
-END = "</main>\n</body>\n</html>\n"
+DOCUMENT_BODY = "</head>\n<body>\n<main>\n"
+DOCUMENT_END = "</main>\n</body>\n</html>\n"
 
 
 async def html_pieces(conversation: Conversation, zone: tzinfo, name_of: NameOf) -> AsyncIterator[str]:
@@ -43,9 +43,9 @@ async def html_pieces(conversation: Conversation, zone: tzinfo, name_of: NameOf)
         )
         for message in messages:
             rendered = next(html) if message["role"] == Message.Role.ASSISTANT else ""
-            pictures = files.POOL.submit(conversation.user_id, _pictures, message)
+            pictures = files.STORAGE_POOL.submit(conversation.user_id, _pictures, message)
             yield _message(message, rendered, await asyncio.wrap_future(pictures), zone, name_of)
-    yield END
+    yield DOCUMENT_END
 
 
 def _head(conversation: Conversation, zone: tzinfo) -> str:
@@ -55,7 +55,7 @@ def _head(conversation: Conversation, zone: tzinfo) -> str:
     about = _("Exported %(when)s") % {"when": written_time(now, zone)}
     context = {"conversation": conversation, "about": about}
     head, heading = (render_to_string(f"transfer/{name}.html", context) for name in ("head", "heading"))
-    return f"{start}{head}{BODY}{heading}"
+    return f"{start}{head}{DOCUMENT_BODY}{heading}"
 
 
 def _pictures(message: Object) -> list[Object]:

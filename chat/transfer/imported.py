@@ -19,12 +19,11 @@ from .problems import ConversationProblem
 MAX_IMPORTED_MESSAGES = 20_000  # of a conversation
 MAX_NODES = 2 * MAX_IMPORTED_MESSAGES  # of the file's tree; some nodes, such as tool calls, are not imported
 MAX_IMPORTED_TEXT_CHARS = MAX_REPLY_CHARS
-MAX_IMPORTED_CHARS = (
-    16 * 1_048_576
-)  # of all messages: no file holds more, but a thought can count for many replies
+# Of all messages: no file holds more, but a thought can count for many replies.
+MAX_IMPORTED_CHARS = 16 * 1_048_576
 MAX_MODEL_CHARS = 200
 ATTACHMENT_FILE = re.compile(r"attachments/[0-9a-f]{64}\.[a-z0-9]{1,8}")
-EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # an earlier time is a mistake in the file
+EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # an earlier time is a mistake in the file
 TICK = timedelta(microseconds=1)
 SEPARATOR = "\n\n"  # between two pieces of reasoning
 TEXTLESS_QUESTION = "…"  # the text of a question that has none, such as a lone image
@@ -269,7 +268,7 @@ def _first(messages: Iterable[ImportedMessage], now: datetime) -> datetime:
 
 def _time(moment: datetime | None, now: datetime) -> datetime | None:
     """Return the time; None if it is missing, in the future or before EARLIEST."""
-    return moment if moment and EARLIEST <= moment <= now else None
+    return moment if moment and EARLIEST_TIME <= moment <= now else None
 
 
 def _deepest(messages: list[ImportedMessage]) -> str:

@@ -33,7 +33,7 @@ from .storing import is_known, store
 
 MAX_CONVERSATIONS = 50_000  # in a file
 BEAT_SECONDS = 2.0  # between two heartbeats, which also store the progress
-MAX_PAUSE_SECONDS = 0.25
+MAX_CHECK_PAUSE_SECONDS = 0.25
 UNSTARTED_LIFETIME = timedelta(days=1)  # lifetime of a file whose import is not started
 CHECKING = ImportJob.State.CHECKING
 Stop = Callable[[], bool]
@@ -230,7 +230,7 @@ class _Step:
                 with write_lock():
                     self._beat()
             yield item
-            time.sleep(min(time.monotonic() - began, MAX_PAUSE_SECONDS))
+            time.sleep(min(time.monotonic() - began, MAX_CHECK_PAUSE_SECONDS))
             began = time.monotonic()
         with write_lock():
             self._beat()

@@ -16,7 +16,7 @@ from chat.db import write_lock
 from chat.models import Conversation, Message, User
 
 from .imported import MAX_IMPORTED_MESSAGES, ImportedConversation, ImportedMessage
-from .storing import MAX_PAUSE_SECONDS, add_messages, batches_of, id_of, ids_of
+from .storing import MAX_STORE_PAUSE_SECONDS, add_messages, batches_of, id_of, ids_of
 
 Present = set[uuid.UUID]  # ids of stored messages that are not deleted
 MAX_PLANNED = 1_000_000  # messages of a file whose ids a preview keeps, 16 bytes each
@@ -91,7 +91,7 @@ def merge(
                 if number == len(batches):
                     _show_latest(conversation, imported, ids[imported.leaf])
             confirm(number == len(batches))
-        time.sleep(min(time.monotonic() - began, MAX_PAUSE_SECONDS) if number < len(batches) else 0)
+        time.sleep(min(time.monotonic() - began, MAX_STORE_PAUSE_SECONDS) if number < len(batches) else 0)
 
 
 def _connected(

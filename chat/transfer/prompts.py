@@ -12,7 +12,7 @@ from django.db import transaction
 from chat.db import write_lock
 from chat.exceptions import BadRequest
 from chat.models import Prompt, User
-from chat.models.prompt import LONGEST_COMMAND, LONGEST_PROMPT, LONGEST_TITLE
+from chat.models.prompt import MAX_COMMAND_CHARS, MAX_PROMPT_CHARS, MAX_PROMPT_TITLE_CHARS
 from chat.prompts.content import Content, command_of
 from chat.prompts.library import MAX_PROMPTS
 from chat.wire.text import sanitize
@@ -20,7 +20,7 @@ from chat.wire.text import sanitize
 from .document import written
 from .problems import PromptProblem
 
-FORMAT, VERSION = "chat.prompt", 1
+PROMPT_FORMAT, PROMPT_FORMAT_VERSION = "chat.prompt", 1
 PROMPTS_FILE = "prompts.json"
 
 
@@ -33,8 +33,8 @@ def prompts_json(user: User) -> str:
 
 def _object(prompt: Prompt) -> dict[str, Any]:
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": PROMPT_FORMAT,
+        "version": PROMPT_FORMAT_VERSION,
         "id": str(prompt.pk),
         "title": prompt.title,
         "command": prompt.command,
@@ -46,19 +46,19 @@ def _object(prompt: Prompt) -> dict[str, Any]:
 
 def matches(value: Any) -> bool:
     """Return True for a parsed object that is a prompt."""
-    return isinstance(value, dict) and value.get("format") == FORMAT
+    return isinstance(value, dict) and value.get("format") == PROMPT_FORMAT
 
 
 def prompt_in(value: dict[str, Any]) -> Content:
     """Return the prompt that a parsed object describes. Raises PromptProblem."""
-    if not isinstance(value.get("version"), int) or value["version"] > VERSION:
+    if not isinstance(value.get("version"), int) or value["version"] > PROMPT_FORMAT_VERSION:
         raise PromptProblem
-    title = " ".join(_text(value, "title", LONGEST_TITLE).split())
+    title = " ".join(_text(value, "title", MAX_PROMPT_TITLE_CHARS).split())
     try:
-        command = command_of(_text(value, "command", LONGEST_COMMAND), title)
+        command = command_of(_text(value, "command", MAX_COMMAND_CHARS), title)
     except BadRequest as error:
         raise PromptProblem from error
-    text = _text(value, "text", LONGEST_PROMPT)
+    text = _text(value, "text", MAX_PROMPT_CHARS)
     if not (title and text.strip()):
         raise PromptProblem
     return Content(title, command, text)
@@ -101,7 +101,7 @@ class Shelf:
         command, number = wanted, 1
         while command in self.prompts:
             number += 1
-            command = f"{wanted[: LONGEST_COMMAND - len(str(number)) - 1]}-{number}"
+            command = f"{wanted[: MAX_COMMAND_CHARS - len(str(number)) - 1]}-{number}"
         return command
 
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from chat.attachments.problems import StorageUnavailable
 from chat.attachments.receiving import disk_errors
 from chat.exceptions import BadRequest, PayloadTooLarge
-from chat.models.import_job import LONGEST_FILE_NAME
+from chat.models.import_job import MAX_IMPORT_NAME_CHARS
 from chat.wire.text import sanitize
 
 from . import uploads
@@ -54,7 +54,7 @@ class ReceivedFile(FileUploadHandler):
             raise TooManyFilesSent("one file is imported at a time")
         if field_name != FILE_FIELD:
             raise StopUpload(connection_reset=True)
-        self.name = sanitize(file_name)[:LONGEST_FILE_NAME]
+        self.name = sanitize(file_name)[:MAX_IMPORT_NAME_CHARS]
         with disk_errors():
             self.path.touch(mode=0o600)
             self._file, self.size = self.path.open("wb"), 0

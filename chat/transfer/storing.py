@@ -37,7 +37,7 @@ from .imported import TEXTLESS_QUESTION, ImportedConversation, ImportedMessage
 IMPORT_NAMESPACE = uuid.UUID("6f0b4d0e-5a0f-5d29-9d5e-0c1a4c3c7b52")
 STORE_BATCH_MESSAGES = 200
 STORE_BATCH_CHARS = 100_000  # code points
-MAX_PAUSE_SECONDS = 0.25  # between two transactions
+MAX_STORE_PAUSE_SECONDS = 0.25  # between two transactions
 
 
 def id_of(user: User, conversation: ImportedConversation) -> uuid.UUID:
@@ -91,7 +91,7 @@ def store(
             if number == len(batches):
                 _complete(conversation, imported, ids[imported.leaf])
             confirm(number == len(batches))
-        time.sleep(min(time.monotonic() - began, MAX_PAUSE_SECONDS) if number < len(batches) else 0)
+        time.sleep(min(time.monotonic() - began, MAX_STORE_PAUSE_SECONDS) if number < len(batches) else 0)
 
 
 def _conversation(user: User, imported: ImportedConversation, offered: Catalog) -> Conversation:

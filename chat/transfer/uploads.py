@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core import signing
 
 MEBIBYTE = 1_048_576
-FORM_BYTES = 65_536  # allowance for the multipart form around the file
+IMPORT_FORM_BYTES = 65_536  # allowance for the multipart form around the file
 PERMIT_SECONDS = 86_400
 IMPORT_PATH = b"/settings/data/import/"
 UPLOAD_SALT = "chat.transfer.upload"
@@ -49,7 +49,7 @@ def body_limit(method: bytes, uri: bytes) -> tuple[int, int] | None:
         return None
     token = parse_qs(query.decode("latin-1")).get("permit", [""])[0]
     person = permitted(token)
-    return None if person is None else (person, max_file_bytes() + FORM_BYTES)
+    return None if person is None else (person, max_file_bytes() + IMPORT_FORM_BYTES)
 
 
 def permitted(token: str) -> int | None:

@@ -132,7 +132,7 @@ async def load(person: Hashable, keys: Collection[str]) -> Mapping[str, bytes]:
 
     `person`: the one whose share of the threads this uses. Raises UpstreamError when the storage fails.
     """
-    return await asyncio.wrap_future(files.POOL.submit(person, _read_all, keys))
+    return await asyncio.wrap_future(files.STORAGE_POOL.submit(person, _read_all, keys))
 
 
 def _read_all(keys: Collection[str]) -> Mapping[str, bytes]:

@@ -13,7 +13,7 @@ from . import attached
 
 MAX_PROMPT_MESSAGES = 1_000  # per prompt; reading more would slow down every send in a long conversation
 MAX_CHARS_PER_TOKEN = 4  # a token is rarely longer
-NOTHING: Mapping[uuid.UUID, str] = {}
+NO_TEXTS: Mapping[uuid.UUID, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def with_documents(
 
 
 def merged(
-    branch: Iterable[BranchMessage], texts: Mapping[uuid.UUID, str] = NOTHING
+    branch: Iterable[BranchMessage], texts: Mapping[uuid.UUID, str] = NO_TEXTS
 ) -> tuple[list[dict[str, Any]], list[Any]]:
     """Return the messages for a request, and their ids. `texts` stand for the documents, by their ids.
 

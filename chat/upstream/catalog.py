@@ -14,7 +14,7 @@ from .provider import Provider
 DEFAULT_MODEL = "@cf/zai-org/glm-4.7-flash"
 MAX_MODEL_ID_CHARS = 150
 # The ids that may become part of a URL: three path segments, none of which is ".." or contains a slash.
-ID = re.compile(r"@(cf|hf)/[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
+CLOUDFLARE_MODEL_ID = re.compile(r"@(cf|hf)/[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
 ROUTES, AUTO_ROUTER = "dynamic/", "cloudflare/auto"  # id prefix and id that an AI Gateway itself resolves
 NOT_FOR_CHAT = {"@cf/meta/llama-guard-3-8b", "@cf/defog/sqlcoder-7b-2"}  # a classifier; an SQL generator
 

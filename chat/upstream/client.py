@@ -149,7 +149,7 @@ class Client:
         other servers have no use for it.
         """
         built = await self._build(request, stream)
-        if span and span.ids and ai_gateway.ID in built.headers:
+        if span and span.ids and ai_gateway.GATEWAY_ID in built.headers:
             built.headers.update(ai_gateway.trace_headers(*span.ids))
         return built
 

@@ -29,7 +29,7 @@ MAX_ERROR_BYTES = 65_536  # limit for the body of an error response
 ERROR_READ_SECONDS = 5.0  # limit for reading that body
 MAX_JSON_BYTES = 4_000_000  # limit for the body of a JSON response
 LAST_BYTES_SECONDS = 0.05  # for the end of the body after [DONE], so that the connection can be reused
-NONE: Mapping[ErrorKind, str] = {}
+NO_SENTENCES: Mapping[ErrorKind, str] = {}
 CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)
 
 
@@ -63,7 +63,7 @@ class CompletionStream:
         started: float | None = None,
         stop: tuple[str, ...] = (),
         single_tool_call: bool = False,
-        sentences: Mapping[ErrorKind, str] = NONE,
+        sentences: Mapping[ErrorKind, str] = NO_SENTENCES,
         span: "ModelSpan | None" = None,
     ) -> None:
         self.model = model

@@ -3,18 +3,18 @@
 import re
 from dataclasses import dataclass
 
-SMALLEST = 512  # tokens; a smaller number is no model's limit, and would reject every prompt
+MIN_LIMIT_TOKENS = 512  # tokens; a smaller number is no model's limit, and would reject every prompt
 MAX_LIMIT_TOKENS = 100_000_000  # tokens
-COUNT = r"\(?([0-9][0-9,]{0,15})\)?"
+TOKENS_PATTERN = r"\(?([0-9][0-9,]{0,15})\)?"
 # "Max context reached 80030 tokens but model supports only 60000"; "exceeded this model context window limit
 # (32000)"; "maximum context length of 256000 tokens", and vLLM's "maximum context length is 4096 tokens".
 WINDOW_ERROR = re.compile(
     rf"(?:max(?:imum)? context.{{0,80}}supports only|context window limit|maximum context length (?:of|is))"
-    rf"(?: of)? {COUNT}",
+    rf"(?: of)? {TOKENS_PATTERN}",
     re.I | re.S,
 )
 # "max_completion_tokens is too large: 262144. This model supports at most 256000 completion tokens"
-OUTPUT = re.compile(rf"supports at most {COUNT} completion tokens", re.I)
+OUTPUT_ERROR = re.compile(rf"supports at most {TOKENS_PATTERN} completion tokens", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Limits:
 
 def parse_limits(text: str) -> Limits:
     """Return the limits that an error message names."""
-    return Limits(_number(WINDOW_ERROR, text), _number(OUTPUT, text))
+    return Limits(_number(WINDOW_ERROR, text), _number(OUTPUT_ERROR, text))
 
 
 def _number(pattern: re.Pattern[str], text: str) -> int | None:
     found = pattern.search(text)
     number = int(found[1].replace(",", "")) if found else 0
-    return number if SMALLEST <= number <= MAX_LIMIT_TOKENS else None
+    return number if MIN_LIMIT_TOKENS <= number <= MAX_LIMIT_TOKENS else None

@@ -75,7 +75,7 @@ MODEL_PAUSED = gettext_noop(
 JSON_NOT_MET = gettext_noop(
     "The model couldn’t produce JSON that matches the schema. Try again or use a simpler schema."
 )
-TRANSIENT = {
+TRANSIENT_KINDS = {
     ErrorKind.THROTTLED,
     ErrorKind.BUSY,
     ErrorKind.TIMEOUT,
@@ -140,7 +140,7 @@ REQUEST_ID_SUFFIX = re.compile(r"\s*\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{1
 SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")
 MAX_DETAIL_CHARS = 300
 MAX_READ_CHARS = 4_000  # of a server's message, which are searched for secrets
-MINUTE = 60.0  # seconds, Cloudflare's rate limit window
+RATE_WINDOW_SECONDS = 60.0  # seconds, Cloudflare's rate limit window
 
 
 class UpstreamError(Exception):
@@ -165,7 +165,7 @@ class UpstreamError(Exception):
         self.kind = kind
         self.code = code
         self.status = status
-        self.permanent = kind not in TRANSIENT
+        self.permanent = kind not in TRANSIENT_KINDS
         self.retry_after = retry_after
         self.retry_after_header: float | None = None
         self.message = _sentence(kind, code, detail)
@@ -217,7 +217,7 @@ def _error(payload: object, status: int | None, retry_after: float | None) -> Up
     if kind is ErrorKind.QUOTA:
         retry_after = _until_midnight()
     elif kind is ErrorKind.THROTTLED and retry_after is None:
-        retry_after = MINUTE
+        retry_after = RATE_WINDOW_SECONDS
     error = UpstreamError(
         kind, code=code, status=status, retry_after=retry_after, request_id=request_id, detail=text
     )

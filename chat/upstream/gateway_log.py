@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-LOG_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # a ULID or a UUID; opaque, but it becomes part of URLs
+VALID_LOG_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # a ULID or a UUID; opaque, but it becomes part of URLs
 MAX_MODEL_CHARS = 200
-MODEL = re.compile(r"[@A-Za-z0-9][A-Za-z0-9@._:/+-]{0,149}")
-STEP = re.compile(r"[0-9]{1,3}")
+VALID_MODEL = re.compile(r"[@A-Za-z0-9][A-Za-z0-9@._:/+-]{0,149}")
+VALID_STEP = re.compile(r"[0-9]{1,3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class GatewayLogRef:
         status = response_headers.get("cf-aig-cache-status", "").upper()
         return cls(
             gateway,
-            log_id if LOG_ID.fullmatch(log_id) else "",
+            log_id if VALID_LOG_ID.fullmatch(log_id) else "",
             status == "HIT",
-            int(step) if STEP.fullmatch(step) else None,
+            int(step) if VALID_STEP.fullmatch(step) else None,
             status == "MISS",
             _served_by(response_headers),
         )
@@ -58,10 +58,10 @@ def _served_by(response_headers: Mapping[str, str]) -> str:
     """
     model = response_headers.get("cf-aig-routed-model", "") or response_headers.get("cf-aig-model", "")
     provider = response_headers.get("cf-aig-provider", "")
-    if not MODEL.fullmatch(model):
+    if not VALID_MODEL.fullmatch(model):
         return ""
     # Workers AI's ids begin with "@" and need no provider; ids that a route reports already contain it.
-    known = model.startswith(("@", f"{provider}/")) or not MODEL.fullmatch(provider)
+    known = model.startswith(("@", f"{provider}/")) or not VALID_MODEL.fullmatch(provider)
     return model if known else f"{provider}/{model}"[:MAX_MODEL_CHARS]
 
 

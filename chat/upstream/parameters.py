@@ -17,7 +17,7 @@ Value = bool | int | float | str
 NUMBER, WHOLE, SWITCH, LEVEL = "number", "whole", "switch", "level"
 LEVELS = ("low", "medium", "high", "xhigh", "max")  # of reasoning effort, ascending
 MAX_TOKENS = 10_000_000  # more than any window
-LARGEST_SEED = 9_999_999_999
+MAX_SEED = 9_999_999_999
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _effort(*levels: str, default: str) -> Parameter:
 
 TEMPERATURE = _number("temperature", 0, 2, 0.01)
 TOP_P = _number("top_p", 0.001, 1, 0.001)  # 0 is rejected, because it leaves no token to choose from
-SEED = _whole("seed", 1, LARGEST_SEED)
+SEED = _whole("seed", 1, MAX_SEED)
 FREQUENCY = _number("frequency_penalty", -2, 2, 0.01, 0)
 PRESENCE = _number("presence_penalty", -2, 2, 0.01, 0)
 
@@ -178,7 +178,7 @@ CHOSEN_PARAMETERS: Mapping[str, Parameter] = {
         Parameter("repetition_penalty", NUMBER, 0, 2),
         FREQUENCY,
         PRESENCE,
-        Parameter("seed", WHOLE, 0, LARGEST_SEED),
+        Parameter("seed", WHOLE, 0, MAX_SEED),
     )
 }
 

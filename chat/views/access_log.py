@@ -13,7 +13,7 @@ from . import access
 from .settings_shell import render_section
 
 ACCESSES_SHOWN = 50  # readings shown at once
-LONGEST_KEY = 18  # digits; fits every database's 64-bit integer
+MAX_KEY_DIGITS = 18  # digits; fits every database's 64-bit integer
 
 
 @access.require_methods("GET", "HEAD", page=True)
@@ -55,7 +55,7 @@ def _before(request: HttpRequest) -> int | None:
     before = request.GET.get("before")
     if before is None:
         return None
-    if not (before.isascii() and before.isdigit() and len(before) <= LONGEST_KEY):
+    if not (before.isascii() and before.isdigit() and len(before) <= MAX_KEY_DIGITS):
         raise BadRequest(_("“before” must be the ID of an entry."))
     return int(before)
 

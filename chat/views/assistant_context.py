@@ -15,7 +15,7 @@ from chat.upstream.catalog import Catalog
 
 from . import access, request_fields
 
-OFFERED = 6  # on the empty page
+MAX_OFFERED_ASSISTANTS = 6  # on the empty page
 
 
 class AssistantContext(TypedDict, total=False):
@@ -56,8 +56,11 @@ def of_conversation(conversation: Conversation) -> AssistantContext:
 def of_start(user: User, version: AssistantVersion | None, offered: Catalog) -> AssistantContext:
     """Return the context of the empty page: of the chosen version, otherwise of what is offered."""
     if version is None:
-        found = list(library.usable(user).defer("current__instructions")[: OFFERED + 1])
-        return {"assistants": found[:OFFERED], "more_assistants": len(found) > OFFERED}
+        found = list(library.usable(user).defer("current__instructions")[: MAX_OFFERED_ASSISTANTS + 1])
+        return {
+            "assistants": found[:MAX_OFFERED_ASSISTANTS],
+            "more_assistants": len(found) > MAX_OFFERED_ASSISTANTS,
+        }
     return {
         "assistant": version,
         "unset": json.dumps(dict.fromkeys(version.parameters)),

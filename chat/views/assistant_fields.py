@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from chat.assistants.content import Content, check_picture
 from chat.exceptions import BadRequest
 from chat.models.assistant import (
-    LONGEST_DESCRIPTION,
-    LONGEST_QUESTION,
     MAX_ASSISTANT_NAME_CHARS,
+    MAX_DESCRIPTION_CHARS,
     MAX_INSTRUCTIONS_CHARS,
+    MAX_STARTER_QUESTION_CHARS,
     MAX_STARTER_QUESTIONS,
 )
 from chat.upstream.parameters import Value
@@ -34,8 +34,9 @@ ASSISTANT_FIELDS = (
     "documents",
     "image",
 )
-CONTROLS = "parameters_of"  # in a form: the model whose controls it has, which need not be the chosen one
-LONGEST_SENT_PICTURE = 100  # with spaces around it
+# In a form: the model whose controls it has, which need not be the chosen one.
+CONTROLS_FIELD = "parameters_of"
+MAX_SENT_PICTURE_CHARS = 100  # with spaces around it
 
 
 def content(
@@ -49,7 +50,7 @@ def content(
     `kept_model`: the one that it has, which may have been withdrawn since. `uploaded`, `image`: ids of the
     documents and of the picture that came with the form.
     """
-    forms_own = (CONTROLS,) if is_form(request) else ()
+    forms_own = (CONTROLS_FIELD,) if is_form(request) else ()
     sent = request_fields.parse(
         request, *ASSISTANT_FIELDS, *forms_own, *request_parsers.parameter_fields(request)
     )
@@ -59,9 +60,9 @@ def content(
     chosen = _parameters(request, sent, model)
     return Content(
         name=_line(sent, "name", MAX_ASSISTANT_NAME_CHARS, required=True),
-        description=_line(sent, "description", LONGEST_DESCRIPTION),
+        description=_line(sent, "description", MAX_DESCRIPTION_CHARS),
         instructions=(request_fields.parse_text(sent, "instructions", MAX_INSTRUCTIONS_CHARS) or "").strip(),
-        picture=check_picture(request_fields.parse_text(sent, "picture", LONGEST_SENT_PICTURE) or ""),
+        picture=check_picture(request_fields.parse_text(sent, "picture", MAX_SENT_PICTURE_CHARS) or ""),
         model=model,
         parameters=chosen,
         questions=_questions(sent),
@@ -72,7 +73,7 @@ def content(
 
 def has_other_controls(request: HttpRequest, model: str) -> bool:
     """Return True if the form has the controls of another model than the one chosen on it."""
-    shown = request.POST.get(CONTROLS)
+    shown = request.POST.get(CONTROLS_FIELD)
     return bool(shown) and shown != access.get_models(request).resolve_or_default(model).id
 
 
@@ -99,7 +100,9 @@ def _questions(sent: dict[str, Any]) -> list[str]:
     """Return the opening questions, without the blank ones that a form sends."""
     values = [
         " ".join(
-            (request_fields.parse_text({"questions": each}, "questions", LONGEST_QUESTION) or "").split()
+            (
+                request_fields.parse_text({"questions": each}, "questions", MAX_STARTER_QUESTION_CHARS) or ""
+            ).split()
         )
         for each in _list(sent, "questions")
     ]

@@ -17,12 +17,12 @@ from chat.db import run_in_db
 from chat.exceptions import RequestError
 from chat.models import Assistant, User
 from chat.models.assistant import (
-    LONGEST_DESCRIPTION,
-    LONGEST_PICTURE,
-    LONGEST_QUESTION,
     MAX_ASSISTANT_DOCUMENTS,
     MAX_ASSISTANT_NAME_CHARS,
+    MAX_DESCRIPTION_CHARS,
     MAX_INSTRUCTIONS_CHARS,
+    MAX_PICTURE_CHARS,
+    MAX_STARTER_QUESTION_CHARS,
     MAX_STARTER_QUESTIONS,
 )
 from chat.publication import may_publish, require_permission
@@ -43,10 +43,10 @@ from .settings_shell import render_section
 
 ASSISTANT_LIMITS = {
     "longest_name": MAX_ASSISTANT_NAME_CHARS,
-    "longest_description": LONGEST_DESCRIPTION,
+    "longest_description": MAX_DESCRIPTION_CHARS,
     "longest_instructions": MAX_INSTRUCTIONS_CHARS,
-    "longest_picture": LONGEST_PICTURE,
-    "longest_question": LONGEST_QUESTION,
+    "longest_picture": MAX_PICTURE_CHARS,
+    "longest_question": MAX_STARTER_QUESTION_CHARS,
     "most_documents": MAX_ASSISTANT_DOCUMENTS,
 }
 

@@ -23,7 +23,7 @@ ATTACHMENT_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-DOWNLOAD = "application/octet-stream"  # of a document, which a browser must save and never open
+DOWNLOAD_TYPE = "application/octet-stream"  # of a document, which a browser must save and never open
 
 
 async def respond(request: HttpRequest, attachment: Attachment, reader: Hashable) -> HttpResponseBase:
@@ -34,8 +34,8 @@ async def respond(request: HttpRequest, attachment: Attachment, reader: Hashable
     etag = quote_etag(attachment.sha256)
     response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
     if response is None:
-        kind = attachment.media_type if attachment.is_picture else DOWNLOAD
-        file = await asyncio.wrap_future(files.POOL.submit(reader, _opened, attachment.sha256))
+        kind = attachment.media_type if attachment.is_picture else DOWNLOAD_TYPE
+        file = await asyncio.wrap_future(files.STORAGE_POOL.submit(reader, _opened, attachment.sha256))
         if file.size > DOWNLOAD_PIECE_BYTES and request.method != "HEAD":
             response = StoredFile(file, reader, kind)
         else:
@@ -71,7 +71,9 @@ class StoredFile(StreamingHttpResponse):
 
 
 async def _pieces(file: "File[bytes]", reader: Hashable) -> AsyncIterator[bytes]:
-    while piece := await asyncio.wrap_future(files.POOL.submit(reader, file.read, DOWNLOAD_PIECE_BYTES)):
+    while piece := await asyncio.wrap_future(
+        files.STORAGE_POOL.submit(reader, file.read, DOWNLOAD_PIECE_BYTES)
+    ):
         yield piece
 
 

@@ -24,26 +24,26 @@ from chat.attachments.deletion import discard
 from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
 from chat.attachments.readers import READERS
-from chat.attachments.receiving import FILE, UPLOAD_ERRORS, AttachmentUploadHandler, ReceivedFile
+from chat.attachments.receiving import FILE_INPUT, UPLOAD_ERRORS, AttachmentUploadHandler, ReceivedFile
 from chat.db import run_in_db, write_lock
 from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
 from chat.fair_executor import RENDER_POOL
 from chat.models import Attachment, User
-from chat.models.attachment import LONGEST_ALT
+from chat.models.attachment import MAX_ALT_CHARS
 
 from . import access, request_fields
 from .attachment_files import respond
 from .errors import NO_CSRF
 
-MAX_WAITING = 8  # uploads of one person that wait for a reader
+MAX_WAITING_UPLOADS = 8  # uploads of one person that wait for a reader
 
 
 @access.require_methods("POST")
 async def upload(request: HttpRequest) -> HttpResponseBase:
     """Receive, read and store one picture or document; answer with what `describe` returns."""
     user = await run_in_db(get_uploader, request)
-    if READERS.waiting(user.pk) >= MAX_WAITING:
+    if READERS.waiting(user.pk) >= MAX_WAITING_UPLOADS:
         words = _("You add too many files at once. Wait until these are added.")
         raise TooManyAtOnce(words, retry_after=5)
     # Parsing a large form takes a while, so neither the event loop nor a database thread may do it.
@@ -72,11 +72,11 @@ async def store(
         raise documents.picture_refused(name)
     # Shielded: what is stored gets its row.
     if isinstance(found, Picture):
-        storing = files.POOL.submit(user.pk, uploads.store, user, name, found, key)
+        storing = files.STORAGE_POOL.submit(user.pk, uploads.store, user, name, found, key)
     else:
         # The file is closed when the request ends, also before this has run.
         kept = os.fdopen(os.dup(file.fileno()), "rb")
-        storing = files.POOL.submit(user.pk, _store_document, user, name, kept, found, key)
+        storing = files.STORAGE_POOL.submit(user.pk, _store_document, user, name, kept, found, key)
     stored = await asyncio.shield(asyncio.wrap_future(storing))
     if not stored.is_picture:
         (await get_engine()).document_ranking.on_uploaded(stored)
@@ -150,7 +150,7 @@ def _check_token(request: HttpRequest) -> None:
 
 def _receive(request: HttpRequest) -> ReceivedFile:
     """Return the form's file; the caller closes its file. Raises a RequestError; then nothing is open."""
-    handler = AttachmentUploadHandler({FILE: 1})
+    handler = AttachmentUploadHandler({FILE_INPUT: 1})
     request.upload_handlers = [handler]
     try:
         request.POST.dict()  # Django reads the form now, and calls the handler
@@ -217,7 +217,7 @@ def readable(request: HttpRequest, attachment: uuid.UUID) -> Attachment:
 def _describe(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
     found = _get(request, attachment)
     fields = request_fields.parse(request, "alt")
-    found.alt = (request_fields.parse_text(fields, "alt", LONGEST_ALT, required=False) or "").strip()
+    found.alt = (request_fields.parse_text(fields, "alt", MAX_ALT_CHARS, required=False) or "").strip()
     with write_lock():
         if not Attachment.objects.filter(pk=found.pk).update(alt=found.alt):
             raise _missing()  # removed meanwhile

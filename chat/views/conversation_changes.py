@@ -17,7 +17,7 @@ from chat.arrangement.changes import ACTIONS, MAX_CHANGED_CONVERSATIONS, TAGGING
 from chat.db import run_in_db
 from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest, PayloadTooLarge
-from chat.models.tag import LONGEST_TAG
+from chat.models.tag import MAX_TAG_CHARS
 
 from . import access, request_fields
 from .errors import is_form
@@ -28,10 +28,10 @@ ROUTE_OF_PAGE = {
     "archive": "chat:archive",
     "trash": "chat:trash",
 }  # routes, by a form's `page`
-PLACE = ("tag", "before")  # of a list's query: which of its pages is shown
+PLACE_PARAMETERS = ("tag", "before")  # of a list's query: which of its pages is shown
 UNDO = "undo"  # the action, and the cookie with its token
-LONGEST_COOKIE = 4_000  # bytes; browsers reject longer cookies
-LONGEST_TOKEN = 20_000
+MAX_COOKIE_BYTES = 4_000  # bytes; browsers reject longer cookies
+MAX_UNDO_TOKEN_CHARS = 20_000
 REPORTED_ACTIONS = (*ACTIONS, UNDO)
 
 
@@ -67,9 +67,9 @@ def _to_list(request: HttpRequest, page: str, action: str, number: int, token: s
 
     The form was sent to the address of the list with the query of its page, which is shown again.
     """
-    query = {name: request.GET[name] for name in PLACE if name in request.GET}
+    query = {name: request.GET[name] for name in PLACE_PARAMETERS if name in request.GET}
     query |= {"done": action, "number": str(number)}
-    offered = bool(token) and len(token) <= LONGEST_COOKIE
+    offered = bool(token) and len(token) <= MAX_COOKIE_BYTES
     if offered:
         query[UNDO] = _mark(token)
     response = HttpResponseSeeOther(f"{reverse(ROUTE_OF_PAGE[page])}?{urlencode(query)}")
@@ -141,7 +141,7 @@ def _change(request: HttpRequest) -> tuple[Changed, dict[str, Any], str]:
     if "page" in sent:
         _one_of(sent, "page", ROUTE_OF_PAGE)
     if action == UNDO:
-        token = request_fields.parse_text(sent, UNDO, LONGEST_TOKEN, required=True) or ""
+        token = request_fields.parse_text(sent, UNDO, MAX_UNDO_TOKEN_CHARS, required=True) or ""
         return undo.undo(user, token), sent, ""
     tag = _tag(sent) if action in TAGGING else ""
     changed = change(user, action, chosen_conversations(request, sent), tag)
@@ -171,5 +171,5 @@ def chosen_conversations(request: HttpRequest, sent: dict[str, Any]) -> list[uui
 
 def _tag(sent: dict[str, Any]) -> str:
     """Return the name of the tag, with its white space collapsed to one line."""
-    name = request_fields.parse_text(sent, "tag", LONGEST_TAG, required=True) or ""
+    name = request_fields.parse_text(sent, "tag", MAX_TAG_CHARS, required=True) or ""
     return " ".join(name.split())

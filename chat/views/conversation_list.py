@@ -17,7 +17,7 @@ from chat.arrangement.changes import MAX_PINNED_CONVERSATIONS
 from chat.arrangement.tags import tag_names
 from chat.models import Conversation, Run, User
 
-LISTED = 200  # conversations in one response
+MAX_LISTED_CONVERSATIONS = 200  # conversations in one response
 LIVE_RUN_SQL = "status IN ('queued', 'running')"
 REPLYING, UNSEEN = "replying", "unseen"
 
@@ -45,17 +45,21 @@ def read(
     """
     unpinned = Conversation.objects.listed(user).filter(pinned_at=None)
     pinned = _rows(Conversation.objects.pinned(user).order_by("-pinned_at", "-pk")[:MAX_PINNED_CONVERSATIONS])
-    rows = _rows(page_before(unpinned, "updated", before)[: LISTED + 1])
-    listed = rows[:LISTED]
+    rows = _rows(page_before(unpinned, "updated", before)[: MAX_LISTED_CONVERSATIONS + 1])
+    listed = rows[:MAX_LISTED_CONVERSATIONS]
     open_now = current.pk if current else None
     groups = [] if before else _pinned(pinned, open_now)
     groups += grouped(listed, zone, open_now)
-    if current and len(rows) > LISTED and all(row["pk"] != open_now for row in [*pinned, *listed]):
+    if (
+        current
+        and len(rows) > MAX_LISTED_CONVERSATIONS
+        and all(row["pk"] != open_now for row in [*pinned, *listed])
+    ):
         groups += _apart(unpinned.filter(pk=current.pk), zone, current.pk)
     latest = sorted([*pinned, *listed], key=lambda row: row["updated"], reverse=True)
     return Listing(
         groups=groups,
-        older=listed[-1]["pk"] if len(rows) > LISTED else None,
+        older=listed[-1]["pk"] if len(rows) > MAX_LISTED_CONVERSATIONS else None,
         models=list(dict.fromkeys(row["model"] for row in latest)),
         tags=[] if before else tag_names(user),
     )

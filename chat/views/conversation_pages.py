@@ -18,7 +18,7 @@ from chat.arrangement.tags import having, tags_of
 from chat.db import run_in_db
 from chat.models import Conversation, User
 from chat.models.conversation import ConversationQuerySet
-from chat.models.tag import LONGEST_TAG
+from chat.models.tag import MAX_TAG_CHARS
 from chat.timezones import timezone_of
 
 from . import access, conversation_list
@@ -102,7 +102,7 @@ def _list(request: HttpRequest) -> HttpResponse:
 def render_list_page(request: HttpRequest, list_page: ListPage) -> HttpResponse:
     """Render a page of a list, the first one if a change emptied this one. The number of queries is fixed."""
     user, zone = access.get_user(request), timezone_of(request)
-    tag = request.GET.get("tag", "").replace("\0", "")[:LONGEST_TAG]
+    tag = request.GET.get("tag", "").replace("\0", "")[:MAX_TAG_CHARS]
     conversations = list_page.rows(user)
     if tag:
         conversations = having(conversations, user, tag)
@@ -122,7 +122,7 @@ def render_list_page(request: HttpRequest, list_page: ListPage) -> HttpResponse:
         "older": page[-1]["pk"] if len(rows) > CONVERSATIONS_PER_PAGE else None,
         "tag": tag,
         "tags": listing.tags,
-        "longest_tag": LONGEST_TAG,
+        "longest_tag": MAX_TAG_CHARS,
         "done": _done(request),
         "undo": offered_undo(request),
         "kept_days": settings.KEEP_DELETED_DAYS,

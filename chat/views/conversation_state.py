@@ -22,7 +22,8 @@ from chat.upstream.catalog import LlmModel
 from . import access
 
 MAX_COUNTED = 100_000  # messages that are counted as no longer seen
-TRAIL = 3  # newest messages sent: a page with all of them in sequence missed no turn between its last two
+# Newest messages sent: a page with all of them in sequence missed no turn between its last two.
+TRAIL_MESSAGES = 3
 NEXT = "next"  # no message: the model would be sent the next question alone
 
 
@@ -41,7 +42,7 @@ def state(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
 
 
 def _payload(state: ConversationState) -> dict[str, Any]:
-    steps = Message.objects.ancestors(state.leaf, TRAIL) if state.leaf else ()
+    steps = Message.objects.ancestors(state.leaf, TRAIL_MESSAGES) if state.leaf else ()
     return {
         "version": state.version,
         "title": state.title,

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from chat.arrangement.tags import MAX_TAGS_PER_CONVERSATION, tag_names, tags_of
-from chat.models.tag import LONGEST_TAG
+from chat.models.tag import MAX_TAG_CHARS
 
 from . import access
 from .errors import is_part
@@ -21,7 +21,7 @@ def tags(request: HttpRequest, conversation: uuid.UUID) -> HttpResponse:
         "conversation": own_conversation,
         "has": has,
         "others": [name for name in tag_names(access.get_user(request)) if name not in has],
-        "longest_tag": LONGEST_TAG,
+        "longest_tag": MAX_TAG_CHARS,
         "most": MAX_TAGS_PER_CONVERSATION,
         "full": len(has) >= MAX_TAGS_PER_CONVERSATION,
     }

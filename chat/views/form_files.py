@@ -16,7 +16,7 @@ from chat.attachments.decoding import decode
 from chat.attachments.deletion import discard
 from chat.attachments.names import clean
 from chat.attachments.readers import READERS
-from chat.attachments.receiving import FILE, IMAGE, AttachmentUploadHandler, ReceivedFile
+from chat.attachments.receiving import FILE_INPUT, IMAGE_INPUT, AttachmentUploadHandler, ReceivedFile
 from chat.db import run_in_db, write_lock
 from chat.exceptions import BadRequest, RequestError
 from chat.fair_executor import RENDER_POOL
@@ -37,7 +37,7 @@ async def from_form(request: HttpRequest, *, documents_only: bool = False) -> As
     ids: list[uuid.UUID] = []
     new: list[uuid.UUID] = []
     try:
-        if several := _received(request, FILE):
+        if several := _received(request, FILE_INPUT):
             user = await run_in_db(access.get_user, request)
             ids, earlier = await _ids(request, user, several)
             if earlier != set(ids):
@@ -60,13 +60,13 @@ async def image_from_form(request: HttpRequest) -> uuid.UUID | None:
 
     Raises the same refusals as an upload.
     """
-    several = _received(request, IMAGE)
+    several = _received(request, IMAGE_INPUT)
     if not several:
         return None
     user = await run_in_db(attachments.get_uploader, request)
     file, name = several[0].file, several[0].name
     found = await asyncio.wrap_future(READERS.submit(user.pk, decode, file, IMAGE_SIDE))
-    storing = files.POOL.submit(user.pk, uploads.store, user, name, found)
+    storing = files.STORAGE_POOL.submit(user.pk, uploads.store, user, name, found)
     return (await asyncio.shield(asyncio.wrap_future(storing))).pk
 
 

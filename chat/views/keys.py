@@ -16,7 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from chat.db import run_in_db, write_lock
 from chat.exceptions import BadRequest, Conflict, NotAuthenticated, NotFound
-from chat.forms import LONGEST_PASSWORD
+from chat.forms import MAX_PASSWORD_CHARS
 from chat.model_catalog import catalog
 from chat.models import ApiKey, User
 from chat.models.api_key import MAX_KEY_NAME_CHARS
@@ -114,7 +114,7 @@ def _parse(request: HttpRequest) -> tuple[User, ApiKey, str]:
     user = access.get_user(request)
     sent = request_fields.parse(request, "name", "days", "keep", "password", *SCOPES)
     key = _new_key(sent, user)
-    password = request_fields.parse_text(sent, "password", LONGEST_PASSWORD, required=True) or ""
+    password = request_fields.parse_text(sent, "password", MAX_PASSWORD_CHARS, required=True) or ""
     _check_limit(user)
     return user, key, password
 

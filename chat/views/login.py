@@ -26,7 +26,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
 from chat.backends import client_address, throttled_name
-from chat.forms import LONGEST_PASSWORD
+from chat.forms import MAX_PASSWORD_CHARS
 from chat.models.user import User
 from chat.views import access, pages
 from chat.views.errors import refuse, wants_json
@@ -49,7 +49,7 @@ class LoginForm(forms.Form):
         ),
     )
     password = forms.CharField(
-        max_length=LONGEST_PASSWORD,
+        max_length=MAX_PASSWORD_CHARS,
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )

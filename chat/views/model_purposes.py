@@ -9,7 +9,7 @@ from chat.upstream.catalog import LlmModel
 from chat.upstream.provider import Provider
 
 LONG_WINDOW, VERY_LONG_WINDOW = 200_000, 900_000  # tokens
-SMALL = 4.0  # billions of parameters
+SMALL_BILLIONS = 4.0  # billions of parameters
 SIZE = re.compile(r"(?<![\w.])([0-9]+(?:\.[0-9]+)?)b(?![a-z0-9])", re.I)  # 3b in llama-3.2-3b-instruct
 
 EVERYDAY = _("Everyday questions")
@@ -77,6 +77,6 @@ def _derived(model: LlmModel) -> str | Promise:
     if model.reasoning or model.inline_reasoning:
         return LONG_REASONING if model.window >= VERY_LONG_WINDOW else REASONING_PURPOSE
     size = SIZE.search(model.id)
-    if size and float(size[1]) <= SMALL:
+    if size and float(size[1]) <= SMALL_BILLIONS:
         return SHORT_ANSWERS_PURPOSE
     return LONG_TEXTS if model.window >= LONG_WINDOW else EVERYDAY

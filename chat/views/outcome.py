@@ -39,14 +39,14 @@ SUGGESTIONS = {
 }
 # Error codes that only the administrator can resolve, with the page of the Cloudflare dashboard.
 DASHBOARD = "https://dash.cloudflare.com/?to=/:account"
-ADMINISTRATORS = {
+ADMINISTRATOR_HINTS = {
     "auth": f"{DASHBOARD}/api-tokens",
     "credits": f"{DASHBOARD}/billing",
     "not_permitted": f"{DASHBOARD}/workers/plans",
     "quota": f"{DASHBOARD}/workers/plans",
 }
 MORE_TOKENS = 2  # factor on the max_tokens of the last attempt
-LONGEST_WAIT = 900.0  # seconds that the retry button may count down; for a longer wait there is none
+MAX_COUNTDOWN_SECONDS = 900.0  # seconds that the retry button may count down; for a longer wait there is none
 
 
 @access.require_methods("GET", "HEAD")
@@ -73,8 +73,8 @@ def outcome_context(run: Run) -> dict[str, Any]:
         "ways": SUGGESTIONS.get(run.error_code, RETRY_SUGGESTIONS)
         if run.error_code
         else RETRY_SUGGESTIONS[:1],
-        "administrators": ADMINISTRATORS.get(run.error_code, ""),
-        "retry_after": wait if (wait := run.retry_after) and wait <= LONGEST_WAIT else None,
+        "administrators": ADMINISTRATOR_HINTS.get(run.error_code, ""),
+        "retry_after": wait if (wait := run.retry_after) and wait <= MAX_COUNTDOWN_SECONDS else None,
         "retry_at": run.retry_at if run.retry_after else None,
         "requested_model": run.model,
         "max_tokens": run.max_tokens,

@@ -37,7 +37,7 @@ PARAMETER_LABELS = {
 # may have any value that the model accepts.
 FORM_RANGES = {"temperature": (0, 2), "top_p": (0.01, 1), "repetition_penalty": (0.5, 2)}
 FORM_IDS = {"new": "composer", "assistant": "assistant-form"}  # the form of the controls, by a query's name
-FOLDED = ("top_p", "top_k", "repetition_penalty", "frequency_penalty", "presence_penalty", "seed")
+FOLDED_PARAMETERS = ("top_p", "top_k", "repetition_penalty", "frequency_penalty", "presence_penalty", "seed")
 TEMPERATURE_MARKS = (0, 0.5, 1, 1.5, 2)  # of the temperature's slider
 VALUE_NAMES = {
     True: _("On"),
@@ -72,9 +72,11 @@ def controls(model: LlmModel, chosen: Mapping[str, Value]) -> dict[str, Any]:
         "name": model.name,
         "chosen": json.dumps(dict(chosen)),
         "thinking": [_row(each, chosen.get(each.name)) for each in supported if each.kind in (SWITCH, LEVEL)],
-        "numbers": [_row(each, chosen.get(each.name)) for each in numbers if each.name not in FOLDED],
-        "folded": [_row(each, chosen.get(each.name)) for each in numbers if each.name in FOLDED],
-        "open": any(each.name in chosen for each in numbers if each.name in FOLDED),
+        "numbers": [
+            _row(each, chosen.get(each.name)) for each in numbers if each.name not in FOLDED_PARAMETERS
+        ],
+        "folded": [_row(each, chosen.get(each.name)) for each in numbers if each.name in FOLDED_PARAMETERS],
+        "open": any(each.name in chosen for each in numbers if each.name in FOLDED_PARAMETERS),
     }
 
 

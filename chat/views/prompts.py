@@ -13,7 +13,7 @@ from chat import publication
 from chat.exceptions import BadRequest, NotAuthenticated, NotFound, RequestError
 from chat.formats import grouped_number
 from chat.models import Prompt, User
-from chat.models.prompt import LONGEST_COMMAND, LONGEST_PROMPT, LONGEST_TITLE
+from chat.models.prompt import MAX_COMMAND_CHARS, MAX_PROMPT_CHARS, MAX_PROMPT_TITLE_CHARS
 from chat.prompts import library
 from chat.prompts.content import Content, command_of
 from chat.prompts.publication import published_by_others
@@ -106,10 +106,10 @@ def _save(
 def _parse(request: HttpRequest, user: User) -> Wanted:
     """Return the content, and its audience: None if the request does not say. Raises a RequestError."""
     sent = request_fields.parse(request, "title", "command", "text", "audience", "groups")
-    title = request_fields.parse_text(sent, "title", LONGEST_TITLE, required=True) or ""
+    title = request_fields.parse_text(sent, "title", MAX_PROMPT_TITLE_CHARS, required=True) or ""
     title = " ".join(title.split())
-    command = request_fields.parse_text(sent, "command", LONGEST_TITLE) or ""
-    text = request_fields.parse_text(sent, "text", LONGEST_PROMPT, required=True) or ""
+    command = request_fields.parse_text(sent, "command", MAX_PROMPT_TITLE_CHARS) or ""
+    text = request_fields.parse_text(sent, "text", MAX_PROMPT_CHARS, required=True) or ""
     content = Content(title, command_of(command, title), text.strip("\n"))
     if "audience" not in sent and "groups" not in sent:
         return content, None
@@ -145,10 +145,10 @@ def _form(
         "prompt": own,
         "fields": fields,
         "refusal": refusal.message if refusal else "",
-        "longest_title": LONGEST_TITLE,
-        "longest_command": LONGEST_COMMAND + 1,  # with the slash
-        "longest_text": LONGEST_PROMPT,
-        "most": grouped_number(LONGEST_PROMPT),
+        "longest_title": MAX_PROMPT_TITLE_CHARS,
+        "longest_command": MAX_COMMAND_CHARS + 1,  # with the slash
+        "longest_text": MAX_PROMPT_CHARS,
+        "most": grouped_number(MAX_PROMPT_CHARS),
         "audience": fields.get("audience", "nobody"),
         "may_publish": may_publish,
         "groups": Group.objects.order_by("name") if may_publish else (),

@@ -13,21 +13,17 @@ from django.http import HttpRequest, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
 
-from chat.attachments.receiving import FILE, IMAGE
+from chat.attachments.receiving import FILE_INPUT, IMAGE_INPUT
 from chat.exceptions import BadRequest, PayloadTooLarge, UnsupportedMediaType
 from chat.formats import grouped_number
 from chat.wire import strict_json
 
 from .errors import is_form
 
-INVALID = re.compile("[\0\ud800-\udfff]")  # NUL, which PostgreSQL cannot store, and lone surrogates
+INVALID_CHARACTER = re.compile("[\0\ud800-\udfff]")  # NUL, which PostgreSQL cannot store, and lone surrogates
 JSON_CONTENT_TYPES = ("application/json", "text/event-stream")
-REPEATED_FIELDS = (
-    "attachments",
-    "documents",
-    "questions",
-    "groups",
-)  # fields that a form has once for each value
+# Fields that a form has once for each value.
+REPEATED_FIELDS = ("attachments", "documents", "questions", "groups")
 NULLABLE = ("client_key", "parent", "model", "assistant")  # a form has no null: an empty field means the same
 
 
@@ -67,7 +63,7 @@ def parse_text(fields: Mapping[str, Any], name: str, longest: int, *, required: 
         if name == "content":  # typed by a person, who does not know field names
             words = _("Your message has %(length)s characters; the limit is %(longest)s.")
         raise PayloadTooLarge(words % sizes)
-    if INVALID.search(value):
+    if INVALID_CHARACTER.search(value):
         raise BadRequest(_("“%(name)s” contains characters that aren’t valid text.") % {"name": name})
     return value
 
@@ -149,6 +145,6 @@ def _form(request: HttpRequest) -> dict[str, Any]:
         raise BadRequest(_("The form data can’t be read.")) from error
     fields.pop("csrfmiddlewaretoken", None)
     if hasattr(request, "attachment_form"):
-        for name in (FILE, IMAGE):
+        for name in (FILE_INPUT, IMAGE_INPUT):
             fields.pop(name, None)  # of a form in which no file was chosen, Django makes a field
     return {name: None if value == "" and name in NULLABLE else value for name, value in fields.items()}

@@ -16,7 +16,7 @@ from chat.attachments.receiving import MAX_ATTACHMENTS
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.formats import grouped_number
 from chat.models.conversation import TITLE_LENGTH
-from chat.models.feedback import LONGEST_REASON
+from chat.models.feedback import MAX_REASON_CHARS
 from chat.turns.commands import LEAF, ContinueReply, EditMessage, RegenerateReply, SendMessage
 from chat.upstream.parameters import CHOSEN_PARAMETERS, LEVEL, NUMBER, SWITCH, Parameter, Value
 
@@ -95,7 +95,7 @@ def feedback(request: HttpRequest) -> tuple[bool | None, str]:
     if not isinstance(thumb, str) or thumb not in THUMBS:
         words = _("“%(name)s” must be one of: %(names)s.")
         raise BadRequest(words % {"name": "thumb", "names": ", ".join(THUMBS)})
-    return THUMBS[thumb], (request_fields.parse_text(sent, "reason", LONGEST_REASON) or "").strip()
+    return THUMBS[thumb], (request_fields.parse_text(sent, "reason", MAX_REASON_CHARS) or "").strip()
 
 
 def title(request: HttpRequest) -> str:

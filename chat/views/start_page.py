@@ -15,7 +15,8 @@ from . import access
 from .responses import HttpResponseSeeOther
 
 RECENT_MODELS_ON_START_PAGE = 4
-COOKIE = "checklist"  # holds the id of the administrator who dismissed the checklist in this browser
+# Holds the id of the administrator who dismissed the checklist in this browser.
+CHECKLIST_COOKIE = "checklist"
 COOKIE_SECONDS = 365 * 24 * 60 * 60
 
 
@@ -35,7 +36,7 @@ def context(request: HttpRequest, user: User, catalog: Catalog, used: list[str])
     return {
         "recent_models": recent if len(recent) > 1 else [],
         "small_model": by_id.get(BUNDLED_ID),
-        "checklist": user.is_superuser and request.COOKIES.get(COOKIE) != str(user.pk),
+        "checklist": user.is_superuser and request.COOKIES.get(CHECKLIST_COOKIE) != str(user.pk),
         "cloudflare": bool(settings.CLOUDFLARE_ACCOUNT_ID),
     }
 
@@ -46,7 +47,7 @@ def dismiss_checklist(request: HttpRequest) -> HttpResponseBase:
     user = access.get_user(request)
     response = HttpResponseSeeOther(reverse("chat:home"))
     response.set_cookie(
-        COOKIE,
+        CHECKLIST_COOKIE,
         str(user.pk),
         max_age=COOKIE_SECONDS,
         secure=settings.SESSION_COOKIE_SECURE,

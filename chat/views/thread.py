@@ -18,7 +18,7 @@ FOLD_CHARS = 2_500  # characters from which a question is folded
 LINE_LENGTH = 50  # characters that each line counts as in addition, because short lines take space too
 # Below the message that a page is opened at; with more, the newest are left out.
 MAX_MESSAGES_BELOW = 200
-AFTER = 10  # messages below it that are then shown
+MESSAGES_BELOW_TARGET = 10  # messages below it that are then shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def read_at(conversation: Conversation, message: Message) -> Thread | None:
         page = read(conversation, most=max(MESSAGES_PER_PAGE, place + 2))
         if any(item["id"] == message.pk for item in page.items):
             return page
-    below = Message.objects.get(pk=path[max(0, place - AFTER)]) if place else None
+    below = Message.objects.get(pk=path[max(0, place - MESSAGES_BELOW_TARGET)]) if place else None
     return read(conversation, below)
 
 

@@ -12,7 +12,7 @@ from chat.formats import grouped_number
 from chat.model_catalog.costs import model_name
 from chat.models.usage import Usage
 
-COLOURS = 5  # the last one is shared by all further models
+CHART_COLORS = 5  # the last one is shared by all further models
 SLOT, BAR, HEIGHT = 10, 8, 100  # of the drawing, which is stretched to the page
 
 
@@ -22,7 +22,7 @@ def colours(used: Sequence[Usage]) -> dict[str, int]:
     for each in used:
         tokens[each.model] += each.tokens
     ordered = sorted(tokens, key=lambda name: (-tokens[name], name))
-    return {name: min(place, COLOURS) for place, name in enumerate(ordered, 1)}
+    return {name: min(place, CHART_COLORS) for place, name in enumerate(ordered, 1)}
 
 
 def bars(used: Sequence[Usage], month: date) -> dict[str, Any] | None:

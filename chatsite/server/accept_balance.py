@@ -12,9 +12,8 @@ Can go: when Linux wakes the processes that share a listening socket in turn.
 import mmap
 from typing import Any
 
-ACCEPT_PAUSE_SECONDS = (
-    0.02  # the other worker may be busy or frozen, so a connection is not left to it for longer
-)
+# The other worker may be busy or frozen, so a connection is not left to it for longer.
+ACCEPT_PAUSE_SECONDS = 0.02
 ACCEPTS_AFTER_PAUSE = 10  # connections: all clients may reconnect at once while the other worker is frozen
 NOT_LISTENING = 2**32 - 1
 

@@ -17,7 +17,7 @@ from chat.transfer import uploads
 from chat.upstream.pictures import MAX_PICTURE_BYTES
 from chatsite.server.early_errors import error_body
 
-JSON = {b"Content-Type": b"application/json"}
+JSON_HEADERS = {b"Content-Type": b"application/json"}
 TEXT_HEADERS = {b"Content-Type": b"text/plain; charset=utf-8"}
 IMPORT_PAGE = "/settings/data/?problem="
 MAX_TEXT_BYTES = 1_048_576  # of an API call without pictures, which needs no file
@@ -40,7 +40,7 @@ UNWRITABLE = Refusal(
     error_body(
         "storage_full", 3040, "The server's disk is full or can't be written. Tell your administrator."
     ),
-    JSON | {b"Retry-After": b"60"},
+    JSON_HEADERS | {b"Retry-After": b"60"},
 )
 
 
@@ -95,14 +95,14 @@ def _attachments(session: str, limit: int, *, is_page: bool) -> LargeBody:
     """`is_page`: the form of a page without scripts, whose browser would show JSON as it is."""
     megabytes = f"{settings.ATTACHMENT_MAX_BYTES / 1_000_000:g}"
     sentence = f"This file is larger than {megabytes} MB. Make it smaller, then add it again."
-    large = Refusal(413, error_body("attachment_too_large", 3006, sentence), JSON)
+    large = Refusal(413, error_body("attachment_too_large", 3006, sentence), JSON_HEADERS)
     if is_page:
         sentence = (
             f"The files are larger than {megabytes} MB together. Go back and send fewer or smaller files."
         )
         large = Refusal(413, sentence.encode(), TEXT_HEADERS)
     sentence = "Too many files are arriving at once. Wait a moment, then add this one again."
-    busy = Refusal(429, error_body("throttled", 3040, sentence), JSON | {b"Retry-After": b"5"})
+    busy = Refusal(429, error_body("throttled", 3040, sentence), JSON_HEADERS | {b"Retry-After": b"5"})
     check = partial(_check, session)
     return LargeBody(session, limit, FILES_AT_ONCE, receiving.folder, large, busy, UNWRITABLE, check)
 
@@ -113,10 +113,14 @@ def _call(authorization: str) -> LargeBody | None:
     if not secret:
         return None
     large = Refusal(
-        413, error_body("too_long", 3006, "The request is too large. Send fewer or smaller files."), JSON
+        413,
+        error_body("too_long", 3006, "The request is too large. Send fewer or smaller files."),
+        JSON_HEADERS,
     )
     sentence = "Too many large requests are arriving at once. Wait a moment, then try again."
-    busy = Refusal(429, error_body("rate_limit_exceeded", 971, sentence), JSON | {b"Retry-After": b"5"})
+    busy = Refusal(
+        429, error_body("rate_limit_exceeded", 971, sentence), JSON_HEADERS | {b"Retry-After": b"5"}
+    )
     check = partial(_check_key, secret)
     return LargeBody(secret, MAX_CALL_BYTES, CALLS_AT_ONCE, receiving.folder, large, busy, UNWRITABLE, check)
 
@@ -124,11 +128,11 @@ def _call(authorization: str) -> LargeBody | None:
 async def _check_key(secret: str) -> Refusal | None:
     if await run_in_db(ApiKey.objects.by_secret, secret):
         return None
-    return Refusal(401, error_body("invalid_api_key", 10000, "This API key isn't valid."), JSON)
+    return Refusal(401, error_body("invalid_api_key", 10000, "This API key isn't valid."), JSON_HEADERS)
 
 
 async def _check(session: str) -> Refusal | None:
     if await run_in_db(receiving.is_signed_in, session):
         return None
     body = error_body("signed_out", 10000, "You are signed out. Sign in to continue.")
-    return Refusal(401, body, JSON)
+    return Refusal(401, body, JSON_HEADERS)

@@ -20,17 +20,18 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 
-BACKLOG = 2_048  # connections that may wait to be accepted: after a restart all clients reconnect at once
+# Connections that may wait to be accepted: after a restart all clients reconnect at once.
+BACKLOG_CONNECTIONS = 2_048
 LOGGER = "chatsite.server.supervisor"
 READY, RETIRE = b"+", b"-"
 FORKER = "The process that forks the workers"
-LONGEST_PAUSE = 30.0  # seconds before a pool that died is started again
+MAX_RESTART_PAUSE_SECONDS = 30.0  # seconds before a pool that died is started again
 SUPERVISOR_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def pause_after(failures: int) -> float:
     """Return the seconds to wait before the next start, after so many failures in a row."""
-    return min(LONGEST_PAUSE, 0.5 * 2 ** min(failures, 10))
+    return min(MAX_RESTART_PAUSE_SECONDS, 0.5 * 2 ** min(failures, 10))
 
 
 def how_ended(code: int) -> str:
@@ -170,7 +171,7 @@ class Supervisor:
 
     def _start_again(self, code: int) -> None:
         lived = time.monotonic() - self._started_at
-        self._failures = self._failures + 1 if lived < LONGEST_PAUSE else 0
+        self._failures = self._failures + 1 if lived < MAX_RESTART_PAUSE_SECONDS else 0
         pause = pause_after(self._failures)
         self._log(f"{FORKER} {how_ended(code)}. Next start in {pause:g} s.", "WARNING")
         self._next_start = time.monotonic() + pause
@@ -185,7 +186,7 @@ def log_entry(log_format: str, message: str, level: str) -> str:
     return f"{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03d} {level} {LOGGER}: {message}"
 
 
-def listen(host: str, port: int, backlog: int = BACKLOG) -> socket.socket:
+def listen(host: str, port: int, backlog: int = BACKLOG_CONNECTIONS) -> socket.socket:
     """Return a listening socket. Raises OSError: when the address cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family)

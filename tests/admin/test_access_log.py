@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.test import Client
 
-from chat.admin.changelist import LONGEST_SEARCH_CHARS, MAX_SEARCH_TERMS
+from chat.admin.changelist import MAX_SEARCH_CHARS, MAX_SEARCH_TERMS
 from chat.models import ConversationAccess, ConversationAccessOwner
 from tests.admin import seed
 from tests.admin.conftest import LIST
@@ -145,7 +145,7 @@ class TestALook:
         seed.talk("alice", "On boats", asked="a" * 2000)
         found = reviewer.get(LIST, {"q": "a" * 1000 + " pregnant"}).context["cl"].result_list
         assert len(found) == 1
-        assert ConversationAccess.objects.get().words == "a" * LONGEST_SEARCH_CHARS
+        assert ConversationAccess.objects.get().words == "a" * MAX_SEARCH_CHARS
 
     def test_stays_for_good_with_its_owners(self, reviewer: Client) -> None:
         seed.talk("alice")

@@ -153,8 +153,8 @@ def test_thumbs_that_an_older_version_stored_count_too(
     listed: Listed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     test_the_filter_by_thumbs(listed)
-    for few in (filters.FEW, 0):
-        monkeypatch.setattr(filters, "FEW", few)
+    for few in (filters.FEW_RATED_CONVERSATIONS, 0):
+        monkeypatch.setattr(filters, "FEW_RATED_CONVERSATIONS", few)
         Feedback.objects.update(conversation=None)
         assert sorted(listed("thumbs=up")) == ["good", "mixed"]
         assert listed("thumbs=none") == ["silent"]

@@ -143,7 +143,7 @@ async def test_files_that_wait_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> 
     client, documents_sent = Client(None, None), [Document("a.txt", b"x")]
     (text,) = (await texts_of(client, 1, documents_sent)).values()
     assert "\nx\n" in text
-    monkeypatch.setattr(document_parts, "MAX_WAITING", 0)
+    monkeypatch.setattr(document_parts, "MAX_WAITING_DOCUMENT_CALLS", 0)
     with pytest.raises(TooManyAtOnce) as error:
         await texts_of(client, 1, documents_sent)
     assert (error.value.status, error.value.retry_after) == (429, 5)

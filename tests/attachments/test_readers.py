@@ -23,7 +23,7 @@ LONG = "import time\nwhile time.process_time() < 2: pass\nprint('long')"  # need
 
 @pytest.fixture
 def lanes(monkeypatch: pytest.MonkeyPatch) -> Readers:
-    monkeypatch.setattr(readers, "QUICK", QUICK)
+    monkeypatch.setattr(readers, "QUICK_ATTEMPT", QUICK)
     return Readers()
 
 

@@ -21,9 +21,8 @@ from .stage import Stage
 from .verdict import Counts, Outcome
 from .viewer import Audience, client, cookies
 
-QUIET_SECONDS = (
-    90.0  # after the last fault and the last reply: time to be declared dead, swept, and looked at
-)
+# After the last fault and the last reply: time to be declared dead, swept, and looked at.
+QUIET_SECONDS = 90.0
 SETTLING_SECONDS = 5.0
 LOOK_SECONDS = 120.0
 ARTICLE = r'data-run="{}".*?data-part="text"[^>]*>(.*?)</div>'

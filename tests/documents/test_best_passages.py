@@ -8,7 +8,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from chat.documents import best_passages, selection
-from chat.documents.best_passages import MAX_RANKED_QUESTIONS, MAX_WAITING, RankingNeeded, Wanted, rank
+from chat.documents.best_passages import (
+    MAX_RANKED_QUESTIONS,
+    MAX_WAITING_RANKINGS,
+    RankingNeeded,
+    Wanted,
+    rank,
+)
 from chat.documents.ranking import Corpus
 from chat.exceptions import ServiceOverloaded
 from chat.fair_executor import FairExecutor
@@ -40,7 +46,7 @@ def report(alice: User) -> Attachment:
 @pytest.fixture
 def rankers(monkeypatch: pytest.MonkeyPatch) -> FairExecutor:
     made = FairExecutor("test-ranking", 2)
-    monkeypatch.setattr(best_passages, "RANKERS", made)
+    monkeypatch.setattr(best_passages, "RANKING_POOL", made)
     return made
 
 
@@ -91,7 +97,7 @@ def test_a_persons_rankings_wait_for_each_other(
 
     wanted = Wanted.of([report], ["margin"])
     monkeypatch.setattr(best_passages, "rank", slow)
-    hers = [best_passages.submit(1, wanted) for _ in range(1 + MAX_WAITING)]
+    hers = [best_passages.submit(1, wanted) for _ in range(1 + MAX_WAITING_RANKINGS)]
     with pytest.raises(ServiceOverloaded):
         best_passages.submit(1, wanted)
     his = rankers.submit(2, real, wanted)

@@ -177,10 +177,10 @@ async def test_a_failed_embedding_leaves_the_words(
         found = await made.rank(alice.pk, needed(broken, asked="margin"))
         await until_embedded(made)
         assert pages(found)[0] == 2
-        assert len(fake.calls) == document_ranking.ATTEMPTS
+        assert len(fake.calls) == document_ranking.EMBEDDING_ATTEMPTS
         assert pages(await made.rank(alice.pk, needed(broken, asked="margin")))[0] == 2
         await until_embedded(made)
-        assert len(fake.calls) == document_ranking.ATTEMPTS  # paused
+        assert len(fake.calls) == document_ranking.EMBEDDING_ATTEMPTS  # paused
     assert not await run_in_db(PassageVectors.objects.exists)
 
 

@@ -14,7 +14,7 @@ from tests.support.assistants import bob, staff
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A data folder of the test's own; imports do not pause."""
     monkeypatch.setattr(site, "DATA_DIR", tmp_path)
-    monkeypatch.setattr(jobs, "MAX_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(jobs, "MAX_CHECK_PAUSE_SECONDS", 0)
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ PIRATE = Content("Pirate", "Talks like one", "Arr, {name}!", "🏴‍☠️", "m
 @pytest.fixture(autouse=True)
 def folder(attachments: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "DATA_DIR", tmp_path)
-    monkeypatch.setattr(jobs, "MAX_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(jobs, "MAX_CHECK_PAUSE_SECONDS", 0)
 
 
 @pytest.fixture

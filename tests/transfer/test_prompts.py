@@ -29,7 +29,7 @@ State = ImportJob.State
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site, "DATA_DIR", tmp_path)
-    monkeypatch.setattr(jobs, "MAX_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(jobs, "MAX_CHECK_PAUSE_SECONDS", 0)
 
 
 @pytest.fixture

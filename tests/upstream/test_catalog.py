@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from chat.upstream.catalog import (
+    CLOUDFLARE_MODEL_ID,
     DEFAULT_MODEL,
-    ID,
     Catalog,
     LlmModel,
     RetiredModel,
@@ -120,7 +120,7 @@ def test_every_retired_model_names_one_that_is_there() -> None:
     catalog = Catalog(bundled(), DEFAULT_MODEL, retired=retired())
     assert len({each.id for each in retired()}) == len(retired()) >= 35
     for each in retired():
-        assert ID.fullmatch(each.id)
+        assert CLOUDFLARE_MODEL_ID.fullmatch(each.id)
         assert catalog.retired(each.id) == each
         assert each.replacement in {model.id for model in bundled()}
 

@@ -110,7 +110,7 @@ def test_marks_say_what_is_replying_and_what_was_not_seen(user: User) -> None:
 
 
 def test_pages_follow_one_another_without_a_gap_or_a_double(user: User, monkeypatch) -> None:
-    monkeypatch.setattr(conversation_list, "LISTED", 3)
+    monkeypatch.setattr(conversation_list, "MAX_LISTED_CONVERSATIONS", 3)
     made = [conversation(user, NOON - n // 2 * DAY).pk for n in range(8)]  # pairs of the same moment
     found, before = [], None
     for _ in range(3):
@@ -190,7 +190,7 @@ def test_a_part_that_is_fetched_signed_out_is_refused(server: Server, path: str)
 def test_open_conversation_is_listed_even_if_old(
     user: User, now: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversation_list, "LISTED", 3)
+    monkeypatch.setattr(conversation_list, "MAX_LISTED_CONVERSATIONS", 3)
     made = [conversation(user, NOON - ago * DAY, title=f"{ago}") for ago in range(6)]
     listed = conversation_list.read(user, ZoneInfo("UTC"), current=made[4])
     assert [[item["title"] for item in group["items"]] for group in listed.groups] == [

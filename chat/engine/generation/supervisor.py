@@ -76,9 +76,8 @@ class Supervisor:
         active_run = ActiveRun(state, run, OverlapFilter(state.info.earlier))
         self.states[run.pk] = state
         self.writer.add(active_run)
-        request = with_metadata(
-            request, run
-        )  # here, because the task has an empty context without a request id
+        # Here, because the task has an empty context without a request id.
+        request = with_metadata(request, run)
         task = self._tasks[run.pk] = spawn(self._generate(active_run, request), f"run {run.pk}")
         # Not a `finally` in the task: a task cancelled before its first step never enters its body.
         task.add_done_callback(lambda task: self._on_task_done(active_run, task))

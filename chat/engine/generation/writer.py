@@ -22,7 +22,8 @@ FLUSH_INTERVAL_SECONDS = 0.4  # with the commit, text is stored within 0.5 s
 WRITE_RETRY_SECONDS = 0.4
 JOURNAL_WAIT_SECONDS = 1.0  # longest wait for the journal's disk
 JOURNAL_SECONDS = 0.1  # a transaction that takes longer has its text written to the journal as well
-LAST_SECONDS = 3.0  # longest wait for the database at shutdown; text not stored by then is in the journal
+# Longest wait for the database at shutdown; text not stored by then is in the journal.
+LAST_WRITE_SECONDS = 3.0
 
 logger = logging.getLogger(__name__)
 
@@ -62,13 +63,13 @@ class Writer:
             await self._caught_up.wait()
 
     async def stop(self) -> None:
-        """Write what is left, outcomes included, and end the task. Gives up after `LAST_SECONDS`."""
-        self._stop_by = asyncio.get_running_loop().time() + LAST_SECONDS
+        """Write what is left, outcomes included, and end the task. Gives up after `LAST_WRITE_SECONDS`."""
+        self._stop_by = asyncio.get_running_loop().time() + LAST_WRITE_SECONDS
         self._stopping = True
         self._wake.set()
         if self._task:
             await self._task
-        await self._thread.aclose(LAST_SECONDS)
+        await self._thread.aclose(LAST_WRITE_SECONDS)
 
     async def _work(self) -> None:
         loop, failed = asyncio.get_running_loop(), False

@@ -10,7 +10,7 @@ from chat.transfer.problems import ConversationProblem
 
 from . import foreign
 
-TEXTS = ("text", "error")
+TEXT_TYPES = ("text", "error")
 RATING_OF_NAME = {"thumbsUp": True, "thumbsDown": False}
 
 
@@ -75,7 +75,9 @@ def _node(raw: dict[str, Any], parent: str, attachments: list[str]) -> Node:
 def _texts(raw: dict[str, Any]) -> tuple[str, str]:
     """Return (text, reasoning) from the parts of `content`; if they have no text, from `text`."""
     parts = foreign.records(raw.get("content"))
-    texts = [_value(part.get("text") or part.get("error")) for part in parts if part.get("type") in TEXTS]
+    texts = [
+        _value(part.get("text") or part.get("error")) for part in parts if part.get("type") in TEXT_TYPES
+    ]
     thoughts = [_value(part.get("think")) for part in parts if part.get("type") == "think"]
     return (
         "\n\n".join(filter(None, texts)) or foreign.text(raw.get("text")),

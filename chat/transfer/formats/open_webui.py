@@ -7,12 +7,12 @@ import html
 import re
 from typing import Any
 
-from chat.models.tag import LONGEST_TAG
+from chat.models.tag import MAX_TAG_CHARS
 from chat.transfer.imported import ImportedConversation, Node, messages_of
 
 from . import foreign
 
-REASONING, END = '<details type="reasoning"', "</details>"
+REASONING_START, REASONING_END = '<details type="reasoning"', "</details>"
 OPENING = re.compile('<details type="(?:reasoning|tool_calls)"')
 SUMMARY = re.compile(r"<summary>[^<]{0,200}</summary>")
 MAX_TAGS = 50
@@ -54,7 +54,7 @@ def _tags(value: dict[str, Any]) -> list[str]:
     """Return the tags with their white space collapsed, without those that are too long here."""
     found = foreign.record(value.get("meta")).get("tags")
     names = [" ".join(foreign.text(name).split()) for name in found] if isinstance(found, list) else []
-    return [name for name in names[:MAX_TAGS] if 0 < len(name) <= LONGEST_TAG]
+    return [name for name in names[:MAX_TAGS] if 0 < len(name) <= MAX_TAG_CHARS]
 
 
 def _chat(value: dict[str, Any]) -> dict[str, Any]:
@@ -112,15 +112,15 @@ def split_reasoning(content: str) -> tuple[str, str]:
     done = 0  # end of the part that is processed; copying the rest for each element would take quadratic time
     while found := OPENING.search(content, done):
         start = found.start()
-        end = content.find(END, start)
+        end = content.find(REASONING_END, start)
         if end < 0:
             break
         text.append(content[done:start])
         _, _, body = content[start:end].partition(">")
         lines = html.unescape(SUMMARY.sub("", body, count=1)).strip().splitlines()
-        if found[0] == REASONING:
+        if found[0] == REASONING_START:
             reasoning.append("\n".join(line.removeprefix(">").removeprefix(" ") for line in lines))
-        done = end + len(END)
+        done = end + len(REASONING_END)
         while content.startswith("\n", done):
             done += 1
     text.append(content[done:])

@@ -7,7 +7,7 @@ from typing import Any
 
 from chat.attachments.receiving import MAX_ATTACHMENTS
 from chat.models import Message, Run
-from chat.models.attachment import LONGEST_ALT, MAX_FILE_NAME_CHARS
+from chat.models.attachment import MAX_ALT_CHARS, MAX_FILE_NAME_CHARS
 from chat.models.citation import (
     MAX_CITATION_TITLE_CHARS,
     MAX_CITATIONS,
@@ -16,10 +16,18 @@ from chat.models.citation import (
     is_web_address,
 )
 from chat.models.conversation import TITLE_LENGTH
-from chat.models.feedback import LONGEST_REASON
-from chat.models.tag import LONGEST_TAG
+from chat.models.feedback import MAX_REASON_CHARS
+from chat.models.tag import MAX_TAG_CHARS
 from chat.transfer import assistants
-from chat.transfer.document import FORMAT, RUN_TEXTS, RUN_TIMES, USAGE, VERSION, Object, written
+from chat.transfer.document import (
+    CONVERSATION_FORMAT,
+    CONVERSATION_FORMAT_VERSION,
+    RUN_TEXTS,
+    RUN_TIMES,
+    USAGE_FIELDS,
+    Object,
+    written,
+)
 from chat.transfer.imported import (
     ATTACHMENT_FILE,
     MAX_IMPORTED_TEXT_CHARS,
@@ -47,11 +55,11 @@ Places = dict[str, tuple[str, int]]  # {id of an attachment: (key of its message
 
 
 def matches(value: dict[str, Any]) -> bool:
-    return value.get("format") == FORMAT
+    return value.get("format") == CONVERSATION_FORMAT
 
 
 def conversation(value: dict[str, Any]) -> ImportedConversation:
-    if value.get("version") != VERSION:
+    if value.get("version") != CONVERSATION_FORMAT_VERSION:
         raise ConversationProblem("version" if isinstance(value.get("version"), int) else "invalid")
     places: Places = {}
     messages = [_message(_record(raw), places) for raw in _list(value, "messages", None)]
@@ -70,7 +78,7 @@ def conversation(value: dict[str, Any]) -> ImportedConversation:
         pinned_at=_time(value.get("pinned_at")),
         archived_at=_time(value.get("archived_at")),
         assistant=assistants.reference(value.get("assistant")),
-        tags=[_string(tag, LONGEST_TAG) for tag in _list(value, "tags", MAX_TAGS)],
+        tags=[_string(tag, MAX_TAG_CHARS) for tag in _list(value, "tags", MAX_TAGS)],
     )
 
 
@@ -103,7 +111,7 @@ def _attachment(raw: Object) -> ImportedAttachment:
     file = _text(raw, "file", MAX_MODEL_CHARS)
     if not ATTACHMENT_FILE.fullmatch(file):
         _invalid()
-    return ImportedAttachment(file, _text(raw, "name", MAX_FILE_NAME_CHARS), _text(raw, "alt", LONGEST_ALT))
+    return ImportedAttachment(file, _text(raw, "name", MAX_FILE_NAME_CHARS), _text(raw, "alt", MAX_ALT_CHARS))
 
 
 def _citation(raw: Object, places: Places) -> ImportedCitation:
@@ -133,7 +141,7 @@ def _feedback(value: Any) -> tuple[bool, str] | None:
     raw = _record(value)
     if raw.get("thumb") not in ("up", "down"):
         _invalid()
-    return raw["thumb"] == "up", _text(raw, "reason", LONGEST_REASON)
+    return raw["thumb"] == "up", _text(raw, "reason", MAX_REASON_CHARS)
 
 
 def _run(raw: Object) -> Object:
@@ -149,7 +157,9 @@ def _run(raw: Object) -> Object:
     }
     found |= {name: written(_time(raw.get(name))) for name in RUN_TIMES}
     usage = None if raw.get("usage") is None else _record(raw["usage"])
-    return found | {"usage": None if usage is None else {name: _number(usage.get(name)) for name in USAGE}}
+    return found | {
+        "usage": None if usage is None else {name: _number(usage.get(name)) for name in USAGE_FIELDS}
+    }
 
 
 def _choices(raw: Object) -> Object:

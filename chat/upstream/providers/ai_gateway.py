@@ -13,9 +13,9 @@ from typing import Any
 from chat.upstream.chat_request import ChatRequest
 from chat.wire import sse
 
-ID, SKIP_CACHE, CACHE_TTL = "cf-aig-gateway-id", "cf-aig-skip-cache", "cf-aig-cache-ttl"
+GATEWAY_ID, SKIP_CACHE, CACHE_TTL = "cf-aig-gateway-id", "cf-aig-skip-cache", "cf-aig-cache-ttl"
 CACHE_KEY, METADATA = "cf-aig-cache-key", "cf-aig-metadata"
-LABELS = 5  # metadata entries that the gateway keeps; it drops the rest
+MAX_METADATA_ENTRIES = 5  # metadata entries that the gateway keeps; it drops the rest
 MILLION = 1_000_000
 
 
@@ -56,7 +56,7 @@ def headers(gateway: Gateway, request: ChatRequest, body: dict[str, Any]) -> dic
         sent[SKIP_CACHE] = "true"
     if gateway.metadata and request.metadata:
         # `json.dumps` escapes to ASCII, as a header requires.
-        sent[METADATA] = json.dumps(dict(islice(request.metadata.items(), LABELS)))
+        sent[METADATA] = json.dumps(dict(islice(request.metadata.items(), MAX_METADATA_ENTRIES)))
     if gateway.cache_per_person and gateway.cache_ttl and not request.skip_cache:
         sent[CACHE_KEY] = _cache_key(request, body)
     return _with_options_of_call(sent, request) if request.gateway else sent
@@ -91,7 +91,7 @@ def _with_options_of_call(sent: dict[str, str], request: ChatRequest) -> dict[st
 def _fixed(gateway: Gateway) -> dict[str, str]:
     """Return the headers that are the same for every request."""
     sent = {
-        ID: gateway.id,
+        GATEWAY_ID: gateway.id,
         "cf-aig-collect-log-payload": "true" if gateway.log_payloads else "false",
     }
     if gateway.cache_ttl == 0:

@@ -14,7 +14,7 @@ from .ai_search import instance_path
 from .workers_ai import Account
 
 VERIFY_SECONDS = 5.0  # for both URLs together
-SEARCHED = "help"  # words of a search that only has to be allowed
+TEST_SEARCH = "help"  # words of a search that only has to be allowed
 API_TIMEOUT_SECONDS = 10.0  # for any other request
 REFUSED_STATUSES = {400, 401, 403, 404}  # Cloudflare's responses to a token that it does not accept
 CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)  # a timeout's TimeoutError is an OSError
@@ -64,7 +64,7 @@ class Cloudflare:
         https://developers.cloudflare.com/ai-search/api/search/rest-api/
         """
         options = {"retrieval": {"max_num_results": 1}}
-        body = {"query": SEARCHED, "ai_search_options": options}
+        body = {"query": TEST_SEARCH, "ai_search_options": options}
         await self._call("POST", f"{instance_path(self._account, model)}/search", body)
 
     @property

@@ -23,5 +23,5 @@ def route_request(
     body = body_of(request, "max_completion_tokens", stream=stream)
     headers = {"cf-aig-authorization": f"Bearer {account.token}", "Accept": "text/event-stream"}
     headers |= ai_gateway.headers(through, request, body)
-    base = f"{account.gateway_base_url}/{account.account_id}/{headers[ai_gateway.ID]}"
+    base = f"{account.gateway_base_url}/{account.account_id}/{headers[ai_gateway.GATEWAY_ID]}"
     return Request(f"{base}/compat/chat/completions", headers, body)

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 GGUF_MAGIC = b"GGUF"
-OLDEST, NEWEST = 2, 99  # versions; a file in the other byte order seems to have a huge one
+OLDEST_VERSION, NEWEST_VERSION = 2, 99  # versions; a file in the other byte order seems to have a huge one
 MAX_METADATA_KEYS = 10_000
-LONGEST_STRING = 65_536  # bytes; longer strings are skipped
-HEAD = 32 * 2**20  # bytes searched for the chat template; a vocabulary of 250,000 words takes half of them
+MAX_STRING_BYTES = 65_536  # bytes; longer strings are skipped
+# Bytes searched for the chat template; a vocabulary of 250,000 words takes half of them.
+SEARCHED_BYTES = 32 * 2**20
 THINKS = b"enable_thinking"  # the name of the reasoning switch in chat templates
 CALLS_TOOLS = b"tool_calls"  # the name of a message's tool calls in chat templates
 STRING, ARRAY = 8, 9
@@ -49,7 +50,7 @@ def read_header(path: Path) -> Header:
         if magic != GGUF_MAGIC:
             raise InvalidGguf("it does not begin with GGUF")
         version, _, keys = _unpack(file, "<IQQ")
-        if not OLDEST <= version <= NEWEST:
+        if not OLDEST_VERSION <= version <= NEWEST_VERSION:
             raise InvalidGguf("its version is not supported")
         metadata = _metadata(file, min(keys, MAX_METADATA_KEYS))
     architecture = str(metadata.get("general.architecture", ""))
@@ -79,7 +80,7 @@ def _mentions(path: Path, word: bytes) -> bool:
     The chat template comes after the vocabulary, so the bytes are searched without parsing them.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-        return whole.find(word, 0, HEAD) != -1
+        return whole.find(word, 0, SEARCHED_BYTES) != -1
 
 
 def _metadata(file: BinaryIO, keys: int) -> dict[str, Any]:
@@ -102,7 +103,7 @@ def _unpack(file: BinaryIO, form: str) -> tuple[Any, ...]:
 
 def _string(file: BinaryIO) -> str:
     (length,) = _unpack(file, "<Q")
-    if length > LONGEST_STRING:
+    if length > MAX_STRING_BYTES:
         _skip(file, length)
         return ""
     return file.read(length).decode("utf-8", "replace")

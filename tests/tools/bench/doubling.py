@@ -9,9 +9,8 @@ from .table import Line
 LENGTH = 400_000  # code points, and then twice as many
 PER_SECOND = 20_000  # code points of a stream; many times what a model writes
 PIECE = 1_000
-SHARE = (
-    10  # as in chat/engine/streaming/html_feed.py: after a rendering the next one waits for ten times as long
-)
+# As in chat/engine/streaming/html_feed.py: after a rendering the next one waits for ten times as long.
+SHARE = 10
 INTERVAL_SECONDS = 0.1
 MARK = 2.2
 SHORTEST_SECONDS = 0.1  # of the longer text: below that the ratio is noise, and the text costs nothing

@@ -118,13 +118,13 @@ async def test_records_without_use_are_skipped_and_the_others_stay(fake: Fake) -
     fake.lists.models = odd
     models = await found(fake)
     assert set(models) == {GLM, NEW, LLAMA}
-    assert models[NEW] == LlmModel(NEW, "New 9B A3B", window=model_search.USUAL_WINDOW)
+    assert models[NEW] == LlmModel(NEW, "New 9B A3B", window=model_search.USUAL_WINDOW_TOKENS)
 
 
 @pytest.mark.parametrize("window", ["0", "-5", "1e6", "12", "9" * 30, True, 1.5, [], "١٢٣٤٥"])
 async def test_a_window_that_cannot_be_is_none(fake: Fake, window: Any) -> None:
     fake.lists.models = [record(NEW, context_window=window)]
-    assert (await found(fake))[NEW].window == model_search.USUAL_WINDOW
+    assert (await found(fake))[NEW].window == model_search.USUAL_WINDOW_TOKENS
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ async def test_a_list_that_cannot_be_had_whole_is_an_error(
 
 
 async def test_a_list_that_never_comes_is_given_up(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_search, "PATIENCE", 0.2)
+    monkeypatch.setattr(model_search, "MAX_FETCH_SECONDS", 0.2)
     fake.lists.fails["search"] = "hang"
     assert (await refused(fake)).kind is ErrorKind.UNAVAILABLE
 

@@ -283,10 +283,8 @@ def test_a_change_leads_back_to_the_page_it_was_made_on(page: Client, alice: Use
     assert (undone.context["tag"], listed(undone)) == ("a & b", [one, other])
     both = {"action": "archive", "conversations": [one, other]}
     emptied = post_to_form(page, undone, both)
-    assert (emptied.context["tag"], len(listed(emptied))) == (
-        "a & b",
-        CONVERSATIONS_PER_PAGE,
-    )  # the first page
+    first_page = ("a & b", CONVERSATIONS_PER_PAGE)
+    assert (emptied.context["tag"], len(listed(emptied))) == first_page
 
 
 def listed(answer: Any) -> list[str]:

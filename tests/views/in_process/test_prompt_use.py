@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
 from chat.models import Message, Prompt, User
-from chat.models.prompt import LONGEST_PROMPT
+from chat.models.prompt import MAX_PROMPT_CHARS
 from chat.prompts.fields import fields_of, fill_fields, filled_length
 from chat.views.prompt_use import MAX_FIELDS
 from chat.views.request_parsers import MAX_QUESTION_CHARS
@@ -108,7 +108,7 @@ def test_a_refused_field_keeps_what_was_typed(page: Client, alice: User, sent: d
 
 
 def test_a_field_that_stands_often_cannot_grow_the_text(page: Client, alice: User) -> None:
-    use = made(alice, "{{a}}" * (LONGEST_PROMPT // 5))
+    use = made(alice, "{{a}}" * (MAX_PROMPT_CHARS // 5))
     answer = page.post(use, {"field:a": "x" * 100_000}, HTTP_ACCEPT="application/json")
     assert answer.status_code == 413
     assert "the limit is" in answer.json()["error"]["message"]

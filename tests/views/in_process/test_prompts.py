@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from chat.models import Prompt, User
-from chat.models.prompt import LONGEST_PROMPT
+from chat.models.prompt import MAX_PROMPT_CHARS
 from chat.prompts import library
 from chat.prompts.content import command_from
 
@@ -103,7 +103,7 @@ def test_a_refused_form_keeps_what_was_typed(page: Client) -> None:
         ({"title": None}, 400),
         ({"title": "x" * 101}, 413),
         ({"text": " \n"}, 400),
-        ({"text": "x" * (LONGEST_PROMPT + 1)}, 413),
+        ({"text": "x" * (MAX_PROMPT_CHARS + 1)}, 413),
         ({"text": "a\0"}, 400),
         ({"command": "two words"}, 400),
         ({"command": "a/b"}, 400),
@@ -130,7 +130,7 @@ def test_a_wrong_field_is_refused(page: Client, fields: dict[str, Any], status: 
 
 def test_the_longest_prompt_and_the_limit(page: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "MAX_PROMPTS", 2)
-    saved(page, text="x" * LONGEST_PROMPT)
+    saved(page, text="x" * MAX_PROMPT_CHARS)
     saved(page, command="second")
     assert post(page, LIST, LETTER | {"command": "third"}).status_code == 409
     assert Prompt.objects.count() == 2

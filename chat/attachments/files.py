@@ -1,6 +1,6 @@
 """The stored files of attachments, in the storage `attachments`: on this machine or in a bucket.
 
-A request reads and writes them in `STORAGE_POOL`, because a bucket can be slow, and pages must not wait for it.
+A request reads and writes them in `STORAGE_POOL`, because a bucket can be slow, and no page must wait for it.
 """
 
 import hashlib

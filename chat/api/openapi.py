@@ -14,6 +14,7 @@ from .responses import api_view, json_response
 
 API_VERSION = "1"
 STREAM_TYPE = "text/event-stream"
+REFUSAL = "A refusal"
 
 
 @api_view(error_envelope, "GET", "HEAD")
@@ -41,106 +42,76 @@ def described() -> Object:
 
 
 def _paths() -> Object:
-    account = "/client/v4/accounts/{account}/ai"
+    return _openai_paths() | _workers_ai_paths("/client/v4/accounts/{account}")
+
+
+def _openai_paths() -> Object:
+    archive = {"description": "All conversations", "content": {"application/zip": {}}}
+    limit = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT}
+    conversation = _parameter("conversation", "path", UUID, required=True)
     return {
-        "/v1/chat/completions": {"post": _asks("Chat", "Completion", "Error")},
-        "/v1/models": {"get": _gets("Models", "Error")},
-        "/v1/models/{model}": {"get": _gets("Model", "Error", _in_path("model"))},
-        "/v1/conversations": {
-            "get": _gets(
-                "Conversations",
-                "Error",
-                {
-                    "name": "limit",
-                    "in": "query",
-                    "schema": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT},
-                },
-                {"name": "after", "in": "query", "schema": UUID},
-            )
-        },
-        "/v1/conversations/{conversation}": {
-            "get": _gets(
-                "Conversation",
-                "Error",
-                {"name": "conversation", "in": "path", "required": True, "schema": UUID},
-            )
-        },
-        "/v1/export": {
-            "get": {
-                "responses": {
-                    "200": {"description": "All conversations", "content": {"application/zip": {}}},
-                    "default": _answers(ref("Error"), "A refusal"),
-                }
-            }
-        },
-        f"{account}/run": {"post": _asks("NamedRun", "Result", "Failure", _in_path("account"))},
-        f"{account}/run/{{model}}": {
-            "post": _asks("Run", "Result", "Failure", _in_path("account"), _in_path("model"))
-        },
-        f"{account}/v1/chat/completions": {"post": _asks("Chat", "Completion", "Error", _in_path("account"))},
-        f"{account}/models/search": {
-            "get": _gets(
-                "Search",
-                "Failure",
-                _in_path("account"),
-                *(
-                    {"name": name, "in": "query", "schema": STRING_SCHEMA}
-                    for name in ("search", "task", "author", "source")
-                ),
-                {"name": "hide_experimental", "in": "query", "schema": {"type": "boolean"}},
-                *(
-                    {
-                        "name": name,
-                        "in": "query",
-                        "schema": {"type": "integer", "minimum": 1, "maximum": 99_999},
-                    }
-                    for name in ("page", "per_page")
-                ),
-            )
-        },
-        f"{account}/models/schema": {
-            "get": _gets(
-                "Schema",
-                "Failure",
-                _in_path("account"),
-                {"name": "model", "in": "query", "required": True, "schema": STRING_SCHEMA},
-            )
-        },
-        f"{account}/finetunes": {"get": _gets("Finetunes", "Failure", _in_path("account"))},
-        "/client/v4/user/tokens/verify": {"get": _gets("Verified", "Failure")},
-        "/client/v4/accounts/{account}/tokens/verify": {
-            "get": _gets("Verified", "Failure", _in_path("account"))
-        },
+        "/v1/chat/completions": _post("Chat", "Completion", "Error"),
+        "/v1/models": _get("Models", "Error"),
+        "/v1/models/{model}": _get("Model", "Error", _in_path("model")),
+        "/v1/conversations": _get(
+            "Conversations", "Error", _in_query("limit", limit), _in_query("after", UUID)
+        ),
+        "/v1/conversations/{conversation}": _get("Conversation", "Error", conversation),
+        "/v1/export": {"get": {"responses": {"200": archive, "default": _response(ref("Error"), REFUSAL)}}},
         "/v1/openapi.json": {
-            "get": {"security": [], "responses": {"200": _answers({"type": "object"}, "This description")}}
+            "get": {"security": [], "responses": {"200": _response({"type": "object"}, "This description")}}
         },
     }
 
 
-def _asks(body: str, whole: str, failure: str, *parameters: Object) -> Object:
+def _workers_ai_paths(account: str) -> Object:
+    in_account, in_model = _in_path("account"), _in_path("model")
+    page = {"type": "integer", "minimum": 1, "maximum": 99_999}
+    search = [_in_query(name, STRING_SCHEMA) for name in ("search", "task", "author", "source")]
+    search.append(_in_query("hide_experimental", {"type": "boolean"}))
+    search += [_in_query(name, page) for name in ("page", "per_page")]
+    model = _parameter("model", "query", STRING_SCHEMA, required=True)
+    return {
+        f"{account}/ai/run": _post("NamedRun", "Result", "Failure", in_account),
+        f"{account}/ai/run/{{model}}": _post("Run", "Result", "Failure", in_account, in_model),
+        f"{account}/ai/v1/chat/completions": _post("Chat", "Completion", "Error", in_account),
+        f"{account}/ai/models/search": _get("Search", "Failure", in_account, *search),
+        f"{account}/ai/models/schema": _get("Schema", "Failure", in_account, model),
+        f"{account}/ai/finetunes": _get("Finetunes", "Failure", in_account),
+        "/client/v4/user/tokens/verify": _get("Verified", "Failure"),
+        f"{account}/tokens/verify": _get("Verified", "Failure", in_account),
+    }
+
+
+def _post(body: str, reply: str, failure: str, *parameters: Object) -> Object:
     """Describe a call of a model: the response is JSON, or with `stream` frames that end with `[DONE]`."""
-    right = _answers(ref(whole), "The reply")
-    right["content"][STREAM_TYPE] = {}
+    success = _response(ref(reply), "The reply")
+    success["content"][STREAM_TYPE] = {}
     return {
-        "parameters": list(parameters),
-        "requestBody": {"required": True, "content": {"application/json": {"schema": ref(body)}}},
-        "responses": {"200": right, "default": _answers(ref(failure), "A refusal")},
+        "post": {
+            "parameters": list(parameters),
+            "requestBody": {"required": True, "content": {"application/json": {"schema": ref(body)}}},
+            "responses": {"200": success, "default": _response(ref(failure), REFUSAL)},
+        }
     }
 
 
-def _gets(whole: str, failure: str, *parameters: Object) -> Object:
-    return {
-        "parameters": list(parameters),
-        "responses": {
-            "200": _answers(ref(whole), "What there is"),
-            "default": _answers(ref(failure), "A refusal"),
-        },
-    }
+def _get(result: str, failure: str, *parameters: Object) -> Object:
+    responses = {"200": _response(ref(result), "What there is"), "default": _response(ref(failure), REFUSAL)}
+    return {"get": {"parameters": list(parameters), "responses": responses}}
 
 
-def _answers(schema: Object, description: str) -> Object:
+def _response(schema: Object, description: str) -> Object:
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
 def _in_path(name: str) -> Object:
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+    return _parameter(name, "path", {"type": "string", "minLength": 1}, required=True)
+
+
+def _in_query(name: str, schema: Object) -> Object:
+    return _parameter(name, "query", schema)
+
+
+def _parameter(name: str, place: str, schema: Object, *, required: bool = False) -> Object:
+    return {"name": name, "in": place, "schema": schema} | ({"required": True} if required else {})

@@ -22,6 +22,7 @@ TEXT_SCHEMA = {"type": "string", "pattern": "^[^\\u0000]*$"}
 OBJECT_SCHEMA = {"type": ["object", "null"]}
 IGNORED_SCHEMA = {"description": "Taken, and without an effect on the reply."}
 UUID = {"type": "string", "format": "uuid"}
+COUNT_SCHEMA = {"type": "integer", "minimum": 0}
 JSON_TYPE_OF_PARAMETER = {NUMBER: "number", WHOLE: "integer"}
 
 
@@ -68,8 +69,8 @@ def _requests() -> Object:
     )
     data = {"type": "string", "pattern": f"^{DOCUMENT_DATA_URL.pattern}"}
     file = {"filename": TEXT_SCHEMA, "file_data": data}
-    told = {"description": "A document, whose text the model gets. At most 8, and 7 MB together."}
-    document = struct("type file", type={"const": "file"}, file=struct("file_data", **file) | told)
+    description = {"description": "A document, whose text the model gets. At most 8, and 7 MB together."}
+    document = struct("type file", type={"const": "file"}, file=struct("file_data", **file) | description)
     message = struct(
         "role",
         role={"enum": list(REQUEST_ROLES)},
@@ -99,21 +100,27 @@ def _requests() -> Object:
 
 def _options() -> Object:
     """Return the schemas of all fields of a call beside the model and the messages."""
-    stop = {"type": ["string", "null"], "maxLength": MAX_STOP_CHARS}
-    stops = {"anyOf": [stop, {"type": "array", "items": stop | {"type": "string"}, "maxItems": MAX_STOPS}]}
-    most = {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_TOKENS}
-    options: Object = {
+    numbers = {
         each.name: {
             "type": [JSON_TYPE_OF_PARAMETER[each.kind], "null"],
             "minimum": each.minimum,
             "maximum": each.maximum,
         }
         for each in API_NUMBERS.values()
-    } | {
+    }
+    neutral = {name: _neutral(values) for name, values in NEUTRAL_VALUES.items()}
+    return numbers | _reply_options() | _tool_options() | neutral | dict.fromkeys(HINTS, IGNORED_SCHEMA)
+
+
+def _reply_options() -> Object:
+    stop = {"type": ["string", "null"], "maxLength": MAX_STOP_CHARS}
+    stops = {"anyOf": [stop, {"type": "array", "items": stop | {"type": "string"}, "maxItems": MAX_STOPS}]}
+    max_tokens = {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_TOKENS}
+    return {
         "stream": FLAG_SCHEMA,
         "stream_options": {"type": ["object", "null"], "properties": {"include_usage": FLAG_SCHEMA}},
-        "max_tokens": most,
-        "max_completion_tokens": most,
+        "max_tokens": max_tokens,
+        "max_completion_tokens": max_tokens,
         "n": {"enum": [1, None]},
         "stop": stops,
         "response_format": OBJECT_SCHEMA
@@ -131,6 +138,12 @@ def _options() -> Object:
         "reasoning_effort": {"anyOf": [TEXT_SCHEMA, NULL_SCHEMA]},
         "chat_template_kwargs": OBJECT_SCHEMA,
         "logit_bias": OBJECT_SCHEMA,
+    }
+
+
+def _tool_options() -> Object:
+    """Return the schemas of the fields for tools, for an adapter and for the AI Gateway."""
+    return {
         "tools": {"type": ["array", "null"], "items": {"type": "object"}, "maxItems": MAX_TOOLS},
         "tool_choice": {
             "anyOf": [{"enum": [*TOOL_CHOICES, None]}, {"type": "object"}],
@@ -144,11 +157,6 @@ def _options() -> Object:
             "properties": {name: {} for name in HEADER_OF_OPTION} | {"retries": OBJECT_SCHEMA},
         },
     }
-    return (
-        options
-        | {name: _neutral(values) for name, values in NEUTRAL_VALUES.items()}
-        | dict.fromkeys(HINTS, IGNORED_SCHEMA)
-    )
 
 
 def _neutral(values: tuple[Any, ...]) -> Object:
@@ -157,39 +165,25 @@ def _neutral(values: tuple[Any, ...]) -> Object:
 
 
 def _replies() -> Object:
-    message = struct(
-        "role content",
-        role={"const": "assistant"},
-        content={"type": ["string", "null"]},
-        reasoning_content=STRING_SCHEMA,
-        tool_calls=list_of({"type": "object"}),
-    )
-    choice = struct(
-        "index message finish_reason", index={"const": 0}, message=message, finish_reason=STRING_SCHEMA
-    )
-    count = {"type": "integer", "minimum": 0}
-    usage = struct(
-        "prompt_tokens completion_tokens total_tokens neurons",
-        prompt_tokens=count,
-        completion_tokens=count,
-        total_tokens=count,
-        neurons={"type": "number"},
-    )
-    usage |= {"type": ["object", "null"], "description": "Null if the model server did not report it."}
-    model = struct("id object owned_by", id=STRING_SCHEMA, object={"const": "model"}, owned_by=STRING_SCHEMA)
+    return _openai_replies() | _workers_ai_replies()
+
+
+def _openai_replies() -> Object:
     error = struct("message code", message=STRING_SCHEMA, code=STRING_SCHEMA)
     return {
-        "Usage": usage,
+        "Usage": _usage(),
         "Completion": struct(
             "id object created model choices usage",
             id=STRING_SCHEMA,
             object={"const": "chat.completion"},
-            created=count,
+            created=COUNT_SCHEMA,
             model=STRING_SCHEMA,
-            choices=list_of(choice),
+            choices=list_of(_choice()),
             usage=ref("Usage"),
         ),
-        "Model": model,
+        "Model": struct(
+            "id object owned_by", id=STRING_SCHEMA, object={"const": "model"}, owned_by=STRING_SCHEMA
+        ),
         "Models": struct("object data", object={"const": "list"}, data=list_of(ref("Model"))),
         "Error": struct("error", error=error),
         "Conversations": struct(
@@ -199,20 +193,45 @@ def _replies() -> Object:
             has_more={"type": "boolean"},
         ),
         "Conversation": struct("format version id title messages", messages=list_of({"type": "object"})),
+    }
+
+
+def _usage() -> Object:
+    usage = struct(
+        "prompt_tokens completion_tokens total_tokens neurons",
+        prompt_tokens=COUNT_SCHEMA,
+        completion_tokens=COUNT_SCHEMA,
+        total_tokens=COUNT_SCHEMA,
+        neurons={"type": "number"},
+    )
+    reported = {"type": ["object", "null"], "description": "Null if the model server did not report it."}
+    return usage | reported
+
+
+def _choice() -> Object:
+    message = struct(
+        "role content",
+        role={"const": "assistant"},
+        content={"type": ["string", "null"]},
+        reasoning_content=STRING_SCHEMA,
+        tool_calls=list_of({"type": "object"}),
+    )
+    return struct(
+        "index message finish_reason", index={"const": 0}, message=message, finish_reason=STRING_SCHEMA
+    )
+
+
+def _workers_ai_replies() -> Object:
+    error = struct("code message", code={"type": "integer"}, message=STRING_SCHEMA)
+    finetune = struct("id model name", id=STRING_SCHEMA, model=STRING_SCHEMA, name=STRING_SCHEMA)
+    token = struct("id status", id=STRING_SCHEMA, status={"const": "active"}, expires_on=STRING_SCHEMA)
+    return {
         "Result": _envelope(_result()),
-        "Verified": _envelope(
-            struct("id status", id=STRING_SCHEMA, status={"const": "active"}, expires_on=STRING_SCHEMA)
-        ),
+        "Verified": _envelope(token),
         "Schema": _envelope(struct("input output", input={"type": "object"}, output={"type": "object"})),
-        "Finetunes": _envelope(
-            list_of(struct("id model name", id=STRING_SCHEMA, model=STRING_SCHEMA, name=STRING_SCHEMA))
-        ),
+        "Finetunes": _envelope(list_of(finetune)),
         "Search": _envelope(list_of(struct("id name task properties", name=STRING_SCHEMA))),
-        "Failure": struct(
-            "success errors",
-            success={"const": False},
-            errors=list_of(struct("code message", code={"type": "integer"}, message=STRING_SCHEMA)),
-        ),
+        "Failure": struct("success errors", success={"const": False}, errors=list_of(error)),
     }
 
 

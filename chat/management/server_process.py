@@ -8,6 +8,7 @@ import resource
 import socket
 import sys
 import threading
+import uuid
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
@@ -111,19 +112,15 @@ def _create(
 
     `metrics`: the socket on which the metrics are shown, if they have one of their own.
     """
-    from daphne.server import twisted_loop
+    from daphne.server import twisted_loop as loop
 
     from chat.engine.engine import get_engine, shut_down
     from chatsite.asgi import application
     from chatsite.server.daphne_server import ChatServer
 
-    loop = twisted_loop
     asyncio.set_event_loop(loop)
     engine = loop.run_until_complete(get_engine())
-    if settings.OTEL_EXPORTER_OTLP_ENDPOINT:
-        from chat.tracing import start
-
-        start.start("chat", str(engine.worker.pk))
+    _start_tracing(engine.worker.pk)
 
     def on_listen() -> None:
         _start_background_tasks(loop, say)
@@ -141,13 +138,24 @@ def _create(
         on_listen=on_listen,
         balance=balance,
     )
+    _tune_interpreter()
+    return server
+
+
+def _tune_interpreter() -> None:
     # Exempt what is loaded so far, and stays, from garbage collection: that was a tenth of a send's cost.
     gc.collect()
     gc.freeze()
     memory.trim()
     gc.set_threshold(*COLLECTOR_THRESHOLDS)
     sys.setswitchinterval(SWITCH_SECONDS)
-    return server
+
+
+def _start_tracing(worker: uuid.UUID) -> None:
+    if settings.OTEL_EXPORTER_OTLP_ENDPOINT:
+        from chat.tracing import start
+
+        start.start("chat", str(worker))
 
 
 def _stop_tracing() -> None:
@@ -215,10 +223,10 @@ async def _greet(say: Say) -> None:
         say(f"Create the administrator account (once): {link}")
     say(f"Default model: {engine.catalog.default.name} ({engine.catalog.default.id}).")
     if settings.CLOUDFLARE_API_TOKEN:
-        say(await _token_said(engine))
+        say(await _token_status(engine))
 
 
-async def _token_said(engine: Any) -> str:
+async def _token_status(engine: Any) -> str:
     accepted = await engine.client.verify()
     if accepted is None:
         return "Cloudflare could not be reached to check CLOUDFLARE_API_TOKEN. The server keeps running."

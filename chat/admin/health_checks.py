@@ -37,7 +37,7 @@ MAX_PROMPT_TOKENS = 20  # of a check, with those that a model adds
 MAX_COMPLETION_TOKENS = 16
 FIRST_TOKEN_SECONDS = 15.0  # within which a model has to send its first token
 UNLIMITED_REQUESTS = 1_000_000  # requests per minute
-REDIS_SECONDS = 3.0  # within which Redis has to answer
+REDIS_SECONDS = 3.0  # within which Redis has to respond
 # For these errors, the message for users only says to tell the person who runs the site.
 ERROR_MESSAGES = {
     ErrorKind.AUTH: gettext_noop("The account, token or key was rejected."),
@@ -113,7 +113,7 @@ def max_price(engine: Engine) -> float:
 
 async def check_model(engine: Engine, model: LlmModel) -> Finding:
     """Send `TEST_QUESTION` to a model and measure the time to the first token; then close the stream."""
-    ask = ChatRequest(
+    request = ChatRequest(
         [{"role": "user", "content": TEST_QUESTION}], model, MAX_COMPLETION_TOKENS, skip_cache=True
     )
     # A router of its own, so that a failed check opens no circuit breaker, and an open one stops no check.
@@ -123,7 +123,7 @@ async def check_model(engine: Engine, model: LlmModel) -> Finding:
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
-        async with asyncio.timeout(FIRST_TOKEN_SECONDS), router.stream(ask) as reply:
+        async with asyncio.timeout(FIRST_TOKEN_SECONDS), router.stream(request) as reply:
             first = await anext(reply, None)
     except TimeoutError:
         message = _("No reply within %(n)s seconds.") % {"n": int(FIRST_TOKEN_SECONDS)}

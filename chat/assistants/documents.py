@@ -93,8 +93,8 @@ def readable(user: User) -> AttachmentQuerySet:
     that answer in a conversation of the user.
     """
     current = Assistant.objects.usable_by(user).values("current")
-    answering = Conversation.objects.owned_by(user).filter(assistant_version__isnull=False)
-    readable = Q(pk__in=current) | Q(pk__in=answering.values("assistant_version"))
+    conversations = Conversation.objects.owned_by(user).filter(assistant_version__isnull=False)
+    readable = Q(pk__in=current) | Q(pk__in=conversations.values("assistant_version"))
     versions = AssistantVersion.objects.filter(readable)
     links = AssistantDocument.objects.filter(version__in=versions.values("pk"))
     images = versions.filter(image__isnull=False)

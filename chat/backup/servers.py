@@ -11,11 +11,11 @@ from chat.models.worker import DEAD_AFTER
 from chat.ownership import process_lock
 
 
-def running(folder: Path) -> str:
+def check_process_locks(folder: Path) -> str:
     """Return an error message if a server of this machine uses this DATA_DIR, else "".
 
     A process of this machine is detected by its process lock, one of another machine by its heartbeat: see
-    `heard`.
+    `check_heartbeats`.
     """
     for path in (folder / "workers").glob("*"):
         if (worker := _key_of(path)) and process_lock.is_locked(folder / "workers", worker):
@@ -23,7 +23,7 @@ def running(folder: Path) -> str:
     return ""
 
 
-def heard(database: str = DEFAULT_DB_ALIAS) -> str:
+def check_heartbeats(database: str = DEFAULT_DB_ALIAS) -> str:
     """Return an error message if a server of any machine wrote a heartbeat within DEAD_AFTER, else ""."""
     try:
         worker = Worker.objects.using(database).filter(heartbeat_at__gte=Now() - DEAD_AFTER).first()

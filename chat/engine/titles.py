@@ -10,7 +10,7 @@ from chat.db import run_in_db
 from chat.engine.outcome import RunOutcome, outcome_of_error
 from chat.model_catalog.catalog import CurrentCatalog
 from chat.models import Conversation, Run, TitleRequest
-from chat.titles.cleaning import MAX_ANSWER_CHARS, clean_title
+from chat.titles.cleaning import MAX_TITLE_REPLY_CHARS, clean_title
 from chat.titles.request import may_read, title_model, title_request
 from chat.titles.store import TitleClaim, claim_title, save_title
 from chat.upstream.catalog import LlmModel
@@ -90,7 +90,7 @@ class _Attempt:
         title = ""
         try:
             async with asyncio.timeout(DEADLINE_SECONDS):
-                title, outcome = _parse_answer(*await self._read())
+                title, outcome = _parse_title(*await self._read())
         except TimeoutError:
             outcome = RunOutcome(TitleRequest.Status.INTERRUPTED, code=ErrorKind.TIMEOUT.value)
         except UpstreamError as error:
@@ -111,7 +111,7 @@ class _Attempt:
         async with self._router.stream(request, background=True, on_attempt=self._note_attempt) as stream:
             async for delta in stream:
                 text += delta.text
-                if len(text) > MAX_ANSWER_CHARS:
+                if len(text) > MAX_TITLE_REPLY_CHARS:
                     return "", "length"
             if not stream.complete:
                 raise UpstreamError(ErrorKind.INTERRUPTED)
@@ -121,11 +121,11 @@ class _Attempt:
         self._stream = stream
 
 
-def _parse_answer(answer: str, finish_reason: str) -> tuple[str, RunOutcome]:
+def _parse_title(text: str, finish_reason: str) -> tuple[str, RunOutcome]:
     """Return the title in a model's response, and the outcome. A response that was cut off gives no title."""
     if finish_reason == "length":
         return "", RunOutcome(TitleRequest.Status.TRUNCATED, "length", code=UNUSABLE_TITLE_CODE)
-    title = clean_title(answer)
+    title = clean_title(text)
     return title, RunOutcome(
         TitleRequest.Status.COMPLETE, finish_reason or "stop", code="" if title else UNUSABLE_TITLE_CODE
     )

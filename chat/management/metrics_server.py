@@ -27,11 +27,11 @@ def listen(host: str, port: int, *, shared: bool) -> socket.socket:
 
 async def serve(sock: socket.socket) -> None:
     """Answer requests until cancelled."""
-    async with await asyncio.start_server(_answer, sock=sock, limit=MAX_HEADER_BYTES) as server:
+    async with await asyncio.start_server(_respond, sock=sock, limit=MAX_HEADER_BYTES) as server:
         await server.serve_forever()
 
 
-async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
         async with asyncio.timeout(REQUEST_SECONDS):
             head = await reader.readuntil(b"\r\n\r\n")

@@ -34,13 +34,13 @@ STORED_AS_IS: dict[type, type] = {
 
 def insert(*rows: Model) -> None:
     """Insert new rows of one model in one statement. Raises IntegrityError."""
-    model, here = type(rows[0]), connections["default"]
+    model, connection = type(rows[0]), connections["default"]
     names = [field.attname for field in model._meta.concrete_fields]
-    values = _prepared(model, [(name, getattr(row, name)) for row in rows for name in names], here)
-    with here.cursor() as cursor:
+    values = _prepared(model, [(name, getattr(row, name)) for row in rows for name in names], connection)
+    with connection.cursor() as cursor:
         cursor.execute(_insert(model, len(rows)), values)
     for row in rows:
-        row._state.adding, row._state.db = False, here.alias
+        row._state.adding, row._state.db = False, connection.alias
 
 
 def update(model: type[Model], changes: dict[str, Any], /, **where: Any) -> int:
@@ -49,21 +49,23 @@ def update(model: type[Model], changes: dict[str, Any], /, **where: Any) -> int:
     Both name columns by the model's attributes (`user_id`). A value in `where` is compared with `=`, a tuple
     with `IN`, and None with `IS NULL`.
     """
-    here = connections["default"]
+    connection = connections["default"]
     wanted = {name: _several(value) for name, value in where.items()}
     named = [*changes.items(), *((name, value) for name, several in wanted.items() for value in several)]
-    values = _prepared(model, named, here)
+    values = _prepared(model, named, connection)
     conditions = tuple((name, len(several)) for name, several in wanted.items())
-    with here.cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(_update(model, tuple(changes), conditions), values)
         return cursor.rowcount
 
 
-def _prepared(model: type[Model], named: Iterable[tuple[str, Any]], here: BaseDatabaseWrapper) -> list[Any]:
+def _prepared(
+    model: type[Model], named: Iterable[tuple[str, Any]], connection: BaseDatabaseWrapper
+) -> list[Any]:
     """Return the values of these attributes as the database takes them."""
     fields = _fields(model)
     return [
-        value if value is None or type(value) is as_is else field.get_db_prep_save(value, here)
+        value if value is None or type(value) is as_is else field.get_db_prep_save(value, connection)
         for name, value in named
         for field, as_is in (fields[name],)
     ]

@@ -22,7 +22,7 @@ OTHER_TABLES = (
 
 def require_no_server(source: Database, target: Database, folder: Path) -> None:
     """Raise MoveError if a server uses this DATA_DIR or one of the databases."""
-    if reason := servers.running(folder) or source.in_use() or target.in_use():
+    if reason := servers.check_process_locks(folder) or source.in_use() or target.in_use():
         raise MoveError(reason)
 
 

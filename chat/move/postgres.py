@@ -54,7 +54,7 @@ class PostgresDatabase:
         return self.run(IDENTITY)[0]
 
     def in_use(self) -> str:
-        return servers.heard(self._connection.alias)
+        return servers.check_heartbeats(self._connection.alias)
 
     def dangling(self) -> str:
         return ""

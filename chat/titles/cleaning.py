@@ -8,7 +8,7 @@ from chat.wire.text import sanitize
 
 MAX_GENERATED_TITLE_CHARS = 60
 MAX_TITLE_WORDS = 10  # the prompt requests at most six; with more than ten it is a sentence, not a title
-MAX_ANSWER_CHARS = 2_000  # the rest of a longer response is ignored
+MAX_TITLE_REPLY_CHARS = 2_000  # the rest of a longer response is ignored
 JOINERS = "\u200c\u200d"  # zero-width characters that Persian words and many emoji need
 FILLERS = "\u115f\u1160\u3164\uffa0\u17b4\u17b5\u2800"  # letters and a Braille pattern that show nothing
 MAX_MARKS = 4  # on one character; more would stack accents over the lines around the title
@@ -34,9 +34,9 @@ _REFUSALS = re.compile(
 )
 
 
-def clean_title(answer: str) -> str:
+def clean_title(reply: str) -> str:
     """Return the title in a model's response; "" if it is empty, a sentence or a refusal."""
-    text = _PROMPT_TAG.sub("", _THOUGHT.sub("", sanitize(answer[:MAX_ANSWER_CHARS])))
+    text = _PROMPT_TAG.sub("", _THOUGHT.sub("", sanitize(reply[:MAX_TITLE_REPLY_CHARS])))
     line = next((line for line in map(_plain, text.splitlines()) if line), "")
     line = _bare(_LABEL.sub("", line))
     is_title = line and len(line) <= MAX_GENERATED_TITLE_CHARS and len(line.split()) <= MAX_TITLE_WORDS

@@ -35,17 +35,17 @@ def claim_title(conversation: uuid.UUID, message: uuid.UUID, model: str) -> Titl
     released: if the process dies, the request stays interrupted and the title stays the first line.
     """
     reply = Message.objects.select_related("parent").defer("text", "reasoning", "parent__text")
-    excerpts = {"answer": Left("text", EXCERPT_CHARS), "question": Left("parent__text", EXCERPT_CHARS)}
+    excerpts = {"reply": Left("text", EXCERPT_CHARS), "question": Left("parent__text", EXCERPT_CHARS)}
     texts = reply.annotate(**excerpts)
     with write_lock(), transaction.atomic():
         first_line = Conversation.objects.filter(title_state=TitleState.FIRST_LINE, deleted=None)
         if not first_line.filter(pk=conversation).update(title_state=TitleState.REQUESTED):
             return None
-        columns = ("conversation__user_id", "question", "answer")
-        user, question, answer = texts.values_list(*columns).get(pk=message)
+        columns = ("conversation__user_id", "question", "reply")
+        user, question, reply = texts.values_list(*columns).get(pk=message)
         request = TitleRequest(conversation_id=conversation, user_id=user, model=model)
         request.save(force_insert=True)
-    return TitleClaim(request.pk, conversation, user, question or "", answer)
+    return TitleClaim(request.pk, conversation, user, question or "", reply)
 
 
 def save_title(claim: TitleClaim, title: str, outcome: OutcomeColumns) -> None:

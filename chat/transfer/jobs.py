@@ -89,9 +89,9 @@ def tidy() -> None:
 
 def claim() -> ImportJob | None:
     """Claim an import whose file is in this DATA_DIR, and return it; None if there is none."""
-    here = {path.name for path in uploads.folder().iterdir()}
+    stored = {path.name for path in uploads.folder().iterdir()}
     for job in ImportJob.objects.claimable().select_related("user"):
-        if str(job.pk) not in here:
+        if str(job.pk) not in stored:
             continue
         mine = uuid.uuid4()
         unclaimed = ImportJob.objects.claimable().filter(pk=job.pk, claim=job.claim)
@@ -215,9 +215,9 @@ class _Step:
     def _note_lost(self) -> None:
         """Note what is left out, for the end of the import."""
         if self._lost:
-            told = self._job.preview.setdefault("left_out", {"count": 0, "names": []})
-            told["count"] += len(self._lost)
-            told["names"] = first_names(told["names"], self._lost)
+            left_out = self._job.preview.setdefault("left_out", {"count": 0, "names": []})
+            left_out["count"] += len(self._lost)
+            left_out["names"] = first_names(left_out["names"], self._lost)
             self._lost = []
 
     def _paced(self, objects: Iterator[bytes | Unreadable]) -> Iterator[bytes | Unreadable]:
@@ -237,7 +237,7 @@ class _Step:
 
     def _beat(self) -> None:
         """Store the heartbeat and the progress. Raises _Ended if the import is no longer this process's."""
-        told = {name: getattr(self._job, name) for name in ("processed", "stored", "preview")}
-        if not self._own.filter(user__is_active=True).update(beat=timezone.now(), **told):
+        progress = {name: getattr(self._job, name) for name in ("processed", "stored", "preview")}
+        if not self._own.filter(user__is_active=True).update(beat=timezone.now(), **progress):
             raise _Ended
         self._beat_at = time.monotonic()

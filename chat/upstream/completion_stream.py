@@ -238,10 +238,10 @@ class CompletionStream:
         try:
             body = json.loads(await _body(self._chunks, MAX_JSON_BYTES))
         except (ValueError, RecursionError):
-            raise UpstreamError(ErrorKind.UNAVAILABLE, detail="an answer that is no JSON") from None
+            raise UpstreamError(ErrorKind.UNAVAILABLE, detail="a response that is no JSON") from None
         delta = self._decoder.decode_json(body)
         if self.streams and not delta and not self.tool_calls:
-            raise NotStreamed(ErrorKind.UNAVAILABLE, detail="an empty answer")
+            raise NotStreamed(ErrorKind.UNAVAILABLE, detail="an empty response")
         self._ended = True
         return delta or None
 

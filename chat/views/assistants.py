@@ -188,8 +188,8 @@ def _save(
         return _form(request, own, _typed(request, uploaded, image), refusal)
     if wants_json(request):
         assert saved.current
-        answer = {"id": str(saved.pk), "version": saved.current.number}
-        return JsonResponse(answer, status=200 if own else 201)
+        payload = {"id": str(saved.pk), "version": saved.current.number}
+        return JsonResponse(payload, status=200 if own else 201)
     if assistant_fields.has_other_controls(
         request, content.model
     ):  # sent without scripts: show the right ones

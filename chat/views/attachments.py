@@ -41,7 +41,7 @@ MAX_WAITING_UPLOADS = 8  # uploads of one person that wait for a reader
 
 @access.require_methods("POST")
 async def upload(request: HttpRequest) -> HttpResponseBase:
-    """Receive, read and store one picture or document; answer with what `describe` returns."""
+    """Receive, read and store one picture or document; respond with what `describe` returns."""
     user = await run_in_db(get_uploader, request)
     if READERS.waiting(user.pk) >= MAX_WAITING_UPLOADS:
         words = _("You add too many files at once. Wait until these are added.")
@@ -110,7 +110,7 @@ async def one(request: HttpRequest, attachment: uuid.UUID) -> HttpResponseBase:
 
 def describe(attachment: Attachment) -> dict[str, Any]:
     """Return what the page needs to know of an attachment, for JSON."""
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "id": str(attachment.pk),
         "kind": "picture" if attachment.is_picture else "document",
         "url": reverse("chat:attachment", args=[attachment.pk]),
@@ -122,12 +122,12 @@ def describe(attachment: Attachment) -> dict[str, Any]:
         "size": attachment.size,
     }
     if not attachment.is_picture:
-        told |= {
+        facts |= {
             "pages": attachment.pages,
             "tokens": attachment.tokens,
             "text_url": reverse("chat:document_text", args=[attachment.pk]),
         }
-    return told
+    return facts
 
 
 def get_uploader(request: HttpRequest) -> User:

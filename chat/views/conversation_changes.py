@@ -47,8 +47,8 @@ async def change_several(request: HttpRequest) -> HttpResponseBase:
     keys = [str(key) for key in changed.conversations]
     if not is_form(request):
         message = sentence(sent["action"], len(keys))
-        answer = {"action": sent["action"], "conversations": keys, "message": message, "undo": token}
-        return JsonResponse(answer)
+        payload = {"action": sent["action"], "conversations": keys, "message": message, "undo": token}
+        return JsonResponse(payload)
     if "page" in sent:
         return _to_list(request, sent["page"], sent["action"], len(keys), token)
     return _after_form(sent["action"], changed.conversations)

@@ -71,8 +71,8 @@ async def delete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseB
     If a reply is being written in a temporary one, the next sweep deletes it.
     """
     engine = await get_engine()
-    live = await run_in_db(_delete, request, conversation)
-    for run in live:
+    live_runs = await run_in_db(_delete, request, conversation)
+    for run in live_runs:
         engine.stop(run)
     if is_form(request):
         return HttpResponseSeeOther(f"{reverse('chat:home')}?deleted={conversation}")
@@ -82,10 +82,10 @@ async def delete(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseB
 def _delete(request: HttpRequest, conversation: uuid.UUID) -> list[Run]:
     own_conversation = access.get_conversation_or_404(request, conversation)
     with write_lock(), transaction.atomic():
-        live = changes.delete(Conversation.objects.filter(pk=own_conversation.pk), timezone.now())
-    if own_conversation.temporary and not live:
+        live_runs = changes.delete(Conversation.objects.filter(pk=own_conversation.pk), timezone.now())
+    if own_conversation.temporary and not live_runs:
         delete_conversations(Conversation.objects.filter(pk=own_conversation.pk), never)
-    return live
+    return live_runs
 
 
 @access.require_methods("POST")

@@ -133,8 +133,8 @@ def _create(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:
         key.save(force_insert=True)
     if is_form(request):
         return NEW_KEY.redirect_with(secret)
-    answer = {"id": str(key.pk), "name": key.name, "key": secret}
-    return JsonResponse(answer, status=201, headers={"Cache-Control": "no-store"})
+    payload = {"id": str(key.pk), "name": key.name, "key": secret}
+    return JsonResponse(payload, status=201, headers={"Cache-Control": "no-store"})
 
 
 def _unconfirmed(request: HttpRequest, user: User, key: ApiKey) -> HttpResponse:

@@ -76,7 +76,7 @@ def login(request: HttpRequest) -> HttpResponse:
         if locked_out(request) and not _typed(request):
             return refuse_locked_out(request)
         form.add_error(None, LOCKED_OUT if locked_out(request) else LOGIN_WRONG)
-    return _ask(request, form)
+    return _render_form(request, form)
 
 
 def login_with_pending_message(request: HttpRequest) -> HttpResponse:
@@ -103,7 +103,7 @@ def refuse_locked_out(request: HttpRequest) -> HttpResponse:
     return refuse(request, 429, LOCKED_OUT, retry_after=settings.AXES_COOLOFF_TIME.total_seconds())
 
 
-def _ask(request: HttpRequest, form: LoginForm) -> HttpResponse:
+def _render_form(request: HttpRequest, form: LoginForm) -> HttpResponse:
     """Return the login form, empty or with its errors; for programs JSON."""
     if not wants_json(request):
         return _form(request, form, _next(request, default=""), 429 if locked_out(request) else 200)

@@ -81,8 +81,8 @@ def select(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
 def source(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
     """Return a message's text as written; of a reply that is still being written, the part stored so far."""
     own_message = access.get_message_or_404(request, message)
-    live = own_message.runs.live().first()
-    text = own_message.text + (live.texts()[0] if live else "")
+    live_run = own_message.runs.live().first()
+    text = own_message.text + (live_run.texts()[0] if live_run else "")
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 

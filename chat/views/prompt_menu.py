@@ -28,8 +28,8 @@ def menu(request: HttpRequest) -> HttpResponse:
 def text(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
     """Return one prompt with its text, as JSON."""
     found = library.find(access.get_user(request), prompt)
-    answer = {"id": str(found.pk), "title": found.title, "command": found.command, "text": found.text}
-    return JsonResponse(answer, headers={"Cache-Control": "no-store"})
+    payload = {"id": str(found.pk), "title": found.title, "command": found.command, "text": found.text}
+    return JsonResponse(payload, headers={"Cache-Control": "no-store"})
 
 
 def _listed(prompt: Prompt) -> dict[str, str]:

@@ -25,8 +25,10 @@ FIELD_PREFIX = "field:"  # of the fields' names in the form
 @access.require_methods("GET", "HEAD", "POST", page=True)
 async def use(request: HttpRequest, prompt: uuid.UUID) -> HttpResponseBase:
     """Show a prompt with its fields; a POST of their values shows a new chat with the text in its box."""
-    answer = await run_in_db(_page_or_text, request, prompt)
-    return await pages.render_with_text(request, answer) if isinstance(answer, str) else answer
+    page_or_text = await run_in_db(_page_or_text, request, prompt)
+    return (
+        await pages.render_with_text(request, page_or_text) if isinstance(page_or_text, str) else page_or_text
+    )
 
 
 def _page_or_text(request: HttpRequest, key: uuid.UUID) -> HttpResponse | str:
@@ -42,14 +44,14 @@ def _page_or_text(request: HttpRequest, key: uuid.UUID) -> HttpResponse | str:
         return _page(request, prompt, refusal)
 
 
-def _asked(prompt: Prompt) -> dict[str, str]:
+def _shown_fields(prompt: Prompt) -> dict[str, str]:
     """Return the fields that the page asks for, with their defaults."""
     return dict(list(fields_of(prompt.text).items())[:MAX_FIELDS])
 
 
 def _filled(request: HttpRequest, prompt: Prompt) -> str:
     """Return the text with the sent values. Raises BadRequest and PayloadTooLarge."""
-    names = _asked(prompt)
+    names = _shown_fields(prompt)
     sent = request_fields.parse(request, *(FIELD_PREFIX + name for name in names), required=False)
     values = {
         name: request_fields.parse_text(sent, FIELD_PREFIX + name, MAX_QUESTION_CHARS) or ""
@@ -65,14 +67,14 @@ def _filled(request: HttpRequest, prompt: Prompt) -> str:
 
 
 def _page(request: HttpRequest, prompt: Prompt, refusal: RequestError | None = None) -> HttpResponse:
-    asked = _asked(prompt)
+    shown = _shown_fields(prompt)
     context = {
         "prompt": prompt,
         "fields": [
             (FIELD_PREFIX + name, name, request.POST.get(FIELD_PREFIX + name, default))
-            for name, default in asked.items()
+            for name, default in shown.items()
         ],
-        "more": len(fields_of(prompt.text)) > len(asked),
+        "more": len(fields_of(prompt.text)) > len(shown),
         "refusal": refusal.message if refusal else "",
     }
     status = refusal.status if refusal else 200

@@ -82,10 +82,10 @@ def withdraw(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
     return _changed(request, {"id": str(prompt), "published": False})
 
 
-def _changed(request: HttpRequest, answer: dict[str, Any], status: int = 200) -> HttpResponse:
+def _changed(request: HttpRequest, payload: dict[str, Any], status: int = 200) -> HttpResponse:
     if is_form(request):
         return HttpResponseSeeOther(f"{reverse('chat:prompts')}?saved")
-    return JsonResponse(answer, status=status)
+    return JsonResponse(payload, status=status)
 
 
 def _save(

@@ -45,8 +45,8 @@ def share(request: HttpRequest, message: uuid.UUID) -> HttpResponse:
         return render_section(request, "shared", "sharing/share.html", context, refusal.status)
     if is_form(request):
         return NEW_LINK.redirect_with(token)
-    answer = {"id": str(link.pk), "url": _url(token), "expires": link.expires}
-    return JsonResponse(answer, status=201, headers={"Cache-Control": "no-store"})
+    payload = {"id": str(link.pk), "url": _url(token), "expires": link.expires}
+    return JsonResponse(payload, status=201, headers={"Cache-Control": "no-store"})
 
 
 @access.require_methods("GET", "HEAD", page=True)

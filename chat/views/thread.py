@@ -70,15 +70,15 @@ def read(
         item["pictures"] = [each for each in several if each.is_picture]
         item["documents"] = [each for each in several if not each.is_picture]
         item["sources"] = by_source(citations.get(item["id"], ())) if item["final"] else []
-    live = next((run.pk for run in runs.values() if run.is_live), None)
-    return Thread(items, ids[0] if len(places) > len(page) else None, live)
+    live_run = next((run.pk for run in runs.values() if run.is_live), None)
+    return Thread(items, ids[0] if len(places) > len(page) else None, live_run)
 
 
 def read_at(conversation: Conversation, message: Message) -> Thread | None:
     """Return the newest page of the active branch, extended up to `message`.
 
-    If that would be too long, return the page that ends AFTER messages below it. Return None if the message
-    is on another branch.
+    If that would be too long, return the page that ends `MESSAGES_BELOW_TARGET` below it. Return None if the
+    message is on another branch.
     """
     leaf = conversation.active_leaf_id
     path = [step.id for step in Message.objects.ancestors(leaf, MAX_BRANCH_DEPTH)] if leaf else []

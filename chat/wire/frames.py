@@ -118,16 +118,16 @@ class FrameReader:
 
         The delta is empty if the response has no text. Raises FrameError if the response is an error.
         """
-        answer = body
-        while isinstance(answer, dict) and "result" in answer:
-            _raise_if_error(answer)
-            answer = answer["result"]
-        if isinstance(answer, str):
-            answer = {"response": answer}
-        frames: list[object] = [answer]
-        if isinstance(answer, dict) and isinstance(answer.get("streamed_data"), list):
-            _raise_if_error(answer)
-            frames = answer["streamed_data"]
+        result = body
+        while isinstance(result, dict) and "result" in result:
+            _raise_if_error(result)
+            result = result["result"]
+        if isinstance(result, str):
+            result = {"response": result}
+        frames: list[object] = [result]
+        if isinstance(result, dict) and isinstance(result.get("streamed_data"), list):
+            _raise_if_error(result)
+            frames = result["streamed_data"]
         deltas = [self._frame(frame) for frame in frames if frame is not None] + [self.flush()]
         self.done = True
         text = "".join(delta.text for delta in deltas if delta)
@@ -201,8 +201,8 @@ class FrameReader:
             return text, reasoning
         if reasoning:  # the server itself has separated the reasoning from the text
             return text, self._splitter.flush() + reasoning
-        thought, answer = self._splitter.add(text)
-        return answer, thought
+        thought, visible = self._splitter.add(text)
+        return visible, thought
 
 
 def _raise_if_error(frame: _Object) -> None:

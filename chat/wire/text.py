@@ -50,7 +50,7 @@ def sanitize(text: str) -> str:
 
 
 class ThinkSplitter:
-    """A splitter for models that write reasoning and answer into one text, as DeepSeek R1 and QwQ do.
+    """A splitter for models that write reasoning and reply into one text, as DeepSeek R1 and QwQ do.
 
     Their chat template already opens the reasoning, so normally the text contains only the closing tag.
     Everything before it is reasoning; an opening tag at the beginning is removed.
@@ -65,7 +65,7 @@ class ThinkSplitter:
         self._held = ""
 
     def add(self, piece: str) -> tuple[str, str]:
-        """Return (reasoning, answer) of `piece`; holds back an end that may be the beginning of a tag."""
+        """Return (reasoning, text) of `piece`; holds back an end that may be the beginning of a tag."""
         if not self.thinking:
             return "", piece
         piece = self._held + piece
@@ -78,17 +78,17 @@ class ThinkSplitter:
             self._at_start = False
             if start.startswith(self.OPEN):
                 piece = start.removeprefix(self.OPEN)
-        thinking, tag, answer = piece.partition(self.CLOSE)
+        thinking, tag, text = piece.partition(self.CLOSE)
         if tag:
             self.thinking = False
-            return thinking, answer
+            return thinking, text
         kept = _overlap(thinking, self.CLOSE)
         if kept:
             thinking, self._held = thinking[:-kept], thinking[-kept:]
         return thinking, ""
 
     def flush(self) -> str:
-        """Return the text held back, which is reasoning, not a tag. Text added afterwards is answer."""
+        """Return the text held back, which is reasoning, not a tag. Text added afterwards is the reply."""
         held, self._held = self._held, ""
         self.thinking = False
         return held

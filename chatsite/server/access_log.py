@@ -29,8 +29,8 @@ class AccessEntry(NamedTuple):
             return None
         method, target = request.request_line
         path = target.split(b"?", 1)[0].decode("ascii", "backslashreplace")
-        told = _header(request.responseHeaders, "X-Request-Id")
-        call_id = told if told != request.request_id else ""
+        header = _header(request.responseHeaders, "X-Request-Id")
+        call_id = header if header != request.request_id else ""
         return cls(_client(request), method.decode("ascii", "replace"), path, request.request_id, call_id)
 
     def log(self, status: int | None, sent: int, seconds: float) -> None:

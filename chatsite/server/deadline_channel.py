@@ -99,17 +99,17 @@ class DeadlineChannel(HTTPChannel):
     def _allowed(self) -> float:
         """Return the seconds that the request may take from its first byte to its last."""
         return self.REQUEST_SECONDS + (
-            0 if self._is_answered else self._arrived_bytes / self.MIN_BYTES_PER_SECOND
+            0 if self._has_response else self._arrived_bytes / self.MIN_BYTES_PER_SECOND
         )
 
     @property
-    def _is_answered(self) -> bool:
+    def _has_response(self) -> bool:
         """True if the request was answered, with a refusal, while it is still arriving."""
         return any(request.startedWriting for request in self.requests)
 
     def _refuse_slow(self) -> None:
         """Answer 408, unless the request was refused already, and close the connection."""
-        if not self._is_answered:
+        if not self._has_response:
             self.transport.write(
                 b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: application/json\r\n"
                 b"Content-Length: %d\r\n\r\n%b" % (len(TOO_SLOW), TOO_SLOW)

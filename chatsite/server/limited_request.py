@@ -161,7 +161,7 @@ class LimitedRequest(WebRequest):
                 self.span.end(status)
 
     def _refuse(self) -> None:
-        self._answer_early(413, TOO_LONG, {b"Content-Type": b"application/json"})
+        self._respond_early(413, TOO_LONG, {b"Content-Type": b"application/json"})
 
     def _refuse_upload(self, response: large_bodies.Refusal) -> None:
         if self._upload_kind is not None:
@@ -169,9 +169,9 @@ class LimitedRequest(WebRequest):
                 self.content.close()
             self.content = io.BytesIO()
             self._end_upload()
-        self._answer_early(*response)
+        self._respond_early(*response)
 
-    def _answer_early(self, status: int, body: bytes, headers: dict[bytes, bytes]) -> None:
+    def _respond_early(self, status: int, body: bytes, headers: dict[bytes, bytes]) -> None:
         """Answer at once, and let the client finish: one that is cut off does not read the response."""
         self._refused = True
         self.clientproto = self.channel._version  # Twisted sets it only after the whole request

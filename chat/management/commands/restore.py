@@ -62,7 +62,7 @@ class Command(BaseCommand):
 
 def _refuse(archive: Archive, *, force: bool) -> None:
     """Raise BackupError if the database is in use, or the backup does not fit; over data, unless `force`."""
-    if reason := servers.running(settings.DATA_DIR) or _is_used():
+    if reason := servers.check_process_locks(settings.DATA_DIR) or _is_used():
         raise BackupError(reason)
     manifest = archive.manifest
     if manifest.engine != connection.vendor:
@@ -81,7 +81,7 @@ def _refuse(archive: Archive, *, force: bool) -> None:
 
 def _is_used() -> str:
     if connection.vendor != "sqlite":
-        return servers.heard()
+        return servers.check_heartbeats()
     return f"Another process has {_file()} open. Stop it first." if sqlite.is_used(_file()) else ""
 
 

@@ -45,7 +45,7 @@ class Command(BaseCommand):
             build.restart()
         build.build(
             lambda added: self._report("building the index", added),
-            beside_servers=lambda: bool(servers.heard()),
+            beside_servers=lambda: bool(servers.check_heartbeats()),
         )
         self.stdout.write(f"The search index is complete: {SearchDocument.objects.count()} documents.")
 

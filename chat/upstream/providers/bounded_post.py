@@ -30,23 +30,23 @@ async def post(
     try:
         async with (
             asyncio.timeout(seconds),
-            http.stream("POST", url, headers=headers, **content) as answer,
+            http.stream("POST", url, headers=headers, **content) as response,
         ):
-            body = await _read(answer, max_bytes)
+            body = await _read(response, max_bytes)
     except TimeoutError as error:
         raise UpstreamError(ErrorKind.TIMEOUT, detail=type(error).__name__) from None
     except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
         raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from None
     if body is None:
         raise too_long
-    if not answer.is_success:
-        raise from_response(answer.status_code, answer.headers, body)
+    if not response.is_success:
+        raise from_response(response.status_code, response.headers, body)
     return body
 
 
-async def _read(answer: httpx.Response, max_bytes: int) -> bytes | None:
+async def _read(response: httpx.Response, max_bytes: int) -> bytes | None:
     body = bytearray()
-    async for piece in answer.aiter_bytes():
+    async for piece in response.aiter_bytes():
         body += piece
         if len(body) > max_bytes:
             return None

@@ -32,7 +32,7 @@ class Cloudflare:
         accepted: bool | None = False
         try:
             async with asyncio.timeout(VERIFY_SECONDS):
-                for path in ("/user/tokens/verify", f"{self._here}/tokens/verify"):
+                for path in ("/user/tokens/verify", f"{self._account_path}/tokens/verify"):
                     accepted = await self._verify_at(path)
                     if accepted is not False:
                         break
@@ -47,16 +47,16 @@ class Cloudflare:
         https://developers.cloudflare.com/ai-gateway/evaluations/add-human-feedback-api/
         """
         feedback = None if up is None else 1 if up else -1
-        path = f"{self._here}/ai-gateway/gateways/{log_ref.gateway}/logs/{log_ref.log_id}"
+        path = f"{self._account_path}/ai-gateway/gateways/{log_ref.gateway}/logs/{log_ref.log_id}"
         await self._call("PATCH", path, {"feedback": feedback})
 
     async def list_models(self) -> None:
         """Check that the token may list models. Raises UpstreamError if not."""
-        await self._call("GET", f"{self._here}/ai/models/search?task=Text%20Generation&per_page=1")
+        await self._call("GET", f"{self._account_path}/ai/models/search?task=Text%20Generation&per_page=1")
 
     async def find_gateway(self, name: str) -> None:
         """Check that the gateway exists and the token may read it. Raises UpstreamError if not."""
-        await self._call("GET", f"{self._here}/ai-gateway/gateways/{name}")
+        await self._call("GET", f"{self._account_path}/ai-gateway/gateways/{name}")
 
     async def search(self, model: str) -> None:
         """Search in the instance of AI Search that is a model, without a reply. Raises UpstreamError.
@@ -68,15 +68,15 @@ class Cloudflare:
         await self._call("POST", f"{instance_path(self._account, model)}/search", body)
 
     @property
-    def _here(self) -> str:
+    def _account_path(self) -> str:
         return f"/accounts/{self._account.account_id}"
 
     async def _verify_at(self, path: str) -> bool | None:
-        answer = await self._send("GET", path)
-        if not answer.is_success:
-            return False if answer.status_code in REFUSED_STATUSES else None
+        response = await self._send("GET", path)
+        if not response.is_success:
+            return False if response.status_code in REFUSED_STATUSES else None
         try:
-            return bool(answer.json()["result"]["status"] == "active")
+            return bool(response.json()["result"]["status"] == "active")
         except (ValueError, LookupError, TypeError):
             return None  # not Cloudflare's API
 
@@ -92,10 +92,10 @@ async def checked_response(call: Awaitable[httpx.Response]) -> httpx.Response:
     """Await a response and return it if its status is 2xx. Raises UpstreamError otherwise."""
     try:
         async with asyncio.timeout(API_TIMEOUT_SECONDS):
-            answer = await call
+            response = await call
     except CONNECTION_ERRORS as error:
         # Only the exception's name, because its text can contain the URL.
         raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from None
-    if not answer.is_success:
-        raise from_response(answer.status_code, answer.headers, answer.content)
-    return answer
+    if not response.is_success:
+        raise from_response(response.status_code, response.headers, response.content)
+    return response

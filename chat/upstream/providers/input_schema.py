@@ -18,7 +18,9 @@ def is_for_chat(schema: Any) -> bool:
     Also True for an invalid schema or one without fields, so that no model is hidden on a guess.
     """
     variants = list(_variants(schema))
-    return not variants or any(_asks(properties, required) for properties, required in variants)
+    return not variants or any(
+        _takes_only_a_prompt(properties, required) for properties, required in variants
+    )
 
 
 def _variants(schema: Any, depth: int = 0) -> Iterator[tuple[set[str], set[str]]]:
@@ -34,5 +36,5 @@ def _variants(schema: Any, depth: int = 0) -> Iterator[tuple[set[str], set[str]]
             yield from _variants(each, depth + 1)
 
 
-def _asks(properties: set[str], required: set[str]) -> bool:
+def _takes_only_a_prompt(properties: set[str], required: set[str]) -> bool:
     return bool(PROMPT_PROPERTIES & properties) and required <= PROMPT_PROPERTIES

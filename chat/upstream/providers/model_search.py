@@ -122,14 +122,14 @@ async def _pages(
 
 async def _get(http: httpx.AsyncClient, account: Account, url: str, query: dict[str, Any]) -> Any:
     headers = {"Authorization": f"Bearer {account.token}", "Accept": "application/json"}
-    async with http.stream("GET", url, params=query, headers=headers) as answer:
+    async with http.stream("GET", url, params=query, headers=headers) as response:
         body = bytearray()
-        async for piece in answer.aiter_bytes():
+        async for piece in response.aiter_bytes():
             body += piece
             if len(body) > MAX_PAGE_BYTES:
                 raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list is too long.")
-    if not answer.is_success:
-        raise from_response(answer.status_code, answer.headers, bytes(body))
+    if not response.is_success:
+        raise from_response(response.status_code, response.headers, bytes(body))
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError):

@@ -81,9 +81,9 @@ def body_of(request: ChatRequest, limit: str, *, stream: bool) -> dict[str, Any]
     return body | {"stream": stream}
 
 
-def parse_model_ids(answer: httpx.Response) -> set[str]:
+def parse_model_ids(response: httpx.Response) -> set[str]:
     """Return the ids in a list of models; empty if the response is no such list."""
     try:
-        return {str(model["id"]) for model in answer.json()["data"]}
+        return {str(model["id"]) for model in response.json()["data"]}
     except (ValueError, LookupError, TypeError):
         return set()

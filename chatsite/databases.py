@@ -44,7 +44,7 @@ def _sqlite(host: str, path: str) -> dict[str, Any]:
 
 
 def _postgresql(url: str) -> dict[str, Any]:
-    """Read the address as libpq does. What Django has no setting for becomes an option, such as sslmode."""
+    """Read the address as libpq does. Parameters without a Django setting become options."""
     from psycopg import ProgrammingError
     from psycopg.conninfo import conninfo_to_dict
 

@@ -222,7 +222,7 @@ X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "chat.views.errors.csrf_failure"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
-# Empty fields count. What a form may bring is said in chat/attachments/receiving.py.
+# Empty fields count. chat/attachments/receiving.py has the limits of forms with files.
 DATA_UPLOAD_MAX_NUMBER_FILES = 10
 FILE_UPLOAD_HANDLERS = ["chatsite.uploads.NoFiles"]  # but for imports and attachments
 

@@ -56,7 +56,7 @@ def is_document(part: Object) -> bool:
 def document_of(part: Object) -> Document:
     """Return the document of a part, in the shape of OpenAI's chat API or of its responses API.
 
-    Raises BadRequest. What the document is will be told by its content, not by the type in the URL.
+    Raises BadRequest. The content of the document decides its type, not the type in the URL.
     """
     file: Object = get_field(part, "file", (dict,), part)
     if file.get("file_id") or file.get("file_url"):

@@ -26,7 +26,7 @@ WRITE_RIGHTS = (
 TRUNCATE = 1 << 14  # since version 3
 TCP = 0b11  # bind and connect, since version 4
 ABSTRACT_SOCKETS_AND_SIGNALS = 0b11  # to processes that are not isolated as well, since version 6
-# What Python and the parsers load while they run, beside Python's own folders.
+# Folders from which Python and the parsers load files while they run, beside Python's own.
 SYSTEM = (
     "/usr",
     "/lib",

@@ -11,7 +11,7 @@ MAX_PDF_OFFSET = 1_024  # of its signature, as other readers allow
 SPACE = codecs.BOM_UTF8 + b" \t\r\n"
 
 PDF_SIGNATURE, ZIP_SIGNATURE, OLE_SIGNATURE = b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# What looks like text and is not: RTF, PostScript.
+# Formats that look like text and are not: RTF, PostScript.
 MARKED_TEXT = (b"{\\rtf", b"%!PS")
 HTML = re.compile(
     rb"\s*+(?>(?>(?><!--.*?-->)|<\?xml[^>]*+>)\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
@@ -84,8 +84,8 @@ IN_OLE = {DOC, XLS, PPT, DOCX, XLSX, PPTX}  # the latter three when they are enc
 def guess(name: str, head: bytes) -> str | None:
     """Return the media type of a document by its first `TYPE_HEAD_BYTES` bytes and its extension.
 
-    None if no reader takes its text. What a client says of the type is not asked, and the extension decides
-    only between types that the content allows. Any other text is plain text, such as source code.
+    None if no reader takes its text. The client's content type is ignored, and the extension decides only
+    between types that the content allows. Any other text is plain text, such as source code.
     """
     kind = BY_EXTENSION.get(name.rpartition(".")[2].lower())
     named = kind.media_type if kind else ""

@@ -119,7 +119,7 @@ def _place_after(rows: Rows, last: int) -> Place | None:
 
 
 def _part(rows: Rows, number: int, part: int) -> PageText:
-    """Return a part of a page. Where it is cut depends only on the text around the cut."""
+    """Return a part of a page. Each cut depends only on the text around it."""
     limit = (part - 1) * PAGE_CHARS
     start = max(limit - MAX_BREAK_SEARCH_CHARS, 0)
     piece = Substr("text", start + 1, limit - start + PAGE_CHARS + 1)  # one more: whether anything follows

@@ -13,7 +13,7 @@ from .values import KIND_OF_FIELD, Kind
 # Not copied. The index of the search has another form on each database, and is built anew.
 REBUILT = ("chat_searchdocument", "chat_searchbuild", "chat_search_words")
 MIGRATIONS_TABLE = "django_migrations"
-# What migrations or the first start of a server write. A site without people has rows in no other table.
+# Filled by migrations or by the first start of a server. A site without people has rows in no other table.
 FILLED_WITHOUT_PEOPLE = frozenset(
     {
         "auth_group",

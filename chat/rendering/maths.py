@@ -2,8 +2,8 @@ r"""Equations in Markdown: `\(…\)` and `$…$` in a line; `\[…\]`, `$$…$$`
 
 The Markdown parser must not see an equation, whose underscores, pipes, backslashes and line breaks mean
 something else to it. Therefore each equation is masked by a word of the same length in code points, without a
-line break, which the writer replaces again. Whether something is an equation depends only on the lines up to
-the next blank line, so that a text has the same equations whole and in parts.
+line break, which the writer replaces again. An equation is recognised by the lines up to the next blank line
+alone, so that a text has the same equations whole and in parts.
 """
 
 import re
@@ -30,8 +30,8 @@ _MASK = re.compile(f"\\$([{chr(_FIRST)}-{RESERVED[1]}]){_FILLER}*\\$")
 # The environments that are equations without any delimiters around them, as in LaTeX.
 ENVIRONMENTS = "align|alignat|eqnarray|equation|gather|multline"
 
-# What may begin or end an equation, pairs of a backslash and a character, code, and ends of lines. A blank
-# line, and one that may open or close a fence, is a boundary: no equation goes beyond it.
+# Tokens that may begin or end an equation, pairs of a backslash and a character, code, and ends of lines. A
+# blank line, and one that may open or close a fence, is a boundary: no equation goes beyond it.
 _TOKEN = re.compile(
     rf"(?P<environment>\\(?:begin|end)\{{(?:{ENVIRONMENTS})\*?\}})"
     r"|(?P<pair>\\[^\n])|(?P<dollars>\$+)|(?P<ticks>`+)"

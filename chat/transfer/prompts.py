@@ -1,6 +1,6 @@
 """The prompt library in the export of a person's data, and its import.
 
-The file `prompts.json` is described by prompts.schema.json. Who else may use a prompt is not exported.
+The file `prompts.json` is described by prompts.schema.json. A prompt's groups are not exported.
 """
 
 import json

@@ -145,8 +145,8 @@ class Client:
     async def _request(self, request: ChatRequest, stream: bool, span: "ModelSpan | None" = None) -> Request:
         """Build the request for the model's provider, with the credentials of that provider only.
 
-        A gateway is told the trace, because it can export spans of its own. Nobody else is: Workers AI and
-        other servers have no use for it.
+        A gateway is sent the trace, because it can export spans of its own. Workers AI and other servers have
+        no use for it.
         """
         built = await self._build(request, stream)
         if span and span.ids and ai_gateway.GATEWAY_ID in built.headers:

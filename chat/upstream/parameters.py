@@ -182,8 +182,8 @@ CHOSEN_PARAMETERS: Mapping[str, Parameter] = {
     )
 }
 
-# The numbers that an API client may send, each with the widest range of any server. What one model rejects is
-# left to its server, which says so.
+# The numbers that an API client may send, each with the widest range of any server. A model's own
+# narrower range is checked by its server, which says so.
 API_NUMBERS: Mapping[str, Parameter] = {
     parameter.name: parameter
     for parameter in (

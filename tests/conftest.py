@@ -28,7 +28,7 @@ from tests.support.server import Server, Servers
 SERVED = {"chromium", "on_postgres", "server", "servers", "template"}  # with processes beside the test's own
 SHARED = "CHAT_TESTS_SHARED"  # the folder that all processes of a run share
 REDIS = os.environ.get("TEST_REDIS", "redis://127.0.0.1:6379/15")
-# How long an example takes, and how long it takes to make one, says only how busy the machine is.
+# The time that an example takes, or its making, says only how busy the machine is.
 hypothesis_settings.register_profile(
     "unhurried", hypothesis_settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -259,7 +259,7 @@ def test_one_with_a_live_reply_stays(alice: User, settings: Any) -> None:
 
 @pytest.fixture
 def reading() -> Any:
-    """Makes one of so many days ago. What was made cannot be deleted, so each test cleans up by pruning."""
+    """Make one of so many days ago. It cannot be deleted, so each test cleans up by pruning."""
     made: list[ConversationAccess] = []
 
     def one(days: float) -> ConversationAccess:

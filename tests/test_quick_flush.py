@@ -1,4 +1,4 @@
-"""What a test has committed is gone before the next one, as after Django's own flush."""
+"""Rows that a test has committed are gone before the next one, as after Django's own flush."""
 
 import pytest
 from django.contrib.auth.models import Group, Permission

@@ -32,7 +32,7 @@ CHANNEL = "chatsite/server/deadline_channel.py"
 TRANSPORT = "chatsite/server/eager_transport.py"
 HANDLER, MODULES = "chatsite/server/asgi_handler.py", "chatsite/server/unused_modules.py"
 MIDDLEWARE, STREAM = "chatsite/async_middleware.py", "chatsite/server/stream_connection.py"
-# What each module replaces, overrides, or leans on: the function and the start of its source's SHA-256.
+# The functions that each module replaces, overrides, or leans on, and the start of their sources' SHA-256.
 PATCHED: dict[str, list[tuple[Callable[..., Any], str]]] = {
     SERVER: [
         (daphne.server.Server.__init__, "e090af1e2673"),

@@ -31,7 +31,7 @@ STORAGE = {"staticfiles": {"BACKEND": "chatsite.storage.StaticStorage"}}
 OWN_FILES = ["django.contrib.staticfiles.finders.FileSystemFinder"]
 HASHED = re.compile(r"\.[0-9a-f]{12}\.")
 COMMENT = re.compile(rb"/\*.*?\*/|^\s*//[^\n]*", re.DOTALL | re.MULTILINE)
-# What a browser would load from a module and from a style sheet.
+# The files that a browser would load from a module and from a style sheet.
 MODULE = re.compile(
     rb"""(?:^|;)\s*(?:import|export)\b[^;"'=]*?\bfrom\s*["']([^"']+)["']|(?:^|;)\s*import\s*["']([^"']+)["']"""
     rb"""|\bimport\(\s*["']([^"']+)["']""",

@@ -1,4 +1,4 @@
-"""Whether the queries of a page of the administration find their rows by an index."""
+"""Check that the queries of a page of the administration find their rows by an index."""
 
 import re
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ ENDS_EARLY = ("Limit", "Nested Loop", "Hash Join", "Merge Join", "Subquery Scan"
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What the queries of a page may do besides looking rows up.
+    """The plans that a page's queries may have besides look-ups.
 
     `walks`: read a table or an index in its order until there are enough rows, since most rows match.
     `sorts`: sort what they have found.

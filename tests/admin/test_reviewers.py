@@ -1,4 +1,4 @@
-"""Reviewers: staff with the right to view conversations. Nobody can change the log in the admin."""
+"""Reviewers: staff with the right to view conversations. The admin has no way to change the log."""
 
 import uuid
 

@@ -21,7 +21,7 @@ NEAR = 24  # the largest difference of a channel that JPEG makes here
 
 
 def converted(content: bytes) -> Picture:
-    """What `decoded` returns, without the child process."""
+    """Return the picture that `decoded` would, without the child process."""
     described, stored = picture_process.convert(io.BytesIO(content))
     return Picture(stored, **described)
 

@@ -16,7 +16,7 @@ LEGACY = Path(__file__).with_name("legacy.xls")
 
 
 def text(content: bytes) -> str:
-    """What `extracted` makes of a plain text, without the child process."""
+    """Return a plain text as `extracted` reads it, without the child process."""
     return document_process.cleaned(document_process.decoded(content))
 
 

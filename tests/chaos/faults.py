@@ -34,13 +34,13 @@ class How(StrEnum):
 
 
 class Reach(StrEnum):
-    """What a host still reaches while it is cut off."""
+    """The services that a host still reaches while it is cut off."""
 
     NOTHING = "nothing"
     MODEL = "model"  # its replies go on
 
 
-# What keeps text from being stored within half a second: a process that is killed meanwhile loses more,
+# Faults that keep text from being stored within half a second: a process that is killed meanwhile loses more,
 # unless it could write its text beside the database.
 STORAGE = {Kind.DATABASE, Kind.LOCK, Kind.DISK, Kind.SLOW, Kind.FREEZE, Kind.HOST}
 WRITTEN_BESIDE = {Kind.DATABASE, Kind.LOCK}

@@ -28,7 +28,7 @@ class Change(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """Who owned a live run when it was last looked at, at `seen`."""
+    """The owner of a live run at `seen`, when it was last looked at."""
 
     worker: str
     epoch: int

@@ -144,7 +144,7 @@ class Stage:
 
     @property
     def _shared_address(self) -> str:
-        """Where the processes reach what they share."""
+        """The address at which the processes reach what they share."""
         return self.hosts.address if self.hosts else "127.0.0.1"
 
     async def _model_link(self, stack: AsyncExitStack, hosts: Hosts, host: int, fake: WorkersAI) -> str:

@@ -218,7 +218,7 @@ def test_a_form_without_scripts_brings_a_large_file(site: Site, path: str, field
 
 
 def test_a_program_sends_pictures_larger_than_other_bodies(site: Site) -> None:
-    """Whose body is looked at by the chat: its key is not one."""
+    """The chat reads the body and refuses the key; the front refuses nothing."""
     headers = {"Authorization": "Bearer no-such-key"}
     for path in ("/v1/chat/completions", "/client/v4/accounts/acc/ai/run/@cf/any/model"):
         answer = site.person("").client.post(path, json={"content": "x" * 3 * MIB}, headers=headers)

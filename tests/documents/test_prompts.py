@@ -1,4 +1,4 @@
-"""What prompts hold of documents: whole or in parts, where, within the window, and fenced."""
+"""Documents in prompts: whole or in parts, where, within the window, and fenced."""
 
 import re
 from typing import Any

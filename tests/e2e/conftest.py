@@ -1,7 +1,7 @@
 """A real Chromium for all files of tests, a browser window for each test, and one server for each file.
 
-Where it is installed, it is Debian's chromium-headless-shell: the same engine without what a desktop browser
-has around it, for about a sixth less processor time. What it does otherwise is tested with `whole_chromium`.
+Debian's chromium-headless-shell is used if it is installed: the same engine without what a desktop browser
+has around it, for about a sixth less processor time. `whole_chromium` is for tests of what it does otherwise.
 """
 
 import shutil
@@ -144,7 +144,7 @@ def one(server: Server) -> str:
 
 @pytest.fixture(scope="module")
 def windows(chromium: Browser) -> Iterator[Windows]:
-    """Those of a file."""
+    """The windows of one file of tests."""
     made = Windows(chromium)
     yield made
     made.close()

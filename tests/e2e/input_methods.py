@@ -60,7 +60,7 @@ def by(*ways: Way) -> pytest.MarkDecorator:
 
 
 ALL = by(MOUSE, KEYBOARD, FINGER)
-# Where other tests of the file press the same controls with a mouse, on a page as wide as the keyboard's.
+# For files whose other tests press the same controls with a mouse, on a page as wide as the keyboard's.
 MOUSE_ELSEWHERE = by(KEYBOARD, FINGER)
 # For what stands in the list of conversations, which a narrow page has in a drawer.
 IN_DRAWER_TOO = by(MOUSE, KEYBOARD, FINGER, NARROW)

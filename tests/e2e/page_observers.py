@@ -16,7 +16,7 @@ ANNOUNCED = """() => {
   new MutationObserver(look).observe(document, { childList: true, characterData: true, subtree: true });
 }"""
 
-# What is done to the blocks of the reply that grows: how often some changed, and which finished ones did.
+# Changes to the blocks of the growing reply: how often some changed, and which finished ones did.
 BLOCKS = """() => {
   const seen = (window.seen = { updates: 0, touched: [], placed: 0 });
   const finished = new WeakSet();
@@ -36,7 +36,7 @@ BLOCKS = """() => {
   }).observe(text, { childList: true, characterData: true, attributes: true, subtree: true });
 }"""
 
-# How much moved, as https://wicg.github.io/layout-instability/ counts it, since the frame in which the text
+# The layout shift, as https://wicg.github.io/layout-instability/ counts it, since the frame in which the text
 # changed last, and where the last block stood then: what only scrolls is no shift. `apart`: the end of the
 # run came after that frame.
 MOVED = """() => {

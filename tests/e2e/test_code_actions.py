@@ -16,7 +16,7 @@ LONG = "\n".join(f"line_{n} = {n}" for n in range(200))
 CODE = f'{WIDE}\nprint("“né” 漢")\n'
 TEXT = f"Look:\n\n```python\n{CODE}```\n\n- nested\n\n  ```../../evil.exe\n  x\n  ```\n"
 WRAPS = "pre => pre.scrollWidth <= pre.clientWidth + 1"
-# How far the block's header and its buttons are below the page's own header.
+# The distances of the block's header and its buttons from the page's own header.
 GAPS = """figure => {
   const edge = document.querySelector('.topbar').getBoundingClientRect().bottom;
   return [...figure.children].filter(part => !part.matches('pre')).map(part =>

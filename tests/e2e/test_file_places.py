@@ -1,4 +1,4 @@
-"""Where files are dropped, and where they stand on a low screen."""
+"""The places where files are dropped, and where they stand on a low screen."""
 
 import pytest
 from playwright.sync_api import Locator, expect

@@ -31,7 +31,7 @@ ADDED = """() => document.querySelector('.history-batch.offscreen') && new Promi
 COUNT = "document.querySelectorAll('article').length"
 WHEEL = 60.0  # seconds; these machines are busy
 FREEZE = 400  # milliseconds of one task, on a machine that is not busy
-# How much slower than such a machine this one is just now, which does this sum in 60 ms; 1 where it is not.
+# The factor by which this machine is slower just now than one that does this sum in 60 ms; at least 1.
 SLOWNESS = """() => {
   const begun = performance.now();
   let sum = 0;

@@ -18,7 +18,7 @@ BESIDE = [
     "#pick",
     "#content",
 ]
-# Whether a finger in its lowest part still hits it: what is cut off there is neither seen nor hit.
+# True if a finger in its lowest part still hits it: a part that is cut off is neither seen nor hit.
 WHOLE = """(element) => {
   element.scrollIntoView({ block: 'center' });
   const { left, width, top, height } = element.getBoundingClientRect();
@@ -39,7 +39,7 @@ STILL = """() => new Promise((resolve) => {
   look();
 })"""
 
-# Where an element's first words stand.
+# The place of an element's first words.
 PLACE = """const place = (element) => {
     const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     while (!texts.nextNode().data.trim()) continue;
@@ -47,7 +47,7 @@ PLACE = """const place = (element) => {
     range.selectNodeContents(texts.currentNode);
     return range.getBoundingClientRect();
   };"""
-# How far each heading of a list begins, or ends where that is aligned to the end, from its column's text.
+# The distance of each heading of a list from its column's text, at the side to which it is aligned.
 OFF = f"""() => {{
   {PLACE}
   const [row] = document.querySelectorAll('#result_list tbody tr');
@@ -59,7 +59,7 @@ OFF = f"""() => {{
     return [place(text)[side] - place(cell)[side]];
   }});
 }}"""
-# How high the part of a button is in which its picture shows.
+# The height of the part of a button that its picture fills.
 PAINTED = """(button) => {
   const { backgroundClip, height, paddingTop, paddingBottom, boxSizing } = getComputedStyle(button);
   const clipped = backgroundClip === 'padding-box' && boxSizing === 'content-box';

@@ -29,7 +29,7 @@ def listed(server: Server, fake: Fake) -> None:
     facts |= {"price": price(0.15, 0.5), "planned_deprecation_date": "2099-05-30"}
     fake.lists.models.append(record(NEW, **facts))
     fake.lists.finetunes.append(finetune("cats", LLAMA))
-    # What the server fetches at its start may lack these, and would put off the next time as it ends.
+    # The list that the server fetches at its start may lack these, and its end would delay the next fetch.
     soon(lambda: server.database.value("SELECT count(*) FROM chat_catalogstate WHERE fetched IS NOT NULL"))
     server.database.rows("UPDATE chat_catalogstate SET due = '2026-01-01 00:00:00'")
     soon(lambda: NEW in server.person("bob").get("/models/").text)

@@ -17,7 +17,7 @@ MARKDOWN = (
     "# Bread\n\nKnead it.\n\n| day | do |\n|---|---|\n| 1 | feed |\n\n```python\nrest(2)\n```\n\nBake it."
 )
 PARTS = ["Bread", "Knead it.", "day\tdo\n1\tfeed", "python\nrest(2)", "Bake it."]
-# What a screen reader is given to say, piece by piece.
+# The texts that a screen reader is given to say, piece by piece.
 LISTEN = """() => {
   window.heard = [];
   const region = document.querySelector('#spoken') ?? document.querySelector('#status');

@@ -102,7 +102,7 @@ def test_a_command_sent_before_the_menu_is_there_waits_for_it(
     held[0].continue_()
     expect(box).to_have_value("Summarize this:")
     expect(chat.questions).to_have_count(0)
-    # What is no command, or one that no prompt has, is a question all the same.
+    # A text that is no command, or that of no prompt, is a question all the same.
     for text in ("/etc/hosts", "/ and more"):
         box.fill("/")
         box.fill(text)

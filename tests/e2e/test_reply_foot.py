@@ -17,7 +17,7 @@ HEADER = """() => {
   const topOf = (part) => code.querySelector(part).getBoundingClientRect().top;
   return ['figcaption', '.code-actions'].map((part) => topOf(part) - bar);
 }"""
-# What is seen at the upper corners of the box, past its rounding.
+# The elements at the upper corners of the box, outside of its rounding.
 CORNERS = """() => {
   const { left, right, top } = document.querySelector('#composer').getBoundingClientRect();
   return [[left + 1, top + 1], [right - 1, top + 1]].map(([x, y]) => {

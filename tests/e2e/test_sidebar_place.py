@@ -9,7 +9,7 @@ from tests.e2e.sidebar_page import Shell, conversations, drop
 from tests.support.server import Server
 
 MANY, FAR_DOWN = 450, 300
-# Where the list stands in each frame that was painted: a message is heard behind the frame it was sent in.
+# The list's place in each painted frame: a message is handled after the frame in which it was sent.
 PAINTED = """window.painted = [];
 const look = () => requestAnimationFrame(() => {
   const { port1, port2 } = new MessageChannel();

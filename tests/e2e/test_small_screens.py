@@ -1,4 +1,4 @@
-"""What small screens show whole, in German, whose words are long."""
+"""Small screens cut nothing off, in German, whose words are long."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -222,7 +222,7 @@ def test_a_reload_keeps_the_place_of_who_reads_further_up(chat: ChatPage) -> Non
 def test_the_place_is_kept_from_the_first_movement_on(chat: ChatPage) -> None:
     chat.ask(question("words tokens=600 delay=0", "The second question"))
     chat.ended()
-    # What else comes by and by, 1.5 seconds after the page, never comes here.
+    # Prevent the check that the page makes 1.5 seconds after it was loaded.
     chat.page.add_init_script(
         "const later = setTimeout; setTimeout = (f, ms) => ms === 1500 ? 0 : later(f, ms)"
     )

@@ -124,7 +124,7 @@ def test_thinking_too_short_to_count_shows_no_time(chat: ChatPage) -> None:
     expect(chat.reply.locator("[data-part=thinking]")).to_have_text("Reasoning")
 
 
-# How the wait is shown in the very moment in which its reply comes into the page.
+# The display of the wait at the moment at which its reply comes into the page.
 AT_ONCE = """() => {
   new MutationObserver(() => {
     const waiting = document.querySelector('.reply .waiting');

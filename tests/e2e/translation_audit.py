@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page
 
-# What people and models wrote, names, and what is written the same in every language.
+# Texts of people and models, names, and words that are the same in every language.
 OTHERS = (
     "bdi, [dir=auto], time, code, pre, figcaption, script, style, noscript, title, option, .tags, "
     "[data-part=model], [data-action=use-model], "

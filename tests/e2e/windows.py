@@ -1,8 +1,8 @@
 """Browser windows for tests: a new page for each, in a browser context that tests share one after the other.
 
-A new context costs a process, and in a cold process a page takes twice the processor time to load. What a
-test leaves in a page goes with the page. What it leaves in the context is cleared before the next test, and a
-context that cannot be cleared is not lent again.
+A new context costs a process, and in a cold process a page takes twice the processor time to load. A
+test's page is closed with all that is in it. The context is cleared before the next test, and one that cannot
+be cleared is not lent again.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ LASTING_OPTIONS = {
     "reduced_motion",
     "timezone_id",
 }
-# What a test may do to a context for good.
+# Calls whose effect on a context lasts.
 LASTING_CALLS = (
     "add_init_script",
     "expose_binding",

@@ -19,7 +19,7 @@ COMMAND = ("firefox-esr", "--headless", "--no-remote", "--remote-debugging-port=
 NOWHERE = 9  # a port on which nothing listens
 # Firefox's remote agent adds its own to these: no updates, no telemetry, no safe browsing.
 PREFERENCES: dict[str, object] = {
-    # What Firefox itself asks of other hosts goes to a proxy that is not there; 127.0.0.1 needs none.
+    # Firefox's own requests to other hosts go to a proxy that does not exist; 127.0.0.1 needs none.
     "network.proxy.type": 1,
     "network.proxy.http": "127.0.0.1",
     "network.proxy.http_port": NOWHERE,

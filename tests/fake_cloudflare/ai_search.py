@@ -45,7 +45,7 @@ HANDBOOK = [
     ),
     chunk(3, "handbook/holidays.md", 0.6, "Days that are left end on 31 March. <b>No exceptions.</b>"),
 ]
-# What pages of the web say, to whoever shows it.
+# Passages of hostile pages of the web.
 WEB = [
     chunk(1, "javascript:alert(1)", 0.9, "<img src=x onerror=alert(1)>"),
     chunk(

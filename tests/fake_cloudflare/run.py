@@ -14,9 +14,9 @@ from tests.fake_cloudflare.http_server import Connection
 from tests.fake_cloudflare.whole_replies import Whole
 
 _LINE = re.compile(r"^\s*fake:\s*(\w+)(.*)$", re.MULTILINE)
-# What a call gets that goes on with a reply to a question with such a line.
+# The scenario of a call that continues a reply to a question with such a line.
 _THEN = re.compile(r"^\s*fake-then:\s*(\w+)(.*)$", re.MULTILINE)
-# What one model alone does, by the last part of its name: `fake for gpt-oss-20b: status code=3040`.
+# The scenario of one model alone, by the last part of its name: `fake for gpt-oss-20b: status code=3040`.
 _FOR = r"^\s*fake for {}:\s*(\w+)(.*)$"
 PICTURE_TOKENS = 600
 ECHO_SECONDS = 1.0  # that the reply to a question without such a line takes at most
@@ -50,7 +50,7 @@ class Run:
 
     @property
     def pictures(self) -> int:
-        """How many pictures the messages show."""
+        """The number of pictures in the messages."""
         contents = [message.get("content") for message in self.body.get("messages", [])]
         parts = [part for content in contents if isinstance(content, list) for part in content]
         return sum(part.get("type") == "image_url" for part in parts)

@@ -42,14 +42,14 @@ ACCOUNT_TOKEN = "fake-account-token"  # owned by the account: only the account's
 NO_GATEWAY = "no-such-gateway"
 NO_THUMBS = "no-thumbs"  # a gateway that keeps no log
 NO_ROUTE = "no-such-route"
-# Who answered what the gateway chose for, as its headers say it.
+# The model that a route of the gateway chose, as its headers name it.
 ROUTED = {
     "dynamic": [("cf-aig-model", "gpt-5-mini"), ("cf-aig-provider", "openai")],
     "cloudflare": [("cf-aig-routed-model", "@cf/zai-org/glm-4.7-flash"), ("cf-aig-provider", "workers-ai")],
 }
 ENDPOINT_MODELS = ["small-1", "big-1"]
 ACCOUNTS = {"acc", "acct"}
-# How the fake refuses what Cloudflare refuses; see also `fake_refusals`.
+# The addresses and bodies that Cloudflare refuses; see also `fake_refusals`.
 _ACCOUNT = re.compile(r"/client/v4/accounts/([^/]+)/.*|/v1/([^/]+)/[^/]+/(?:compat|workers-ai)/.*")
 _RUN = re.compile(r"/client/v4/accounts/[^/]+/ai/run/(.+)")
 _NAMED = re.compile(r"/client/v4/accounts/[^/]+/ai/run")

@@ -51,7 +51,7 @@ def queries() -> Iterator[tuple[str, str]]:
 
 
 def problems(query: str, shown: str = "") -> list[str]:
-    """What a query and its text name that is not exported."""
+    """Return the metrics that a query and its text name but that are not exported."""
     exported, found = series(), []
     names = set(re.findall(r"\bchat_\w+", query))
     known = OF_PROMETHEUS.union(*(exported.get(name, set()) for name in names))

@@ -1,4 +1,4 @@
-"""What one process counts: a bounded number of labels, and gauges that follow its parts."""
+"""The metrics of one process: a bounded number of labels, and gauges that follow its parts."""
 
 from typing import Any
 

@@ -23,7 +23,7 @@ REFERENCES = "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE
 UNFINISHED = "SELECT COUNT(*) FROM chat_move_table"
 SIZE = Size(20, 1_000, 20_000, 200, 1_000, 100, 200, 20)
 MESSAGES = "SELECT COUNT(*) FROM chat_message"
-# What another ASGI server does at its start, and what one without `lifespan` does with its first request.
+# The start of another ASGI server, and the first request to one without `lifespan`.
 OTHER_SERVER = """
 import asyncio
 from chatsite.asgi import application

@@ -1,4 +1,4 @@
-"""What a move refuses, in words, and without a change to either database."""
+"""Refusals of a move, in words, and without a change to either database."""
 
 import os
 import sqlite3
@@ -23,7 +23,7 @@ def path_of(database: Database) -> Path:
 
 
 def content(database: Database) -> list[list[tuple[object, ...]]]:
-    """What a move would change first: the tables, and rows that migrations have written."""
+    """Return what a move would change first: the tables, and rows that migrations have written."""
     if not database.url.startswith("sqlite"):
         tables = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1"
         return database.each(tables, "SELECT conname FROM pg_constraint ORDER BY 1")

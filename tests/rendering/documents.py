@@ -104,7 +104,7 @@ LINES = [
     ),
     *("é ü 日本 😀\n", "\xa0", "\u05d0\u05d1\n", "\ud800"),
 ]
-# What begins or ends equations, and lines in them that mean something else to a Markdown parser.
+# Pieces that begin or end equations, and lines in them that mean something else to a Markdown parser.
 MATHS = [
     *(
         "\\[",

@@ -154,7 +154,7 @@ def test_so_is_one_that_still_grows(name):
     ],
 )
 def test_twice_as_many_blocks_cost_twice_as_much(piece, length):
-    """Equations, too. Where each block has the whole text or its whole line looked at, it is four times."""
+    """Equations, too. It would be four times if each block searched the whole text or its whole line."""
 
     def ratio() -> float:
         half, whole = (seconds(lambda n=n: render(piece * (n // len(piece)))) for n in (length // 2, length))

@@ -10,7 +10,7 @@ from chat.rendering.markdown import render
 from .documents import MANY
 from .page import flushed, patched
 
-# What is plain by itself, and what makes more of the words before or behind it.
+# Pieces that are plain by themselves, and pieces that give the words beside them another meaning.
 PIECES = [
     *("word", "a", "Zoë", "日本", "1", "12", " ", "  ", ". ", ", ", "! ", "?", ";", "'", '"', "–", "-"),
     *("\n", "\n", "\n\n", "\r", "\t", "\xa0", "\x0b", "\u05d0", "\u2028", "😀", "    ", "\n    "),

@@ -14,7 +14,7 @@ PATIENCE = 15_000  # milliseconds
 REPORT = """addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
   console.error('POLICY', violatedDirective, blockedURI, sample));"""
 
-# What a reply may consist of says sanitise.py; this list was made without it, of what must never be there.
+# Elements that must never be in a reply. The list was made without sanitise.py, which says what may be.
 FOREIGN = """() => {
   const tags = 'script style iframe object embed link meta base svg img video audio source track ' +
     'picture template form input select option textarea canvas dialog frame frameset slot noscript title';

@@ -45,7 +45,7 @@ class Vectors:
         return "\n\n".join(self.all)
 
     def chunks(self) -> list[dict[str, Any]]:
-        """What a search found: each source is a payload, and so is its passage."""
+        """The results of a search: each source is a payload, and so is its passage."""
         keys = [*aimed(ADDRESSES, self.port), *self.all][:SOURCES]
         texts = reversed(self.all)
         return [

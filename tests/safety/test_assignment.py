@@ -16,7 +16,7 @@ from tests.views.objects import Turn, address, ask
 from tests.views.rights import CHAT, Row
 
 OFFERED = {"title", "system", "model", "content", "parent", "client_key", "thumb", "reason"}
-# What the forms of single routes have besides.
+# Further fields of the forms of single routes.
 ASSISTANT = {"description", "instructions", "parameters", "picture", "questions"}
 OFFERED_BY_ROUTE = {
     "settings/assistants/": ASSISTANT,

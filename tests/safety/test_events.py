@@ -43,7 +43,7 @@ def test_an_error_that_holds_a_script_is_told_without_it(server: Server, watched
     chat = ChatPage(window.page)
     chat.ask(says_line(SCRIPT).replace("says", "denies"))
     chat.ended("failed")
-    # What the server says of it is looked at, too.
+    # The message that the server sends about it is checked, too.
     expect(chat.reply.get_by_role("button", name="Another model", exact=True)).to_be_visible()
     window.look()
     window.page.reload()

@@ -15,7 +15,7 @@ from tests.views.stored import everything
 
 SENDS = [row for row in ROWS if "POST" in row.methods and row not in API]  # where a session opens nothing
 FOREIGN = "https://evil.example"
-# How such a call differs from our page's own: headers and cookies, None for what is not sent.
+# The headers and cookies in which such a call differs from our page's own; None: not sent.
 FORGED: dict[str, dict[str, str | None]] = {
     "without a token": {"X-CSRFToken": None},
     "with another token": {"X-CSRFToken": "d" * 32},

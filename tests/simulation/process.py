@@ -18,7 +18,7 @@ JOURNAL_SECONDS = 0.25
 
 @dataclass(slots=True)
 class Run:
-    """A run as its owner has it. What it appends, viewers see at once."""
+    """A run as its owner has it. Viewers see at once what it appends."""
 
     id: int
     length: int  # how long the model's reply is

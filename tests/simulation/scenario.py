@@ -58,7 +58,7 @@ class Scenario:
             self.world.at(moment, self._check_kept)
         self.world.at(FAULTS_UNTIL + 5.0, self._restart_all)
 
-    # What people do.
+    # Actions of people.
 
     def _living(self) -> list[Process]:
         return [process for process in self._processes.values() if process.is_alive]
@@ -87,7 +87,7 @@ class Scenario:
         """Return a reply's length in characters. Some exceed the text that a run may have unstored."""
         return self.random.choice((*[self.random.randint(3, 80)] * 3, 120))
 
-    # What goes wrong.
+    # Faults.
 
     def _inject(self, fault: str) -> None:
         self.faults[fault] += 1
@@ -152,7 +152,7 @@ class Scenario:
         process.start()
         return process
 
-    # What must hold.
+    # Invariants.
 
     def _check_fence(self, by: Process, dead: Process) -> None:
         if not dead.is_alive:

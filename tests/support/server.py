@@ -98,7 +98,7 @@ class Server:
         raise AssertionError(f"the server did not start:\n{self.log.read_text()}")
 
     def _is_ready(self) -> bool:
-        """Asked often, so not with httpx, whose every client costs what a server's start does."""
+        """Return True if /readyz says so. Not with httpx: a client costs as much as a server's start."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=READY)
         try:
             connection.request("GET", "/readyz")
@@ -119,7 +119,7 @@ class Server:
         os.kill(self.process.pid, number)
 
     def wait(self, timeout: float = PATIENCE) -> int:
-        """The exit code, once it has ended."""
+        """Return the exit code, once it has ended."""
         assert self.process
         self.process.join(timeout)
         assert self.process.exitcode is not None, "the server did not end"

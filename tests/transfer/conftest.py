@@ -1,4 +1,4 @@
-"""Who imports, and where the files of imports are."""
+"""A person who imports, and a folder for the files."""
 
 from pathlib import Path
 

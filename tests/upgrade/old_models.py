@@ -15,7 +15,7 @@ VALUES = {
     models.FloatField: 1.0,
     models.JSONField: {},
 }
-# What constraints demand of columns with a default.
+# Values that constraints demand of columns with a default.
 ALSO = {"chat_message": {"text": "Which?"}, "chat_run": {"status": "complete", "finished": AT}}
 
 _number = count(1)

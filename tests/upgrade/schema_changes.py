@@ -1,4 +1,4 @@
-"""What a migration may not do while processes of the older version use the database."""
+"""Changes that a migration may not make while processes of the older version use the database."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -43,7 +43,7 @@ ASKED = {"cf-aig-gateway-id": "team"}
             GatewayLogRef("team", served_by="x"),
         ),
         ({"cf-aig-model": "<b>", "cf-aig-provider": "openai"}, GatewayLogRef("team")),
-        # What would lead an address elsewhere, or break a row.
+        # Values that would lead an address elsewhere, or break a row.
         ({"cf-aig-log-id": "../../../user/tokens"}, GatewayLogRef("team")),
         ({"cf-aig-log-id": "x" * 65, "cf-aig-step": "-1"}, GatewayLogRef("team")),
         ({"cf-aig-step": "99999"}, GatewayLogRef("team")),

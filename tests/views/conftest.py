@@ -34,7 +34,7 @@ def unchanged(database: Database, fake: Fake, hers: Any) -> Iterator[None]:
     def everything() -> list[Any]:
         return database.each(*(f"SELECT * FROM {table} ORDER BY id" for table in TABLES))
 
-    # What an earlier test began with a form, and did not wait for.
+    # An earlier test may have begun a reply with a form, and not waited for it.
     until(lambda: not database.value("SELECT COUNT(*) FROM chat_run WHERE finished IS NULL"))
     before, calls = everything(), len(fake.calls)
     yield

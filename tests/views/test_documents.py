@@ -139,7 +139,7 @@ def test_parts_are_found_by_their_meaning_with_embeddings(
     text = f"{filler}\n\nHolidays: thirty.\n\n{filler}"
     told = uploaded(alice, "handbook.txt", text.encode())
     passages = len([*split(PageText(1, text))])
-    # What the fake has sent is stored a moment later. Other documents may have embeddings as well.
+    # Embeddings are stored a moment after the fake has sent them. Other documents may have some as well.
     stored = (
         f"SELECT SUM(count) FROM chat_passagevectors WHERE sha256 = '{sha256(text.encode()).hexdigest()}'"
     )

@@ -7,7 +7,7 @@ from chat.views.shortcuts import SHORTCUTS
 
 SCRIPTS = Path(__file__).parents[2] / "static" / "js"
 LISTED = {"+".join(map(str, keys)) for row in SHORTCUTS for keys in row.keys}
-# Where each of them is handled.
+# The file that handles each of them, and a line of it.
 HANDLERS = {
     "Ctrl+Enter": ("composer.js", "event.ctrlKey || event.metaKey"),
     "Esc": ("composer.js", "key === 'Escape' && this.busy"),

@@ -35,8 +35,8 @@ class AuditError(Exception):
 class Report:
     """Lighthouse's report on a page on a slow phone; times in milliseconds, scores of 100.
 
-    `same_paint`: the largest part was there with the first paint. Where both times differ all the same, it is
-    because the simulation has the largest part wait for all that was loaded by then, scripts that block
+    `same_paint`: the largest part was there with the first paint. If both times still differ, it is because
+    the simulation has the largest part wait for all that was loaded by then, scripts that block
     nothing as well: https://github.com/GoogleChrome/lighthouse/blob/main/docs/lantern.md
     """
 

@@ -37,7 +37,7 @@ TIMEOUT = 60.0  # seconds for the workers to serve
 
 
 class Size(Protocol):
-    """How much is asked."""
+    """The size of a measurement."""
 
     tokens: int
     rounds: int
@@ -47,7 +47,7 @@ class Size(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is measured: its processes, where it is asked, and for how many streams at once."""
+    """A site that is measured: its processes, its address, and the number of streams at once."""
 
     process: Process | Workers
     chat: Chat

@@ -59,7 +59,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What was made: `longest` is the conversation with the most messages, `request` an id of a run."""
+    """The rows of a site: `longest` is the conversation with the most messages, `request` an id of a run."""
 
     longest: uuid.UUID
     request: str

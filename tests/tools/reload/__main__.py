@@ -1,8 +1,8 @@
 """`python -m tests.tools.reload`: replace the workers by the same and by the next release, under load.
 
-Half of the streams belong to who asked, the other half to others who follow the same replies. Meanwhile
+Half of the streams belong to those who asked, the other half to others who follow the same replies. Meanwhile
 people add pictures and documents of 10 MB, and ask about them. The next release has further migrations and
-another style sheet. What stands below the first lines of the table must be zero.
+another style sheet. All rows of the table but the first ones must be zero.
 """
 
 import argparse

@@ -26,7 +26,7 @@ class Load:
 
 @dataclass(slots=True)
 class Crowd:
-    """What everybody has seen. `use` fills it."""
+    """The streams that all viewers have seen. `use` fills it."""
 
     counts: Counter[str] = field(default_factory=Counter)
     viewers: list[Viewer] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a reload must not do to files that are being added is counted when it happens."""
+"""Every fault of a reload with files that are being added is counted."""
 
 import asyncio
 from collections import Counter

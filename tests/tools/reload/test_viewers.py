@@ -1,4 +1,4 @@
-"""What a reload must not do is counted when it happens."""
+"""Every fault of a reload is counted."""
 
 import asyncio
 from collections import Counter

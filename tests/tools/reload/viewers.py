@@ -34,7 +34,7 @@ def client(url: str, *, kept: bool, person: str = "alice") -> httpx.AsyncClient:
 
 @dataclass(slots=True)
 class Viewer:
-    """What one person sees of one reply, over all connections. `counts` is shared by all viewers."""
+    """One reply as one person sees it, over all connections. `counts` is shared by all viewers."""
 
     http: httpx.AsyncClient
     counts: Counter[str]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.local
 
 
 class Site:
-    """What the supervisor holds: the lock of the site's folder."""
+    """The lock of the site's folder, as the supervisor holds it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""What a migration may do while the older version runs: new columns, and a new table."""
+"""Changes that a migration may make while the older version runs: new columns, and a new table."""
 
 import pkgutil
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -13,8 +14,6 @@ from django.core.files.base import ContentFile
 from rjsmin import jsmin
 from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
-
-from chatsite.stylesheet import shortened
 
 # In place of Django's own patterns, which match past the end of a statement, up to the next one's `from`.
 # A minified statement begins at the start of a line or after the semicolon of the one before.
@@ -29,6 +28,12 @@ IMPORTS = (
     ),
 )
 
+_CSS_PIECE = re.compile(
+    r"""(?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
+    |(?P<comment>/\*(?:[^*]|\*(?!/))*\*/(?=[ \t]*\n))
+    |(?P<line_end>\s*\n\s*)""",
+    re.VERBOSE | re.DOTALL,
+)
 
 SOURCES_KEY = "sources"  # in the manifest: the digest of what was collected
 
@@ -127,7 +132,13 @@ class _Shorter:
 
 def _shorter(name: str, content: Any) -> ContentFile:
     source = content.read().decode()
-    return ContentFile((jsmin(source) if name.endswith(".js") else shortened(source)).encode())
+    return ContentFile((jsmin(source) if name.endswith(".js") else minified_css(source)).encode())
+
+
+def minified_css(source: str) -> str:
+    """Return the same style sheet without comments that end a line, blank lines and indentation."""
+    without_comments = _CSS_PIECE.sub(lambda piece: "" if piece["comment"] else piece[0], source)
+    return _CSS_PIECE.sub(lambda piece: "\n" if piece["line_end"] else piece[0], without_comments).lstrip()
 
 
 def _is_ours(name: str) -> bool:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from chatsite.stylesheet import shortened
+from chatsite.storage import minified_css
 from tests.support.databases import ROOT
 
 SHEETS = sorted((ROOT / "static" / "css").glob("*.css"))
@@ -40,7 +40,7 @@ def rules(sheet: str) -> str:
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda path: path.name)
 def test_a_sheet_is_served_with_the_same_rules_in_fewer_bytes(sheet) -> None:
     source = sheet.read_text("utf-8")
-    served = shortened(source)
+    served = minified_css(source)
     assert rules(served) == rules(source)
     assert not COMMENT.search(served)
     assert not re.search(r"\n\s|^\s", served)
@@ -48,7 +48,7 @@ def test_a_sheet_is_served_with_the_same_rules_in_fewer_bytes(sheet) -> None:
 
 def test_what_only_looks_like_a_comment_or_an_indent_stays() -> None:
     kept = 'a::before { content: "/* no */\\\n  comment"; }\nb { margin: 1px/* kept */2px; }\n'
-    assert shortened(f"/* gone */\n\n  {kept}") == kept
+    assert minified_css(f"/* gone */\n\n  {kept}") == kept
 
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda path: path.name)

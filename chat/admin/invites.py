@@ -18,8 +18,7 @@ from chat.models import Invite
 from chat.models.invite import VALID_FOR
 
 from .formats import moment
-from .list_title import ListTitleMixin
-from .object_history import PermissionBeforeLookupMixin
+from .mixins import ListTitleMixin, PermissionBeforeLookupMixin
 
 
 @admin.register(Invite)

@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.urls import URLPattern
 from django.views.decorators.http import require_safe
 
-from .list_title import ListTitleMixin
+from .mixins import ListTitleMixin
 
 View = Callable[..., HttpResponseBase]
 

@@ -22,7 +22,7 @@ from chat.models import CatalogState, SiteModel
 from chat.upstream.catalog import LlmModel
 
 from .formats import in_words
-from .object_history import PermissionBeforeLookupMixin
+from .mixins import PermissionBeforeLookupMixin
 
 DEFAULT_IS_ENABLED = gettext_lazy("This is the default model. Make another one the default first.")
 DEFAULT_IS_FOR_ALL = gettext_lazy("The default model must be available to everyone.")

@@ -27,8 +27,7 @@ from chat.models.role import Role, role_expression, set_permissions
 
 from .filters import RoleFilter, StatusFilter
 from .formats import moment
-from .list_title import ListTitleMixin
-from .object_history import PermissionBeforeLookupMixin
+from .mixins import ListTitleMixin, PermissionBeforeLookupMixin
 
 PERMISSION_FIELDS = ("is_staff", "is_superuser", "groups", "user_permissions")
 ABOUT_PERMISSIONS = _(

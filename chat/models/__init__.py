@@ -10,8 +10,7 @@ from .call import Call
 from .catalog_state import CatalogState
 from .citation import Citation
 from .conversation import Conversation
-from .conversation_access import ConversationAccess, ConversationAccessOwner
-from .conversation_access_prune import ConversationAccessPrune
+from .conversation_access import ConversationAccess, ConversationAccessOwner, ConversationAccessPrune
 from .feedback import Feedback
 from .identifier import Identifier
 from .import_job import ImportJob

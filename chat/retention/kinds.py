@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from axes.models import AccessAttempt, AccessFailureLog
@@ -29,10 +30,10 @@ from chat.models import (
     SharedLink,
 )
 from chat.models.invite import VALID_FOR
+from chat.ownership.journal import DAMAGED_SUFFIX
 
 from .batches import Stop, batches_of, delete_all, never
 from .conversations import delete_conversations, delete_messages
-from .journals import damaged, delete_damaged
 
 JOURNALS = "damaged journals"
 STRAY = "uploaded files without a row"
@@ -158,6 +159,22 @@ def _replaced_versions() -> QuerySet[Any]:
     return old.exclude(pk__in=current).exclude(pk__in=_used_versions())
 
 
+def _damaged_journals(before: datetime) -> list[Path]:
+    """Return the journals that no process reads again, because they are damaged, last written before then."""
+    folder = Path(settings.DATA_DIR) / "workers"
+    return [path for path in folder.glob(f"*{DAMAGED_SUFFIX}") if path.stat().st_mtime < before.timestamp()]
+
+
+def _delete_damaged_journals(before: datetime, stop: Stop) -> int:
+    """Delete the damaged journals, until `stop()`. Return their number. Raises OSError."""
+    deleted = 0
+    for path in _damaged_journals(before):
+        if not stop():
+            path.unlink(missing_ok=True)
+            deleted += 1
+    return deleted
+
+
 RETENTION_KINDS = (
     Kind("expired sessions", _sessions),
     Kind("used and expired invitations", _invitations),
@@ -205,7 +222,7 @@ def prune(stop: Stop) -> dict[str, int]:
         if rows is not None and not stop():
             found[kind.name] = kind.delete(rows, stop)
     if (before := _before(settings.KEEP_DELETED_DAYS)) and not stop():
-        found[JOURNALS] = delete_damaged(before, stop)
+        found[JOURNALS] = _delete_damaged_journals(before, stop)
     if not stop():
         found[STRAY] = attachments.delete_stray(stop)
     return found
@@ -215,6 +232,6 @@ def count() -> dict[str, int]:
     """Return the number of rows, or files, by kind, that `prune` would delete."""
     found = {kind.name: rows.count() for kind in RETENTION_KINDS if (rows := kind.rows()) is not None}
     if before := _before(settings.KEEP_DELETED_DAYS):
-        found[JOURNALS] = len(damaged(before))
+        found[JOURNALS] = len(_damaged_journals(before))
     found[STRAY] = len(attachments.stray(never))
     return found

@@ -31,7 +31,7 @@ def alice() -> User:
 
 
 @pytest.fixture
-def page(client: Client, alice: User) -> Iterator[Client]:
+def alice_client(client: Client, alice: User) -> Iterator[Client]:
     """Alice's browser, of a server that has answered before."""
     client.force_login(alice)
     client.delete(f"/attachments/{uuid.uuid4()}/")
@@ -79,15 +79,18 @@ def test_a_file_being_given_to_an_assistant_is_not_pruned(rules: Attachment) -> 
     assert rules.assistant_links.count() == 1
 
 
-def test_a_file_that_is_being_sent_is_not_removed(rules: Attachment, page: Client) -> None:
-    assert during(lambda: send(rules), lambda: page.delete(f"/attachments/{rules.pk}/").status_code) == 409
+def test_a_file_that_is_being_sent_is_not_removed(rules: Attachment, alice_client: Client) -> None:
+    assert (
+        during(lambda: send(rules), lambda: alice_client.delete(f"/attachments/{rules.pk}/").status_code)
+        == 409
+    )
     rules.refresh_from_db()
     assert rules.message
 
 
-def test_the_text_of_a_file_that_is_being_removed_is_refused(rules: Attachment, page: Client) -> None:
+def test_the_text_of_a_file_that_is_being_removed_is_refused(rules: Attachment, alice_client: Client) -> None:
     body: Any = {"data": {"alt": "a board"}, "content_type": "application/json"}
-    described = during(lambda: remove(rules), lambda: page.patch(f"/attachments/{rules.pk}/", **body))
+    described = during(lambda: remove(rules), lambda: alice_client.patch(f"/attachments/{rules.pk}/", **body))
     assert described.status_code == 404
 
 

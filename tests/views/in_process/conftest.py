@@ -36,7 +36,7 @@ async def _stop_heartbeat() -> None:
 
 
 @pytest.fixture
-def page(client: Client, alice: User) -> Client:
+def alice_client(client: Client, alice: User) -> Client:
     """Alice's browser."""
     client.force_login(alice)
     return client

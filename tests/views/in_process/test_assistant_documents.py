@@ -120,39 +120,41 @@ def age(*, days: int = 2) -> None:
     Attachment.objects.update(created=then)
 
 
-def test_a_form_takes_documents_and_an_edit_removes_some(page: Client, alice: User) -> None:
-    made = page.post(PAGES, form(note(), note(b"World.", "../b.txt")), **HTML)
+def test_a_form_takes_documents_and_an_edit_removes_some(alice_client: Client, alice: User) -> None:
+    made = alice_client.post(PAGES, form(note(), note(b"World.", "../b.txt")), **HTML)
     assert made.status_code == 303, made.content
     referee = Assistant.objects.get(owner=alice)
     assert names(referee) == ["note.txt", "b.txt"]
     first, _second = Attachment.objects.of_version(referee.current_id)
-    shown = page.get(f"{PAGES}{referee.pk}/", **HTML).content.decode()
+    shown = alice_client.get(f"{PAGES}{referee.pk}/", **HTML).content.decode()
     assert f'name="documents" value="{first.pk}" checked' in shown
     assert f'href="/attachments/{first.pk}/text/"' in shown
-    page.post(f"{PAGES}{referee.pk}/", form(note(b"Third.", "c.txt"), documents=[str(first.pk)]), **HTML)
+    alice_client.post(
+        f"{PAGES}{referee.pk}/", form(note(b"Third.", "c.txt"), documents=[str(first.pk)]), **HTML
+    )
     assert names(referee) == ["note.txt", "c.txt"]
-    page.post(f"{PAGES}{referee.pk}/", form(), **HTML)
+    alice_client.post(f"{PAGES}{referee.pk}/", form(), **HTML)
     assert names(referee) == []
     assert referee.versions.count() == 3
 
 
-def test_json_names_uploads(page: Client, alice: User, rules: Attachment) -> None:
+def test_json_names_uploads(alice_client: Client, alice: User, rules: Attachment) -> None:
     sent = {"name": "Referee", "documents": [str(rules.pk)]}
-    made = page.post(PAGES, sent, content_type="application/json")
+    made = alice_client.post(PAGES, sent, content_type="application/json")
     assert made.status_code == 201
     assert names(Assistant.objects.get(owner=alice)) == ["rules.pdf"]
-    again = page.post(f"{PAGES}{made.json()['id']}/", sent, content_type="application/json")
+    again = alice_client.post(f"{PAGES}{made.json()['id']}/", sent, content_type="application/json")
     assert again.json()["version"] == 1  # nothing has changed
 
 
-def test_a_refused_form_keeps_its_documents(page: Client, rules: Attachment) -> None:
-    answer = page.post(PAGES, form(note(), name=" ", documents=[str(rules.pk)]), **HTML)
+def test_a_refused_form_keeps_its_documents(alice_client: Client, rules: Attachment) -> None:
+    answer = alice_client.post(PAGES, form(note(), name=" ", documents=[str(rules.pk)]), **HTML)
     assert answer.status_code == 400
     added = Attachment.objects.get(name="note.txt")
     shown = answer.content.decode()
     assert all(f'value="{each.pk}" checked' in shown for each in (rules, added))
     kept = [str(rules.pk), str(added.pk)]
-    assert page.post(PAGES, form(documents=kept), **HTML).status_code == 303
+    assert alice_client.post(PAGES, form(documents=kept), **HTML).status_code == 303
     assert names(Assistant.objects.get()) == ["rules.pdf", "note.txt"]
 
 
@@ -166,40 +168,46 @@ def test_a_refused_form_keeps_its_documents(page: Client, rules: Attachment) -> 
     ids=["picture", "binary", "large"],
 )
 def test_a_file_that_is_no_document_is_refused(
-    page: Client, settings: Any, file: SimpleUploadedFile, status: int
+    alice_client: Client, settings: Any, file: SimpleUploadedFile, status: int
 ) -> None:
     settings.ATTACHMENT_MAX_BYTES = 150_000
-    answer = page.post(PAGES, form(file), **HTML)
+    answer = alice_client.post(PAGES, form(file), **HTML)
     assert answer.status_code == status
     assert not Assistant.objects.exists()
     assert not Attachment.objects.exists()
 
 
-def test_a_picture_among_the_named_ones_is_refused(page: Client, alice: User) -> None:
-    told = page.post("/attachments/", {"file": SimpleUploadedFile("a.png", pictures.png())}, **JSON).json()
+def test_a_picture_among_the_named_ones_is_refused(alice_client: Client, alice: User) -> None:
+    told = alice_client.post(
+        "/attachments/", {"file": SimpleUploadedFile("a.png", pictures.png())}, **JSON
+    ).json()
     sent = {"name": "Referee", "documents": [told["id"]]}
-    assert page.post(PAGES, sent, content_type="application/json").status_code == 415
+    assert alice_client.post(PAGES, sent, content_type="application/json").status_code == 415
     assert not Assistant.objects.exists()
 
 
-def test_an_assistant_has_at_most_so_many(page: Client, alice: User) -> None:
+def test_an_assistant_has_at_most_so_many(alice_client: Client, alice: User) -> None:
     several = [str(document(alice, ["x"], f"{number}.txt").pk) for number in range(9)]
-    refused = page.post(PAGES, {"name": "Referee", "documents": several}, content_type="application/json")
+    refused = alice_client.post(
+        PAGES, {"name": "Referee", "documents": several}, content_type="application/json"
+    )
     assert refused.status_code == 400
     assert "at most" not in refused.json()["error"]["message"]
     sent = {"name": "Referee", "documents": several[:8]}
-    assert page.post(PAGES, sent, content_type="application/json").status_code == 201
+    assert alice_client.post(PAGES, sent, content_type="application/json").status_code == 201
 
 
 @pytest.mark.parametrize("wrong", ["x", [1], ["x"], {}, [str(uuid.uuid4())]])
-def test_documents_that_are_not_there_are_refused(page: Client, referee: Assistant, wrong: Any) -> None:
+def test_documents_that_are_not_there_are_refused(
+    alice_client: Client, referee: Assistant, wrong: Any
+) -> None:
     for path in (PAGES, f"{PAGES}{referee.pk}/"):
-        answer = page.post(path, {"name": "New", "documents": wrong}, content_type="application/json")
+        answer = alice_client.post(path, {"name": "New", "documents": wrong}, content_type="application/json")
         assert answer.status_code in (400, 404)
     assert AssistantVersion.objects.count() == 1
 
 
-def test_nobody_names_a_document_of_another_person(page: Client, bob: User, alice: User) -> None:
+def test_nobody_names_a_document_of_another_person(alice_client: Client, bob: User, alice: User) -> None:
     theirs = document(bob, ["Secret."])
     question = Message.objects.create(
         conversation=Conversation.objects.create(user=alice, title="t", model="m"), role="user", text="?"
@@ -207,39 +215,39 @@ def test_nobody_names_a_document_of_another_person(page: Client, bob: User, alic
     sent = document(alice, ["Sent."], "sent.txt", message=question)
     for each in (theirs, sent):
         wrong = {"name": "Spy", "documents": [str(each.pk)]}
-        answer = page.post(PAGES, wrong, content_type="application/json")
+        answer = alice_client.post(PAGES, wrong, content_type="application/json")
         assert answer.json()["error"]["code"] == "attachment_not_found"
     assert not Assistant.objects.exists()
 
 
 def test_the_start_of_a_chat_says_what_the_documents_take(
-    page: Client, referee: Assistant, rules: Attachment
+    alice_client: Client, referee: Assistant, rules: Attachment
 ) -> None:
     """The message box counts them for the chosen model."""
-    start = page.get(f"/?assistant={referee.pk}", **HTML).content.decode()
+    start = alice_client.get(f"/?assistant={referee.pk}", **HTML).content.decode()
     assert f'data-id="{rules.pk}" data-tokens="{rules.tokens}"' in start
 
 
-def test_nothing_is_offered_where_files_are_off(page: Client, settings: Any, alice: User) -> None:
-    assert 'name="file"' in page.get(f"{PAGES}new/", **HTML).content.decode()
+def test_nothing_is_offered_where_files_are_off(alice_client: Client, settings: Any, alice: User) -> None:
+    assert 'name="file"' in alice_client.get(f"{PAGES}new/", **HTML).content.decode()
     settings.ATTACHMENTS = False
-    shown = page.get(f"{PAGES}new/", **HTML).content.decode()
+    shown = alice_client.get(f"{PAGES}new/", **HTML).content.decode()
     assert 'id="assistant-documents"' not in shown
     assert "multipart" not in shown
-    refused = page.post(PAGES, form(note()), **HTML)
+    refused = alice_client.post(PAGES, form(note()), **HTML)
     assert refused.status_code == 400
     assert not Attachment.objects.exists()
 
 
 def test_a_document_of_an_assistant_cannot_be_sent_or_removed(
-    page: Client, alice: User, referee: Assistant, rules: Attachment
+    alice_client: Client, alice: User, referee: Assistant, rules: Attachment
 ) -> None:
-    assert page.delete(f"/attachments/{rules.pk}/").status_code == 409
+    assert alice_client.delete(f"/attachments/{rules.pk}/").status_code == 409
     with pytest.raises(RequestError):
         plan(alice, attachments=(rules.pk,))
     talk = begin(alice, referee)
     question = talk.messages.get(role="user")
-    answer = page.post(
+    answer = alice_client.post(
         f"/messages/{question.pk}/edit/",
         {"content": "Who?", "attachments": [str(rules.pk)]},
         content_type="application/json",
@@ -283,42 +291,42 @@ def test_a_branch_without_its_beginning_keeps_the_documents(alice: User, referee
     assert "Chess has kings." in made.messages[-1]["content"]
 
 
-def test_the_start_page_shows_the_documents(page: Client, staff: User) -> None:
+def test_the_start_page_shows_the_documents(alice_client: Client, staff: User) -> None:
     referee, rules = published(staff)
-    shown = page.get("/", {"assistant": referee.pk}, **HTML).content.decode()
+    shown = alice_client.get("/", {"assistant": referee.pk}, **HTML).content.decode()
     assert f'href="/attachments/{rules.pk}/text/"' in shown
     assert "rules.pdf" in shown
     assert "2 pages" in shown
 
 
-def test_readers_are_those_who_may_use_the_assistant(page: Client, bob: User, staff: User) -> None:
+def test_readers_are_those_who_may_use_the_assistant(alice_client: Client, bob: User, staff: User) -> None:
     referee, rules = published(staff)
     urls = [f"/attachments/{rules.pk}/{more}" for more in ("", "text/", "text/?page=2")]
-    assert [page.get(url).status_code for url in urls] == [200, 200, 200]
-    assert page.delete(urls[0]).status_code == 404
-    assert page.patch(urls[0], {"alt": "x"}, content_type="application/json").status_code == 404
+    assert [alice_client.get(url).status_code for url in urls] == [200, 200, 200]
+    assert alice_client.delete(urls[0]).status_code == 404
+    assert alice_client.patch(urls[0], {"alt": "x"}, content_type="application/json").status_code == 404
     assert [Client().get(url).status_code for url in urls] == [401, 302, 302]
     begin(bob, referee)
     publication.publish(staff, referee.pk, everybody=False, groups=[])
-    assert [page.get(url).status_code for url in urls] == [404, 404, 404]
+    assert [alice_client.get(url).status_code for url in urls] == [404, 404, 404]
     bobs = browser(bob)
     assert [bobs.get(url).status_code for url in urls] == [200, 200, 200]  # a conversation goes on
     Conversation.objects.filter(user=bob).update(deleted=timezone.now())
     assert [bobs.get(url).status_code for url in urls] == [404, 404, 404]
 
 
-def test_a_replaced_version_is_nobody_elses(page: Client, staff: User) -> None:
+def test_a_replaced_version_is_nobody_elses(alice_client: Client, staff: User) -> None:
     referee, rules = published(staff)
     library.edit(staff, referee.pk, Content("Referee"))
-    assert page.get(f"/attachments/{rules.pk}/text/").status_code == 404
+    assert alice_client.get(f"/attachments/{rules.pk}/text/").status_code == 404
     assert browser(staff).get(f"/attachments/{rules.pk}/text/").status_code == 200
 
 
-def test_a_citation_opens_the_page_for_users_only(page: Client, alice: User, staff: User) -> None:
+def test_a_citation_opens_the_page_for_users_only(alice_client: Client, alice: User, staff: User) -> None:
     referee, rules = published(staff)
     talk = begin(alice, referee)
     link = f"/attachments/{rules.pk}/text/?page=2#page-2"
-    assert link in page.get(f"/c/{talk.pk}/", **HTML).content.decode()
+    assert link in alice_client.get(f"/c/{talk.pk}/", **HTML).content.decode()
     token = shared_link(talk)[1]
     shared = Client().get(f"/s/{token}/").content.decode()
     assert "Go has stones." in shared

@@ -49,8 +49,8 @@ def current(user: User) -> AssistantVersion:
     return found
 
 
-def test_a_picture_becomes_a_small_square_and_is_shown(page: Client, alice: User) -> None:
-    made = page.post(PAGES, form(image_file=photo()), **HTML)
+def test_a_picture_becomes_a_small_square_and_is_shown(alice_client: Client, alice: User) -> None:
+    made = alice_client.post(PAGES, form(image_file=photo()), **HTML)
     assert made.status_code == 303, made.content
     version = current(alice)
     stored = version.image
@@ -59,19 +59,19 @@ def test_a_picture_becomes_a_small_square_and_is_shown(page: Client, alice: User
     shown = f'src="/attachments/{stored.pk}/"'
     one = f"{PAGES}{version.assistant_id}/"
     for path in (PAGES, one, "/", f"/?assistant={version.assistant_id}"):
-        assert shown in page.get(path, **HTML).content.decode()
+        assert shown in alice_client.get(path, **HTML).content.decode()
     talk = Conversation.objects.create(user=alice, title="t", model="m", assistant_version=version)
-    assert shown in page.get(f"/c/{talk.pk}/", **HTML).content.decode()
-    assert page.get(f"/attachments/{stored.pk}/")["Content-Type"] == "image/jpeg"
-    page.post(one, form(name="Chef", image=str(stored.pk)), **HTML)
+    assert shown in alice_client.get(f"/c/{talk.pk}/", **HTML).content.decode()
+    assert alice_client.get(f"/attachments/{stored.pk}/")["Content-Type"] == "image/jpeg"
+    alice_client.post(one, form(name="Chef", image=str(stored.pk)), **HTML)
     assert current(alice).image == stored
-    page.post(one, form(name="Chef", picture="🍲"), **HTML)
+    alice_client.post(one, form(name="Chef", picture="🍲"), **HTML)
     assert current(alice).image is None
-    assert shown not in page.get(PAGES, **HTML).content.decode()
+    assert shown not in alice_client.get(PAGES, **HTML).content.decode()
 
 
-def test_a_refused_form_keeps_its_picture(page: Client, alice: User) -> None:
-    answer = page.post(PAGES, form(name=" ", image_file=photo()), **HTML)
+def test_a_refused_form_keeps_its_picture(alice_client: Client, alice: User) -> None:
+    answer = alice_client.post(PAGES, form(name=" ", image_file=photo()), **HTML)
     assert answer.status_code == 400
     stored = Attachment.objects.get()
     assert f'name="image" value="{stored.pk}" checked' in answer.content.decode()
@@ -82,25 +82,25 @@ def test_a_refused_form_keeps_its_picture(page: Client, alice: User) -> None:
     [(b"%PDF-1.7 not a picture", 415), (pictures.png()[:60], 422), (b"<svg onload='alert(1)'/>", 415)],
     ids=["document", "broken", "svg"],
 )
-def test_what_is_no_picture_is_refused(page: Client, content: bytes, status: int) -> None:
-    answer = page.post(PAGES, form(image_file=photo("a.png", content)), **HTML)
+def test_what_is_no_picture_is_refused(alice_client: Client, content: bytes, status: int) -> None:
+    answer = alice_client.post(PAGES, form(image_file=photo("a.png", content)), **HTML)
     assert answer.status_code == status
     assert 'role="alert"' in answer.content.decode()
     assert not Attachment.objects.exists()
     assert not Assistant.objects.exists()
 
 
-def test_one_picture_comes_with_a_form(page: Client) -> None:
-    assert page.post(PAGES, form(image_file=[photo(), photo()]), **HTML).status_code == 400
-    assert page.post("/c/", {"content": "hello", "image_file": photo()}, **HTML).status_code == 400
+def test_one_picture_comes_with_a_form(alice_client: Client) -> None:
+    assert alice_client.post(PAGES, form(image_file=[photo(), photo()]), **HTML).status_code == 400
+    assert alice_client.post("/c/", {"content": "hello", "image_file": photo()}, **HTML).status_code == 400
     assert not Attachment.objects.exists()
 
 
-def test_a_picture_fits_beside_the_most_documents(page: Client, alice: User) -> None:
+def test_a_picture_fits_beside_the_most_documents(alice_client: Client, alice: User) -> None:
     documents = [
         SimpleUploadedFile(f"{n}.txt", b"Chess has %d kings." % n) for n in range(MAX_ASSISTANT_DOCUMENTS)
     ]
-    answer = page.post(PAGES, form(image_file=photo(), file=documents), **HTML)
+    answer = alice_client.post(PAGES, form(image_file=photo(), file=documents), **HTML)
     assert answer.status_code == 303, answer.content
     assert (
         Attachment.objects.exclude(pages=None).filter(media_type="text/plain").count()
@@ -109,39 +109,39 @@ def test_a_picture_fits_beside_the_most_documents(page: Client, alice: User) -> 
     assert current(alice).number == 1
 
 
-def test_only_squares_of_ones_own_can_be_named(page: Client, alice: User) -> None:
+def test_only_squares_of_ones_own_can_be_named(alice_client: Client, alice: User) -> None:
     bob = User.objects.create_user("bob")
     for wrong in (image(alice, 64).pk, image(bob).pk, uuid.uuid4(), "x", 1):
         sent = {"name": "Cook", "image": str(wrong) if wrong != 1 else 1}
-        answer = page.post(PAGES, sent, content_type="application/json")
+        answer = alice_client.post(PAGES, sent, content_type="application/json")
         assert answer.status_code in (400, 404), answer.content
     assert not Assistant.objects.exists()
     sent = {"name": "Cook", "image": str(image(alice).pk)}
-    assert page.post(PAGES, sent, content_type="application/json").status_code == 201
+    assert alice_client.post(PAGES, sent, content_type="application/json").status_code == 201
 
 
-def test_nothing_is_offered_where_files_are_off(page: Client, settings: Any) -> None:
+def test_nothing_is_offered_where_files_are_off(alice_client: Client, settings: Any) -> None:
     settings.ATTACHMENTS = False
-    assert "image_file" not in page.get(f"{PAGES}new/", **HTML).content.decode()
-    assert page.post(PAGES, form(image_file=photo()), **HTML).status_code == 400
+    assert "image_file" not in alice_client.get(f"{PAGES}new/", **HTML).content.decode()
+    assert alice_client.post(PAGES, form(image_file=photo()), **HTML).status_code == 400
 
 
-def test_it_is_served_to_those_who_may_use_the_assistant(page: Client, alice: User) -> None:
+def test_it_is_served_to_those_who_may_use_the_assistant(alice_client: Client, alice: User) -> None:
     staff = User.objects.create_user("carol", is_staff=True, is_superuser=True)
     face = image(staff)
     cook = library.create(staff, Content("Cook", image=face.pk))
     url = f"/attachments/{face.pk}/"
-    assert page.get(url).status_code == 404
+    assert alice_client.get(url).status_code == 404
     publication.publish(staff, cook.pk, everybody=True, groups=[])
-    assert page.get(url).status_code == 200
-    assert page.delete(url).status_code == 404
+    assert alice_client.get(url).status_code == 200
+    assert alice_client.delete(url).status_code == 404
     mine = library.duplicate(alice, cook.pk)
     assert mine.current
     assert mine.current.image
     assert (mine.current.image.owner, mine.current.image.sha256) == (alice, face.sha256)
     publication.publish(staff, cook.pk, everybody=False, groups=[])
-    assert page.get(url).status_code == 404
-    assert page.get(f"/attachments/{mine.current.image_id}/").status_code == 200
+    assert alice_client.get(url).status_code == 404
+    assert alice_client.get(f"/attachments/{mine.current.image_id}/").status_code == 200
 
 
 def test_it_goes_with_the_last_version_that_shows_it(alice: User) -> None:

@@ -19,50 +19,52 @@ def cook(alice: User) -> Assistant:
     return library.create(alice, Content("Cook", model=LLAMA, parameters={"temperature": 4.5, "top_k": 3}))
 
 
-def send(page: Client, cook: Assistant, **fields: str) -> str:
+def send(alice_client: Client, cook: Assistant, **fields: str) -> str:
     """Send the form as it is without scripts, with the controls of LLAMA; return where it leads."""
     sent = {"name": "Cook", "model": LLAMA, "temperature": "4.5", "top_k": "3", "parameters_of": LLAMA}
-    answer = page.post(f"{PAGES}{cook.pk}/", sent | fields, **HTML)
+    answer = alice_client.post(f"{PAGES}{cook.pk}/", sent | fields, **HTML)
     assert answer.status_code == 303
     cook.refresh_from_db()
     return str(answer.headers["Location"])
 
 
-def test_the_form_says_whose_controls_it_has(page: Client, cook: Assistant) -> None:
-    shown = page.get(f"{PAGES}{cook.pk}/", **HTML).content.decode()
+def test_the_form_says_whose_controls_it_has(alice_client: Client, cook: Assistant) -> None:
+    shown = alice_client.get(f"{PAGES}{cook.pk}/", **HTML).content.decode()
     assert f'name="parameters_of" value="{LLAMA}"' in shown
-    part = page.get("/models/parameters/", {"model": GLM, "assistant": ""}).content.decode()
+    part = alice_client.get("/models/parameters/", {"model": GLM, "assistant": ""}).content.decode()
     assert f'name="parameters_of" value="{GLM}"' in part
     assert 'form="assistant-form"' in part
-    assert "parameters_of" not in page.get("/models/parameters/", {"model": GLM}).content.decode()
+    assert "parameters_of" not in alice_client.get("/models/parameters/", {"model": GLM}).content.decode()
 
 
-def test_the_same_model_leads_to_the_list(page: Client, cook: Assistant) -> None:
-    assert send(page, cook) == f"{PAGES}?saved=1"
+def test_the_same_model_leads_to_the_list(alice_client: Client, cook: Assistant) -> None:
+    assert send(alice_client, cook) == f"{PAGES}?saved=1"
     assert cook.current
     assert cook.current.parameters == {"temperature": 4.5, "top_k": 3}
 
 
-def test_a_changed_model_keeps_what_it_takes_and_says_so(page: Client, cook: Assistant) -> None:
-    target = send(page, cook, model=GLM)
+def test_a_changed_model_keeps_what_it_takes_and_says_so(alice_client: Client, cook: Assistant) -> None:
+    target = send(alice_client, cook, model=GLM)
     assert target.startswith(f"{PAGES}{cook.pk}/?saved=1")
     assert cook.current
     assert cook.current.parameters == {"temperature": 2}
-    shown = page.get(target, **HTML).content.decode()
+    shown = alice_client.get(target, **HTML).content.decode()
     assert "Your changes are saved." in shown
     assert "Only the values that it takes" in shown
     assert 'name="thinking"' in shown
     assert 'name="top_k"' not in shown
-    assert "Only the values that it takes" not in page.get(f"{PAGES}{cook.pk}/", **HTML).content.decode()
+    assert (
+        "Only the values that it takes" not in alice_client.get(f"{PAGES}{cook.pk}/", **HTML).content.decode()
+    )
 
 
-def test_a_new_assistant_with_another_model_shows_it(page: Client) -> None:
+def test_a_new_assistant_with_another_model_shows_it(alice_client: Client) -> None:
     fields = {"name": "Cook", "model": LLAMA, "parameters_of": GLM}
-    target = str(page.post(PAGES, fields, **HTML).headers["Location"])
+    target = str(alice_client.post(PAGES, fields, **HTML).headers["Location"])
     assert "?saved=1" in target
-    assert 'name="top_k"' in page.get(target, **HTML).content.decode()
+    assert 'name="top_k"' in alice_client.get(target, **HTML).content.decode()
 
 
-def test_controls_are_no_field_of_the_api(page: Client, cook: Assistant) -> None:
+def test_controls_are_no_field_of_the_api(alice_client: Client, cook: Assistant) -> None:
     fields = {"name": "Cook", "parameters_of": LLAMA}
-    assert page.post(PAGES, fields, content_type="application/json").status_code == 400
+    assert alice_client.post(PAGES, fields, content_type="application/json").status_code == 400

@@ -65,23 +65,23 @@ def form(**fields: Any) -> dict[str, Any]:
     return {"name": "Cook", "instructions": "Cook for two.", "questions": ["What today?", "", ""], **fields}
 
 
-def post(page: Client, path: str, sent: dict[str, Any] | None = None) -> Any:
-    return page.post(path, sent or {}, content_type="application/json")
+def post(alice_client: Client, path: str, sent: dict[str, Any] | None = None) -> Any:
+    return alice_client.post(path, sent or {}, content_type="application/json")
 
 
-def test_a_form_makes_an_assistant_and_an_edit_a_version(page: Client, alice: User) -> None:
-    made = page.post(PAGES, form(picture="🍲", temperature="0.5", model=""), **HTML)
+def test_a_form_makes_an_assistant_and_an_edit_a_version(alice_client: Client, alice: User) -> None:
+    made = alice_client.post(PAGES, form(picture="🍲", temperature="0.5", model=""), **HTML)
     assert (made.status_code, made.headers["Location"]) == (303, f"{PAGES}?saved=1")
     cook = Assistant.objects.get(owner=alice)
     one = f"{PAGES}{cook.pk}/"
-    shown = page.get(one, **HTML).content.decode()
+    shown = alice_client.get(one, **HTML).content.decode()
     assert all(words in shown for words in ("Cook for two.", "What today?", 'value="🍲"', 'value="0.5"'))
     assert "Publication" not in shown
-    page.post(one, form(name="Chef", temperature=""), **HTML)
-    page.post(one, form(name="Chef", temperature=""), **HTML)  # nothing has changed
+    alice_client.post(one, form(name="Chef", temperature=""), **HTML)
+    alice_client.post(one, form(name="Chef", temperature=""), **HTML)  # nothing has changed
     versions = [(row.number, row.name, row.parameters) for row in cook.versions.order_by("number")]
     assert versions == [(1, "Cook", {"temperature": 0.5}), (2, "Chef", {})]
-    listed = page.get(PAGES, **HTML).content.decode()
+    listed = alice_client.get(PAGES, **HTML).content.decode()
     assert "Chef" in listed
     assert "Cook" not in listed
 
@@ -105,15 +105,19 @@ def test_a_form_makes_an_assistant_and_an_edit_a_version(page: Client, alice: Us
         ({"owner": 1}, 400),
     ],
 )
-def test_a_wrong_field_changes_nothing(page: Client, pirate: Assistant, wrong: dict, status: int) -> None:
+def test_a_wrong_field_changes_nothing(
+    alice_client: Client, pirate: Assistant, wrong: dict, status: int
+) -> None:
     for path in (PAGES, f"{PAGES}{pirate.pk}/"):
-        answer = post(page, path, form(questions=[]) | wrong)
+        answer = post(alice_client, path, form(questions=[]) | wrong)
         assert (answer.status_code, list(answer.json())) == (status, ["error"])
     assert AssistantVersion.objects.count() == 1
 
 
-def test_a_refused_form_keeps_what_was_typed(page: Client) -> None:
-    answer = page.post(PAGES, form(picture="no", description="Quick meals", temperature="0.5"), **HTML)
+def test_a_refused_form_keeps_what_was_typed(alice_client: Client) -> None:
+    answer = alice_client.post(
+        PAGES, form(picture="no", description="Quick meals", temperature="0.5"), **HTML
+    )
     shown = answer.content.decode()
     assert answer.status_code == 400
     assert "The picture must be one emoji." in shown
@@ -201,27 +205,29 @@ def test_other_text_is_no_picture(text: str) -> None:
     assert not is_emoji(text)
 
 
-def test_nobody_else_has_a_private_assistant(page: Client, bob: User) -> None:
+def test_nobody_else_has_a_private_assistant(alice_client: Client, bob: User) -> None:
     theirs = library.create(bob, PIRATE)
     strange = {"assistant": str(theirs.pk), "content": "hello"}
     for answer in (
-        page.get("/", {"assistant": theirs.pk}),
-        post(page, "/c/", strange),
-        post(page, f"{PAGES}{theirs.pk}/", form(questions=[])),
-        *(post(page, f"{PAGES}{theirs.pk}/{what}/") for what in ("delete", "undelete", "duplicate")),
+        alice_client.get("/", {"assistant": theirs.pk}),
+        post(alice_client, "/c/", strange),
+        post(alice_client, f"{PAGES}{theirs.pk}/", form(questions=[])),
+        *(post(alice_client, f"{PAGES}{theirs.pk}/{what}/") for what in ("delete", "undelete", "duplicate")),
     ):
         assert answer.status_code == 404
-    assert post(page, "/c/", strange | {"assistant": "x"}).status_code == 400
-    assert page.get("/", {"assistant": "x"}).status_code == 400
-    assert "Pirate" not in page.get("/").content.decode()
+    assert post(alice_client, "/c/", strange | {"assistant": "x"}).status_code == 400
+    assert alice_client.get("/", {"assistant": "x"}).status_code == 400
+    assert "Pirate" not in alice_client.get("/").content.decode()
     assert not Conversation.objects.exists()
     assert theirs.versions.count() == 1
 
 
-def test_an_assistant_is_for_a_new_conversation_only(page: Client, alice: User, pirate: Assistant) -> None:
+def test_an_assistant_is_for_a_new_conversation_only(
+    alice_client: Client, alice: User, pirate: Assistant
+) -> None:
     talk = Conversation.objects.create(user=alice, title="Boats", model="m")
     sent = {"content": "hello", "assistant": str(pirate.pk)}
-    assert post(page, f"/c/{talk.pk}/messages/", sent).status_code == 400
+    assert post(alice_client, f"/c/{talk.pk}/messages/", sent).status_code == 400
 
 
 def test_publication_reaches_everybody_or_a_group(alice: User, bob: User, staff: User) -> None:
@@ -250,11 +256,13 @@ def test_a_publication_while_another_ends_reaches_its_groups(staff: User) -> Non
     assert (list(mine.groups.all()), mine.published_by) == ([few], staff)
 
 
-def test_only_staff_with_the_permission_publishes(page: Client, pirate: Assistant, staff: User) -> None:
+def test_only_staff_with_the_permission_publishes(
+    alice_client: Client, pirate: Assistant, staff: User
+) -> None:
     path = f"{PAGES}{pirate.pk}/publish/"
-    assert post(page, path, {"everybody": True}).status_code == 403
+    assert post(alice_client, path, {"everybody": True}).status_code == 403
     User.objects.filter(username="alice").update(is_staff=True)
-    assert post(page, path, {"everybody": True}).status_code == 403
+    assert post(alice_client, path, {"everybody": True}).status_code == 403
     assert not Assistant.objects.published().exists()
     carols, mine = Client(), library.create(staff, PIRATE)
     carols.force_login(staff)
@@ -346,42 +354,44 @@ def test_an_account_takes_its_private_assistants_along(alice: User, bob: User, s
     assert system_of(plan(bob, conversation=talk.pk)) == "Talk like a pirate to bob."
 
 
-def test_a_deletion_is_undone(page: Client, pirate: Assistant) -> None:
-    deleted = page.post(f"{PAGES}{pirate.pk}/delete/", **HTML)
-    offered = page.get(deleted.headers["Location"], **HTML).content.decode()
+def test_a_deletion_is_undone(alice_client: Client, pirate: Assistant) -> None:
+    deleted = alice_client.post(f"{PAGES}{pirate.pk}/delete/", **HTML)
+    offered = alice_client.get(deleted.headers["Location"], **HTML).content.decode()
     undo = f"{PAGES}{pirate.pk}/undelete/"
     assert undo in offered
     assert "Start a chat" not in offered
-    assert page.get("/", {"assistant": pirate.pk}).status_code == 404
-    assert page.post(undo, **HTML).status_code == 303
-    assert "Start a chat" in page.get(PAGES, **HTML).content.decode()
+    assert alice_client.get("/", {"assistant": pirate.pk}).status_code == 404
+    assert alice_client.post(undo, **HTML).status_code == 303
+    assert "Start a chat" in alice_client.get(PAGES, **HTML).content.decode()
 
 
-def test_the_start_page_shows_the_assistant(page: Client, alice: User, pirate: Assistant) -> None:
-    offered = page.get("/", **HTML).content.decode()
+def test_the_start_page_shows_the_assistant(alice_client: Client, alice: User, pirate: Assistant) -> None:
+    offered = alice_client.get("/", **HTML).content.decode()
     assert f'href="/?assistant={pirate.pk}"' in offered
-    shown = page.get("/", {"assistant": pirate.pk}, **HTML).content.decode()
+    shown = alice_client.get("/", {"assistant": pirate.pk}, **HTML).content.decode()
     assert all(words in shown for words in ("Pirate", "Talks like one", "Where is the gold?", "🏴‍☠️"))
     assert f'name="assistant" value="{pirate.pk}"' in shown
     assert "pirate to" not in shown
     assert "isn’t available to you" not in shown
     gone = library.create(alice, Content("Gone", model="@cf/no/such"))
-    assert "isn’t available to you" in page.get("/", {"assistant": gone.pk}, **HTML).content.decode()
+    assert "isn’t available to you" in alice_client.get("/", {"assistant": gone.pk}, **HTML).content.decode()
 
 
-def test_a_conversation_says_which_assistant_answers(page: Client, alice: User, pirate: Assistant) -> None:
+def test_a_conversation_says_which_assistant_answers(
+    alice_client: Client, alice: User, pirate: Assistant
+) -> None:
     talk = begin(alice, pirate)
     library.edit(alice, pirate.pk, Content("Parrot"))
     Message.objects.filter(conversation=talk, role="assistant").update(text="Arr.")
-    shown = page.get(f"/c/{talk.pk}/", **HTML).content.decode()
+    shown = alice_client.get(f"/c/{talk.pk}/", **HTML).content.decode()
     assert "<bdi>Pirate</bdi>" in shown
     assert "with-assistant" in shown
 
 
-def test_a_page_without_assistants_has_nothing_of_them(page: Client, alice: User) -> None:
+def test_a_page_without_assistants_has_nothing_of_them(alice_client: Client, alice: User) -> None:
     talk = Conversation.objects.create(user=alice, title="Boats", model="m")
     for path in ("/", f"/c/{talk.pk}/"):
-        assert "assistant" not in page.get(path, **HTML).content.decode().replace('"assistant"', "")
+        assert "assistant" not in alice_client.get(path, **HTML).content.decode().replace('"assistant"', "")
 
 
 def test_the_administration_lists_and_ends_publications(alice: User, pirate: Assistant, staff: User) -> None:

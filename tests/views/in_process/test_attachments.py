@@ -20,17 +20,17 @@ def folder(attachments: Path) -> Path:
     return attachments
 
 
-def upload(page: Client, content: bytes, name: str = "photo.jpg", **headers: str) -> Any:
+def upload(alice_client: Client, content: bytes, name: str = "photo.jpg", **headers: str) -> Any:
     file = SimpleUploadedFile(name, content, "text/html")
-    return page.post("/attachments/", {"file": file}, **{**JSON, **headers})
+    return alice_client.post("/attachments/", {"file": file}, **{**JSON, **headers})
 
 
-def test_a_picture_is_stored_by_the_hash_of_its_new_bytes(page: Client, folder: Path) -> None:
-    answer = upload(page, pictures.jpeg(300, 200))
+def test_a_picture_is_stored_by_the_hash_of_its_new_bytes(alice_client: Client, folder: Path) -> None:
+    answer = upload(alice_client, pictures.jpeg(300, 200))
     assert answer.status_code == 201, answer.content
     told = answer.json()
     assert (told["media_type"], told["width"], told["height"]) == ("image/jpeg", 300, 200)
-    got = page.get(told["url"])
+    got = alice_client.get(told["url"])
     assert (got.status_code, got["Content-Type"]) == (200, "image/jpeg")
     assert pictures.opened(got.content).size == (300, 200)
     row = Attachment.objects.get()
@@ -39,29 +39,29 @@ def test_a_picture_is_stored_by_the_hash_of_its_new_bytes(page: Client, folder: 
     assert told["size"] == len(got.content)
 
 
-def test_the_bytes_come_under_headers_that_let_them_do_nothing(page: Client) -> None:
-    told = upload(page, pictures.png(), "évil\u202egnp.html").json()
-    got = page.get(told["url"])
+def test_the_bytes_come_under_headers_that_let_them_do_nothing(alice_client: Client) -> None:
+    told = upload(alice_client, pictures.png(), "évil\u202egnp.html").json()
+    got = alice_client.get(told["url"])
     assert got["Content-Type"] == "image/png"
     assert got["X-Content-Type-Options"] == "nosniff"
     assert got["Content-Security-Policy"] == "default-src 'none'; sandbox"
     assert got["Cross-Origin-Resource-Policy"] == "same-origin"
     assert got["Cache-Control"] == "private, max-age=86400, immutable"
     assert got["Content-Disposition"].endswith("filename*=UTF-8''%C3%A9vilgnp.png")
-    again = page.get(told["url"], headers={"If-None-Match": got["ETag"]})
+    again = alice_client.get(told["url"], headers={"If-None-Match": got["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
-    head = page.head(told["url"])
+    head = alice_client.head(told["url"])
     assert (head.status_code, head.content, head["Content-Length"]) == (200, b"", got["Content-Length"])
 
 
-def test_the_same_picture_twice_is_one_file(page: Client) -> None:
-    upload(page, pictures.jpeg())
-    upload(page, pictures.jpeg())
+def test_the_same_picture_twice_is_one_file(alice_client: Client) -> None:
+    upload(alice_client, pictures.jpeg())
+    upload(alice_client, pictures.jpeg())
     assert (Attachment.objects.count(), AttachmentFile.objects.count()) == (2, 1)
 
 
-def test_a_stranger_and_a_visitor_see_nothing(page: Client, client: Client) -> None:
-    url = upload(page, pictures.jpeg()).json()["url"]
+def test_a_stranger_and_a_visitor_see_nothing(alice_client: Client, client: Client) -> None:
+    url = upload(alice_client, pictures.jpeg()).json()["url"]
     client.force_login(User.objects.create_user("bob"))
     for method in ("get", "head", "delete"):
         assert getattr(client, method)(url).status_code == 404
@@ -71,12 +71,14 @@ def test_a_stranger_and_a_visitor_see_nothing(page: Client, client: Client) -> N
 
 
 @pytest.mark.parametrize("method", ["post", "patch"])
-def test_the_alternative_text_can_be_set_also_when_sent(page: Client, alice: User, method: str) -> None:
-    told = upload(page, pictures.jpeg()).json()
+def test_the_alternative_text_can_be_set_also_when_sent(
+    alice_client: Client, alice: User, method: str
+) -> None:
+    told = upload(alice_client, pictures.jpeg()).json()
     send(alice, told["id"])
-    answer = getattr(page, method)(told["url"], {"alt": " A grey cat "}, "application/json")
+    answer = getattr(alice_client, method)(told["url"], {"alt": " A grey cat "}, "application/json")
     assert (answer.status_code, answer.json()["alt"]) == (200, "A grey cat")
-    answer = getattr(page, method)(told["url"], {"alt": "x" * 501}, "application/json")
+    answer = getattr(alice_client, method)(told["url"], {"alt": "x" * 501}, "application/json")
     assert answer.status_code == 413
     assert Attachment.objects.get().alt == "A grey cat"
 
@@ -88,22 +90,22 @@ def send(alice: User, attachment: str) -> Message:
     return question
 
 
-def test_only_an_unsent_picture_can_be_removed(page: Client, alice: User) -> None:
-    unsent, sent = (upload(page, pictures.jpeg()).json() for _ in range(2))
+def test_only_an_unsent_picture_can_be_removed(alice_client: Client, alice: User) -> None:
+    unsent, sent = (upload(alice_client, pictures.jpeg()).json() for _ in range(2))
     send(alice, sent["id"])
-    assert page.delete(unsent["url"]).status_code == 204
-    refused = page.delete(sent["url"])
+    assert alice_client.delete(unsent["url"]).status_code == 204
+    refused = alice_client.delete(sent["url"])
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "attachment_sent")
-    assert page.get(unsent["url"]).status_code == 404
-    assert page.get(sent["url"]).status_code == 200
+    assert alice_client.get(unsent["url"]).status_code == 404
+    assert alice_client.get(sent["url"]).status_code == 200
 
 
-def test_the_picture_of_a_deleted_message_is_not_shown(page: Client, alice: User) -> None:
-    told = upload(page, pictures.jpeg()).json()
+def test_the_picture_of_a_deleted_message_is_not_shown(alice_client: Client, alice: User) -> None:
+    told = upload(alice_client, pictures.jpeg()).json()
     question = send(alice, told["id"])
     question.conversation.deleted = question.created
     question.conversation.save()
-    assert page.get(told["url"]).status_code == 404
+    assert alice_client.get(told["url"]).status_code == 404
 
 
 def test_a_call_without_its_token_or_with_none_is_refused(alice: User) -> None:
@@ -117,22 +119,24 @@ def test_a_call_without_its_token_or_with_none_is_refused(alice: User) -> None:
     assert upload(Client(), pictures.jpeg()).status_code == 401
 
 
-def test_a_storage_that_fails_is_told(page: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    url = upload(page, pictures.jpeg()).json()["url"]
+def test_a_storage_that_fails_is_told(
+    alice_client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = upload(alice_client, pictures.jpeg()).json()["url"]
 
     def fail(*_args: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("chatsite.attachment_storage.tempfile.mkstemp", fail)
-    refused = upload(page, pictures.png())
+    refused = upload(alice_client, pictures.png())
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "storage_unavailable")
     assert Attachment.objects.count() == 1
     for path in folder.rglob("*"):
         if path.is_file():
             path.unlink()
-    assert page.get(url).status_code == 404
+    assert alice_client.get(url).status_code == 404
 
 
-def test_a_site_without_pictures_takes_none(page: Client, settings: Any) -> None:
+def test_a_site_without_pictures_takes_none(alice_client: Client, settings: Any) -> None:
     settings.ATTACHMENTS = False
-    assert upload(page, pictures.jpeg()).status_code == 404
+    assert upload(alice_client, pictures.jpeg()).status_code == 404

@@ -48,8 +48,8 @@ def tree(alice: User) -> Tree:
     return Tree(alice)
 
 
-def post(page: Client, key: uuid.UUID, action: str) -> Any:
-    return page.post(f"/messages/{key}/{action}/", content_type="application/json")
+def post(alice_client: Client, key: uuid.UUID, action: str) -> Any:
+    return alice_client.post(f"/messages/{key}/{action}/", content_type="application/json")
 
 
 def live_run(tree: Tree, name: str) -> Run:
@@ -74,74 +74,78 @@ def live_run(tree: Tree, name: str) -> Run:
         ("Q1", [], None),
     ],
 )
-def test_a_message_goes_with_all_below_it(page: Client, tree: Tree, name: str, there: list, active) -> None:
+def test_a_message_goes_with_all_below_it(
+    alice_client: Client, tree: Tree, name: str, there: list, active
+) -> None:
     before = Conversation.objects.get().updated
-    answer = post(page, tree.keys[name], "delete")
+    answer = post(alice_client, tree.keys[name], "delete")
     assert answer.status_code == 200
     assert tree.there == there
     assert tree.active == active
     assert answer.json()["leaf"] == (str(tree.keys[active]) if active else None)
-    content = page.get(f"/c/{tree.talk.pk}/").content.decode()
+    content = alice_client.get(f"/c/{tree.talk.pk}/").content.decode()
     assert f"text {name}" not in content
-    assert page.get(f"/messages/{tree.keys[name]}/source/").status_code == 404
+    assert alice_client.get(f"/messages/{tree.keys[name]}/source/").status_code == 404
     # A turn that was planned before is planned again, and the conversation keeps its place in the list.
     assert timedelta(0) < Conversation.objects.get().updated - before < timedelta(seconds=1)
-    assert post(page, tree.keys[name], "undelete").status_code == 200
+    assert post(alice_client, tree.keys[name], "undelete").status_code == 200
     assert tree.there == [*tree.keys]
     assert tree.active in ({"B1": "B1"}.get(name, "A2"),)
 
 
-def test_versions_of_deleted_messages_are_not_counted(page: Client, tree: Tree) -> None:
+def test_versions_of_deleted_messages_are_not_counted(alice_client: Client, tree: Tree) -> None:
     counts = []
     for _ in range(2):
         counts.append(
             [item["versions"] and item["versions"]["count"] for item in thread.read(tree.talk).items]
         )
-        post(page, tree.keys["B1"], "delete")
+        post(alice_client, tree.keys["B1"], "delete")
     assert counts == [[None, 2, None, None], [None, None, None, None]]
 
 
-def test_an_undo_brings_back_what_went_then_and_no_more(page: Client, tree: Tree) -> None:
-    post(page, tree.keys["A2"], "delete")
-    post(page, tree.keys["A1"], "delete")
-    assert post(page, tree.keys["A2"], "undelete").status_code == 404  # what it hangs on is deleted
-    assert post(page, tree.keys["A1"], "undelete").status_code == 200
+def test_an_undo_brings_back_what_went_then_and_no_more(alice_client: Client, tree: Tree) -> None:
+    post(alice_client, tree.keys["A2"], "delete")
+    post(alice_client, tree.keys["A1"], "delete")
+    assert post(alice_client, tree.keys["A2"], "undelete").status_code == 404  # what it hangs on is deleted
+    assert post(alice_client, tree.keys["A1"], "undelete").status_code == 200
     assert tree.there == ["Q1", "B1", "A1", "Q2"]
-    assert post(page, tree.keys["A2"], "undelete").status_code == 200
+    assert post(alice_client, tree.keys["A2"], "undelete").status_code == 200
     assert tree.active == "A2"
 
 
 @pytest.mark.parametrize(("days", "status"), [(1, 200), (29.99, 404)])
-def test_an_undo_is_possible_as_long_as_that_of_a_conversation(page, tree: Tree, days, status: int) -> None:
-    post(page, tree.keys["A1"], "delete")
+def test_an_undo_is_possible_as_long_as_that_of_a_conversation(
+    alice_client: Client, tree: Tree, days, status: int
+) -> None:
+    post(alice_client, tree.keys["A1"], "delete")
     Message.objects.exclude(deleted=None).update(deleted=timezone.now() - timedelta(days=days))
-    assert post(page, tree.keys["A1"], "undelete").status_code == status
+    assert post(alice_client, tree.keys["A1"], "undelete").status_code == status
 
 
-def test_a_form_offers_to_undo_the_deletion(page: Client, tree: Tree) -> None:
-    answer = page.post(f"/messages/{tree.keys['A1']}/delete/", {}, follow=True)
+def test_a_form_offers_to_undo_the_deletion(alice_client: Client, tree: Tree) -> None:
+    answer = alice_client.post(f"/messages/{tree.keys['A1']}/delete/", {}, follow=True)
     content = answer.content.decode()
     assert answer.redirect_chain == [(f"/c/{tree.talk.pk}/?removed={tree.keys['A1']}", 303)]
     assert f'action="/messages/{tree.keys["A1"]}/undelete/"' in content
-    undone = page.post(f"/messages/{tree.keys['A1']}/undelete/", {})
+    undone = alice_client.post(f"/messages/{tree.keys['A1']}/undelete/", {})
     assert undone["Location"] == f"/c/{tree.talk.pk}/#m-{tree.keys['A1']}"
     for other in (tree.keys["A1"], uuid.uuid4(), "x"):
-        assert "/undelete/" not in page.get(f"/c/{tree.talk.pk}/?removed={other}").content.decode().replace(
-            f'data-url-undelete="/c/{uuid.UUID(int=0)}/undelete/"', ""
-        )
+        assert "/undelete/" not in alice_client.get(
+            f"/c/{tree.talk.pk}/?removed={other}"
+        ).content.decode().replace(f'data-url-undelete="/c/{uuid.UUID(int=0)}/undelete/"', "")
 
 
-def test_a_reply_that_is_being_written_there_is_stopped(page: Client, tree: Tree) -> None:
+def test_a_reply_that_is_being_written_there_is_stopped(alice_client: Client, tree: Tree) -> None:
     run = live_run(tree, "A2")
-    post(page, tree.keys["B1"], "delete")
+    post(alice_client, tree.keys["B1"], "delete")
     assert not Run.objects.get().stop_requested
-    post(page, tree.keys["Q2"], "delete")
+    post(alice_client, tree.keys["Q2"], "delete")
     assert Run.objects.get().stop_requested
-    assert page.get(f"/runs/{run.pk}/stream/").status_code == 404
+    assert alice_client.get(f"/runs/{run.pk}/stream/").status_code == 404
 
 
-def test_a_fork_is_the_path_to_a_message(page: Client, alice: User, tree: Tree) -> None:
-    answer = post(page, tree.keys["Q2"], "fork")
+def test_a_fork_is_the_path_to_a_message(alice_client: Client, alice: User, tree: Tree) -> None:
+    answer = post(alice_client, tree.keys["Q2"], "fork")
     assert answer.status_code == 201
     made = Conversation.objects.get(pk=answer.json()["conversation"])
     path = [*reversed([*Message.objects.ancestors(made.active_leaf_id, 9)])]
@@ -156,14 +160,16 @@ def test_a_fork_is_the_path_to_a_message(page: Client, alice: User, tree: Tree) 
     )
     assert indexed.count() == 4
     assert tree.active == "A2"
-    assert page.post(f"/messages/{tree.keys['B1']}/fork/", {}).status_code == 303
+    assert alice_client.post(f"/messages/{tree.keys['B1']}/fork/", {}).status_code == 303
 
 
-def test_a_fork_shows_models_and_feedback_and_adds_no_usage(page: Client, alice: User, tree: Tree) -> None:
+def test_a_fork_shows_models_and_feedback_and_adds_no_usage(
+    alice_client: Client, alice: User, tree: Tree
+) -> None:
     Message.objects.filter(pk=tree.keys["A1"]).update(model="@cf/meta/llama")
     Feedback.objects.create(message_id=tree.keys["A1"], user=alice, up=False, reason="wrong")
     Run.objects.filter(pk=live_run(tree, "A1").pk).update(status="complete", finished=timezone.now())
-    made = post(page, tree.keys["Q2"], "fork").json()["conversation"]
+    made = post(alice_client, tree.keys["Q2"], "fork").json()["conversation"]
     reply = next(
         item for item in thread.read(Conversation.objects.get(pk=made)).items if not item["is_first"]
     )
@@ -174,46 +180,48 @@ def test_a_fork_shows_models_and_feedback_and_adds_no_usage(page: Client, alice:
 
 
 def test_a_long_fork_lets_others_write_and_is_listed_when_whole(
-    page: Client, alice: User, tree: Tree, monkeypatch: pytest.MonkeyPatch
+    alice_client: Client, alice: User, tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forks, "FORK_BATCH_CHARS", 1)
     listed: list[int] = []
     monkeypatch.setattr(
         "chat.db.time.sleep", lambda _: listed.append(Conversation.objects.listed(alice).count())
     )
-    assert post(page, tree.keys["Q2"], "fork").status_code == 201
+    assert post(alice_client, tree.keys["Q2"], "fork").status_code == 201
     assert listed == [1, 1, 1, 1, 2]
 
 
-def test_a_fork_that_is_too_long_or_still_grows_is_refused(page: Client, tree: Tree, monkeypatch) -> None:
+def test_a_fork_that_is_too_long_or_still_grows_is_refused(
+    alice_client: Client, tree: Tree, monkeypatch
+) -> None:
     run = live_run(tree, "A2")
-    busy = post(page, tree.keys["A2"], "fork")
+    busy = post(alice_client, tree.keys["A2"], "fork")
     assert (busy.status_code, busy.json()["error"]["run"]) == (409, str(run.pk))
     monkeypatch.setattr(forks, "MAX_FORK_MESSAGES", 2)
-    assert post(page, tree.keys["Q2"], "fork").status_code == 413
+    assert post(alice_client, tree.keys["Q2"], "fork").status_code == 413
     monkeypatch.setattr(forks, "MAX_FORK_MESSAGES", 3)
     monkeypatch.setattr(forks, "MAX_FORK_CHARS", 8)
-    assert post(page, tree.keys["Q2"], "fork").status_code == 413
+    assert post(alice_client, tree.keys["Q2"], "fork").status_code == 413
     assert Conversation.objects.count() == 1
 
 
 @pytest.mark.parametrize("action", ["fork", "delete", "undelete"])
-def test_a_field_that_is_none_is_refused(page: Client, tree: Tree, action: str) -> None:
+def test_a_field_that_is_none_is_refused(alice_client: Client, tree: Tree, action: str) -> None:
     path = f"/messages/{tree.keys['A2']}/{action}/"
-    assert page.post(path, {"all": True}, content_type="application/json").status_code == 400
+    assert alice_client.post(path, {"all": True}, content_type="application/json").status_code == 400
     assert tree.there == [*tree.keys]
 
 
-def test_the_menu_says_how_much_a_deletion_takes_away(page: Client, tree: Tree) -> None:
+def test_the_menu_says_how_much_a_deletion_takes_away(alice_client: Client, tree: Tree) -> None:
     part = {"X-Requested-With": "fetch"}
     words = {
-        name: page.get(f"/messages/{tree.keys[name]}/actions/", headers=part).content.decode()
+        name: alice_client.get(f"/messages/{tree.keys[name]}/actions/", headers=part).content.decode()
         for name in ("A2", "Q2", "A1")
     }
     assert "Delete this message" in words["A2"]
     assert "Delete this and 1 message after it" in words["Q2"]
     assert "Delete this and 2 messages after it" in words["A1"]
-    assert "<main" in page.get(f"/messages/{tree.keys['A1']}/actions/").content.decode()
+    assert "<main" in alice_client.get(f"/messages/{tree.keys['A1']}/actions/").content.decode()
 
 
 @pytest.mark.parametrize(
@@ -226,12 +234,14 @@ def test_the_menu_says_how_much_a_deletion_takes_away(page: Client, tree: Tree) 
         ("(2)", ["(2) (2)", "(2) (3)"]),
     ],
 )
-def test_a_fork_has_a_number_after_its_title(page: Client, tree: Tree, title: str, copies: list[str]) -> None:
+def test_a_fork_has_a_number_after_its_title(
+    alice_client: Client, tree: Tree, title: str, copies: list[str]
+) -> None:
     Conversation.objects.filter(pk=tree.talk.pk).update(title=title)
     other = User.objects.create_user("bob")
     Conversation.objects.create(user=other, title=copies[0], model="m")
     found = []
     for _ in copies:
-        made = post(page, tree.keys["A2"], "fork").json()
+        made = post(alice_client, tree.keys["A2"], "fork").json()
         found.append(Conversation.objects.get(pk=made["conversation"]).title)
     assert found == copies

@@ -65,8 +65,10 @@ def report(talk: Conversation) -> Attachment:
     return Attachment.objects.get(message__conversation=talk)
 
 
-def upload(page: Client, content: bytes, name: str = "notes.txt") -> Any:
-    return page.post("/attachments/", {"file": SimpleUploadedFile(name, content, "image/png")}, **JSON)
+def upload(alice_client: Client, content: bytes, name: str = "notes.txt") -> Any:
+    return alice_client.post(
+        "/attachments/", {"file": SimpleUploadedFile(name, content, "image/png")}, **JSON
+    )
 
 
 def text_url(attachment: Attachment, query: str = "") -> str:
@@ -81,9 +83,9 @@ def test_the_page_offers_only_types_that_are_read(account: str, settings: Any) -
     assert [each in offered for each in (".odt", ".ods", ".numbers")] == [bool(account)] * 3
 
 
-def test_a_document_is_stored_as_it_was_sent_with_its_text(page: Client, folder: Path) -> None:
+def test_a_document_is_stored_as_it_was_sent_with_its_text(alice_client: Client, folder: Path) -> None:
     content = "Grüße, 世界.\n".encode()
-    answer = upload(page, content, "../my\u202enotes.txt")
+    answer = upload(alice_client, content, "../my\u202enotes.txt")
     assert answer.status_code == 201, answer.content
     told = answer.json()
     row = Attachment.objects.get()
@@ -106,30 +108,30 @@ def test_a_document_is_stored_as_it_was_sent_with_its_text(page: Client, folder:
     assert DocumentPage.objects.get().text.strip() == content.decode().strip()
 
 
-def test_what_a_file_is_decides_its_content_not_its_name(page: Client) -> None:
-    told = upload(page, pictures.png(), "notes.txt").json()
+def test_what_a_file_is_decides_its_content_not_its_name(alice_client: Client) -> None:
+    told = upload(alice_client, pictures.png(), "notes.txt").json()
     assert (told["kind"], told["media_type"], "tokens" in told) == ("picture", "image/png", False)
 
 
-def test_the_same_document_twice_is_one_file_and_one_text(page: Client) -> None:
-    ids = {upload(page, b"Hello.").json()["id"] for _ in range(2)}
+def test_the_same_document_twice_is_one_file_and_one_text(alice_client: Client) -> None:
+    ids = {upload(alice_client, b"Hello.").json()["id"] for _ in range(2)}
     assert (len(ids), DocumentPage.objects.count()) == (2, 1)
 
 
-def test_a_document_is_saved_and_never_opened(page: Client) -> None:
-    told = upload(page, b"<script>alert(1)</script>", "évil.txt").json()
-    got = page.get(told["url"])
+def test_a_document_is_saved_and_never_opened(alice_client: Client) -> None:
+    told = upload(alice_client, b"<script>alert(1)</script>", "évil.txt").json()
+    got = alice_client.get(told["url"])
     assert got["Content-Type"] == "application/octet-stream"
     assert got["Content-Disposition"].startswith("attachment; ")
     assert got["Content-Disposition"].endswith("filename*=UTF-8''%C3%A9vil.txt")
     assert got["X-Content-Type-Options"] == "nosniff"
     assert got["Content-Security-Policy"] == "default-src 'none'; sandbox"
     assert got["Cross-Origin-Resource-Policy"] == "same-origin"
-    assert page.get(told["url"], headers={"If-None-Match": got["ETag"]}).status_code == 304
+    assert alice_client.get(told["url"], headers={"If-None-Match": got["ETag"]}).status_code == 304
 
 
-def test_the_page_of_its_text_shows_what_models_get(page: Client, report: Attachment) -> None:
-    first = page.get(text_url(report))
+def test_the_page_of_its_text_shows_what_models_get(alice_client: Client, report: Attachment) -> None:
+    first = alice_client.get(text_url(report))
     shown = first.content.decode()
     assert (shown.count("<section"), "script" in first["Content-Security-Policy"]) == (50, False)
     assert "Page 1. &lt;script&gt;" in shown
@@ -137,22 +139,22 @@ def test_the_page_of_its_text_shows_what_models_get(page: Client, report: Attach
     assert 'rel="next" href="?page=51"' in shown
     assert 'rel="prev"' not in shown
     assert f'href="/attachments/{report.pk}/" download' in shown
-    last = page.get(text_url(report, "?page=101")).content.decode()
+    last = alice_client.get(text_url(report, "?page=101")).content.decode()
     assert 'id="page-101"' in last
     assert 'rel="prev" href="?page=51"' in last
     assert 'rel="next"' not in last
 
 
 @pytest.mark.parametrize("number", ["0", "121", "-1", "x", "1" * 6, "²", ""])
-def test_a_page_that_is_not_there_is_not_found(page: Client, report: Attachment, number: str) -> None:
-    assert page.get(text_url(report, f"?page={number}")).status_code == 404
+def test_a_page_that_is_not_there_is_not_found(alice_client: Client, report: Attachment, number: str) -> None:
+    assert alice_client.get(text_url(report, f"?page={number}")).status_code == 404
 
 
-def followed(page: Client, url: str, relation: str) -> list[str]:
+def followed(alice_client: Client, url: str, relation: str) -> list[str]:
     """The texts on the pages of the site from this one on, along its links."""
     found, query = [], url.partition("?")[2]
     while True:
-        answer = page.get(f"{url.partition('?')[0]}?{query}")
+        answer = alice_client.get(f"{url.partition('?')[0]}?{query}")
         assert answer.status_code == 200
         assert len(answer.content) < 250_000
         shown = answer.content.decode()
@@ -166,30 +168,30 @@ def followed(page: Client, url: str, relation: str) -> list[str]:
 @pytest.mark.parametrize(
     "line", ["A line of a long text without an end.\n", "x" * 70], ids=["lines", "no break"]
 )
-def test_a_long_page_is_shown_in_parts(page: Client, alice: User, line: str) -> None:
+def test_a_long_page_is_shown_in_parts(alice_client: Client, alice: User, line: str) -> None:
     long = line * (1_050_000 // len(line)) + "The end."
     stored = document(alice, ["First.", long, "Last."])
-    forwards = followed(page, text_url(stored), "next")
+    forwards = followed(alice_client, text_url(stored), "next")
     assert "".join(forwards) == f"First.{long}Last."
     assert len(forwards) == 13
     assert all(each.endswith("\n") for each in forwards[1:11]) == line.endswith("\n")
-    assert followed(page, text_url(stored, "?page=3"), "prev") == forwards[::-1]
-    second = page.get(text_url(stored, "?page=2&part=2")).content.decode()
+    assert followed(alice_client, text_url(stored, "?page=3"), "prev") == forwards[::-1]
+    second = alice_client.get(text_url(stored, "?page=2&part=2")).content.decode()
     assert 'id="page-2"' in second
     assert "Page 2 · Part 2 of 11" in second
-    assert 'id="page-2"' in page.get(text_url(stored, "?page=2")).content.decode()
+    assert 'id="page-2"' in alice_client.get(text_url(stored, "?page=2")).content.decode()
 
 
 @pytest.mark.parametrize("part", ["0", "12", "-1", "x", "1" * 6, "²", ""])
-def test_a_part_that_is_not_there_is_not_found(page: Client, alice: User, part: str) -> None:
+def test_a_part_that_is_not_there_is_not_found(alice_client: Client, alice: User, part: str) -> None:
     stored = document(alice, ["First.", "x" * 1_050_000])
-    assert page.get(text_url(stored, f"?page=2&part={part}")).status_code == 404
-    assert page.get(text_url(stored, "?page=1&part=2")).status_code == 404
+    assert alice_client.get(text_url(stored, f"?page=2&part={part}")).status_code == 404
+    assert alice_client.get(text_url(stored, "?page=1&part=2")).status_code == 404
 
 
-def test_a_picture_has_no_page_of_text(page: Client) -> None:
-    told = upload(page, pictures.png()).json()
-    assert page.get(f"/attachments/{told['id']}/text/").status_code == 404
+def test_a_picture_has_no_page_of_text(alice_client: Client) -> None:
+    told = upload(alice_client, pictures.png()).json()
+    assert alice_client.get(f"/attachments/{told['id']}/text/").status_code == 404
 
 
 def test_only_its_owner_sees_it_or_its_text(client: Client, report: Attachment) -> None:
@@ -212,8 +214,8 @@ def test_a_review_of_its_text_is_recorded(report: Attachment) -> None:
     forget_readings()
 
 
-def test_a_sent_document_is_shown_as_a_link_to_its_text(page: Client, report: Attachment) -> None:
-    shown = page.get(f"/c/{report.message.conversation_id}/").content.decode()
+def test_a_sent_document_is_shown_as_a_link_to_its_text(alice_client: Client, report: Attachment) -> None:
+    shown = alice_client.get(f"/c/{report.message.conversation_id}/").content.decode()
     assert f'href="{text_url(report)}"' in shown
     assert f'data-id="{report.pk}" data-name="report.pdf" data-pages="120"' in shown
     assert f'src="/attachments/{report.pk}/"' not in shown
@@ -256,23 +258,25 @@ def is_copied(made: Conversation) -> None:
     assert (copy.name, copy.pages, copy.tokens > 0, copy.is_picture) == ("report.pdf", 120, True, False)
 
 
-def test_a_document_goes_with_its_last_message(page: Client, talk: Conversation, report: Attachment) -> None:
+def test_a_document_goes_with_its_last_message(
+    alice_client: Client, talk: Conversation, report: Attachment
+) -> None:
     talk.delete()
     report.file.delete()
     assert not DocumentPage.objects.exists()
 
 
-def test_a_quota_counts_documents_too(page: Client, settings: Any) -> None:
+def test_a_quota_counts_documents_too(alice_client: Client, settings: Any) -> None:
     settings.ATTACHMENT_QUOTA_MB = 1
-    assert upload(page, b"word " * 120_000).status_code == 201
-    refused = upload(page, b"text " * 120_000)
+    assert upload(alice_client, b"word " * 120_000).status_code == 201
+    refused = upload(alice_client, b"text " * 120_000)
     assert (refused.status_code, refused.json()["error"]["code"]) == (507, "quota_exceeded")
     assert Attachment.objects.count() == 1
 
 
 @pytest.mark.parametrize("kind", ["edit", "regenerate", "send"])
 def test_a_long_document_is_ranked_in_no_database_thread(
-    page: Client, talk: Conversation, monkeypatch: pytest.MonkeyPatch, kind: str
+    alice_client: Client, talk: Conversation, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     threads, real = [], best_passages.rank
 
@@ -298,23 +302,23 @@ def test_a_long_document_is_ranked_in_no_database_thread(
         "send": (f"/c/{talk.pk}/messages/", {"content": "What now?"}),
     }
     path, body = paths[kind]
-    answer = page.post(path, body, content_type="application/json")
+    answer = alice_client.post(path, body, content_type="application/json")
     assert answer.json()["error"]["message"] == "enough seen"
     assert Run.objects.count() == 1
     assert [name.partition("_")[0] for name in threads] == ["ranking"]
 
 
-def test_a_quota_counts_the_text_of_a_small_file(page: Client, settings: Any) -> None:
+def test_a_quota_counts_the_text_of_a_small_file(alice_client: Client, settings: Any) -> None:
     settings.ATTACHMENT_QUOTA_MB = 1
     first, second = (documents.docx(word * 120_000) for word in ("word ", "text "))
     assert len(first) + len(second) < 10_000
-    assert upload(page, first, "a.docx").status_code == 201
-    refused = upload(page, second, "b.docx")
+    assert upload(alice_client, first, "a.docx").status_code == 201
+    refused = upload(alice_client, second, "b.docx")
     assert (refused.status_code, refused.json()["error"]["code"]) == (507, "quota_exceeded")
 
 
-def test_a_file_beyond_the_quota_is_not_written(page: Client, settings: Any) -> None:
+def test_a_file_beyond_the_quota_is_not_written(alice_client: Client, settings: Any) -> None:
     settings.ATTACHMENT_QUOTA_MB = 1
-    assert upload(page, b"word " * 120_000).status_code == 201
-    assert upload(page, b"text " * 120_000).status_code == 507
+    assert upload(alice_client, b"word " * 120_000).status_code == 201
+    assert upload(alice_client, b"text " * 120_000).status_code == 507
     assert AttachmentFile.objects.count() == 1

@@ -65,27 +65,27 @@ def test_a_long_text_of_braces_has_no_fields() -> None:
     assert fields_of("{{a" + " a" * 10_000) == {}
 
 
-def test_the_list_leads_to_a_new_chat_with_the_text(page: Client, alice: User) -> None:
+def test_the_list_leads_to_a_new_chat_with_the_text(alice_client: Client, alice: User) -> None:
     use = made(alice, "Dear {{name}},\nabout {{topic:boats}}: {{name}}!")
-    assert f'href="{use}"' in page.get(LIST).content.decode()
-    shown = html.unescape(page.get(use, **HTML).content.decode())
+    assert f'href="{use}"' in alice_client.get(LIST).content.decode()
+    shown = html.unescape(alice_client.get(use, **HTML).content.decode())
     assert 'name="field:name"' in shown
     assert "\nboats</textarea>" in shown
-    answer = page.post(use, {"field:name": "Ada\r\nand Bob", "field:topic": "cats"}, **HTML)
+    answer = alice_client.post(use, {"field:name": "Ada\r\nand Bob", "field:topic": "cats"}, **HTML)
     assert answer.status_code == 200
     assert box(answer) == "Dear Ada\nand Bob,\nabout cats: Ada\nand Bob!"
     assert 'action="/c/"' in answer.content.decode()
     assert not Message.objects.exists()
 
 
-def test_a_prompt_without_fields_is_put_in_as_it_is(page: Client, alice: User) -> None:
-    assert box(page.post(made(alice, "\tHello {you}"), **HTML)) == "\tHello {you}"
+def test_a_prompt_without_fields_is_put_in_as_it_is(alice_client: Client, alice: User) -> None:
+    assert box(alice_client.post(made(alice, "\tHello {you}"), **HTML)) == "\tHello {you}"
 
 
-def test_hostile_texts_are_only_text(page: Client, alice: User) -> None:
+def test_hostile_texts_are_only_text(alice_client: Client, alice: User) -> None:
     use = made(alice, f"{{{{name:{HOSTILE}}}}} {HOSTILE}")
-    shown = page.get(use, **HTML)
-    filled = page.post(use, {"field:name": HOSTILE}, **HTML)
+    shown = alice_client.get(use, **HTML)
+    filled = alice_client.post(use, {"field:name": HOSTILE}, **HTML)
     assert box(filled) == f"{HOSTILE} {HOSTILE}"
     for answer in (shown, filled):
         assert "<script>alert" not in answer.content.decode()
@@ -100,47 +100,49 @@ def test_hostile_texts_are_only_text(page: Client, alice: User) -> None:
         ({"field:name": "x" * (MAX_QUESTION_CHARS + 1)}, 413),
     ],
 )
-def test_a_refused_field_keeps_what_was_typed(page: Client, alice: User, sent: dict, status: int) -> None:
-    answer = page.post(made(alice, "Dear {{name}} {{topic}}"), {"field:topic": "kept"} | sent, **HTML)
+def test_a_refused_field_keeps_what_was_typed(
+    alice_client: Client, alice: User, sent: dict, status: int
+) -> None:
+    answer = alice_client.post(made(alice, "Dear {{name}} {{topic}}"), {"field:topic": "kept"} | sent, **HTML)
     assert answer.status_code == status
     assert 'role="alert"' in answer.content.decode()
     assert "\nkept</textarea>" in answer.content.decode()
 
 
-def test_a_field_that_stands_often_cannot_grow_the_text(page: Client, alice: User) -> None:
+def test_a_field_that_stands_often_cannot_grow_the_text(alice_client: Client, alice: User) -> None:
     use = made(alice, "{{a}}" * (MAX_PROMPT_CHARS // 5))
-    answer = page.post(use, {"field:a": "x" * 100_000}, HTTP_ACCEPT="application/json")
+    answer = alice_client.post(use, {"field:a": "x" * 100_000}, HTTP_ACCEPT="application/json")
     assert answer.status_code == 413
     assert "the limit is" in answer.json()["error"]["message"]
 
 
-def test_the_page_asks_for_so_many_fields(page: Client, alice: User) -> None:
+def test_the_page_asks_for_so_many_fields(alice_client: Client, alice: User) -> None:
     names = [f"f{number}" for number in range(MAX_FIELDS + 1)]
     use = made(alice, "".join(f"{{{{{name}}}}}" for name in names))
-    shown = page.get(use, **HTML).content.decode()
+    shown = alice_client.get(use, **HTML).content.decode()
     assert shown.count('name="field:') == MAX_FIELDS
     assert "The other fields stay as they are written." in shown
-    answer = page.post(use, {f"field:{name}": "x" for name in names[:-1]}, **HTML)
+    answer = alice_client.post(use, {f"field:{name}": "x" for name in names[:-1]}, **HTML)
     assert box(answer) == "x" * MAX_FIELDS + f"{{{{{names[-1]}}}}}"
 
 
-def test_a_prompt_of_another_is_used_if_it_is_published(page: Client) -> None:
+def test_a_prompt_of_another_is_used_if_it_is_published(alice_client: Client) -> None:
     bob = User.objects.create_user("bob")
     private = made(bob, "secret")
-    for answer in (page.get(private, **HTML), page.post(private, **HTML)):
+    for answer in (alice_client.get(private, **HTML), alice_client.post(private, **HTML)):
         assert answer.status_code == 404
         assert "secret" not in answer.content.decode()
     Prompt.objects.update(everybody=True)
-    assert f'href="{private}"' in page.get(LIST).content.decode()
-    assert box(page.post(private, **HTML)) == "secret"
+    assert f'href="{private}"' in alice_client.get(LIST).content.decode()
+    assert box(alice_client.post(private, **HTML)) == "secret"
 
 
-def test_a_prompt_that_only_others_may_use_has_no_link(page: Client, alice: User) -> None:
+def test_a_prompt_that_only_others_may_use_has_no_link(alice_client: Client, alice: User) -> None:
     alice.is_staff = True
     alice.save()
     alice.user_permissions.add(Permission.objects.get(codename="publish_prompt"))
     use = made(User.objects.create_user("bob"), "Hello")
     Prompt.objects.get().groups.add(Group.objects.create(name="others"))
-    assert "A letter" in page.get(LIST).content.decode()
-    assert use not in page.get(LIST).content.decode()
-    assert page.get(use, **HTML).status_code == 404
+    assert "A letter" in alice_client.get(LIST).content.decode()
+    assert use not in alice_client.get(LIST).content.decode()
+    assert alice_client.get(use, **HTML).status_code == 404

@@ -19,12 +19,12 @@ LIST, NEW = "/settings/prompts/", "/settings/prompts/new/"
 LETTER = {"title": "A letter", "command": "/Letter", "text": "Dear {{name}},\nhello\n"}
 
 
-def post(page: Client, path: str, body: Any) -> Any:
-    return page.post(path, body, content_type="application/json")
+def post(alice_client: Client, path: str, body: Any) -> Any:
+    return alice_client.post(path, body, content_type="application/json")
 
 
-def saved(page: Client, **fields: Any) -> str:
-    answer = post(page, LIST, LETTER | fields)
+def saved(alice_client: Client, **fields: Any) -> str:
+    answer = post(alice_client, LIST, LETTER | fields)
     assert answer.status_code == 201, answer.content
     return str(answer.json()["id"])
 
@@ -54,40 +54,40 @@ def office(manager: User) -> Client:
     return client
 
 
-def test_a_prompt_is_created_listed_edited_and_deleted(page: Client) -> None:
-    key = saved(page)
-    assert page.get(f"/prompts/{key}/").json() == {
+def test_a_prompt_is_created_listed_edited_and_deleted(alice_client: Client) -> None:
+    key = saved(alice_client)
+    assert alice_client.get(f"/prompts/{key}/").json() == {
         "id": key,
         "title": "A letter",
         "command": "letter",
         "text": "Dear {{name}},\nhello",
     }
-    changed = post(page, f"{LIST}{key}/", {"title": "Two  words", "text": "x"})
+    changed = post(alice_client, f"{LIST}{key}/", {"title": "Two  words", "text": "x"})
     assert changed.json() == {"id": key, "command": "two-words"}
-    assert page.get("/prompts/").json()["prompts"] == [
+    assert alice_client.get("/prompts/").json()["prompts"] == [
         {"id": key, "title": "Two words", "command": "two-words"}
     ]
-    assert post(page, f"{LIST}{key}/delete/", {}).json() == {"id": key, "deleted": True}
+    assert post(alice_client, f"{LIST}{key}/delete/", {}).json() == {"id": key, "deleted": True}
     assert not Prompt.objects.exists()
 
 
-def test_forms_work_without_scripts(page: Client) -> None:
-    answer = page.post(LIST, LETTER)
+def test_forms_work_without_scripts(alice_client: Client) -> None:
+    answer = alice_client.post(LIST, LETTER)
     assert (answer.status_code, answer["Location"]) == (303, f"{LIST}?saved")
     prompt = Prompt.objects.get()
-    assert "Your changes are saved." in page.get(answer["Location"]).content.decode()
-    shown = html.unescape(page.get(f"{LIST}{prompt.pk}/").content.decode())
+    assert "Your changes are saved." in alice_client.get(answer["Location"]).content.decode()
+    shown = html.unescape(alice_client.get(f"{LIST}{prompt.pk}/").content.decode())
     assert 'value="letter"' in shown
     assert ">\nDear {{name}},\nhello</textarea>" in shown
-    assert page.post(f"{LIST}{prompt.pk}/", LETTER | {"title": "B"}).status_code == 303
-    assert page.post(f"{LIST}{prompt.pk}/delete/").status_code == 303
+    assert alice_client.post(f"{LIST}{prompt.pk}/", LETTER | {"title": "B"}).status_code == 303
+    assert alice_client.post(f"{LIST}{prompt.pk}/delete/").status_code == 303
     assert not Prompt.objects.exists()
 
 
-def test_a_refused_form_keeps_what_was_typed(page: Client) -> None:
-    saved(page)
+def test_a_refused_form_keeps_what_was_typed(alice_client: Client) -> None:
+    saved(alice_client)
     before = stored()
-    answer = page.post(LIST, LETTER | {"title": "Another", "text": "typed for long"})
+    answer = alice_client.post(LIST, LETTER | {"title": "Another", "text": "typed for long"})
     shown = html.unescape(answer.content.decode())
     assert answer.status_code == 409
     assert "You already have a prompt with the command /letter." in shown
@@ -120,29 +120,31 @@ def test_a_refused_form_keeps_what_was_typed(page: Client) -> None:
         ({"audience": "groups", "groups": [1]}, 403),
     ],
 )
-def test_a_wrong_field_is_refused(page: Client, fields: dict[str, Any], status: int) -> None:
-    key = saved(page, command="first")
+def test_a_wrong_field_is_refused(alice_client: Client, fields: dict[str, Any], status: int) -> None:
+    key = saved(alice_client, command="first")
     before = stored()
-    assert post(page, LIST, LETTER | fields).status_code == status
-    assert post(page, f"{LIST}{key}/", LETTER | fields).status_code == status
+    assert post(alice_client, LIST, LETTER | fields).status_code == status
+    assert post(alice_client, f"{LIST}{key}/", LETTER | fields).status_code == status
     assert stored() == before
 
 
-def test_the_longest_prompt_and_the_limit(page: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_prompt_and_the_limit(
+    alice_client: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(library, "MAX_PROMPTS", 2)
-    saved(page, text="x" * MAX_PROMPT_CHARS)
-    saved(page, command="second")
-    assert post(page, LIST, LETTER | {"command": "third"}).status_code == 409
+    saved(alice_client, text="x" * MAX_PROMPT_CHARS)
+    saved(alice_client, command="second")
+    assert post(alice_client, LIST, LETTER | {"command": "third"}).status_code == 409
     assert Prompt.objects.count() == 2
 
 
-def test_a_command_is_unique_for_each_person(page: Client, office: Client) -> None:
-    key = saved(page)
-    other = saved(page, command="other")
+def test_a_command_is_unique_for_each_person(alice_client: Client, office: Client) -> None:
+    key = saved(alice_client)
+    other = saved(alice_client, command="other")
     saved(office)
-    assert post(page, LIST, LETTER | {"command": "LETTER"}).status_code == 409
-    assert post(page, f"{LIST}{other}/", LETTER).status_code == 409
-    assert post(page, f"{LIST}{key}/", LETTER).status_code == 200
+    assert post(alice_client, LIST, LETTER | {"command": "LETTER"}).status_code == 409
+    assert post(alice_client, f"{LIST}{other}/", LETTER).status_code == 409
+    assert post(alice_client, f"{LIST}{key}/", LETTER).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -184,17 +186,17 @@ def test_a_deleted_group_makes_its_prompts_private(alice: User, office: Client) 
     assert commands(alice) == []
 
 
-def test_a_reader_uses_a_published_prompt_and_changes_nothing(page: Client, office: Client) -> None:
+def test_a_reader_uses_a_published_prompt_and_changes_nothing(alice_client: Client, office: Client) -> None:
     key = saved(office, audience="everybody")
     before = stored()
-    assert page.get(f"/prompts/{key}/").json()["text"].startswith("Dear")
-    shown = page.get(LIST).content.decode()
+    assert alice_client.get(f"/prompts/{key}/").json()["text"].startswith("Dear")
+    shown = alice_client.get(LIST).content.decode()
     assert "Published by others" in shown
     assert "withdraw" not in shown
-    assert page.get(f"{LIST}{key}/").status_code == 404
+    assert alice_client.get(f"{LIST}{key}/").status_code == 404
     for path, body in ((f"{LIST}{key}/", LETTER), (f"{LIST}{key}/delete/", {})):
-        assert post(page, path, body).status_code == 404
-    assert post(page, f"{LIST}{key}/withdraw/", {}).status_code == 403
+        assert post(alice_client, path, body).status_code == 404
+    assert post(alice_client, f"{LIST}{key}/withdraw/", {}).status_code == 403
     assert stored() == before
 
 
@@ -216,17 +218,17 @@ def test_a_former_publisher_cannot_change_what_is_published(manager: User, offic
     assert post(office, f"{LIST}{key}/delete/", {}).status_code == 200
 
 
-def test_the_menu_is_html_for_the_page_and_offers_a_first_prompt(page: Client) -> None:
+def test_the_menu_is_html_for_the_page_and_offers_a_first_prompt(alice_client: Client) -> None:
     part = {"HTTP_X_REQUESTED_WITH": "fetch", "HTTP_ACCEPT": "text/html"}
-    assert "Create a prompt" in page.get("/prompts/", **part).content.decode()
-    saved(page, title="<b>bold</b>")
-    shown = page.get("/prompts/", **part).content.decode()
+    assert "Create a prompt" in alice_client.get("/prompts/", **part).content.decode()
+    saved(alice_client, title="<b>bold</b>")
+    shown = alice_client.get("/prompts/", **part).content.decode()
     assert 'data-title="&lt;b&gt;bold&lt;/b&gt;"' in shown
     assert "Create a prompt" not in shown
 
 
 def test_lists_cost_the_same_queries_for_many(
-    page: Client, alice: User, office: Client, django_assert_num_queries: DjangoAssertNumQueries
+    alice_client: Client, alice: User, office: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(20):
         Prompt.objects.create(owner=alice, title="t", command=f"c{number}", text="x", everybody=True)
@@ -235,7 +237,7 @@ def test_lists_cost_the_same_queries_for_many(
         list(library.listed(alice))
 
 
-def test_prompts_go_with_their_owner(alice: User, page: Client) -> None:
-    saved(page)
+def test_prompts_go_with_their_owner(alice: User, alice_client: Client) -> None:
+    saved(alice_client)
     alice.delete()
     assert not Prompt.objects.exists()

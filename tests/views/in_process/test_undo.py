@@ -33,13 +33,15 @@ def three(alice: User) -> list[str]:
     return made
 
 
-def change(page: Client, action: str, keys: list[str], **more: Any) -> Any:
+def change(alice_client: Client, action: str, keys: list[str], **more: Any) -> Any:
     body = {"action": action, "conversations": keys, **more}
-    return page.post("/conversations/", body, content_type="application/json")
+    return alice_client.post("/conversations/", body, content_type="application/json")
 
 
-def take_back(page: Client, signed: str) -> Any:
-    return page.post("/conversations/", {"action": "undo", "undo": signed}, content_type="application/json")
+def take_back(alice_client: Client, signed: str) -> Any:
+    return alice_client.post(
+        "/conversations/", {"action": "undo", "undo": signed}, content_type="application/json"
+    )
 
 
 def stored() -> list[Any]:
@@ -48,58 +50,58 @@ def stored() -> list[Any]:
 
 
 @pytest.mark.parametrize("action", [*changes.CHANGES[:-1], "tag", "untag"])
-def test_an_undone_change_leaves_all_as_it_was(page: Client, three: list[str], action: str) -> None:
+def test_an_undone_change_leaves_all_as_it_was(alice_client: Client, three: list[str], action: str) -> None:
     if action in TRASHED:
         Conversation.objects.update(deleted=ago(1))
     before = stored()
-    done = change(page, action, three, **({"tag": "Red"} if "tag" in action else {}))
+    done = change(alice_client, action, three, **({"tag": "Red"} if "tag" in action else {}))
     assert done.status_code == 200
     assert stored() != before
-    undone = take_back(page, done.json()["undo"])
+    undone = take_back(alice_client, done.json()["undo"])
     assert undone.status_code == 200, undone.content
     assert stored() == before
 
 
-def test_a_deletion_for_good_has_no_undo(page: Client, three: list[str]) -> None:
-    change(page, "delete", three)
-    assert change(page, "purge", three).json()["undo"] == ""
+def test_a_deletion_for_good_has_no_undo(alice_client: Client, three: list[str]) -> None:
+    change(alice_client, "delete", three)
+    assert change(alice_client, "purge", three).json()["undo"] == ""
 
 
-def test_what_was_changed_since_stays(page: Client, three: list[str]) -> None:
-    done = change(page, "archive", three)
-    change(page, "pin", three[2:])
-    undone = take_back(page, done.json()["undo"])
+def test_what_was_changed_since_stays(alice_client: Client, three: list[str]) -> None:
+    done = change(alice_client, "archive", three)
+    change(alice_client, "pin", three[2:])
+    undone = take_back(alice_client, done.json()["undo"])
     assert sorted(undone.json()["conversations"]) == sorted(three[:2])
     assert Conversation.objects.get(pk=three[2]).pinned_at
-    assert take_back(page, done.json()["undo"]).status_code == 409
+    assert take_back(alice_client, done.json()["undo"]).status_code == 409
 
 
 def test_an_undo_pins_no_more_than_may_be_pinned(
-    page: Client, alice: User, three: list[str], monkeypatch: pytest.MonkeyPatch
+    alice_client: Client, alice: User, three: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(changes, "MAX_PINNED_CONVERSATIONS", 1)
-    done = change(page, "archive", three[:1])
-    assert change(page, "pin", three[2:]).status_code == 200
-    assert take_back(page, done.json()["undo"]).status_code == 409
+    done = change(alice_client, "archive", three[:1])
+    assert change(alice_client, "pin", three[2:]).status_code == 200
+    assert take_back(alice_client, done.json()["undo"]).status_code == 409
     assert Conversation.objects.pinned(alice).count() == 1
 
 
 def test_only_who_did_it_undoes_it_and_only_for_a_while(
-    page: Client, three: list[str], monkeypatch: pytest.MonkeyPatch
+    alice_client: Client, three: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    signed = change(page, "archive", three).json()["undo"]
+    signed = change(alice_client, "archive", three).json()["undo"]
     before = stored()
     stranger = Client()
     stranger.force_login(User.objects.create_user("bob"))
-    wrong = [take_back(stranger, signed), take_back(page, signed[:-1]), take_back(page, "x")]
+    wrong = [take_back(stranger, signed), take_back(alice_client, signed[:-1]), take_back(alice_client, "x")]
     monkeypatch.setattr(undo, "TOKEN_SECONDS", -1)
-    wrong += [take_back(page, signed)]
+    wrong += [take_back(alice_client, signed)]
     assert [answer.status_code for answer in wrong] == [409] * 4
-    assert take_back(page, "").status_code == 400
+    assert take_back(alice_client, "").status_code == 400
     assert stored() == before
 
 
-def test_a_page_offers_to_undo_without_scripts(page: Client, alice: User) -> None:
+def test_a_page_offers_to_undo_without_scripts(alice_client: Client, alice: User) -> None:
     keys = [uuid.uuid4() for _ in range(100)]
     Conversation.objects.bulk_create(
         Conversation(pk=key, user=alice, title="t", model="m", pinned_at=ago(2) if place < 50 else None)
@@ -107,39 +109,39 @@ def test_a_page_offers_to_undo_without_scripts(page: Client, alice: User) -> Non
     )
     before = stored()
     body = {"action": "archive", "conversations": keys, "page": "list", "tag": ""}
-    answer = page.post("/conversations/", body, follow=True)
+    answer = alice_client.post("/conversations/", body, follow=True)
     assert "100 conversations archived." in answer.content.decode()
-    cookie = page.cookies["undo"]
+    cookie = alice_client.cookies["undo"]
     assert len(cookie.OutputString()) < COOKIE_BYTES
     assert (cookie["path"], cookie["httponly"], cookie["samesite"]) == ("/conversations/", True, "Strict")
     assert answer.context["undo"]
     assert "Undo" in answer.content.decode()
     body = {"action": "undo", "undo": answer.context["undo"], "page": "list"}
-    answer = page.post("/conversations/", body, follow=True)
+    answer = alice_client.post("/conversations/", body, follow=True)
     assert answer.redirect_chain == [("/conversations/?done=undo&number=100", 303)]
     assert "Undone for 100 conversations." in answer.content.decode()
     assert not answer.context["undo"]
     assert stored() == before
 
 
-def test_a_page_offers_to_undo_what_it_tells_about(page: Client, three: list[str]) -> None:
+def test_a_page_offers_to_undo_what_it_tells_about(alice_client: Client, three: list[str]) -> None:
     body = {"action": "archive", "conversations": three, "page": "list"}
-    first = page.post("/conversations/", body)["Location"]
-    assert page.get(first).context["undo"]
-    page.post("/conversations/", body | {"action": "unarchive"})
-    assert not page.get(first).context["undo"]
-    assert not page.get("/conversations/").context["undo"]
+    first = alice_client.post("/conversations/", body)["Location"]
+    assert alice_client.get(first).context["undo"]
+    alice_client.post("/conversations/", body | {"action": "unarchive"})
+    assert not alice_client.get(first).context["undo"]
+    assert not alice_client.get("/conversations/").context["undo"]
 
 
-def test_a_used_undo_is_not_offered_again(page: Client, three: list[str]) -> None:
-    first = page.post("/conversations/", {"action": "archive", "conversations": three, "page": "list"})[
-        "Location"
-    ]
-    offered = page.get(first).context["undo"]
-    page.post("/conversations/", {"action": "undo", "undo": offered, "page": "list"})
-    again = page.get(first).context  # where Back leads
+def test_a_used_undo_is_not_offered_again(alice_client: Client, three: list[str]) -> None:
+    first = alice_client.post(
+        "/conversations/", {"action": "archive", "conversations": three, "page": "list"}
+    )["Location"]
+    offered = alice_client.get(first).context["undo"]
+    alice_client.post("/conversations/", {"action": "undo", "undo": offered, "page": "list"})
+    again = alice_client.get(first).context  # where Back leads
     assert (again["undo"], again["done"]) == ("", "")
-    second = page.post("/conversations/", {"action": "pin", "conversations": three, "page": "list"})[
+    second = alice_client.post("/conversations/", {"action": "pin", "conversations": three, "page": "list"})[
         "Location"
     ]
-    assert page.get(second).context["done"] == "3 conversations pinned."
+    assert alice_client.get(second).context["done"] == "3 conversations pinned."

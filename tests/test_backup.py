@@ -174,7 +174,7 @@ def test_any_changed_byte_raises_a_backup_error(tmp_path: Path) -> None:
     assert refusals > len(whole)
 
 
-def test_what_was_written_verifies(tmp_path: Path) -> None:
+def test_a_written_backup_verifies(tmp_path: Path) -> None:
     read(written(tmp_path / "good"))
 
 
@@ -195,7 +195,7 @@ def test_what_was_written_verifies(tmp_path: Path) -> None:
         {"unknown": 1},
     ],
 )
-def test_what_is_no_backup_or_a_damaged_one_is_refused(tmp_path: Path, changes: dict[str, object]) -> None:
+def test_damaged_and_foreign_files_are_refused(tmp_path: Path, changes: dict[str, object]) -> None:
     with pytest.raises(BackupError):
         read(written(tmp_path / "odd", **changes))
 

@@ -92,7 +92,7 @@ async def test_a_stream_passes_as_it_is_and_costs_no_thread(in_threads: list[str
     assert "process_response" not in in_threads
 
 
-async def test_what_is_no_text_or_short_passes_as_it_is() -> None:
+async def test_binary_and_short_responses_pass_unchanged() -> None:
     for where in ("/json/", "/page/?times=2"):
         response = await AsyncClient().get(where, headers=TAKES)
         assert response.content.startswith((b"{", b"<p>"))

@@ -20,5 +20,5 @@ def test_it_names_files() -> None:
 
 
 @pytest.mark.parametrize("path", NAMED)
-def test_what_it_names_is_there(path: str) -> None:
+def test_named_files_exist(path: str) -> None:
     assert (ROOT / path).exists()

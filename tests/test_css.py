@@ -46,7 +46,7 @@ def test_a_sheet_is_served_with_the_same_rules_in_fewer_bytes(sheet) -> None:
     assert not re.search(r"\n\s|^\s", served)
 
 
-def test_what_only_looks_like_a_comment_or_an_indent_stays() -> None:
+def test_lookalikes_of_comments_and_indents_stay() -> None:
     kept = 'a::before { content: "/* no */\\\n  comment"; }\nb { margin: 1px/* kept */2px; }\n'
     assert minified_css(f"/* gone */\n\n  {kept}") == kept
 

@@ -50,6 +50,6 @@ def test_other_settings_of_a_connection_are_options() -> None:
         "postgresql://[h/name",
     ],
 )
-def test_what_is_no_address_is_refused(url: str) -> None:
+def test_an_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(ValueError):
         from_url(url)

@@ -94,7 +94,7 @@ def test_a_boolean_is_nought_or_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert env.boolean("FLAG", default=True) is False
 
 
-def test_what_is_not_set_is_none_or_the_first_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unset_is_none_or_the_first_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     assert env.optional("NUMBER", 1, 5) is None
     assert env.choice("COLOUR", "red", "green") == "red"
     assert (env.word("WORD"), env.prices("PRICES")) == ("", None)

@@ -55,7 +55,7 @@ def test_an_error_reaches_its_caller_and_the_next_one_runs(fair: FairExecutor) -
     assert next_one.result(PATIENCE) == 1
 
 
-def test_what_was_cancelled_in_the_queue_is_not_done(fair: FairExecutor) -> None:
+def test_work_cancelled_in_the_queue_is_not_done(fair: FairExecutor) -> None:
     gate, done = threading.Event(), []
     holding = fair.submit("alice", gate.wait, PATIENCE)
     waiting, last = fair.submit("alice", done.append, 1), fair.submit("alice", done.append, 2)
@@ -91,7 +91,7 @@ def test_the_language_of_who_asked_holds_in_the_thread(fair: FairExecutor) -> No
     assert future.result(PATIENCE) == "de"
 
 
-def test_what_waits_is_counted_for_each_person(fair: FairExecutor) -> None:
+def test_waiting_work_is_counted_by_person(fair: FairExecutor) -> None:
     gate = threading.Event()
     work = [fair.submit("alice", gate.wait, PATIENCE) for _ in range(4)]
     assert (fair.waiting("alice"), fair.waiting("bob")) == (3, 0)

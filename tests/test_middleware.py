@@ -264,7 +264,7 @@ async def test_a_static_file_is_served_whole_with_its_headers(settings: Any, tmp
 @pytest.mark.parametrize(
     "where", ["/static/../secret", "/static/..%2fsecret", "/static/%00", "/static/a.js/", "/static/"]
 )
-async def test_what_is_no_static_file_is_not_served(where: str, settings: Any, tmp_path: Path) -> None:
+async def test_unknown_static_files_are_not_served(where: str, settings: Any, tmp_path: Path) -> None:
     settings.STATIC_ROOT = tmp_path / "static"
     settings.MIDDLEWARE = [STATIC_MIDDLEWARE]
     settings.STATIC_ROOT.mkdir()

@@ -210,7 +210,7 @@ def test_a_journal_that_cannot_be_deleted_is_named(workers: Path) -> None:
         prune()
 
 
-def test_what_a_setting_keeps_for_ever_stays(alice: User, settings: Any) -> None:
+def test_rows_kept_for_ever_stay(alice: User, settings: Any) -> None:
     for name in ("DELETED", "CALLS", "INVITATIONS", "LOGIN_FAILURES"):
         setattr(settings, f"KEEP_{name}_DAYS", 0)
     conversation(alice, deleted=ago(9_999))

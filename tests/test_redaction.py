@@ -95,7 +95,7 @@ def test_eight_bytes_of_a_secret_are_found_in_hex_and_base64(redactor: Redactor)
     assert redactor.redact(f"Key {base64.b64encode(part).decode()}") == "Key …"
 
 
-def test_what_is_no_secret_stays(redactor: Redactor) -> None:
+def test_text_without_secrets_stays(redactor: Redactor) -> None:
     redactor.conceal("", "short", "abc")
     text = "The model @cf/zai-org/glm-4.7-flash takes 131072 tokens, abc; a short password: p@ss."
     assert redactor.redact(text) == text
@@ -112,7 +112,7 @@ def test_around_a_secret_nothing_is_lost(before: str, after: str) -> None:
     assert redacted.endswith(f"#\n{after}")
 
 
-def test_what_a_server_said_goes_out_without_it(site: None) -> None:
+def test_a_servers_message_is_redacted(site: None) -> None:
     body = json.dumps({"errors": [{"code": 5006, "message": f"Bad request with token {TOKEN}: no messages"}]})
     error = from_response(400, {}, body.encode())
     assert error.detail == "Bad request with token …: no messages"

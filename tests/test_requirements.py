@@ -67,7 +67,7 @@ def needed(requirements: list[Requirement]) -> Iterator[NormalizedName]:
 
 
 @pytest.mark.parametrize(("file", "lock"), ASKED.items())
-def test_what_is_asked_for_is_locked_at_its_version(file: str, lock: str) -> None:
+def test_requirements_are_locked_at_their_versions(file: str, lock: str) -> None:
     have = versions(lock)
     assert asked(file)
     for each in asked(file):
@@ -87,7 +87,7 @@ def test_every_line_is_a_pin_with_hashes_and_names_no_host(lock: str) -> None:
 
 
 @pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt"])
-def test_what_these_need_in_turn_is_locked_as_well(file: str) -> None:
+def test_their_dependencies_are_locked(file: str) -> None:
     have = versions(ASKED[file])
     installed = {canonicalize_name(each.name) for each in asked(file)} & {
         canonicalize_name(each.metadata["Name"]) for each in metadata.distributions()
@@ -120,14 +120,14 @@ def test_each_python_and_machine_gets_one_version_of_each() -> None:
         ("requirements-otel-lock.txt", "requirements-dev-lock.txt", 5),
     ],
 )
-def test_what_is_installed_together_has_the_same_versions(one: str, other: str, common: int) -> None:
+def test_lock_files_agree_on_versions(one: str, other: str, common: int) -> None:
     first, second = versions(one), versions(other)
     both = first.keys() & second.keys()
     assert len(both) > common
     assert {name: first[name] for name in both} == {name: second[name] for name in both}
 
 
-def test_what_was_found_unsafe_is_not_locked() -> None:
+def test_unsafe_versions_are_not_locked() -> None:
     (found,) = versions("requirements-lock.txt")[canonicalize_name("aiohttp")]
     assert Version(found) >= FIRST_GOOD_AIOHTTP
 

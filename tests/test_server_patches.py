@@ -117,7 +117,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
         for function, known in functions
     ],
 )
-def test_what_is_patched_has_not_changed(module: str, function: Callable[..., Any], known: str) -> None:
+def test_patched_code_has_not_changed(module: str, function: Callable[..., Any], known: str) -> None:
     package = function.__module__.partition(".")[0]
     found = fingerprint(function)
     assert found == known, (
@@ -144,7 +144,7 @@ def test_each_method_that_is_overridden_is_watched(function: Callable[..., Any])
 
 
 def test_a_change_of_what_is_patched_would_be_seen() -> None:
-    assert fingerprint(fingerprint) != fingerprint(test_what_is_patched_has_not_changed)
+    assert fingerprint(fingerprint) != fingerprint(test_patched_code_has_not_changed)
 
 
 read: "asyncio.Future[bytes]"
@@ -179,7 +179,7 @@ async def cyclic(request: HttpRequest) -> HttpResponse:
 urlpatterns = [path("slow/", slow), path("cyclic/", cyclic)]
 
 
-async def test_what_was_sent_can_be_read_after_its_sender_has_left(settings: Any) -> None:
+async def test_sent_data_can_be_read_after_the_client_has_left(settings: Any) -> None:
     global read, left
     settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, []
     read, left = asyncio.get_running_loop().create_future(), asyncio.Event()

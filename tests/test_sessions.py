@@ -78,7 +78,7 @@ def test_the_migration_signs_nobody_out(older: Older) -> None:
 
 
 @pytest.mark.parametrize("state", ["unknown", "expired", "none", "nul"])
-def test_what_is_no_session_is_a_new_one(key: str, state: str) -> None:
+def test_an_invalid_session_is_a_new_one(key: str, state: str) -> None:
     Session.objects.filter(pk=session_digest(key)).update(expire_date=timezone.now() - timedelta(seconds=1))
     store = SessionStore({"unknown": "x" * 32, "expired": key, "none": None, "nul": "\0" * 32}[state])
     assert store.load() == {}

@@ -134,13 +134,13 @@ def cost(folder: Path, name: str, suffix: str) -> int:
     return twin.stat().st_size
 
 
-def test_what_the_page_loads_first_is_small(collected: Path) -> None:
+def test_the_first_load_is_small(collected: Path) -> None:
     sizes = {name: cost(collected / "js", name, "js") for name in FIRST}
     assert sum(sizes.values()) <= FIRST_BYTES, sizes
     assert cost(collected / "css", "chat", "css") <= FIRST_STYLE
 
 
-def test_what_is_served_passes_the_tests_of_the_source(collected: Path, tmp_path: Path) -> None:
+def test_the_served_files_pass_the_tests_of_the_source(collected: Path, tmp_path: Path) -> None:
     if shutil.which("node") is None:
         missing("node", "install the package nodejs")
     shutil.copytree(ROOT / "tests/js", tmp_path / "tests/js")

@@ -55,7 +55,7 @@ def test_ones_own_is_nobodys_business(reviewer: Client) -> None:
     assert not ConversationAccess.objects.exists()
 
 
-def test_what_was_not_shown_was_not_read(reviewer: Client) -> None:
+def test_conversations_not_shown_are_not_recorded(reviewer: Client) -> None:
     talk = seed.talk()
     look(reviewer, talk, f"leaf={seed.missing()}", 404)
     reviewer.get(f"{LIST}?q=nobody-said-this")
@@ -220,7 +220,7 @@ def test_nothing_is_searched_beside_the_search(reviewer: Client, lookup: str) ->
     assert not ConversationAccess.objects.exists()
 
 
-def test_what_cannot_be_recorded_is_not_shown(reviewer: Client) -> None:
+def test_a_view_that_cannot_be_recorded_is_refused(reviewer: Client) -> None:
     talk = seed.talk()
     with transaction.atomic():
         with connection.cursor() as cursor:

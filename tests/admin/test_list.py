@@ -38,7 +38,7 @@ def test_the_list_shows_nothing_of_what_was_said(reviewer: Client) -> None:
     assert "4711" not in reviewer.get(f"{LIST}?q=PIN").content.decode()
 
 
-def test_what_its_owner_deleted_stays_and_says_so(reviewer: Client) -> None:
+def test_deleted_conversations_stay_and_are_marked(reviewer: Client) -> None:
     talk = seed.talk()
     talk.deleted = seed.BEGUN + timedelta(days=1)
     talk.save()

@@ -79,7 +79,7 @@ def test_staff_make_links_for_people_without_rights(carol: User, alice: User) ->
     assert made(as_(carol), alice)
 
 
-def test_who_does_not_exist_is_not_found(root: User) -> None:
+def test_an_unknown_person_is_not_found(root: User) -> None:
     assert as_(root).get("/admin/chat/user/9999999/link/").status_code == 404
 
 

@@ -46,7 +46,7 @@ def test_these_are_all_the_addresses_of_the_log() -> None:
 
 @pytest.mark.parametrize("model", LOG)
 @pytest.mark.parametrize("who", ["", "dave"])
-def test_who_is_signed_out_or_disabled_is_sent_to_the_login(
+def test_signed_out_and_disabled_people_are_sent_to_the_login(
     server: Server, ids: dict[str, str], who: str, model: str
 ) -> None:
     for address in addresses(model, ids[model]).values():
@@ -57,7 +57,7 @@ def test_who_is_signed_out_or_disabled_is_sent_to_the_login(
 
 
 @pytest.mark.parametrize("model", LOG)
-def test_who_is_not_staff_may_not(server: Server, ids: dict[str, str], model: str) -> None:
+def test_people_who_are_not_staff_may_not(server: Server, ids: dict[str, str], model: str) -> None:
     for address in ("/admin/", *addresses(model, ids[model]).values()):
         answer = server.person("alice").get(address, follow_redirects=True)
         assert answer.status_code == 403

@@ -119,7 +119,7 @@ def test_the_default_is_for_everybody(keeper: Client) -> None:
 
 
 @pytest.mark.parametrize("columns", [{"enabled": False}, {"delisted_at": "2026-11-01T00:00:00Z"}])
-def test_what_is_not_offered_is_no_default(keeper: Client, columns: dict[str, Any]) -> None:
+def test_a_model_that_is_not_offered_is_no_default(keeper: Client, columns: dict[str, Any]) -> None:
     rows.filter(pk=GEMMA).update(**columns)
     where = f"{LIST}?ended=yes" if "delisted_at" in columns else LIST
     assert "Only a model that is shown" in act(keeper, "make_default", GEMMA, within=where)
@@ -150,7 +150,7 @@ def test_the_order_is_changed_in_the_list(keeper: Client) -> None:
     assert next(iter(now())).id == GEMMA
 
 
-def test_what_cloudflare_says_cannot_be_written(keeper: Client) -> None:
+def test_cloudflares_facts_are_read_only(keeper: Client) -> None:
     before = (
         rows.filter(pk=GEMMA)
         .values("id", "source", "metadata", "observed_context_window", "delisted_at", "is_default")
@@ -168,7 +168,7 @@ def test_what_cloudflare_says_cannot_be_written(keeper: Client) -> None:
     assert rows.filter(pk=GEMMA).values(*before).get() == before
 
 
-def test_what_has_ended_is_out_of_the_way(keeper: Client) -> None:
+def test_retired_models_are_listed_apart(keeper: Client) -> None:
     rows.filter(pk=GEMMA).update(delisted_at="2026-11-01T00:00:00Z")
     assert GEMMA not in keeper.get(LIST).content.decode()
     page = keeper.get(f"{LIST}?ended=yes").content.decode()
@@ -191,7 +191,7 @@ def test_an_own_name_is_text_and_nothing_else(keeper: Client) -> None:
         assert "<script>alert(1)" not in keeper.get(page).content.decode()
 
 
-def test_who_may_only_look_changes_nothing() -> None:
+def test_the_right_to_view_changes_nothing() -> None:
     looker = staff("looker", "view_sitemodel")
     assert "Gemma 4 26B A4B" in looker.get(LIST).content.decode()
     assert looker.get(GEMMAS_PAGE).status_code == 200

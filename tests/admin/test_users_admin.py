@@ -106,7 +106,7 @@ class TestStaffWithoutAllRights:
         assert (new.is_staff, new.is_superuser, new.check_password(NEW_PASSWORD)) == (False, False, True)
 
     @pytest.mark.parametrize("whose", ["root", "erin", "carol"])
-    def test_whoever_has_rights_is_out_of_their_reach(self, whose: str, root: User, carol: User) -> None:
+    def test_people_with_rights_are_out_of_their_reach(self, whose: str, root: User, carol: User) -> None:
         User.objects.create_user("erin", is_staff=True)
         user = User.objects.get(username=whose)
         before = User.objects.filter(pk=user.pk).values().get()

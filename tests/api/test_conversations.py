@@ -67,7 +67,7 @@ def test_the_list_has_pages(backup: Program, hers: list[str]) -> None:
         ({"after": str(uuid.uuid4())}, 404),
     ],
 )
-def test_what_is_no_page_is_refused(backup: Program, query: dict[str, str], status: int) -> None:
+def test_an_invalid_page_is_refused(backup: Program, query: dict[str, str], status: int) -> None:
     assert backup.client.get("/v1/conversations", params=query).status_code == status
 
 

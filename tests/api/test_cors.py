@@ -84,7 +84,7 @@ def test_other_origins_are_told_nothing(client: Client, origin: str) -> None:
 @pytest.mark.parametrize(
     "where", ["/", "/c/", "/settings/keys/", "/accounts/login/", "/admin/", "/v1x", "/client/"]
 )
-def test_what_a_session_opens_is_for_no_other_origin(client: Client, where: str) -> None:
+def test_session_urls_are_closed_to_other_origins(client: Client, where: str) -> None:
     for answer in (preflight(client, where), client.get(where, headers={"origin": PAGE})):
         assert allowed(answer) == []
 

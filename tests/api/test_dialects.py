@@ -46,7 +46,7 @@ def told(response: Any) -> tuple[int, Any]:
 
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize("where", OPENAI + WORKERS_AI)
-def test_what_is_not_there(client: Client, method: str, where: str) -> None:
+def test_missing_endpoints(client: Client, method: str, where: str) -> None:
     response = client.generic(method, where, "{}", "application/json", headers=BROWSER)
     assert told(response) == (404, "unknown_url" if where in OPENAI else 7003)
 
@@ -100,5 +100,5 @@ def test_whatever_else_is_refused_there(rf: RequestFactory, status: int) -> None
     assert "Retry-After" not in response
 
 
-def test_who_has_no_key_is_told_how_to_show_one(rf: RequestFactory) -> None:
+def test_without_a_key_the_scheme_is_named(rf: RequestFactory) -> None:
     assert errors.refuse(rf.get("/v1/models"), 401)["WWW-Authenticate"] == "Bearer"

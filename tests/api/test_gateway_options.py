@@ -149,7 +149,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("headers", "body", "name"), WRONG)
-async def test_what_no_gateway_takes_is_refused_by_name(
+async def test_options_unknown_to_gateways_are_refused_by_name(
     engine: Engine, fake: Fake, headers: dict[str, str], body: Any, name: str
 ) -> None:
     calls = len(fake.calls)

@@ -83,7 +83,7 @@ def test_closing_the_connection_stops_the_model(
 
 
 @pytest.mark.parametrize("how", ["revoked", "expired", "disabled", "new password"])
-def test_who_loses_the_key_loses_the_stream_within_five_seconds(
+def test_revoking_the_key_ends_the_stream_within_five_seconds(
     server: Server, program: Callable[..., Program], database: Database, how: str
 ) -> None:
     losing, other = program("carol"), program("alice")

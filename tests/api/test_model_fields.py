@@ -95,7 +95,7 @@ def test_one_tool_call_at_a_time(alices: Program, fake: Fake) -> None:
     ],
 )
 @pytest.mark.parametrize("native", [False, True])
-def test_what_a_model_does_not_know_is_refused(
+def test_fields_unknown_to_the_model_are_refused(
     alices: Program, fake: Fake, native: bool, model: str, name: str, value: Any
 ) -> None:
     calls = len(fake.calls)

@@ -16,6 +16,6 @@ def test_the_local_model_answers_for_those_that_are_gone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["@cf/baai/bge-m3", "gpt-4o", "@cf/meta/llama-2-7b-chat-int9"])
-def test_what_never_was_a_model_for_chat_is_none(name: str) -> None:
+def test_models_for_other_tasks_are_none(name: str) -> None:
     with pytest.raises(UnknownModel):
         resolve_model(catalog.initial_catalog([LOCAL]), name)

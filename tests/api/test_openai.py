@@ -167,7 +167,7 @@ UNSUPPORTED = [
 
 
 @pytest.mark.parametrize(("name", "value"), UNSUPPORTED)
-def test_what_is_not_supported_is_refused_by_name(alices: Program, name: str, value: Any) -> None:
+def test_unsupported_fields_are_refused_by_name(alices: Program, name: str, value: Any) -> None:
     answer = alices.chat("hello", **{name: value})
     assert answer.status_code == 400
     assert f"“{name}” is not supported." in answer.json()["error"]["message"]
@@ -250,7 +250,7 @@ def test_earlier_reasoning_goes_to_models_that_read_it(alices: Program, fake: Fa
         {"messages": [{"role": "tool", "content": "sunny"}]},
     ],
 )
-def test_what_cannot_be_asked_is_refused(alices: Program, fake: Fake, database: Database, wrong: Any) -> None:
+def test_invalid_requests_are_refused(alices: Program, fake: Fake, database: Database, wrong: Any) -> None:
     calls, rows = len(fake.calls), database.value("SELECT COUNT(*) FROM chat_call")
     answer = alices.client.post(CHAT, json={**question("hello"), **wrong})
     assert answer.status_code == 400
@@ -261,7 +261,7 @@ def test_what_cannot_be_asked_is_refused(alices: Program, fake: Fake, database: 
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"temperature": NaN}', b"[" * 100_000, b"\xff", b'"x"'])
-def test_what_is_no_json_is_refused(alices: Program, body: bytes) -> None:
+def test_a_body_that_is_no_json_is_refused(alices: Program, body: bytes) -> None:
     assert alices.client.post(CHAT, content=body).status_code == 400
 
 
@@ -279,7 +279,7 @@ def test_what_is_no_json_is_refused(alices: Program, body: bytes) -> None:
         ("tools", '[{"type": "function", "function": {"name": "\\ud83d"}}]'),
     ],
 )
-def test_what_nobody_could_pass_on_is_refused(alices: Program, fake: Fake, field: str, value: str) -> None:
+def test_unencodable_text_is_refused(alices: Program, fake: Fake, field: str, value: str) -> None:
     calls = len(fake.calls)
     sent = json.dumps({**question("hello"), field: "here"}).replace('"here"', value)
     answer = alices.client.post(CHAT, content=sent)
@@ -349,7 +349,7 @@ def test_without_a_good_key_nothing_is_told(server: Server, authorization: str) 
     ],
 )
 @pytest.mark.parametrize("streamed", [True, False])
-def test_what_the_model_server_refuses(
+def test_refusals_of_the_model_server(
     alices: Program, code: int, status: int, told: str, streamed: bool
 ) -> None:
     answer = alices.chat(f"fake: status code={code}", stream=streamed)

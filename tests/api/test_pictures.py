@@ -109,7 +109,7 @@ def test_shape_of_the_responses_api_is_understood(alices: Program, fake: Fake) -
     ],
     ids=["address", "svg", "no base64", "another type", "no url", "number", "audio"],
 )
-def test_what_is_no_picture_is_refused(alices: Program, fake: Fake, part: dict[str, Any]) -> None:
+def test_a_file_that_is_no_picture_is_refused(alices: Program, fake: Fake, part: dict[str, Any]) -> None:
     before = len(fake.calls)
     assert alices.client.post(CHAT, json=body(text("Well?"), part)).status_code == 400
     assert len(fake.calls) == before

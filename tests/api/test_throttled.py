@@ -38,7 +38,7 @@ async def both(text: str, headers: dict[str, str], **more: Any) -> list[tuple[in
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_what_cloudflare_refuses_for_a_minute(engine: Engine, fake: Fake, stream: bool) -> None:
+async def test_cloudflares_rate_limit(engine: Engine, fake: Fake, stream: bool) -> None:
     headers, calls = await run_in_db(bearer), len(fake.calls)
     told = await both("fake: status code=3021 retry_after=50", headers, stream=stream)
     assert [each[:2] for each in told] == [(429, "rate_limit_exceeded"), (429, 3021)]
@@ -47,7 +47,7 @@ async def test_what_cloudflare_refuses_for_a_minute(engine: Engine, fake: Fake, 
     assert len(fake.calls) == calls + 1, "nobody is asked again before that time"
 
 
-async def test_what_the_site_does_not_even_ask(engine: Engine, fake: Fake) -> None:
+async def test_the_sites_own_rate_limit(engine: Engine, fake: Fake) -> None:
     headers = await run_in_db(bearer)
     engine.router.limiter = RateLimiter(1, 1)
     first = await AsyncClient().post(CHAT, question("hello"), "application/json", headers=headers)

@@ -85,7 +85,7 @@ async def test_a_wrong_token_and_a_dead_server() -> None:
         assert await refused(made, odt("x")) == "503 conversion_unavailable 30"
 
 
-async def test_what_is_too_large_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_file_that_is_too_large_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     async with client() as (made, fake):
         monkeypatch.setattr(markdown_conversion, "MAX_CONVERTED_BYTES", 10)
         assert await refused(made, odt("x")) == "422 document_too_long None"

@@ -212,7 +212,7 @@ JPEG, GIF = pictures.jpeg(), pictures.encoded(pictures.gradient(), "GIF")
         (GIF[:6] + struct.pack("<HH", 60_000, 60_000) + GIF[10:], "422 too_many_pixels"),
     ],
 )
-def test_what_cannot_be_read_is_refused(content: bytes, said: str) -> None:
+def test_unreadable_files_are_refused(content: bytes, said: str) -> None:
     assert refused(content) == said
 
 
@@ -226,7 +226,7 @@ def test_a_bomb_within_the_limits_costs_little() -> None:
     assert (found.width, found.height, len(found.content) < 100_000) == (2048, 2048, True)
 
 
-def test_what_hides_in_a_picture_is_gone() -> None:
+def test_hidden_data_of_a_picture_is_removed() -> None:
     script = b"<script>alert(1)</script>"
     for content in (JPEG + script, pictures.png() + b"PK\x03\x04" + script, pictures.jpeg(comment=script)):
         found = decoded(content).content
@@ -273,7 +273,7 @@ def test_a_child_that_takes_too_long_is_killed(monkeypatch: pytest.MonkeyPatch, 
     ],
     ids=range(7),
 )
-def test_what_a_child_says_is_not_believed(
+def test_a_childs_output_is_not_trusted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, written: bytes
 ) -> None:
     program = tmp_path / "taken.py"

@@ -101,7 +101,7 @@ def test_a_fresh_file_stays_for_an_hour(alice: User, attachments: Path) -> None:
     assert sweep(never)["files of deleted attachments"] == 1
 
 
-def test_what_was_not_sent_goes_after_a_day(alice: User, talk: Conversation, attachments: Path) -> None:
+def test_unsent_files_are_deleted_after_a_day(alice: User, talk: Conversation, attachments: Path) -> None:
     for content in (b"old", b"new", b"sent"):
         uploads.store(alice, f"{content.decode()}.jpg", picture(content))
     question(talk, Attachment.objects.get(name="sent.jpg"))

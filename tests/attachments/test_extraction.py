@@ -108,7 +108,7 @@ def test_a_text_is_clean() -> None:
     ],
     ids=range(13),
 )
-def test_what_cannot_be_read_is_refused(name: str, content: bytes, said: str) -> None:
+def test_unreadable_files_are_refused(name: str, content: bytes, said: str) -> None:
     assert refused(content, name) == said
 
 
@@ -119,7 +119,7 @@ def test_a_type_that_cloudflare_reads() -> None:
     assert error.value.media_type == "application/vnd.oasis.opendocument.text"
 
 
-def test_what_cloudflare_reads_has_the_same_limits() -> None:
+def test_converted_documents_have_the_same_limits() -> None:
     assert converted("text/x", "\r\na\0b\r\n").pages == ("ab",)
     for markdown, said in (("x" * 4_000_001, "document_too_long"), (" \0", "no_text")):
         with pytest.raises(RequestError) as error:
@@ -144,7 +144,7 @@ def test_what_cloudflare_reads_has_the_same_limits() -> None:
     ],
     ids=range(11),
 )
-def test_what_a_child_says_is_not_believed(
+def test_a_childs_output_is_not_trusted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any, written: bytes
 ) -> None:
     program = tmp_path / "taken.py"

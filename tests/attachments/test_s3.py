@@ -146,7 +146,7 @@ def test_an_upload_waits_for_the_deletion_of_the_same_content(bucket: FakeS3) ->
     assert Attachment.objects.get().sha256 == key
 
 
-def test_what_was_uploaded_again_is_not_deleted(bucket: FakeS3) -> None:
+def test_a_file_uploaded_again_is_not_deleted(bucket: FakeS3) -> None:
     key, due = unused_file(), deletion.unused()
     found = list(due)
     uploads.keep_file(key, b"a picture")

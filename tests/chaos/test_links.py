@@ -93,7 +93,7 @@ async def test_silent_holds_everything_back_and_delivers_it_then(link: Link, ech
 
 
 @pytest.mark.parametrize(("how", "heard"), [(How.LOST, []), (How.UNANSWERED, [b"write\n"])])
-async def test_what_is_lost_never_comes(link: Link, echo: Echo, how: How, heard: list[bytes]) -> None:
+async def test_lost_data_never_arrives(link: Link, echo: Echo, how: How, heard: list[bytes]) -> None:
     streams = await connected(link)
     assert await answer(streams) == b"hello\n"
     link.take_down(how)

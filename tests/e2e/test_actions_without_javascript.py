@@ -52,7 +52,7 @@ def test_a_thumb_is_given_with_a_reason_and_taken_back(chat: ChatPage) -> None:
     expect(chat.reply.get_by_label("Why? (optional)")).to_have_count(0)
 
 
-def test_what_needs_a_script_is_not_offered(chat: ChatPage) -> None:
+def test_actions_that_need_a_script_are_not_offered(chat: ChatPage) -> None:
     ask(chat, "Hello")
     complete(chat)
     expect(named(chat.reply, "Regenerate")).to_be_visible()

@@ -372,7 +372,7 @@ def test_the_administration(window: Window, server: Server, planted: list[str]) 
     fine_at_each_address(window(server, "root", **WINDOW), [f"/admin/{path}" for path in paths])
 
 
-def test_what_the_set_up_check_finds(window: Window, server: Server) -> None:
+def test_the_findings_of_the_set_up_check(window: Window, server: Server) -> None:
     page = window(server, "root", **WINDOW)
     page.goto("/admin/checkup/")
     page.get_by_role("button", name="Check the setup").click()

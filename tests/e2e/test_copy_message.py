@@ -53,7 +53,7 @@ def test_where_pages_have_no_clipboard_it_is_copied_all_the_same(window: Window,
     expect(named(chat.reply, "Copy message")).to_be_focused()
 
 
-def test_what_cannot_be_copied_is_said_under_the_message(window: Window, server: Server) -> None:
+def test_a_failed_copy_is_noted_under_the_message(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, **MAY)
     chat.ask("Hello")
     chat.ended()

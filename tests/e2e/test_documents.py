@@ -113,7 +113,7 @@ def test_documents_are_added_read_sent_and_edited(
 
 
 @pytest.mark.parametrize("kind", ["drop", "paste"])
-def test_what_is_refused_keeps_the_rest(chat: Documents, kind: str) -> None:
+def test_a_refused_file_keeps_the_others(chat: Documents, kind: str) -> None:
     chat.add(REPORT)
     address = chat.page.url
     assert kind == "paste" or fire(chat.page, "dragover", NOTES)

@@ -83,7 +83,7 @@ def test_a_reply_in_every_state_as_it_comes_and_after_a_reload(visit: Callable[.
         fine(page)
 
 
-def test_what_opens_and_what_is_said_beside_a_reply(visit: Callable[..., Page]) -> None:
+def test_dialogs_and_the_notes_beside_a_reply(visit: Callable[..., Page]) -> None:
     page = visit("/")
     ask(page, "Hello", "complete")
     page.locator("[data-thumb=down]").click()
@@ -143,7 +143,7 @@ def test_lists_and_cards(visit: Callable[..., Page], server: Server) -> None:
         fine(page)
 
 
-def test_what_a_refused_form_and_a_program_are_told(visit: Callable[..., Page], server: Server) -> None:
+def test_messages_of_refused_forms_and_of_the_api(visit: Callable[..., Page], server: Server) -> None:
     client = server.person("alice").client
     client.headers["Accept-Language"] = LONGER
     for path, body in [

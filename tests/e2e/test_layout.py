@@ -143,7 +143,7 @@ def test_the_instructions_box_does_not_touch_its_text(window: Window, server: Se
     assert below(about, page.get_by_role("textbox", name="Instructions")) >= 8
 
 
-def test_what_one_fills_in_as_an_administrator_is_not_cut_off(window: Window, server: Server) -> None:
+def test_the_administrations_fields_are_not_cut_off(window: Window, server: Server) -> None:
     page = window(server, "root", width=320)
     page.goto("/admin/chat/user/add/")
     fields = page.locator("form input:visible")
@@ -151,7 +151,7 @@ def test_what_one_fills_in_as_an_administrator_is_not_cut_off(window: Window, se
     assert max(map(end, fields.all())) <= end(page.locator(".form-row").first)
 
 
-def test_what_was_deleted_is_said_over_the_message_box(window: Window, server: Server) -> None:
+def test_a_deletion_is_noted_above_the_message_box(window: Window, server: Server) -> None:
     drop(server.database, "bob")
     conversations(server.database, "bob", ["Sailing", "Cooking"])
     shell = Shell.open(window, server, MOUSE, name="bob")
@@ -183,7 +183,7 @@ def test_a_reply_without_a_word_is_not_to_be_continued(window: Window, server: S
     expect(chat.reply.get_by_role("button", name="Continue")).to_have_count(0)
 
 
-def test_what_was_just_asked_is_whole_on_a_phone(window: Window, server: Server) -> None:
+def test_the_latest_question_is_whole_on_a_phone(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server, width=NARROW)
     chat.ask("One line\nand another\nand the last one")
     chat.ended()

@@ -115,7 +115,7 @@ def test_it_tries_again_by_itself_only_if_asked_to(chat: ChatPage) -> None:
     assert chat.ended() == words(5)
 
 
-def test_who_does_not_ask_for_it_is_not_asked_again(chat: ChatPage) -> None:
+def test_without_the_wait_button_nothing_is_retried(chat: ChatPage) -> None:
     chat.page.clock.install()
     chat.ask(question("flaky fails=1 code=3040 retry_after=30 key=leaves"))
     chat.ended("failed")

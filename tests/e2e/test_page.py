@@ -204,7 +204,7 @@ def test_the_page_reports_a_storage_outage_and_its_end(chat: ChatPage, server: S
     ["| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 200, "- **Bold** words\n" * 200, "> A quotation.\n" * 200],
     ids=["table", "list", "quotation"],
 )
-def test_what_still_grows_shows_so_below_its_last_block(chat: ChatPage, text: str) -> None:
+def test_a_growing_reply_is_marked_below_its_last_block(chat: ChatPage, text: str) -> None:
     dot = "(reply) => getComputedStyle(reply.querySelector('.prose'), '::after').content"
     chat.ask(f"Go on.\n{says_line(text, size=20, delay=0.05)}")
     chat.grown_to(20)

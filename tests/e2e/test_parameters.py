@@ -83,7 +83,7 @@ def asked(shell: Shell, fake) -> dict[str, Any]:
 
 
 @MOUSE_ELSEWHERE
-def test_what_is_chosen_is_sent_and_shown_again(window: Window, server: Server, one, fake, way: Way) -> None:
+def test_chosen_values_are_sent_and_shown_again(window: Window, server: Server, one, fake, way: Way) -> None:
     shell = Shell.open(window, server, way, f"/c/{one}/")
     dialog = unfolded(shell)
     choose(shell, level(dialog, "Low"))
@@ -234,7 +234,7 @@ def test_a_value_beyond_its_range_is_not_saved(window: Window, server: Server, o
 
 
 @pytest.mark.parametrize("ending", ["Escape", "Cancel"])
-def test_what_is_not_saved_is_not_kept(window: Window, server: Server, one, ending: str) -> None:
+def test_unsaved_changes_are_not_kept(window: Window, server: Server, one, ending: str) -> None:
     shell = Shell.open(window, server, KEYBOARD, f"/c/{one}/")
     dialog = unfolded(shell)
     number(dialog, "Seed").fill("7")

@@ -126,7 +126,7 @@ def same_after_a_reload(chat: ChatPage) -> list[str]:
     ],
     ids=["everything", "in big pieces", "cut", "late", "prose", "empty", "specification"],
 )
-def test_what_streamed_is_what_a_reload_shows(
+def test_a_reload_shows_the_streamed_page(
     window: Window, server: Server, text: str, size: int, delay: float
 ) -> None:
     chat = ChatPage.open(window, server)

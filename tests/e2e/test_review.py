@@ -135,9 +135,7 @@ def test_a_long_conversation_is_paged(window: Window, server: Server, planted: l
     expect(page.locator("article")).to_have_count(100)
 
 
-def test_what_somebody_wrote_to_do_harm_is_shown_as_text(
-    window: Window, server: Server, planted: list[str]
-) -> None:
+def test_harmful_text_is_shown_as_text(window: Window, server: Server, planted: list[str]) -> None:
     page = window(server, "erin")
     page.goto(f"{LIST}?q=onerror")
     row = page.locator("#result_list tbody tr").filter(has_text=EVIL)

@@ -101,9 +101,7 @@ def test_in_english_the_arrows_stay_as_they_are(window: Window, server: Server) 
 
 
 @pytest.mark.parametrize(("locale", "width"), [("en", 390), (LEFTWARD, 1280)])
-def test_what_people_write_keeps_its_own_direction(
-    window: Window, server: Server, locale: str, width: int
-) -> None:
+def test_peoples_texts_keep_their_direction(window: Window, server: Server, locale: str, width: int) -> None:
     titles = [ARABIC, HEBREW, ENGLISH, MIXED]
     found = conversations(server.database, "bob", titles)
     page = window(server, "bob", width=width, locale=locale, reduced_motion="reduce")

@@ -51,9 +51,7 @@ def swipe(page: Page) -> None:
     ids=["wheel", "PageUp", "Home", "swipe"],
     indirect=["chat"],
 )
-def test_who_goes_up_stays_there_until_they_jump_to_the_end(
-    chat: ChatPage, up: Callable[[Page], None]
-) -> None:
+def test_scrolling_up_holds_until_the_jump_to_the_end(chat: ChatPage, up: Callable[[Page], None]) -> None:
     chat.ask(LONG)
     chat.grown_to(9_000)
     up(chat.page)
@@ -83,7 +81,7 @@ def test_scrolling_down_to_the_end_takes_hold_again(chat: ChatPage) -> None:
     chat.ended("stopped")
 
 
-def test_what_scrolls_inside_goes_first_and_lets_the_end_stay(window: Window, server: Server) -> None:
+def test_inner_scrolling_goes_first_and_keeps_the_end(window: Window, server: Server) -> None:
     chat = ChatPage.open(window, server)
     chat.ask(LONG)
     chat.grown_to(9_000)

@@ -71,7 +71,7 @@ def test_a_new_chats_instructions_go_with_its_first_question(window: Window, ser
 
 
 @pytest.mark.parametrize("ending", ["Escape", "Cancel"])
-def test_what_is_not_saved_is_not_kept(window: Window, server: Server, one, ending: str) -> None:
+def test_unsaved_changes_are_not_kept(window: Window, server: Server, one, ending: str) -> None:
     shell = opened(Shell.open(window, server, KEYBOARD, f"/c/{one}/"))
     shell.page.keyboard.type("Nonsense")
     if ending == "Escape":

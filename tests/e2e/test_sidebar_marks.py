@@ -76,7 +76,7 @@ def test_a_reply_in_a_hidden_tab_is_seen_with_the_tab(window: Window, server: Se
         look(shell.page, hidden=False)
 
 
-def test_who_comes_back_to_the_page_sees_the_list_as_it_is_now(window: Window, server: Server) -> None:
+def test_returning_to_the_page_shows_the_current_list(window: Window, server: Server) -> None:
     shell = Shell.open(window, server, MOUSE)
     conversations(server.database, "alice", ["Sailing"])
     look(shell.page, hidden=True)

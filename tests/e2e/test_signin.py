@@ -113,7 +113,7 @@ def test_somebody_else_who_signs_in_gets_a_page_of_their_own(window: Window, ser
     assert times_asked(server, "Between us") == 0
 
 
-def test_who_signed_in_in_another_tab_is_not_asked(window: Window, server: Server) -> None:
+def test_a_sign_in_in_another_tab_is_enough(window: Window, server: Server) -> None:
     shell = left(window, server, MOUSE)
     tab = shell.page.context.new_page()
     tab.goto("/")

@@ -71,7 +71,7 @@ def test_the_box_and_the_newest_words_stay_above_the_keyboard(phone: ChatPage) -
     assert foot(page) > HEIGHT - 60
 
 
-def test_who_reads_further_up_is_not_moved(phone: ChatPage) -> None:
+def test_reading_further_up_is_not_disturbed(phone: ChatPage) -> None:
     page = phone.page
     page.evaluate("scrollTo(0, 300)")
     expect(phone.jump).to_be_visible()

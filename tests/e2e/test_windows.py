@@ -56,7 +56,7 @@ def test_two_windows_of_a_test_share_nothing(lender: Windows, server: Server) ->
     assert lender.open(server).context is not lender.open(server).context
 
 
-def test_what_lasts_needs_a_window_of_its_own(lender: Windows, server: Server) -> None:
+def test_lasting_calls_need_a_window_of_their_own(lender: Windows, server: Server) -> None:
     with pytest.raises(AssertionError, match="own=True"):
         lender.open(server).context.add_init_script("1")
     own = lender.open(server, own=True).context
@@ -65,7 +65,7 @@ def test_what_lasts_needs_a_window_of_its_own(lender: Windows, server: Server) -
     assert lender.open(server).context is not own
 
 
-def test_what_a_page_says_fails_the_test(lender: Windows, server: Server) -> None:
+def test_console_messages_fail_the_test(lender: Windows, server: Server) -> None:
     page = lender.open(server, "alice")
     page.goto("/")
     with page.context.expect_event("weberror"):

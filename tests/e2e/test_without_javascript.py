@@ -95,7 +95,7 @@ def test_the_page_jumps_to_a_growing_reply_only_once(window: Window, server: Ser
     expect(chat.reply).to_have_attribute("data-status", "stopped")
 
 
-def test_what_a_message_page_shows_grows_too(chat: ChatPage) -> None:
+def test_the_page_of_a_message_grows_too(chat: ChatPage) -> None:
     """An address with a fragment, to which a plain refresh would only scroll."""
     ask(chat, "Hello")
     expect(chat.reply).to_have_attribute("data-status", "complete")

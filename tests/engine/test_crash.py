@@ -57,7 +57,7 @@ def killed_and_started_again(server: Server) -> tuple[int, int]:
     return len(again.text), half_a_second_ago
 
 
-def test_who_had_seen_more_than_was_stored_is_reset(server: Server) -> None:
+def test_viewers_ahead_of_the_stored_text_are_reset(server: Server) -> None:
     alice = server.person("alice")
     with alice.ask(ENDLESS) as stream:
         stream.until(100)

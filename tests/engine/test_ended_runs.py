@@ -89,7 +89,7 @@ async def test_an_ended_run_stays_while_it_is_watched(here: Engine, alice: User)
     await soon(lambda: not here.supervisor.states)
 
 
-async def test_who_comes_after_the_end_is_shown_the_same(here: Engine, alice: User) -> None:
+async def test_viewers_after_the_end_see_the_same(here: Engine, alice: User) -> None:
     run, live = await ask(here, alice)
     before = await frames(here, live)
     await soon(lambda: not here.supervisor.states)

@@ -25,7 +25,7 @@ def tree() -> Tree:
     return Tree(conversation())
 
 
-def test_what_is_inserted_reads_as_what_was_given(tree: Tree) -> None:
+def test_inserted_rows_read_back_equal(tree: Tree) -> None:
     question = tree.message(None, "Is 100 % “good”? \N{GRINNING FACE}")
     reply = tree.message(question, "Yes; 'quite' good.")
     insert(question, reply)
@@ -51,7 +51,7 @@ def test_an_inserted_row_can_be_saved_again(tree: Tree) -> None:
     assert Conversation.objects.get(pk=new.pk).title == "Two"
 
 
-def test_what_must_not_be_stored_is_refused(tree: Tree) -> None:
+def test_invalid_rows_are_refused(tree: Tree) -> None:
     [leaf] = tree.grow(None, 1)
     with pytest.raises(IntegrityError), transaction.atomic():
         insert(tree.message(None), leaf)

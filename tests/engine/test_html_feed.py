@@ -102,7 +102,7 @@ async def write(run: RunState, text: str, pieces: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_what_streams_is_what_a_reload_shows(seed: int) -> None:
+async def test_a_reload_shows_the_streamed_html(seed: int) -> None:
     run = live()
     reader = Reader(run)
     for part in parts(TEXT):

@@ -76,7 +76,7 @@ async def told(live: RunState) -> list[tuple[str, str]]:
     return problems
 
 
-async def test_who_waits_is_told_the_place_in_the_line(here: Engine, fake: Fake) -> None:
+async def test_waiting_runs_show_their_place(here: Engine, fake: Fake) -> None:
     people = [await run_in_db(User.objects.create_user, name) for name in ("alice", "bob", "carol")]
     _, first = await ask(here, people[0], "fake: held key=first")
     lives = [(await ask(here, person, "fake: held key=others"))[1] for person in people[1:]]

@@ -112,7 +112,7 @@ def test_a_place_beyond_the_end_of_a_live_run_waits(server: Server) -> None:
 
 
 @pytest.mark.parametrize("position", ["-1", "x", "1.", "1.2.3", "!", "9" * 41, "1e3", "½", " 1"])
-def test_what_is_no_position_is_refused(server: Server, position: str) -> None:
+def test_an_invalid_position_is_refused(server: Server, position: str) -> None:
     alice = server.person("alice")
     with alice.ask("hello") as stream:
         stream.to_end()

@@ -10,7 +10,7 @@ from tests.support.server import Server
 @pytest.mark.parametrize(
     ("path", "status"), [("/healthz", 200), ("/", 302), ("/nothing/here/", 404)]
 )  # nobody is signed in
-def test_who_wants_a_websocket_gets_an_ordinary_answer(server: Server, path: str, status: int) -> None:
+def test_a_websocket_upgrade_gets_an_ordinary_response(server: Server, path: str, status: int) -> None:
     wishes = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
     answer = server.person(None).get(path, headers=wishes | {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="})
     assert answer.status_code == status

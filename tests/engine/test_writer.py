@@ -133,7 +133,7 @@ async def test_an_outage_is_logged_once_and_so_is_its_end(
     assert end[1].startswith("storing a batch works again after ")
 
 
-async def test_what_a_lost_run_showed_stays_in_the_journal(database: Database, tmp_path: Path) -> None:
+async def test_text_of_a_lost_run_stays_in_the_journal(database: Database, tmp_path: Path) -> None:
     """Keep them until they are merged: another process ended the run, so its chunks were not stored."""
     site = Site(tmp_path)
     active_run = site.active_run()

@@ -52,7 +52,7 @@ def test_counters_of_ended_processes_are_added_up(own: Path) -> None:
     assert value(own / "counter_ended.db") == 7
 
 
-def test_what_a_live_process_counts_stays_its_own(own: Path) -> None:
+def test_a_live_processs_counts_stay_its_own(own: Path) -> None:
     write(own / f"counter_{os.getpid()}.db", 3)
     with shared_files.reading(own):
         assert value(own / f"counter_{os.getpid()}.db") == 3

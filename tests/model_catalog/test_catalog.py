@@ -169,7 +169,7 @@ def test_a_finetune_that_is_gone_is_replaced_by_its_base() -> None:
     assert change(key, delisted_at=datetime.now(UTC)).resolve(key).id == GEMMA
 
 
-def test_what_a_model_says_of_itself_wins_over_what_is_declared() -> None:
+def test_a_models_own_limits_win_over_the_declared_ones() -> None:
     declare(GEMMA, window=90_000, retires=date(2030, 1, 1))
     before = CatalogState.objects.status().version
     catalog.record_rejection(GEMMA, from_payload(error(3030)[1]))

@@ -77,7 +77,7 @@ def test_all_who_answer_are_offered_side_by_side(servers: Callable[..., Server],
     ]
 
 
-def test_what_is_not_listed_is_asked_of_nobody(servers: Callable[..., Server], fake: Fake) -> None:
+def test_unlisted_models_are_not_requested(servers: Callable[..., Server], fake: Fake) -> None:
     server = servers(**of_ones_own(fake))
     answer = server.person("alice").post("/c/", {"content": "hello", "model": "openai/gpt-5"})
     assert answer.status_code == 400

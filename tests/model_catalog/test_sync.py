@@ -90,7 +90,7 @@ def test_one_that_was_offered_before_its_schema_was_read_is_gone(fake: Fake) -> 
     assert name not in {model.id for model in now()}
 
 
-def test_what_is_gone_is_retired_and_comes_back(fake: Fake) -> None:
+def test_missing_models_are_retired_and_come_back(fake: Fake) -> None:
     everything = fake.lists.models
     without(fake, GEMMA)
     assert refreshed(fake).delisted == [GEMMA]
@@ -101,7 +101,7 @@ def test_what_is_gone_is_retired_and_comes_back(fake: Fake) -> None:
     assert now().get(GEMMA)
 
 
-def test_what_is_declared_otherwise_is_told_and_holds(fake: Fake) -> None:
+def test_changed_declarations_are_reported_and_hold(fake: Fake) -> None:
     refreshed(fake)
     without(fake, LLAMA)
     fake.lists.models += [record(LLAMA, context_window="20000", lora="true", function_calling="true")]
@@ -110,7 +110,7 @@ def test_what_is_declared_otherwise_is_told_and_holds(fake: Fake) -> None:
     assert now().get(LLAMA).window == 20_000
 
 
-def test_what_the_administrator_decided_stays(fake: Fake) -> None:
+def test_the_administrators_decisions_stay(fake: Fake) -> None:
     decided = {"enabled": False, "position": 7, "display_name": "Ours"}
     rows.filter(pk=GEMMA).update(**decided)
     rows.put_default(LLAMA)
@@ -120,7 +120,7 @@ def test_what_the_administrator_decided_stays(fake: Fake) -> None:
     assert now().default.id == LLAMA
 
 
-def test_what_was_learnt_holds_until_something_else_is_declared(fake: Fake) -> None:
+def test_learned_limits_hold_until_the_declaration_changes(fake: Fake) -> None:
     refreshed(fake)
     catalog.record_rejection(GEMMA, from_payload(error(3030)[1]))
     refreshed(fake)

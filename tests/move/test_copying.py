@@ -75,7 +75,7 @@ def test_a_batch_is_there_with_its_place_or_not_at_all(site: Database, empty: Da
     target.close()
 
 
-def test_what_a_server_wrote_at_its_first_start_is_replaced(site: Database, empty: Database) -> None:
+def test_rows_of_a_servers_first_start_are_replaced(site: Database, empty: Database) -> None:
     empty.each(
         "INSERT INTO chat_setuplink (id, token, created) VALUES (1, 'theirs', '2027-01-01')",
         "INSERT INTO chat_maintenancetask (name) VALUES ('sweep'), ('prune')",

@@ -222,7 +222,7 @@ def test_a_change_between_two_parts_of_a_move_is_found(
     assert target.rows(REFERENCES) == []
 
 
-def test_what_postgresql_cannot_hold_is_replaced(
+def test_characters_that_postgresql_refuses_are_replaced(
     site: Database, postgres: Callable[[], Database], tmp_path: Path
 ) -> None:
     there: Any = postgres()

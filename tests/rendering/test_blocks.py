@@ -185,7 +185,7 @@ def test_past_mistakes_stay_fixed_at_every_split(text):
             assert patched(render(text[:position], "m"), blocks.patches_since(position)) == render(text, "m")
 
 
-def test_what_may_have_code_to_colour_is_known_beforehand():
+def test_text_that_may_need_highlighting_is_known_beforehand():
     blocks = Blocks()
 
     def fed(text: str) -> bool:

@@ -222,7 +222,7 @@ def test_an_open_fence_costs_what_is_added_to_it():
     assert long < 4 * 2 * short
 
 
-def test_what_is_nested_too_deep_goes_on_without_nesting():
+def test_nesting_ends_at_the_limit():
     [html] = render("> " * 150 + "deep")
     assert html.count("<blockquote") == 100
     assert "deep" in html

@@ -9,7 +9,7 @@ def test_control_characters_are_shown_as_their_pictures():
     assert render("a\x1bb\0") == ['<p dir="auto">a␛b␀</p>']
 
 
-def test_what_has_no_picture_is_one_mark():
+def test_each_control_character_becomes_one_mark():
     assert neutralise_controls("a\x85b\x9b\ud800") == "a�b��"
 
 

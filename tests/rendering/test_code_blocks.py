@@ -65,7 +65,7 @@ def test_long_code_and_endless_lines_stay_plain():
     assert "<span" not in highlighted("x = 1" + "\n" * 300, "python")
 
 
-def test_what_takes_too_long_goes_on_plain(monkeypatch):
+def test_slow_highlighting_ends_in_plain_text(monkeypatch):
     monkeypatch.setattr(code_blocks, "NOISE_SECONDS", -1)
     code = "x = 1\n" * 50
 

@@ -120,7 +120,7 @@ def test_bare_addresses_are_links(text, shown, address):
         "a@b",
     ],
 )
-def test_what_only_looks_like_an_address_is_none(text):
+def test_lookalikes_of_addresses_are_text(text):
     assert "<a" not in render(text)[0]
 
 

@@ -133,7 +133,7 @@ def test_the_label_of_a_footnote_cannot_leave_its_message():
     assert 'id="fn-m%201-%22%C3%BC%2F%23"' in blocks[1]
 
 
-def test_what_is_no_footnote_stays_what_it_is():
+def test_text_that_is_no_footnote_stays():
     assert render("[^a-z] is a class") == ['<p dir="auto">[^a-z] is a class</p>']
 
 

@@ -83,7 +83,7 @@ def test_an_equation_is_found(text, found):
         "<div>\n$x$\n</div>",
     ],
 )
-def test_what_is_no_equation_stays_text(text):
+def test_text_that_is_no_equation_stays(text):
     html = "".join(render(text))
 
     assert "<math" not in html
@@ -144,7 +144,7 @@ def test_a_display_equation_scrolls_and_keeps_its_source():
         r"a \raisebox{0.5ex}{x} \hspace{2cm} \genfrac{[}{]}{0.8pt}{0}{a}{b}",
     ],
 )
-def test_what_models_write_becomes_mathml(tex):
+def test_equations_of_models_become_mathml(tex):
     html = mathml(tex, display=True)
 
     assert html is not None
@@ -175,7 +175,7 @@ def test_no_equation_is_numbered_unless_it_says_so():
         r"\genfrac{}{}{9999em}{0}{a}{b}",
     ],
 )
-def test_what_defines_nests_or_grows_too_much_is_refused(tex):
+def test_excessive_equations_are_refused(tex):
     assert mathml(tex, display=False) is None
 
 

@@ -97,7 +97,7 @@ def test_a_message_is_rendered_once_for_every_later_page(rendered):
     assert len(rendered) == 3
 
 
-def test_what_still_changes_is_not_kept(rendered):
+def test_changing_messages_are_not_cached(rendered):
     store = HtmlStore()
     for _ in range(2):
         PageRenderer(store).html("*words*", "m", final=False)
@@ -105,7 +105,7 @@ def test_what_still_changes_is_not_kept(rendered):
     assert store.bytes == 0
 
 
-def test_who_asks_for_what_is_being_rendered_gets_the_same():
+def test_a_rendering_in_progress_is_shared():
     store, gate, made = HtmlStore(), threading.Event(), []
 
     def make() -> tuple[str, bool]:
@@ -144,7 +144,7 @@ def test_html_that_is_replaced_does_not_count():
     assert store.bytes == len(b" three") + ENTRY_BYTES
 
 
-def test_what_could_not_be_rendered_is_tried_again():
+def test_a_failed_rendering_is_tried_again():
     store = HtmlStore()
 
     def fail() -> tuple[str, bool]:

@@ -80,7 +80,7 @@ def test_spaces_are_shown_when_something_follows_them():
         ("a\\", "!"),
     ],
 )
-def test_what_may_mean_more_is_parsed(begun, words):
+def test_text_that_may_be_markup_is_parsed(begun, words):
     blocks, page = flushed(begun, [len(begun)])
 
     blocks.feed(words)
@@ -97,7 +97,7 @@ def test_the_end_of_a_reply_of_plain_words_parses_nothing_again():
     assert patched(page, [(0, None, " more")]) == render("Some words more", "m")
 
 
-def test_who_comes_later_is_shown_the_added_words():
+def test_later_viewers_see_the_added_words():
     blocks, _ = flushed("Some *words* of & more", [10, 15, 22])
 
     assert patched([], blocks.patches_since(0)) == render("Some *words* of & more", "m")

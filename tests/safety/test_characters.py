@@ -32,7 +32,7 @@ def test_strange_characters_stream_and_reload_harmlessly(watched: Opens) -> None
 
 
 @pytest.mark.parametrize("what", STRANGE)
-def test_what_is_stored_is_text_and_holds_the_words(server: Server, what: str) -> None:
+def test_stored_text_is_valid_and_holds_the_words(server: Server, what: str) -> None:
     alice = server.person("alice")
     with alice.ask(says_line(STRANGE[what]) + " size=1") as stream:
         text = stream.to_end().text

@@ -64,7 +64,7 @@ def test_the_search_finds_what_it_is_for(pattern: re.Pattern[str], text: str) ->
     assert pattern.search(text)
 
 
-def test_what_only_shows_a_script_is_not_found() -> None:
+def test_a_displayed_script_is_no_finding() -> None:
     assert not TEMPLATE.search('<script type="module" src="x.js"></script>')
     assert not TEMPLATE.search("{{ title|safe_name }}")
     assert not SCRIPT.search("setTimeout(() => this.run(), 10)")

@@ -54,5 +54,5 @@ def somebody(server: Server) -> Person:
 
 @pytest.mark.parametrize("key", ["1", "", "None", "%00", "00000000-0000-0000-0000-00000000000g"])
 @pytest.mark.parametrize("path", ["/c/{}/", "/runs/{}/stream/", "/messages/{}/source/"])
-def test_what_is_no_key_is_not_found(somebody: Person, path: str, key: str) -> None:
+def test_an_invalid_id_is_not_found(somebody: Person, path: str, key: str) -> None:
     assert somebody.get(path.format(key)).status_code in (404, 405)

@@ -40,7 +40,7 @@ def test_a_request_that_leaves_is_counted(alert: Watch, spy: Spy) -> None:
         ("setTimeout(() => { throw new Error('lost'); })", "lost"),
     ],
 )
-def test_what_runs_or_is_stopped_is_seen(alert: Watch, script: str, word: str) -> None:
+def test_running_and_blocked_scripts_are_seen(alert: Watch, script: str, word: str) -> None:
     alert.page.evaluate(f"() => {{ try {{ {script} }} catch {{}} }}")
     give_up = time.monotonic() + PATIENCE / 1000
     while not any(word in problem for problem in alert.problems):  # the browser tells it in its own time
@@ -52,7 +52,7 @@ def test_what_runs_or_is_stopped_is_seen(alert: Watch, script: str, word: str) -
 @pytest.mark.parametrize(
     "tag", ["img", "script", "svg", "input", "iframe", "style", "form", "template", "meta", "object"]
 )
-def test_what_does_not_belong_into_a_reply_is_seen(alert: Watch, tag: str) -> None:
+def test_foreign_elements_in_a_reply_are_seen(alert: Watch, tag: str) -> None:
     alert.page.evaluate(
         """(tag) => {
           const prose = document.body.appendChild(document.createElement('div'));
@@ -106,7 +106,7 @@ def test_an_attribute_that_does_not_belong_is_seen(alert: Watch, name: str, valu
         ("meta", "http-equiv", "Refresh"),
     ],
 )
-def test_what_belongs_nowhere_is_seen(alert: Watch, tag: str, name: str, value: str) -> None:
+def test_forbidden_elements_are_seen_everywhere(alert: Watch, tag: str, name: str, value: str) -> None:
     alert.page.evaluate(
         """([tag, name, value]) => {
           const element = document.body.appendChild(document.createElement(tag));
@@ -159,7 +159,7 @@ def test_a_text_that_is_not_shown_is_missed(alert: Watch) -> None:
 @pytest.mark.parametrize(
     "policy", ["", "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'\">"]
 )
-def test_what_a_downloaded_page_does_is_seen(alert: Watch, tmp_path: Path, policy: str) -> None:
+def test_actions_of_a_downloaded_page_are_seen(alert: Watch, tmp_path: Path, policy: str) -> None:
     """Without a policy the script runs, with one the browser reports it."""
     page = tmp_path / "page.html"
     page.write_text(

@@ -180,7 +180,7 @@ def test_a_flush_empties_the_index_as_well(say: Say) -> None:
     assert verify() == Differences()
 
 
-def test_what_lacks_is_stale_or_differs_is_reported(say: Say) -> None:
+def test_missing_stale_and_different_documents_are_reported(say: Say) -> None:
     missing, changed, stale = say("one"), say("two"), say("three")
     SearchDocument.objects.filter(message=missing).delete()
     Message.objects.filter(pk=changed).update(text="four")
@@ -243,7 +243,7 @@ def test_the_command_builds_verifies_and_builds_anew(older: list[Message]) -> No
         assert said in out.getvalue()
 
 
-def test_what_is_added_after_a_new_build_is_newer(older: list[Message], say: Say) -> None:
+def test_documents_added_after_a_new_build_are_newer(older: list[Message], say: Say) -> None:
     call_command("search_index", "--rebuild")
     before = SearchDocument.objects.order_by("-pk")[0].pk
     say("newer")

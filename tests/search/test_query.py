@@ -49,7 +49,7 @@ def test_words_phrases_and_operators_make_a_query(typed: str, query: Query) -> N
         ("NEAR(a b) ", ("near", "a")),
     ],
 )
-def test_what_is_no_operator_is_words(typed: str, words: tuple[str, ...]) -> None:
+def test_unknown_operators_are_words(typed: str, words: tuple[str, ...]) -> None:
     assert parse(typed, UTC).terms[0].words == words
 
 

@@ -96,7 +96,7 @@ def test_filters_are_about_the_conversation_and_the_time(say: Say, found: Found)
     assert len(found(f"fox after:{now.year - 1}")) == 4
 
 
-def test_what_is_deleted_or_temporary_is_not_found(say: Say, found: Found) -> None:
+def test_deleted_and_temporary_conversations_are_not_found(say: Say, found: Found) -> None:
     say("deleted fox", deleted=timezone.now())
     say("temporary fox", temporary=True)
     gone = say("gone fox")

@@ -36,7 +36,7 @@ from chat.titles.cleaning import MAX_GENERATED_TITLE_CHARS, clean_title
         ("قوارب حمراء", "قوارب حمراء"),
     ],
 )
-def test_what_surrounds_a_title_is_removed(answer: str, title: str) -> None:
+def test_decoration_around_a_title_is_removed(answer: str, title: str) -> None:
     assert clean_title(answer) == title
 
 
@@ -62,7 +62,7 @@ def test_what_surrounds_a_title_is_removed(answer: str, title: str) -> None:
         "<think>and it never ended",
     ],
 )
-def test_what_is_no_title_gives_none(answer: str) -> None:
+def test_a_reply_that_is_no_title_gives_none(answer: str) -> None:
     assert clean_title(answer) == ""
 
 

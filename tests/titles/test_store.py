@@ -37,7 +37,7 @@ def test_a_claim_has_the_beginnings_of_both_texts() -> None:
     assert (made.question, made.reply) == ("a" * EXCERPT_CHARS, "b" * EXCERPT_CHARS)
 
 
-def test_what_is_titled_or_deleted_is_not_claimed() -> None:
+def test_titled_and_deleted_conversations_are_not_claimed() -> None:
     assert claim(seed.talk()) is None
     talk = untitled()
     Conversation.objects.filter(pk=talk.pk).update(deleted=talk.created)

@@ -237,7 +237,7 @@ def with_messages(number: int) -> ChatFile:
         (samples.claude(chat_messages=[{"sender": "human", "text": "x" * 400_001}]), "long"),
     ],
 )
-def test_what_cannot_be_a_conversation_is_refused(sent: ChatFile, code: str) -> None:
+def test_records_that_are_no_conversation_are_refused(sent: ChatFile, code: str) -> None:
     with pytest.raises(ConversationProblem) as refused:
         conversation_of(sent)
     assert refused.value.code == code

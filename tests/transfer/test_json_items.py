@@ -61,7 +61,7 @@ def test_one_object_or_one_on_each_line_is_read_as_well() -> None:
         (b"[{}] x", "no_conversations"),
     ],
 )
-def test_what_is_no_list_of_objects_is_refused(text: bytes, code: str) -> None:
+def test_a_file_without_a_list_of_objects_is_refused(text: bytes, code: str) -> None:
     for size in (1, 1_000):
         with pytest.raises(FileProblem) as refused:
             read(text, size)

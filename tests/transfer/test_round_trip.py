@@ -154,7 +154,7 @@ def test_an_export_of_this_site_is_the_same_in_another_account() -> None:
     assert Run.objects.filter(user=ben).count() == 0, "what happened elsewhere is no usage here"
 
 
-def test_what_was_imported_is_found_by_the_search() -> None:
+def test_imported_conversations_are_found_by_the_search() -> None:
     sent = exported(title="Lighthouses")
     sent["messages"][1]["text"] = "The Eddystone stands in the sea."
     ann = User.objects.create_user("ann")
@@ -257,7 +257,7 @@ def twice() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_what_this_chat_would_not_export_is_refused(what: str) -> None:
+def test_values_that_this_chat_never_exports_are_refused(what: str) -> None:
     make, code = HOSTILE[what]
     with pytest.raises(ConversationProblem) as refused:
         conversation_of(make())

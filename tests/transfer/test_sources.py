@@ -104,7 +104,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_what_is_no_export_is_refused(what: str) -> None:
+def test_a_file_that_is_no_export_is_refused(what: str) -> None:
     data, code = HOSTILE[what]
     with pytest.raises(FileProblem) as refused:
         read(data)

@@ -81,7 +81,7 @@ async def test_a_reply_is_read_to_its_end(fake: Fake, scenario: str, text: str, 
     assert answer.reply.request_id.endswith("-FRA")
 
 
-async def test_what_it_cost_is_known(fake: Fake) -> None:
+async def test_usage_is_known(fake: Fake) -> None:
     async with client(fake) as made:
         answer = await ask(made, "fake: words tokens=30 delay=0.002")
     assert answer.reply.usage is not None

@@ -21,7 +21,7 @@ async def test_a_cut_reply_keeps_its_words_and_is_not_complete(
     assert len(runs(fake)) == 1
 
 
-async def test_what_came_with_the_cut_is_kept(fake: Fake) -> None:
+async def test_text_that_came_with_the_cut_is_kept(fake: Fake) -> None:
     """All of it arrives within one pause between two reads, the end as well."""
     async with client(fake, read_interval=0.3) as made:
         answer = await ask(made, "fake: cut after=9 how=abrupt delay=0.005")

@@ -31,7 +31,7 @@ def test_it_is_refused_by_name(choice: Any) -> None:
 
 
 @pytest.mark.parametrize("choice", ["auto", "none"])
-def test_what_leaves_it_free_is_passed_on(choice: str) -> None:
+def test_a_free_tool_choice_is_passed_on(choice: str) -> None:
     assert asked(choice, tools=False)["tool_choice"] == choice
 
 

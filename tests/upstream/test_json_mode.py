@@ -47,7 +47,7 @@ async def test_without_a_schema_too(fake: Fake) -> None:
     assert json.loads(answer.text) == {"city": "Oslo"}
 
 
-async def test_what_it_thought_and_what_it_cost_come_with_it(fake: Fake) -> None:
+async def test_reasoning_and_usage_come_with_it(fake: Fake) -> None:
     async with client(fake) as made:
         answer = await ask(made, "fake: reasoning think=2 tokens=1 delay=0", raw_parameters=wanted())
     assert (answer.reasoning, answer.text) == ("thought1 thought2 ", "word1")
@@ -122,7 +122,7 @@ async def test_but_not_for_ever_and_is_not_asked_for_again(fake: Fake) -> None:
     assert len(runs(fake)) == 2
 
 
-async def test_who_leaves_stops_the_model(fake: Fake) -> None:
+async def test_leaving_stops_the_model(fake: Fake) -> None:
     async with client(fake) as made:
         waiting = asyncio.create_task(ask(made, "fake: hang before=headers", raw_parameters=wanted()))
         await becomes(lambda: runs(fake))

@@ -109,7 +109,7 @@ async def test_garbage_in_place_of_compression_is_an_error() -> None:
         b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
     ],
 )
-async def test_what_is_no_http_is_unavailable(garbage: bytes) -> None:
+async def test_a_response_that_is_no_http_is_unavailable(garbage: bytes) -> None:
     answer, calls = await answered(garbage)
     assert (answer.kind, calls) == (ErrorKind.UNAVAILABLE, 3)
 

@@ -67,7 +67,7 @@ def test_the_body_holds_what_the_model_knows_and_nothing_else(model: str) -> Non
 
 
 @pytest.mark.parametrize("model", [name for name in BODIES if not name.startswith("local/")])
-async def test_what_stands_in_the_body_is_what_is_sent(fake, model: str) -> None:
+async def test_the_body_holds_the_sent_parameters(fake, model: str) -> None:
     asked = MODELS[model]
     async with client(fake) as made:
         await ask(made, "Hello", asked, max_tokens=70, user_parameters=EVERYTHING)
@@ -144,11 +144,11 @@ def test_whatever_may_be_chosen_fits_each_model(model: str, wild: dict[str, Any]
         ("max_tokens", 0), ("seed", float("inf")), ("seed", -1),
     ],
 )  # fmt: skip
-def test_what_is_no_value_of_a_parameter_is_not_taken(name: str, value: object) -> None:
+def test_invalid_values_are_not_taken(name: str, value: object) -> None:
     assert not parameters.CHOSEN_PARAMETERS[name].is_valid(value)
 
 
-def test_what_is_sent_anew_replaces_and_nothing_forgets() -> None:
+def test_a_new_value_replaces_and_null_resets() -> None:
     chosen: dict[str, parameters.Value] = {"temperature": 0.5, "seed": 3}
     assert parameters.merge(chosen, {"seed": None, "top_k": 4}) == {"temperature": 0.5, "top_k": 4}
     assert chosen == {"temperature": 0.5, "seed": 3}
@@ -168,7 +168,7 @@ def test_a_chosen_budget_may_be_larger_than_the_usual_one(model: str) -> None:
     ).max_tokens == token_budget.max_tokens_limit(asked)
 
 
-def test_what_a_program_sends_goes_under_the_models_own_names() -> None:
+def test_api_fields_are_renamed_for_the_model() -> None:
     sent = {"repetition_penalty": 1.2, "top_k": 5, "stop": "x"}
     assert parameters.to_provider_names(MODELS["local/a"], sent) == {
         "repeat_penalty": 1.2,

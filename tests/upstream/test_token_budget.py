@@ -48,7 +48,7 @@ def cost(messages: list[Message], model: LlmModel) -> int:
 
 
 @given(conversations(), models, st.none() | st.integers(1, 5_000))
-def test_what_is_sent_always_fits(messages: list[Message], model: LlmModel, reply: int | None) -> None:
+def test_the_sent_prompt_always_fits(messages: list[Message], model: LlmModel, reply: int | None) -> None:
     if fitted := fit(messages, model, reply):
         assert cost(fitted.messages, model) + fitted.max_tokens <= model.window
         assert 1 <= fitted.max_tokens <= (model.max_output or token_budget.DEFAULT_MAX_TOKENS)

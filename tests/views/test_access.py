@@ -51,7 +51,7 @@ def test_a_name_and_an_address_in_any_case_log_in(login: str, alice: User, clien
 @pytest.mark.parametrize(
     "login", ["Alice", "ａlice", "alice@example.com", "alice@example.org\u200b", "%", "a_ice"]
 )
-def test_what_only_looks_like_a_name_does_not(login: str, alice: User, client: Client) -> None:
+def test_lookalikes_of_the_name_do_not(login: str, alice: User, client: Client) -> None:
     assert log_in(client, login).status_code == 200
     assert not is_logged_in(client)
 
@@ -148,7 +148,7 @@ def test_next_leads_nowhere_else(target: str, alice: User, client: Client) -> No
     assert "javascript" not in location
 
 
-def test_who_is_logged_in_goes_to_the_chat(alice: User, client: Client) -> None:
+def test_a_signed_in_person_is_sent_to_the_chat(alice: User, client: Client) -> None:
     client.force_login(alice)
     assert client.get(LOGIN)["Location"] == "/"
     assert log_in(client, "bob", "x")["Location"] == "/"

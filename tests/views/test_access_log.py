@@ -72,7 +72,7 @@ def test_an_odd_number_is_malformed(server: Server, before: str) -> None:
 
 
 @pytest.mark.parametrize("who", ["", "dave"])
-def test_who_is_signed_out_is_sent_to_the_login(server: Server, who: str) -> None:
+def test_signed_out_people_are_sent_to_the_login(server: Server, who: str) -> None:
     answer = server.person(who).get("/readings/")
     assert answer.status_code == 302
     assert answer.headers["Location"] == "/accounts/login/?next=/readings/"

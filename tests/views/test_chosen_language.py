@@ -54,7 +54,7 @@ def test_as_the_browser_forgets_another_choice_at_once(server: Server) -> None:
     is_in(LONGER, elsewhere.get("/", headers=OTHER))
 
 
-def test_who_chose_nothing_reads_the_browsers_language(server: Server) -> None:
+def test_without_a_choice_the_browsers_language_holds(server: Server) -> None:
     is_in(LONGER, server.person("bob").get("/", headers=OTHER))
     is_in("en", server.person("bob").get("/", headers=ENGLISH))
 

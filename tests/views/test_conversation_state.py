@@ -56,7 +56,7 @@ CHANGES: dict[str, Callable[[Person, str, dict[str, str]], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_what_changes_the_page_changes_the_version(
+def test_changes_of_the_page_change_the_version(
     alice: Person, hers: str, change: Callable[[Person, str, dict[str, str]], object]
 ) -> None:
     made = turn(alice, hers, "fake: length tokens=3 delay=0")

@@ -146,7 +146,7 @@ def row(person: Person, conversation: str) -> str:
     return next(each for each in person.get("/").text.split("<li") if conversation in each)
 
 
-def test_what_was_deleted_comes_back_as_it_was(alice: Person, hers: str, database: Database) -> None:
+def test_a_restored_conversation_is_as_before(alice: Person, hers: str, database: Database) -> None:
     before = others(database, hers)
     assert alice.post(f"/c/{hers}/delete/").json() == {"conversation": hers, "deleted": True}
     assert alice.get(f"/c/{hers}/").status_code == 404

@@ -79,7 +79,7 @@ def test_a_forged_form_gets_a_page_and_a_forged_call_gets_json() -> None:
         ("POST", "/c/", "text/plain", "*/*", True),
     ],
 )
-def test_who_is_answered_in_json(
+def test_requests_answered_in_json(
     method: str, where: str, sent: str, accept: str, json: bool, rf: Any
 ) -> None:
     request = rf.generic(method, where, "x", content_type=sent, headers={"accept": accept})

@@ -36,7 +36,7 @@ def alice() -> User:
         ("bob", "a1ice.smith@example.org"),
     ],
 )  # fmt: skip
-def test_what_could_be_taken_for_another_account_is_refused(alice: User, name: str, address: str) -> None:
+def test_lookalike_account_names_are_refused(alice: User, name: str, address: str) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         User.objects.create_user(name, address, PASSWORD)
     assert User.objects.count() == 1
@@ -135,7 +135,7 @@ def test_the_migration_loses_nobody(older: Older) -> None:
             User.objects.create_user(name)
 
 
-def test_what_looks_alike_has_a_digest_in_common() -> None:
+def test_lookalikes_share_a_digest() -> None:
     def alike(one: Any, other: Any) -> bool:
         return bool(digests(one, "") & digests(other, ""))
 

@@ -101,7 +101,7 @@ def test_a_permit_is_worthless_when_signed_out_or_disabled(server: Server) -> No
         ({"content": b"x", "headers": {"Content-Type": "multipart/form-data; boundary=a"}}, 400),
     ],
 )
-def test_what_is_no_form_with_a_file_is_refused(server: Server, body: dict[str, Any], status: int) -> None:
+def test_a_body_without_a_file_is_refused(server: Server, body: dict[str, Any], status: int) -> None:
     erin = server.person("erin")
     before = files(server)
     erin.client.headers["Accept"] = "application/json"

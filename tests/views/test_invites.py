@@ -93,7 +93,7 @@ def test_it_is_open_for_seven_days(link: str, client: Client) -> None:
     assert client.get(link).status_code == 404
 
 
-def test_who_has_an_account_is_told_so_and_the_link_stays_open(link: str, client: Client) -> None:
+def test_account_holders_are_told_so_and_the_link_stays_open(link: str, client: Client) -> None:
     client.force_login(User.objects.create_user("bob"))
     page = client.get(link)
     assert page.status_code == 200
@@ -153,7 +153,7 @@ def test_of_six_people_at_once_one_gets_the_account(link: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_comes_too_late_gets_the_missing_page(link: str) -> None:
+def test_one_of_several_at_once_uses_the_link(link: str) -> None:
     forms = [FORM | {"username": f"person-{number}", "email": ""} for number in range(6)]
     statuses = at_once(6, lambda: Client().post(link, forms.pop()).status_code)
     assert sorted(statuses) == [302] + [404] * 5

@@ -93,7 +93,7 @@ def test_a_key_is_revoked_for_good_and_stays_in_the_list(alice: Person, database
         ({"name": "x", "run": True, "digest": "0"}, 400),
     ],
 )
-def test_what_is_no_key_is_refused(alice: Person, database: Database, fields: Any, status: int) -> None:
+def test_an_invalid_key_is_refused(alice: Person, database: Database, fields: Any, status: int) -> None:
     before = database.rows("SELECT * FROM chat_apikey")
     assert alice.post(PAGE, fields).status_code == status
     assert database.rows("SELECT * FROM chat_apikey") == before

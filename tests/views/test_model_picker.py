@@ -49,7 +49,7 @@ def test_a_price_is_written_as_in_the_language(language: str, said: str) -> None
         assert model_picker.dollars(0.06) == said.replace(" ", "\xa0")
 
 
-def test_what_costs_nothing_is_free_and_what_nobody_knows_is_not() -> None:
+def test_a_price_of_zero_is_free_and_an_unknown_one_is_not() -> None:
     assert model_picker.facts(LlmModel("local/x", "X", 8192, local=True))["free"]
     assert model_picker.facts(LlmModel("@cf/a/x", "X", 8192, price_in=0, price_out=0))["free"]
     assert not model_picker.facts(LlmModel("@cf/a/x", "X", 8192))["free"]

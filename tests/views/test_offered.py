@@ -73,9 +73,7 @@ def test_one_may_not_be_told_from_one_that_is_not_there(
     assert len(fake.calls) == calls
 
 
-def test_who_left_the_group_goes_on_with_another_model(
-    alice: Person, bob: Person, database: Database
-) -> None:
+def test_a_former_member_continues_with_another_model(alice: Person, bob: Person, database: Database) -> None:
     with alice.ask("hello", model=FEW) as stream:
         stream.to_end()
     key = sql(database, stream.conversation)

@@ -35,7 +35,7 @@ def site(servers: Servers) -> Server:
 
 
 @pytest.mark.database
-def test_who_answered_instead_is_told_and_stored(site: Server) -> None:
+def test_the_fallback_model_is_shown_and_stored(site: Server) -> None:
     alice = site.person("alice")
     with alice.ask(BUSY) as stream:
         stream.to_end()

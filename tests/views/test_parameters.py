@@ -34,7 +34,7 @@ def said(answer: httpx.Response) -> str:
     return answer.json()["error"]["message"]
 
 
-def test_what_is_sent_with_the_first_turn_holds_from_then_on(alice: Person, database: Database, fake) -> None:
+def test_values_sent_with_the_first_turn_last(alice: Person, database: Database, fake) -> None:
     chosen = {"temperature": 0.25, "thinking": False, "max_tokens": 700, "top_k": 5, "seed": None}
     first = asked(alice, "Hello", parameters=chosen)
     body = {"max_tokens": 700, "temperature": 0.25, "chat_template_kwargs": {"enable_thinking": False}}
@@ -54,9 +54,7 @@ def test_a_further_turn_changes_and_forgets_single_ones(alice: Person, database:
     assert kept(database, first.conversation) == {"top_p": 0.5, "seed": 7}
 
 
-def test_what_the_model_does_not_know_waits_for_one_that_does(
-    alice: Person, database: Database, fake
-) -> None:
+def test_unsupported_values_wait_for_a_model_that_takes_them(alice: Person, database: Database, fake) -> None:
     chosen = {"temperature": 4.5, "top_k": 5, "effort": "low"}
     first = asked(alice, "Hello", parameters=chosen)
     assert sent(fake) == {"max_tokens": 16_384, "temperature": 2}
@@ -146,7 +144,7 @@ JSON_WRONG = [
 
 @pytest.mark.parametrize(("parameters", "words"), JSON_WRONG, ids=str)
 @pytest.mark.parametrize("path", ["/c/", "/c/{}/messages/", "/c/{}/settings/"])
-def test_what_cannot_be_is_refused_with_its_range(
+def test_a_value_out_of_range_is_refused_with_the_range(
     alice: Person, hers: str, unchanged, path: str, parameters: Any, words: str
 ) -> None:
     content = {} if "settings" in path else {"content": "Hello"}

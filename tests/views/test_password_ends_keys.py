@@ -108,7 +108,7 @@ def test_the_keys_end_with_the_password(
     assert (works(secret), works(others)) == (False, True)
 
 
-def test_what_is_no_new_password_ends_no_key(alice: User, secret: str) -> None:
+def test_a_refused_password_ends_no_key(alice: User, secret: str) -> None:
     User.objects.update(password=make_password(PASSWORD, hasher="pbkdf2_sha256"))
     alice.refresh_from_db()
     assert alice.check_password(PASSWORD)  # renews the outdated hash
@@ -178,7 +178,7 @@ class TestMakingAKey:
         answer = signed_in(alice).post(KEYS, wanted, content_type="application/json")
         assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong_password")
 
-    def test_who_stole_a_session_cannot_try_all_passwords(self, alice: User) -> None:
+    def test_a_stolen_session_cannot_try_all_passwords(self, alice: User) -> None:
         client = signed_in(alice)
         statuses = [client.post(KEYS, WANTED | {"password": "wrong"}).status_code for _ in range(11)]
         assert statuses == [403] * 9 + [429] * 2

@@ -78,7 +78,7 @@ class TestOnesOwn:
         monkeypatch.setattr(User, "check_password", lambda *_: pytest.fail("hashed"))
         assert browser.post(PASSWORD_CHANGE, PASSWORD_FORM | wrong).status_code == 200
 
-    def test_who_stole_a_session_cannot_try_all_passwords(self, alice: User, browser: Client) -> None:
+    def test_a_stolen_session_cannot_try_all_passwords(self, alice: User, browser: Client) -> None:
         statuses = [
             browser.post(PASSWORD_CHANGE, PASSWORD_FORM | {"current": "wrong"}).status_code for _ in range(11)
         ]
@@ -140,13 +140,13 @@ class TestOnesOwn:
         assert client.post(PASSWORD_CHANGE, PASSWORD_FORM)["Location"] == f"{PASSWORD_CHANGE}changed/"
         assert is_in(client)
 
-    def test_who_is_disabled_meanwhile_stays_disabled(self, alice: User) -> None:
+    def test_an_account_disabled_meanwhile_stays_disabled(self, alice: User) -> None:
         read_before = User.objects.get()
         User.objects.update(is_active=False)
         assert read_before.replace_password(NEW_PASSWORD)
         assert not User.objects.get().is_active
 
-    def test_who_is_signed_out_is_sent_to_the_login(self, alice: User, client: Client) -> None:
+    def test_signed_out_people_are_sent_to_the_login(self, alice: User, client: Client) -> None:
         assert client.get(PASSWORD_CHANGE)["Location"] == f"/accounts/login/?next={PASSWORD_CHANGE}"
         assert client.post(PASSWORD_CHANGE, PASSWORD_FORM)["Location"].startswith("/accounts/login/")
         assert client.get(f"{PASSWORD_CHANGE}changed/").status_code == 302
@@ -221,7 +221,7 @@ class TestALink:
         page = client.post(client.get(link)["Location"], {"new_password1": "short"})
         assert 'aria-invalid="true" aria-describedby="about_new_password1"' in page.content.decode()
 
-    def test_whoever_was_signed_in_in_this_browser_is_not_any_more(self, link: str, client: Client) -> None:
+    def test_the_browsers_former_session_ends(self, link: str, client: Client) -> None:
         client.force_login(User.objects.create_user("bob"))
         client.post(client.get(link)["Location"], RESET)
         assert client.session["_auth_user_id"] == str(User.objects.get(username="alice").pk)

@@ -91,7 +91,7 @@ def test_a_disabled_reviewer_is_out_of_the_admin_at_once(server: Server, root: P
     assert "/login/" in answer.headers["Location"]
 
 
-def test_who_is_enabled_again_signs_in_again(server: Server, root: Person) -> None:
+def test_an_account_enabled_again_has_to_sign_in(server: Server, root: Person) -> None:
     set_active(server, root, "bob", False)
     assert sign_in(server, "bob", PASSWORD) is None
     set_active(server, root, "bob", True)

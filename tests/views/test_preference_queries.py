@@ -45,7 +45,7 @@ def test_a_deleted_user_leaves_no_preferences(alice: User) -> None:
     assert not Preferences.objects.exists()
 
 
-def test_who_is_signed_in_holds_no_request_in_memory(alice: User) -> None:
+def test_a_signed_in_user_holds_no_request_in_memory(alice: User) -> None:
     request = RequestFactory().get("/")
     request.session = SessionStore()
     request.user = SimpleLazyObject(lambda: alice)  # type: ignore[assignment]

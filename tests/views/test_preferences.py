@@ -111,7 +111,7 @@ def test_one_choice_leaves_the_others_alone(alice: Person) -> None:
 
 
 @pytest.mark.parametrize("body", BAD, ids=str)
-def test_what_is_not_allowed_changes_nothing(alice: Person, body: dict[str, Any]) -> None:
+def test_forbidden_values_change_nothing(alice: Person, body: dict[str, Any]) -> None:
     answer = alice.post("/settings/", body)
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == "malformed"

@@ -48,7 +48,7 @@ MALFORMED = [
 
 @pytest.mark.parametrize("path", ["/c/", "further"])
 @pytest.mark.parametrize("body", MALFORMED, ids=lambda body: body[:40].decode("latin-1"))
-def test_what_is_malformed_is_refused(alice: Person, hers: str, unchanged, path: str, body: bytes) -> None:
+def test_malformed_requests_are_refused(alice: Person, hers: str, unchanged, path: str, body: bytes) -> None:
     path = f"/c/{hers}/messages/" if path == "further" else path
     refused(
         alice.client.post(path, content=body, headers={"Content-Type": "application/json"}), 400, "malformed"
@@ -87,11 +87,11 @@ def test_a_parent_of_another_conversation_is_refused(
 
 
 @pytest.mark.parametrize("content", ["x" * 200_001, "é" * 200_001])
-def test_what_is_too_long_is_refused(alice: Person, hers: str, unchanged, content: str) -> None:
+def test_too_long_requests_are_refused(alice: Person, hers: str, unchanged, content: str) -> None:
     refused(alice.post("/c/", {"content": content}), 413, "too_long")
 
 
-def test_what_fits_into_no_window_is_refused_before_it_is_stored(alice: Person, hers: str, unchanged) -> None:
+def test_a_question_beyond_every_window_is_refused_unstored(alice: Person, hers: str, unchanged) -> None:
     body = {"content": "word " * 39_000, "model": "@cf/meta/llama-3.3-70b-instruct-fp8-fast"}
     refused(alice.post("/c/", body), 413, "too_long")
 
@@ -146,7 +146,7 @@ def test_a_call_from_another_site_is_refused(alice: Person, hers: str, unchanged
 
 
 @pytest.mark.parametrize("path", ["/c/not-a-uuid/", "/runs/1/stream/", "/nothing/"])
-def test_what_is_no_address_is_not_found(alice: Person, path: str) -> None:
+def test_an_invalid_address_is_not_found(alice: Person, path: str) -> None:
     assert alice.get(path).status_code == 404
 
 

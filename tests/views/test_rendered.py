@@ -24,7 +24,7 @@ def test_the_blocks_stand_side_by_side_with_nothing_between_them() -> None:
     assert isinstance(rendered(html()), SafeString)
 
 
-def test_what_was_not_rendered_here_is_refused() -> None:
+def test_html_that_was_not_rendered_here_is_refused() -> None:
     with pytest.raises(TypeError):
         rendered(TEXT)
 

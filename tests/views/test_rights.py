@@ -111,7 +111,7 @@ def check(row: Row, method: str, role: str, what: str, got: str) -> list[str]:
 
 
 @pytest.mark.parametrize("route", [route for route, methods in sorted(UNUSED.items()) if methods])
-def test_what_no_row_names_is_no_method(route: str, people, turns, database: Database) -> None:
+def test_methods_without_a_row_are_refused(route: str, people, turns, database: Database) -> None:
     row = next(row for row in ROWS if row.route == route)
     before = everything(database)
     for method in UNUSED[route]:
@@ -138,7 +138,7 @@ def bytes_of(person: Person, row: Row, turn: Turn) -> tuple[str, bytes, dict[str
     return told(answer, turn), answer.content, headers
 
 
-def test_what_its_owner_deleted_is_listed_nowhere(people, turns) -> None:
+def test_deleted_conversations_are_listed_nowhere(people, turns) -> None:
     for path in ("/", "/conversations/"):
         page = people["alice"].get(path).text
         assert turns["own"].conversation in page
@@ -155,7 +155,7 @@ def test_deleting_stops_what_is_being_written(people) -> None:
     assert stream.done["status"] == "stopped"
 
 
-def test_who_is_signed_out_is_told_so(people, turns) -> None:
+def test_signed_out_people_are_told_so(people, turns) -> None:
     for who in ("", "dave"):
         answer = people[who].post(f"/c/{turns['own'].conversation}/messages/", {"content": "hello"})
         assert answer.json()["error"]["code"] == "signed_out"

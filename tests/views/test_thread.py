@@ -73,7 +73,7 @@ def test_first_questions_of_other_conversations_are_no_versions(tree: Tree) -> N
     [("complete", False), ("failed", False), ("running", False)]
     + [(cut, True) for cut in ("stopped", "interrupted", "truncated")],
 )
-def test_what_can_be_done_with_a_message(tree: Tree, status: str, may: bool) -> None:
+def test_the_actions_of_a_message(tree: Tree, status: str, may: bool) -> None:
     *_, reply = tree.grow(None, 2)
     tree.show(reply)
     run(reply, "stopped")

@@ -121,7 +121,7 @@ def test_reasoning_and_text_each_go_on_where_they_ended(alice: Person, server: S
     assert row == [(first.text + more.text, first.reasoning + more.reasoning)]
 
 
-def test_who_resumes_a_continuation_gets_only_its_own_text(alice: Person, server: Server, fake) -> None:
+def test_resuming_a_continuation_sends_only_its_own_text(alice: Person, server: Server, fake) -> None:
     first = cut_short(alice, "truncated", then="held key=resumed after=30 tokens=60")
     with alice.start(f"/messages/{first.meta['message']}/continue/") as more:
         more.until(150)

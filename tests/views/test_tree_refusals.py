@@ -115,7 +115,7 @@ def test_an_unknown_model_writes_no_other_reply(alice: Person, hers, unchanged) 
     ("call", "target"),
     [("edit", "reply"), ("regenerate", "question"), ("continue", "question"), ("feedback", "question")],
 )
-def test_what_is_not_for_this_kind_of_message_is_a_conflict(
+def test_an_action_for_another_kind_of_message_is_a_conflict(
     alice: Person, hers, unchanged, call: str, target: str
 ) -> None:
     body = {"edit": {"content": "hi"}, "feedback": {"thumb": "up"}}.get(call, {})

@@ -11,7 +11,7 @@ from chat.models import Conversation, User
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("days", "status"), [(1, 200), (29.99, 404), (31, 404)])
-def test_what_is_about_to_go_cannot_be_taken_back(client: Client, days: float, status: int) -> None:
+def test_a_conversation_due_for_deletion_cannot_be_restored(client: Client, days: float, status: int) -> None:
     alice = User.objects.create_user("alice")
     client.force_login(alice)
     deleted = timezone.now() - timedelta(days=days)

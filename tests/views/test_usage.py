@@ -150,7 +150,7 @@ def test_the_page_shows_figures_and_a_chart(server: Server) -> None:
 
 
 @pytest.mark.parametrize("month", ["", "2026", "2026-13", "1999-12", "9999-12", "2026-1", "²026-11", "x"])
-def test_what_is_no_month_is_refused(server: Server, month: str) -> None:
+def test_an_invalid_month_is_refused(server: Server, month: str) -> None:
     assert server.person("alice").get(PAGE, params={"month": month}).status_code == 400
 
 

@@ -74,5 +74,5 @@ def test_a_score_that_is_none_counts_least(score: object) -> None:
     assert [each.key for each in passages([chunk("a", score=score), chunk("b")])] == ["b", "a"]
 
 
-def test_what_no_database_takes_is_removed() -> None:
+def test_characters_that_no_database_takes_are_removed() -> None:
     assert passages([chunk("a\n\0 b", "x\0\ud800")]) == [Passage("a b", "x�", 0.5)]

@@ -12,7 +12,7 @@ from chat.wire.strict_json import MAX_JSON_DEPTH, InvalidJSON, loads
     "body",
     ["{}", "[]", "0", '"x"', "null", '{"a": [1, 1.5, true, "é", "\\ud83d\\ude00", "\\u0000"]}', "1" * 300],
 )
-def test_what_json_is_for(body: str) -> None:
+def test_valid_json(body: str) -> None:
     read = loads(body.encode())
     assert read == json.loads(body)
     json.dumps(read, ensure_ascii=False, allow_nan=False).encode()
@@ -45,7 +45,7 @@ def test_bom_is_ignored_and_the_last_duplicate_key_wins() -> None:
         (b'{"a":' * 100 + b"1" + b"}" * 100, strict_json.TOO_DEEP),
     ],
 )
-def test_what_is_refused(body: bytes, why: str) -> None:
+def test_invalid_json_is_refused(body: bytes, why: str) -> None:
     with pytest.raises(InvalidJSON) as refused:
         loads(body)
     assert str(refused.value) == why

@@ -35,7 +35,7 @@ async def test_without_a_gateway_none_is_told_anything(fake: Fake) -> None:
     assert await ask_through(None, fake, metadata=LABELS, skip_cache=True) == {}
 
 
-async def test_what_is_not_set_is_left_to_the_gateway(fake: Fake) -> None:
+async def test_unset_options_are_left_to_the_gateway(fake: Fake) -> None:
     assert await ask_through(Gateway("default"), fake) == {
         "gateway-id": "default",
         "collect-log-payload": "false",
@@ -77,7 +77,7 @@ async def test_a_price_of_ones_own_is_told_a_token(fake: Fake) -> None:
     assert json.loads(sent["custom-cost"]) == pytest.approx({"per_token_in": 6e-8, "per_token_out": 4e-7})
 
 
-async def test_who_asks_is_said_in_five_entries_at_most(fake: Fake) -> None:
+async def test_metadata_has_five_entries_at_most(fake: Fake) -> None:
     sent = await ask_through(Gateway("g"), fake, metadata=LABELS | {"site": "bücher.example"})
     assert sent["metadata"].isascii()
     assert json.loads(sent["metadata"]) == LABELS | {"site": "bücher.example"}
@@ -85,7 +85,7 @@ async def test_who_asks_is_said_in_five_entries_at_most(fake: Fake) -> None:
     assert len(json.loads((await ask_through(Gateway("g"), fake, metadata=many))["metadata"])) == 5
 
 
-async def test_who_asks_is_said_only_where_that_is_wanted(fake: Fake) -> None:
+async def test_metadata_is_sent_only_if_wanted(fake: Fake) -> None:
     assert "metadata" not in await ask_through(Gateway("g", metadata=False), fake, metadata=LABELS)
 
 
@@ -139,7 +139,7 @@ async def test_where_the_gateway_tries_again_we_do_not(
     assert len(runs(fake)) == calls
 
 
-async def test_what_never_reached_the_gateway_is_still_sent_again(fake: Fake) -> None:
+async def test_a_request_that_never_reached_the_gateway_is_retried(fake: Fake) -> None:
     async with client(fake, gateway=Gateway("g", max_attempts=5)) as made:
         answer = await ask(made, "fake: flaky fails=2 key=cut drop=1")
     assert answer.error is None

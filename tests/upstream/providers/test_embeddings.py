@@ -76,6 +76,6 @@ async def test_a_refusal_says_its_kind(model: str, text: str, token: str, kind: 
     ],
     ids=range(11),
 )
-def test_what_is_no_vector_is_refused(body: bytes) -> None:
+def test_a_response_without_vectors_is_refused(body: bytes) -> None:
     with pytest.raises(UpstreamError):
         embeddings._vectors(body, 1)

@@ -108,7 +108,7 @@ async def test_it_obeys_its_parameters(model: LocalModel) -> None:
 
 
 @pytest.mark.local
-async def test_what_a_request_leaves_out_keeps_it_from_loops(model: LocalModel) -> None:
+async def test_default_sampling_keeps_it_from_loops(model: LocalModel) -> None:
     await model.start()
     headers = {"Authorization": f"Bearer {model.key}"}
     async with httpx.AsyncClient(base_url=model.base_url, headers=headers, timeout=60) as http:

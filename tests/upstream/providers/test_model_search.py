@@ -77,7 +77,7 @@ async def test_everything_that_is_declared_is_read(fake: Fake) -> None:
     )
 
 
-async def test_what_is_known_better_here_wins(fake: Fake) -> None:
+async def test_bundled_knowledge_wins(fake: Fake) -> None:
     fake.lists.models = [
         record("@cf/google/gemma-4-26b-a4b-it", context_window="256000"),
         record(LLAMA, context_window="24000", price=price(0.29, 2.25)),

@@ -156,7 +156,7 @@ async def test_a_redirect_is_never_followed(fake: Fake, other: Fake, model: LlmM
     assert (answer.kind, len(served.calls), stranger.calls) == (ErrorKind.UNAVAILABLE, 1, [])
 
 
-async def test_what_is_wrong_there_is_not_said_of_cloudflare(fake: Fake, other: Fake) -> None:
+async def test_its_errors_do_not_name_cloudflare(fake: Fake, other: Fake) -> None:
     async with both(fake, other, key="wrong") as made:
         refused = (await asked(made, SMALL)).error
     async with both(fake, other) as made:

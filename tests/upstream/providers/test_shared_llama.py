@@ -80,7 +80,7 @@ async def test_it_is_started_once_and_outlives_its_starter(
     assert process.wait(60) == 0
 
 
-async def test_whoever_needs_it_starts_it_again(worker: Callable[[], LocalModel]) -> None:
+async def test_the_next_user_starts_it_again(worker: Callable[[], LocalModel]) -> None:
     first, second = worker(), worker()
     await first.start()
     assert first._process is not None

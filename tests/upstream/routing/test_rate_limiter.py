@@ -51,7 +51,7 @@ async def test_places_come_back_when_the_window_has_passed() -> None:
     assert await entered(limiter) == 2
 
 
-async def test_who_waits_goes_in_order_and_knows_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_waiters_keep_their_order_and_know_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "RECHECK_SECONDS", 0.01)
     clock = Clock()
     limiter = RateLimiter(1, 1, clock=clock)
@@ -75,7 +75,7 @@ async def test_who_waits_goes_in_order_and_knows_the_place(monkeypatch: pytest.M
     assert not limiter.has_waiters
 
 
-async def test_who_leaves_the_line_holds_nobody_up() -> None:
+async def test_a_waiter_that_leaves_delays_no_other() -> None:
     limiter = RateLimiter(1, 1, window=0.3)
     await limiter.acquire(FREE, ignore_position)
     waiting = [asyncio.create_task(limiter.acquire(FREE, ignore_position)) for _ in range(3)]
@@ -128,7 +128,7 @@ async def test_three_refusals_do_not_cut_a_model_to_next_to_nothing() -> None:
     assert await entered(limiter, PAID) == 2
 
 
-async def test_what_was_learned_grows_with_each_call_that_is_taken() -> None:
+async def test_a_learned_limit_grows_with_each_accepted_call() -> None:
     clock = Clock()
     limiter = RateLimiter(100, 10, clock=clock)
     for _ in range(3):
@@ -153,7 +153,7 @@ async def test_the_time_that_cloudflare_names_is_kept() -> None:
     assert await limiter.acquire_or_delay(FREE) == 0
 
 
-async def test_who_does_not_wait_is_told_when_to_come_again() -> None:
+async def test_without_waiting_the_delay_is_returned() -> None:
     clock = Clock()
     limiter = RateLimiter(1, 1, clock=clock)
     assert await limiter.acquire_or_delay(FREE) == 0
@@ -224,7 +224,7 @@ async def test_another_account_has_limits_of_its_own(redis_url: str, account: st
 
 @pytest.mark.redis
 @pytest.mark.usefixtures("patient")
-async def test_who_waits_for_redis_gets_in_when_a_place_is_free(redis_url: str, account: str) -> None:
+async def test_a_waiter_for_redis_is_admitted_when_a_place_is_free(redis_url: str, account: str) -> None:
     store = RedisRateLimiter(redis_url, account)
     limiter = RateLimiter(1, 1, shared=store, window=2)
     places: list[int] = []

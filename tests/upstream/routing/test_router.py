@@ -243,7 +243,7 @@ async def test_requests_over_the_limit_wait_and_learn_their_place(
     assert [each[-1] for each in places] == [0, 0, 0, 0]
 
 
-async def test_who_stops_waiting_calls_nobody(fake: Fake) -> None:
+async def test_a_cancelled_wait_sends_no_request(fake: Fake) -> None:
     async with asker(fake, limiter=RateLimiter(1, 1)) as made:
         await ask(made, "hello")
         waiting = asyncio.create_task(ask(made, "hello"))
@@ -349,7 +349,7 @@ async def test_without_another_model_it_is_not_impatient(fake: Fake) -> None:
     assert "options" not in runs(fake)[0]["body"]
 
 
-async def test_what_is_for_some_only_answers_nobody_instead(fake: Fake) -> None:
+async def test_a_restricted_model_is_no_fallback(fake: Fake) -> None:
     few = Catalog([FIRST, SECOND, THIRD], FIRST.id, groups={SECOND.id: frozenset({7})})
     async with asker(fake, SECOND.id, THIRD.id, catalog=few) as made:
         said = await ask(made, by_model(first="status code=3040"))
@@ -362,7 +362,7 @@ async def test_queue_option_is_sent_to_cloudflare_models_only(fake: Fake) -> Non
     assert "options" not in fake.calls[-1]["body"]
 
 
-async def test_what_is_sent_fits_into_the_other_models_window(fake: Fake) -> None:
+async def test_the_prompt_is_cut_to_the_fallbacks_window(fake: Fake) -> None:
     turns = [{"role": role, "content": "word " * 2_000} for role in ("user", "assistant") * 3]
     asked = ChatRequest(
         [*turns, {"role": "user", "content": by_model(first="status code=3040")}], FIRST, 6_000
@@ -430,7 +430,7 @@ async def test_a_reply_that_goes_on_has_one_author(fake: Fake) -> None:
     assert models(fake) == ["first"] * 3
 
 
-async def test_what_was_asked_of_this_machine_goes_nowhere_else(fake: Fake) -> None:
+async def test_the_local_model_has_no_fallback(fake: Fake) -> None:
     async with asker(fake, SECOND.id) as made:
         assert made.fallbacks_for(HERE) == []
         assert made.fallbacks_for(FIRST) == [SECOND]

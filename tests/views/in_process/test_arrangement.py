@@ -124,7 +124,7 @@ def test_a_change_that_is_none_is_refused(
 
 
 @pytest.mark.parametrize("who", [None, "disabled"])
-def test_who_is_signed_out_changes_nothing(client: Client, alice: User, who: str | None) -> None:
+def test_signed_out_people_change_nothing(client: Client, alice: User, who: str | None) -> None:
     rows = made(alice, "1")
     if who:
         client.force_login(alice)
@@ -183,7 +183,7 @@ def test_the_menu_of_a_conversation_offers_what_can_be_done_next(
     assert 'data-opens="pin"' not in menu_of(alice_client, "/?temporary=on")
 
 
-def test_what_is_deleted_now_cannot_be_restored_and_is_due(alice_client: Client, alice: User) -> None:
+def test_purged_conversations_cannot_be_restored_and_are_due(alice_client: Client, alice: User) -> None:
     rows = made(alice, "1", "2")
     change(alice_client, "delete", *rows)
     assert change(alice_client, "purge", rows[0]).status_code == 200

@@ -82,7 +82,7 @@ def test_a_refused_form_keeps_its_picture(alice_client: Client, alice: User) -> 
     [(b"%PDF-1.7 not a picture", 415), (pictures.png()[:60], 422), (b"<svg onload='alert(1)'/>", 415)],
     ids=["document", "broken", "svg"],
 )
-def test_what_is_no_picture_is_refused(alice_client: Client, content: bytes, status: int) -> None:
+def test_a_file_that_is_no_picture_is_refused(alice_client: Client, content: bytes, status: int) -> None:
     answer = alice_client.post(PAGES, form(image_file=photo("a.png", content)), **HTML)
     assert answer.status_code == status
     assert 'role="alert"' in answer.content.decode()

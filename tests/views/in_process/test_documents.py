@@ -108,7 +108,7 @@ def test_a_document_is_stored_as_it_was_sent_with_its_text(alice_client: Client,
     assert DocumentPage.objects.get().text.strip() == content.decode().strip()
 
 
-def test_what_a_file_is_decides_its_content_not_its_name(alice_client: Client) -> None:
+def test_the_content_decides_a_files_type_not_its_name(alice_client: Client) -> None:
     told = upload(alice_client, pictures.png(), "notes.txt").json()
     assert (told["kind"], told["media_type"], "tokens" in told) == ("picture", "image/png", False)
 

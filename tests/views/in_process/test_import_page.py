@@ -61,7 +61,7 @@ def test_one_conversation_of_several_messages(hers: Client, alice: User) -> None
     assert "1 conversation is new. 2 messages in all. Start import" in shown(hers)
 
 
-def test_what_is_in_the_trash_is_not_said_to_be_here(hers: Client, alice: User) -> None:
+def test_conversations_in_the_trash_do_not_count_as_present(hers: Client, alice: User) -> None:
     job(alice, State.READY, {"conversations": 2, "messages": 4, "trashed": 1})
     page = shown(hers)
     assert "1 conversation is in the trash and stays there." in page

@@ -200,7 +200,7 @@ def test_a_reader_uses_a_published_prompt_and_changes_nothing(alice_client: Clie
     assert stored() == before
 
 
-def test_who_may_publish_ends_the_publication_of_others(alice: User, office: Client) -> None:
+def test_publishers_can_end_others_publications(alice: User, office: Client) -> None:
     prompt = Prompt.objects.create(owner=alice, title="t", command="c", text="x", everybody=True)
     assert f"{prompt.pk}/withdraw/" in office.get(LIST).content.decode()
     assert office.post(f"{LIST}{prompt.pk}/withdraw/").status_code == 303

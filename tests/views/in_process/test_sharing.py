@@ -125,7 +125,7 @@ def test_the_token_is_not_stored(link: str) -> None:
     assert token not in repr(SharedLink.objects.values().get())
 
 
-def test_what_is_added_to_the_last_message_is_not_shared(link: str, reply: Message, stranger: Client) -> None:
+def test_text_added_to_the_last_message_is_not_shared(link: str, reply: Message, stranger: Client) -> None:
     Message.objects.filter(pk=reply.pk).update(text=reply.text + "\n\nadded later")
     assert "added later" not in Client().get(link).content.decode()
     stranger.post(f"{link}continue/")
@@ -395,7 +395,7 @@ def test_somebody_signed_in_continues_in_a_copy(link: str, stranger: Client, tal
     assert list(texts) == [(text, "") for text in shared]
 
 
-def test_whoever_continues_signs_in_first(link: str) -> None:
+def test_continuing_needs_a_sign_in(link: str) -> None:
     asked = Client().get(f"{link}continue/", **HTML)
     assert (asked.status_code, asked["Location"]) == (302, f"/accounts/login/?next={link}continue/")
     sent = Client().post(f"{link}continue/", content_type="application/json")

@@ -67,7 +67,7 @@ def test_a_deletion_for_good_has_no_undo(alice_client: Client, three: list[str])
     assert change(alice_client, "purge", three).json()["undo"] == ""
 
 
-def test_what_was_changed_since_stays(alice_client: Client, three: list[str]) -> None:
+def test_later_changes_stay(alice_client: Client, three: list[str]) -> None:
     done = change(alice_client, "archive", three)
     change(alice_client, "pin", three[2:])
     undone = take_back(alice_client, done.json()["undo"])

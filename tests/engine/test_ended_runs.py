@@ -27,7 +27,7 @@ SOON_SECONDS = 10  # much less than a minute, and enough for a busy machine
 
 
 @pytest_asyncio.fixture
-async def here(fake: Fake) -> AsyncIterator[Engine]:
+async def engine(fake: Fake) -> AsyncIterator[Engine]:
     async with running_engine(fake) as made:
         yield made
 
@@ -37,20 +37,20 @@ async def alice() -> User:
     return await run_in_db(User.objects.create_user, "alice")
 
 
-async def ask(here: Engine, user: User, content: str = "fake: words tokens=20") -> tuple[Run, RunState]:
+async def ask(engine: Engine, user: User, content: str = "fake: words tokens=20") -> tuple[Run, RunState]:
     question = SendMessage(content=content, client_key=uuid.uuid4())
-    opened = await run_in_db(here.turn_store.store, user, question, queued=False)
-    return opened.run, await here.launch(opened)
+    opened = await run_in_db(engine.turn_store.store, user, question, queued=False)
+    return opened.run, await engine.launch(opened)
 
 
-def viewer(here: Engine, live: RunState) -> Viewer:
-    return Viewer(here.viewers, HtmlFeed.of(live), Position(), session="", user=0, password="")
+def viewer(engine: Engine, state: RunState) -> Viewer:
+    return Viewer(engine.viewers, HtmlFeed.of(state), Position(), session="", user=0, password="")
 
 
-async def frames(here: Engine, live: RunState) -> str:
+async def frames(engine: Engine, state: RunState) -> str:
     """Return all frames of a run, as a viewer gets them."""
     async with asyncio.timeout(PATIENCE):
-        return b"".join([frame async for frame in viewer(here, live).frames()]).decode()
+        return b"".join([frame async for frame in viewer(engine, state).frames()]).decode()
 
 
 async def soon(condition: Callable[[], object]) -> None:
@@ -58,44 +58,44 @@ async def soon(condition: Callable[[], object]) -> None:
         await becomes(condition)
 
 
-async def test_ended_runs_that_nobody_watches_are_let_go(here: Engine, alice: User) -> None:
-    lives = [(await ask(here, alice))[1] for _ in range(RUNS)]
-    told = await asyncio.gather(*(frames(here, live) for live in lives))
+async def test_ended_runs_that_nobody_watches_are_let_go(engine: Engine, alice: User) -> None:
+    states = [(await ask(engine, alice))[1] for _ in range(RUNS)]
+    told = await asyncio.gather(*(frames(engine, state) for state in states))
     assert all('"status":"complete"' in text for text in told)
-    await soon(lambda: not here.supervisor.states)
+    await soon(lambda: not engine.supervisor.states)
 
 
-async def test_an_ended_run_is_freed_without_the_collector(here: Engine, alice: User) -> None:
+async def test_an_ended_run_is_freed_without_the_collector(engine: Engine, alice: User) -> None:
     """The collector comes late, and what it frees late keeps the memory of the process from shrinking."""
-    run, live = await ask(here, alice)
-    await frames(here, live)
-    kept = [weakref.ref(live), weakref.ref(run.conversation)]
+    run, state = await ask(engine, alice)
+    await frames(engine, state)
+    kept = [weakref.ref(state), weakref.ref(run.conversation)]
     gc.disable()
     try:
-        del run, live
+        del run, state
         await soon(lambda: not any(ref() for ref in kept))
     finally:
         gc.enable()
 
 
-async def test_an_ended_run_stays_while_it_is_watched(here: Engine, alice: User) -> None:
-    run, live = await ask(here, alice)
-    slow = viewer(here, live).frames()
+async def test_an_ended_run_stays_while_it_is_watched(engine: Engine, alice: User) -> None:
+    run, state = await ask(engine, alice)
+    slow = viewer(engine, state).frames()
     await anext(slow)
-    await soon(lambda: live.outcome is not None)
+    await soon(lambda: state.outcome is not None)
     await asyncio.sleep(1)
-    assert await here.follow(run) is live
+    assert await engine.follow(run) is state
     await slow.aclose()
-    await soon(lambda: not here.supervisor.states)
+    await soon(lambda: not engine.supervisor.states)
 
 
-async def test_viewers_after_the_end_see_the_same(here: Engine, alice: User) -> None:
-    run, live = await ask(here, alice)
-    before = await frames(here, live)
-    await soon(lambda: not here.supervisor.states)
+async def test_viewers_after_the_end_see_the_same(engine: Engine, alice: User) -> None:
+    run, state = await ask(engine, alice)
+    before = await frames(engine, state)
+    await soon(lambda: not engine.supervisor.states)
     stored = await run_in_db(Run.objects.select_related("message", "worker").get, pk=run.pk)
-    again = await here.follow(stored)
-    assert (again.text, again.info) == (live.text, live.info)
-    after = await frames(here, again)
+    again = await engine.follow(stored)
+    assert (again.text, again.info) == (state.text, state.info)
+    after = await frames(engine, again)
     assert before[before.index("event: done") :] == after[after.index("event: done") :]
-    await soon(lambda: not here.remote_runs.open)
+    await soon(lambda: not engine.remote_runs.open)

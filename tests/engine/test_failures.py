@@ -35,19 +35,19 @@ async def ended(fake: Fake, question: str, **settings: Any) -> Run:
     """The stored run of that question, asked of a site with these settings."""
     base = {"CLOUDFLARE_ACCOUNT_ID": "acc", "CLOUDFLARE_API_TOKEN": "fake-token", "DEFAULT_MODEL": FIRST}
     with override_settings(CLOUDFLARE_API_BASE_URL=fake.base_url, **base, **settings):
-        here = Engine()
-        await here.start()
+        engine = Engine()
+        await engine.start()
         try:
             alice = await run_in_db(User.objects.create_user, "alice")
             turn = SendMessage(content=question, client_key=uuid.uuid4())
-            opened = await run_in_db(here.turn_store.store, alice, turn, queued=False)
-            live = await here.launch(opened)
+            opened = await run_in_db(engine.turn_store.store, alice, turn, queued=False)
+            state = await engine.launch(opened)
             async with asyncio.timeout(30):
-                while live.outcome is None:
-                    await PlainFeed.of(live).changed()
+                while state.outcome is None:
+                    await PlainFeed.of(state).changed()
             return await run_in_db(Run.objects.select_related("message").get, pk=opened.run.pk)
         finally:
-            await here.drain(0)
+            await engine.drain(0)
 
 
 def question(code: int, http: int, kind: ErrorKind) -> str:

@@ -83,7 +83,7 @@ class Reader:
         self._task.cancel()
 
 
-def live(earlier: str = "") -> RunState:
+def run_state(earlier: str = "") -> RunState:
     return RunState(RunInfo(*(uuid.uuid4() for _ in range(4)), "model", earlier))
 
 
@@ -103,7 +103,7 @@ async def write(run: RunState, text: str, pieces: random.Random) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_reload_shows_the_streamed_html(seed: int) -> None:
-    run = live()
+    run = run_state()
     reader = Reader(run)
     for part in parts(TEXT):
         await write(run, part, random.Random(seed))
@@ -116,7 +116,7 @@ async def test_a_reload_shows_the_streamed_html(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_page_that_comes_and_goes_shows_the_same(seed: int) -> None:
-    run, chance = live(), random.Random(seed)
+    run, chance = run_state(), random.Random(seed)
     writing = asyncio.create_task(write(run, TEXT, chance))
     reader = Reader(run)
     while not writing.done():
@@ -130,7 +130,7 @@ async def test_a_page_that_comes_and_goes_shows_the_same(seed: int) -> None:
 
 @pytest.mark.parametrize("at", [0, 1, 40, 90, 150, 190, len(TEXT) - 30, len(TEXT)])
 async def test_feed_continues_a_page_rendered_midway(at: int) -> None:
-    run = live()
+    run = run_state()
     run.append(TEXT[:at])
     reader = Reader(run, run.end, TEXT[:at])
     await write(run, TEXT[at:], random.Random(at))
@@ -141,7 +141,7 @@ async def test_feed_continues_a_page_rendered_midway(at: int) -> None:
 @pytest.mark.parametrize("at", [10, 45, 120, 170])
 async def test_a_continued_reply_has_no_seam(at: int) -> None:
     """Positions count the new text only, blocks those of the whole message."""
-    run = live(earlier=TEXT[:at])
+    run = run_state(earlier=TEXT[:at])
     reader = Reader(run, shown=TEXT[:at])
     await write(run, TEXT[at:], random.Random(at))
     run.finish(RunOutcome("complete"))
@@ -152,7 +152,7 @@ async def test_a_continued_reply_has_no_seam(at: int) -> None:
 
 async def test_a_finished_run_is_told_in_portions() -> None:
     text = "\n\n".join(f"Paragraph {number} " + "word " * 200 for number in range(60))
-    run = live()
+    run = run_state()
     run.append(text)
     run.finish(RunOutcome("complete"))
     reader = Reader(run)
@@ -162,7 +162,7 @@ async def test_a_finished_run_is_told_in_portions() -> None:
 
 
 async def test_a_run_is_rendered_once_and_only_if_watched() -> None:
-    run = live()
+    run = run_state()
     run.append("some *text*")
     await asyncio.sleep(0.15)
     assert HtmlFeed.of(run).rendered == Position()
@@ -179,7 +179,7 @@ async def test_a_run_is_rendered_once_and_only_if_watched() -> None:
 
 
 async def test_reasoning_comes_as_it_is_and_before_the_text() -> None:
-    run = live()
+    run = run_state()
     reader = Reader(run)
     run.append("", "Let *me* see. ")
     await becomes(lambda: b'"reasoning":"Let *me* see. "' in b"".join(reader.frames[-1:]))
@@ -191,7 +191,7 @@ async def test_reasoning_comes_as_it_is_and_before_the_text() -> None:
 
 async def test_a_text_that_shrank_is_shown_anew() -> None:
     """A process died with text that it had sent and not stored."""
-    run = live()
+    run = run_state()
     reader = Reader(run)
     run.append("one two *three*")
     await becomes(lambda: reader.text == "one two *three*")
@@ -204,7 +204,7 @@ async def test_a_text_that_shrank_is_shown_anew() -> None:
 @pytest.mark.parametrize("length", [30_000])
 async def test_a_long_open_block_leaves_the_loop_to_others(length: int) -> None:
     """Render it in a thread; the end of the run waits for that."""
-    run = live()
+    run = run_state()
     reader = Reader(run)
     text = "".join(f"- item *{number}*\n" for number in range(length // 14))
     await write(run, text[:200], random.Random(0))
@@ -218,7 +218,7 @@ async def test_a_renderer_that_fails_costs_no_word(monkeypatch: pytest.MonkeyPat
         raise BaseException("as Rust's panics come")
 
     monkeypatch.setattr(Blocks, "flush", panic)
-    run = live()
+    run = run_state()
     reader = Reader(run)
     await write(run, TEXT, random.Random(0))
     run.finish(RunOutcome("complete"))

@@ -12,27 +12,27 @@ SOON = 10.0  # seconds: much less than it would take by itself, on machines that
 
 
 def follow_from_another(one: Server, two: Server) -> None:
-    with one.person("alice").ask(SLOW) as here:
-        here.until(10)
-        with two.person("alice").follow(here.run) as there:
-            there.until(20)
-            here.to_end()
+    with one.person("alice").ask(SLOW) as at_one:
+        at_one.until(10)
+        with two.person("alice").follow(at_one.run) as at_two:
+            at_two.until(20)
+            at_one.to_end()
             ended = time.monotonic()
-            there.to_end()
-    assert there.text == here.text
-    assert there.done["status"] == "complete"
-    assert there.finished
+            at_two.to_end()
+    assert at_two.text == at_one.text
+    assert at_two.done["status"] == "complete"
+    assert at_two.finished
     assert time.monotonic() - ended < SOON
 
 
 def stop_from_another(one: Server, two: Server) -> None:
-    with one.person("alice").ask("fake: words tokens=400 delay=0.05") as here:
-        here.until(10)
+    with one.person("alice").ask("fake: words tokens=400 delay=0.05") as at_one:
+        at_one.until(10)
         asked = time.monotonic()
-        assert two.person("alice").stop(here.run).status_code == 202
-        here.to_end()
+        assert two.person("alice").stop(at_one.run).status_code == 202
+        at_one.to_end()
     assert time.monotonic() - asked < SOON
-    assert here.done["status"] == "stopped"
+    assert at_one.done["status"] == "stopped"
 
 
 def test_without_a_layer_remote_viewers_read_the_database(servers) -> None:
@@ -53,14 +53,14 @@ def test_with_a_dead_layer_both_work(servers) -> None:
 @pytest.mark.redis
 def test_with_redis_text_elsewhere_keeps_up(servers, redis_url: str) -> None:
     one, two = servers(REDIS_URL=redis_url), servers(apart=True, REDIS_URL=redis_url)
-    with one.person("alice").ask("fake: words tokens=120 delay=0.05") as here:
-        here.until(10)
-        with two.person("alice").follow(here.run) as there:
-            there.until(20)
-            rates = [rate(there, length) for length in (200, 400, 600)]
-            there.to_end()
-        here.to_end()
-    assert there.text == here.text
+    with one.person("alice").ask("fake: words tokens=120 delay=0.05") as at_one:
+        at_one.until(10)
+        with two.person("alice").follow(at_one.run) as at_two:
+            at_two.until(20)
+            rates = [rate(at_two, length) for length in (200, 400, 600)]
+            at_two.to_end()
+        at_one.to_end()
+    assert at_two.text == at_one.text
     # At one time of three: whatever comes late because the machine is busy comes in fewer frames.
     assert max(rates) > 5, "the database alone brings one frame a second"
     stop_from_another(one, two)
@@ -76,12 +76,12 @@ def rate(stream: Stream, length: int) -> float:
 @pytest.mark.redis
 def test_the_same_send_to_two_processes_is_one_run(servers, redis_url: str) -> None:
     one, two = servers(REDIS_URL=redis_url), servers(apart=True, REDIS_URL=redis_url)
-    with one.person("alice").ask(SLOW) as here:
-        here.until(10)
+    with one.person("alice").ask(SLOW) as at_one:
+        at_one.until(10)
         key = one.database.value("SELECT client_key FROM chat_run")
-        with two.person("alice").ask(SLOW, client_key=str(key)) as there:
-            assert there.status == 200
-            there.to_end()
-        here.to_end()
-    assert there.run == here.run
-    assert there.text == here.text
+        with two.person("alice").ask(SLOW, client_key=str(key)) as at_two:
+            assert at_two.status == 200
+            at_two.to_end()
+        at_one.to_end()
+    assert at_two.run == at_one.run
+    assert at_two.text == at_one.text

@@ -26,46 +26,46 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest_asyncio.fixture
-async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
+async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Engine]:
     """An engine that runs one reply at a time."""
     monkeypatch.setattr(supervisor, "MAX_LIVE_RUNS", 1)
     async with running_engine(fake) as made:
         yield made
 
 
-async def ask(here: Engine, user: User, content: str) -> tuple[Run, RunState]:
+async def ask(engine: Engine, user: User, content: str) -> tuple[Run, RunState]:
     question = SendMessage(content=content, client_key=uuid.uuid4())
-    opened = await run_in_db(here.turn_store.store, user, question, queued=here.supervisor.is_full)
-    return opened.run, await here.launch(opened)
+    opened = await run_in_db(engine.turn_store.store, user, question, queued=engine.supervisor.is_full)
+    return opened.run, await engine.launch(opened)
 
 
-async def ended(live: RunState) -> str:
+async def ended(state: RunState) -> str:
     async with asyncio.timeout(PATIENCE):
-        while live.outcome is None:
-            await PlainFeed.of(live).changed()
-    return live.outcome.status
+        while state.outcome is None:
+            await PlainFeed.of(state).changed()
+    return state.outcome.status
 
 
 async def status(run: Run) -> str:
     return (await run_in_db(Run.objects.get, pk=run.pk)).status
 
 
-async def test_a_run_waits_for_a_place_and_says_so(here: Engine, fake: Fake) -> None:
+async def test_a_run_waits_for_a_place_and_says_so(engine: Engine, fake: Fake) -> None:
     alice = await run_in_db(User.objects.create_user, "alice")
-    first, live_first = await ask(here, alice, "fake: held")
-    second, live_second = await ask(here, alice, "hello")
+    first, first_state = await ask(engine, alice, "fake: held")
+    second, second_state = await ask(engine, alice, "hello")
     assert await status(second) == "queued"
-    assert not live_second.text
+    assert not second_state.text
     fake.go_on()
-    assert await ended(live_first) == "complete"
-    assert await ended(live_second) == "complete"
+    assert await ended(first_state) == "complete"
+    assert await ended(second_state) == "complete"
     assert (await status(first), await status(second)) == ("complete", "complete")
     assert (await run_in_db(Run.objects.get, pk=second.pk)).started is not None
 
 
-async def told(live: RunState) -> list[tuple[str, str]]:
+async def told(state: RunState) -> list[tuple[str, str]]:
     """The problems that a viewer who comes now is told until the run ends: code and sentence."""
-    viewer = Viewer(Viewers(), PlainFeed.of(live), Position(), session="", user=0, password="")
+    viewer = Viewer(Viewers(), PlainFeed.of(state), Position(), session="", user=0, password="")
     decoder, problems = sse.Decoder(), []
     async for frame in viewer.frames():
         for event in decoder.feed(frame):
@@ -76,20 +76,20 @@ async def told(live: RunState) -> list[tuple[str, str]]:
     return problems
 
 
-async def test_waiting_runs_show_their_place(here: Engine, fake: Fake) -> None:
+async def test_waiting_runs_show_their_place(engine: Engine, fake: Fake) -> None:
     people = [await run_in_db(User.objects.create_user, name) for name in ("alice", "bob", "carol")]
-    _, first = await ask(here, people[0], "fake: held key=first")
-    lives = [(await ask(here, person, "fake: held key=others"))[1] for person in people[1:]]
+    _, first = await ask(engine, people[0], "fake: held key=first")
+    states = [(await ask(engine, person, "fake: held key=others"))[1] for person in people[1:]]
     line = "Waiting in the queue at position {}."
-    watching = [asyncio.create_task(told(live)) for live in lives]
+    watching = [asyncio.create_task(told(state)) for state in states]
     await becomes(
         lambda: (
-            [live.queue_position for live in lives] == [1, 2]
-            and all(PlainFeed.of(live).viewers for live in lives)
+            [state.queue_position for state in states] == [1, 2]
+            and all(PlainFeed.of(state).viewers for state in states)
         )
     )
     fake.go_on("first")
-    await becomes(lambda: [live.queue_position for live in lives] == [0, 1])
+    await becomes(lambda: [state.queue_position for state in states] == [0, 1])
     fake.go_on("others")
     one, two = await asyncio.gather(*watching)
     assert one == [("waiting", line.format(1)), ("waiting", "")]
@@ -97,22 +97,22 @@ async def test_waiting_runs_show_their_place(here: Engine, fake: Fake) -> None:
     assert await told(first) == []
 
 
-async def test_a_run_that_waits_can_be_stopped_and_calls_nobody(here: Engine, fake: Fake) -> None:
+async def test_a_run_that_waits_can_be_stopped_and_calls_nobody(engine: Engine, fake: Fake) -> None:
     alice = await run_in_db(User.objects.create_user, "alice")
-    _, live_first = await ask(here, alice, "fake: held")
-    second, live_second = await ask(here, alice, "hello")
-    here.supervisor.stop(second.pk)
-    assert await ended(live_second) == "stopped"
+    _, first_state = await ask(engine, alice, "fake: held")
+    second, second_state = await ask(engine, alice, "hello")
+    engine.supervisor.stop(second.pk)
+    assert await ended(second_state) == "stopped"
     fake.go_on()
-    assert await ended(live_first) == "complete"
+    assert await ended(first_state) == "complete"
     assert len([call for call in fake.calls if "/ai/run/" in call["path"]]) == 1
 
 
-async def test_a_run_stopped_before_its_first_step_ends_stopped(here: Engine) -> None:
+async def test_a_run_stopped_before_its_first_step_ends_stopped(engine: Engine) -> None:
     alice = await run_in_db(User.objects.create_user, "alice")
     question = SendMessage(content="hello", client_key=uuid.uuid4())
-    opened = await run_in_db(here.turn_store.store, alice, question, queued=False)
-    live = await here.launch(opened)
-    here.supervisor.stop(opened.run.pk)
-    assert await ended(live) == "stopped"
+    opened = await run_in_db(engine.turn_store.store, alice, question, queued=False)
+    state = await engine.launch(opened)
+    engine.supervisor.stop(opened.run.pk)
+    assert await ended(state) == "stopped"
     assert await status(opened.run) == "stopped"

@@ -78,8 +78,8 @@ class Site:
         return path.exists() and path.stat().st_size > 0
 
     def active_run(self) -> ActiveRun:
-        live = RunState(RunInfo(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
-        made = ActiveRun(live, Run(id=live.info.run, status="running"), OverlapFilter(""))
+        state = RunState(RunInfo(uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), uuid.uuid4(), "m"))
+        made = ActiveRun(state, Run(id=state.info.run, status="running"), OverlapFilter(""))
         self.writer.add(made)
         return made
 
@@ -247,6 +247,6 @@ def stored_draft(worker: Worker) -> ActiveRun:
     question.save()
     reply = Message.objects.create(conversation=tree.conversation, parent=question, role="assistant")
     row = run(reply, "running", worker=worker)
-    live = RunState.__new__(RunState)
-    live.text, live.reasoning = "words", ""
-    return ActiveRun(live, row, OverlapFilter(""))
+    state = RunState.__new__(RunState)
+    state.text, state.reasoning = "words", ""
+    return ActiveRun(state, row, OverlapFilter(""))

@@ -22,7 +22,7 @@ MODEL = "llama-3.3-70b-instruct-fp8-fast"
 
 
 @pytest_asyncio.fixture
-async def here(fake: Fake, monkeypatch: pytest.MonkeyPatch, settings: Any) -> AsyncIterator[Engine]:
+async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch, settings: Any) -> AsyncIterator[Engine]:
     monkeypatch.setattr(titles, "DEADLINE_SECONDS", 0.2)
     settings.CLOUDFLARE_ACCOUNT_ID, settings.TITLE_MODEL = "acc", f"@cf/meta/{MODEL}"
     async with running_engine(fake) as made:
@@ -38,11 +38,11 @@ async def ended_request() -> TitleRequest:
 
 
 @pytest.mark.parametrize("stalls", ["hang before=headers", "words tokens=9000 delay=0.05"])
-async def test_a_title_that_is_late_is_given_up(here: Engine, fake: Fake, stalls: str) -> None:
+async def test_a_title_that_is_late_is_given_up(engine: Engine, fake: Fake, stalls: str) -> None:
     alice = await run_in_db(User.objects.create_user, "alice")
     content = f"Boats\nfake: words tokens=2 delay=0\nfake for {MODEL}: {stalls}"
     question = SendMessage(content=content, client_key=uuid.uuid4())
-    await here.launch(await run_in_db(here.turn_store.store, alice, question, queued=False))
+    await engine.launch(await run_in_db(engine.turn_store.store, alice, question, queued=False))
     request = await ended_request()
     assert (request.status, request.error_code) == ("interrupted", "timeout")
     assert request.conversation.title == "Boats"

@@ -1,17 +1,18 @@
 """A list reads the rows that it shows, whatever else a person has: the plans of its queries say so."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django.plugin import DjangoDbBlocker
 
 from chat.arrangement import tags
 from chat.models import Conversation, User
@@ -20,6 +21,7 @@ from chatsite.sessions import SessionStore
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 MANY = 500
+PEOPLE = ("alice", "bert", "cora", "dora")
 KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "conversation_listed": lambda now: {},
     "conversation_archived": lambda now: {"archived_at": now},
@@ -34,23 +36,31 @@ LIST_PAGES = dict(
 )
 
 
+@pytest.fixture(scope="module")
+def many_conversations(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Store many conversations of each kind for alice and others, so that reading all would show.
+
+    The transaction is that of all tests of this file; each runs in a savepoint of it.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        people, now = [User.objects.create_user(name) for name in PEOPLE], timezone.now()
+        Conversation.objects.bulk_create(
+            Conversation(user=user, title="t", model="m", updated=at, **fields(at))
+            for user in people
+            for fields in KINDS.values()
+            for at in (now - timedelta(minutes=number) for number in range(MANY))
+        )
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+            if connection.vendor == "postgresql":  # it would scan and sort tables as small as this one
+                cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+        yield
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
-def alice() -> User:
-    """Create alice and others with many conversations of each kind, so that reading all would show."""
-    alice, now = User.objects.create_user("alice"), timezone.now()
-    others = [User.objects.create_user(name) for name in ("bert", "cora", "dora")]
-    rows = [
-        Conversation(user=user, title="t", model="m", updated=at, **fields(at))
-        for user in (alice, *others)
-        for fields in KINDS.values()
-        for at in (now - timedelta(minutes=number) for number in range(MANY))
-    ]
-    Conversation.objects.bulk_create(rows)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-        if connection.vendor == "postgresql":  # it would scan and sort tables as small as this one
-            cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
-    return alice
+def alice(many_conversations: None) -> User:
+    return User.objects.get(username="alice")
 
 
 def is_walked(rows: QuerySet[Any], index: str) -> bool:

@@ -33,7 +33,7 @@ def test_other_modules_are_left_to_python() -> None:
     assert CompiledModules("axes").find_spec("chat.models") is None
 
 
-def test_the_process_from_which_servers_are_forked_has_read_the_code_of_the_site() -> None:
+def test_the_fork_server_has_read_the_code_of_the_site() -> None:
     program = [sys.executable, "-c", COUNTED]
     count, used = json.loads(subprocess.check_output(program, cwd=ROOT))
     assert count > 400

@@ -169,7 +169,7 @@ export class AttachmentTray {
     for (const item of this.#items) if (item.hasFailed) this.#retry(item);
   }
 
-  /** Say why a file was not added. What was said of the files before it stays. */
+  /** Say why a file was not added. The messages about files before it stay. */
   #explain(name, message) {
     this.#failures.push(message ? `${name}: ${message}` : this.#text('failed', { name }));
     this.#page.setNotice(this.#failures.join(' '));

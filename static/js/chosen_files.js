@@ -1,4 +1,4 @@
-/** What is said and done about the files that a person chose: decisions without the page. */
+/** Decisions about the files that a person chose, and the messages about them, without the page. */
 
 const CAN_SUCCEED = [0, 401, 403, 429]; // no answer; the session has ended; too many requests
 

@@ -49,7 +49,7 @@ export function isPinned(item) {
   return item !== null && item.closest('[data-group=pinned]') !== null;
 }
 
-/** Whether the open conversation is in the archive, where the list does not show it. */
+/** True if the open conversation is in the archive, where the list does not show it. */
 export function isArchived() {
   return document.getElementById('chat').dataset.archived !== undefined;
 }

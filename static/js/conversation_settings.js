@@ -21,7 +21,7 @@ box.addEventListener('input', showCount);
 form.addEventListener('submit', onSubmit);
 form.noValidate = true; // a browser cannot focus an invalid field in a closed <details>
 
-/** Open the settings of this conversation. Those of a new one are sent with its first question. */
+/** Open the settings of this conversation. A new one sends them with its first question. */
 export async function openSettings(itsPage) {
   page = itsPage;
   stored = box.value;
@@ -164,6 +164,6 @@ async function save() {
 function storeForNewChat(system, parameters) {
   const drafts = DraftStore.open(page.user);
   drafts.save('system', system);
-  // Those of an assistant are not the draft's of every new chat.
+  // The parameters of an assistant are not the draft's of every new chat.
   if (!composer.elements.assistant) drafts.save('parameters', Object.keys(parameters).length ? JSON.stringify(parameters) : '');
 }

@@ -146,7 +146,7 @@ export class MessageQueue {
     return this.waiting && !this.#chat.busy && !this.#sending && first.draft === undefined;
   }
 
-  /** Let only one tab send at a time. Where the browser has no locks, the client key prevents a second message. */
+  /** Let only one tab send at a time. If the browser has no locks, the client key prevents a second message. */
   #withLock(send) {
     const { locks } = navigator;
     return locks ? locks.request(LOCK_PREFIX + this.#store.name, { ifAvailable: true }, (lock) => lock && send()) : send();

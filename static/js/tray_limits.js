@@ -4,7 +4,7 @@ const NO_MODEL = { name: '', sees: true, room: Infinity, parts: 0, price: 0 };
 const LEAST_SHOWN = 0.0001; // dollars
 const MILLION = 1_000_000;
 
-/** What the chosen model makes of the attachments in a tray: what it cannot do, and what it costs. */
+/** The limits of the chosen model for the attachments in a tray, and their cost. */
 export class TrayLimits {
   #words;
   #models; // by id: see chat/views/attachment_parts.py

@@ -10,7 +10,7 @@ from chat.exceptions import BadRequest, Forbidden
 from chat.models import Assistant, Prompt, User
 
 Publishable = Assistant | Prompt
-Kind = type[Assistant] | type[Prompt]
+PublicationKind = type[Assistant] | type[Prompt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +25,21 @@ class Audience:
         return not (self.everybody or self.groups)
 
 
-def permission(kind: Kind) -> str:
+def permission(kind: PublicationKind) -> str:
     return f"chat.publish_{kind._meta.model_name}"
 
 
-def may_publish(user: User, kind: Kind) -> bool:
+def may_publish(user: User, kind: PublicationKind) -> bool:
     return user.is_staff and user.has_perm(permission(kind))
 
 
-def require_permission(user: User, kind: Kind) -> None:
+def require_permission(user: User, kind: PublicationKind) -> None:
     """Raise Forbidden without the permission."""
     if not may_publish(user, kind):
         raise Forbidden(_("You don’t have the permission to publish this."))
 
 
-def audience(user: User, kind: Kind, *, everybody: bool, groups: Collection[int]) -> Audience:
+def audience(user: User, kind: PublicationKind, *, everybody: bool, groups: Collection[int]) -> Audience:
     """Return whom to publish to. Raises Forbidden without the permission, BadRequest for an unknown group."""
     require_permission(user, kind)
     found = list(Group.objects.filter(pk__in=groups))

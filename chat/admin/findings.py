@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-State = Literal["good", "note", "bad"]
-GOOD: State = "good"
-NOTE: State = "note"
-BAD: State = "bad"
+FindingState = Literal["good", "note", "bad"]
+GOOD: FindingState = "good"
+NOTE: FindingState = "note"
+BAD: FindingState = "bad"
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,6 @@ class Finding:
     """The result of a check in words, and what to do about it, "" if nothing."""
 
     name: str
-    state: State
+    state: FindingState
     message: str
     advice: str = ""

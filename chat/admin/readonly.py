@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from .mixins import ListTitleMixin
 
-View = Callable[..., HttpResponseBase]
+AdminView = Callable[..., HttpResponseBase]
 
 
 class ReadOnlyAdmin(ListTitleMixin):
@@ -111,7 +111,7 @@ class ReadOnlyListAdmin(ReadOnlyAdmin):
         raise PermissionDenied
 
 
-def only_read(view: View) -> View:
+def only_read(view: AdminView) -> AdminView:
     """Decorate a view to answer 405 to unsafe methods, and 400 to a NUL, which PostgreSQL does not accept."""
 
     @wraps(view)

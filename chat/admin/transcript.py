@@ -16,7 +16,7 @@ from chat.models import Attachment, Citation, Conversation, Feedback, Message, R
 from chat.models.citation import CitedSource, by_source
 from chat.rendering.message_html import MessageHtml
 
-from .tree import Key, Tree
+from .tree import NodeKey, Tree
 
 TRANSCRIPT_MESSAGES = 100  # messages shown at once
 Newest = Literal[""]
@@ -142,20 +142,20 @@ def _shape(conversation: Conversation) -> list[Any]:
         return cursor.fetchall()
 
 
-def _to_db(key: uuid.UUID) -> Key:
+def _to_db(key: uuid.UUID) -> NodeKey:
     return str(Message._meta.pk.get_db_prep_value(key, connection))
 
 
-def _to_python(key: Key) -> uuid.UUID:
+def _to_python(key: NodeKey) -> uuid.UUID:
     return Message._meta.pk.to_python(key)
 
 
-def _active(conversation: Conversation, tree: Tree) -> list[Key]:
+def _active(conversation: Conversation, tree: Tree) -> list[NodeKey]:
     leaf = conversation.active_leaf_id and _to_db(conversation.active_leaf_id)
     return tree.branch(leaf) if leaf is not None and leaf in tree else tree.through(None)
 
 
-def _newer(branch: list[Key], end: int) -> uuid.UUID | Newest | None:
+def _newer(branch: list[NodeKey], end: int) -> uuid.UUID | Newest | None:
     if end == len(branch):
         return None
     return (
@@ -163,7 +163,7 @@ def _newer(branch: list[Key], end: int) -> uuid.UUID | Newest | None:
     )
 
 
-def _entries(tree: Tree, branch: list[Key]) -> list[TranscriptEntry]:
+def _entries(tree: Tree, branch: list[NodeKey]) -> list[TranscriptEntry]:
     keys = [_to_python(key) for key in branch]
     found = Message.objects.select_related("feedback").in_bulk(keys)
     runs = defaultdict(list)

@@ -5,24 +5,24 @@ from collections.abc import Iterable
 from typing import Any
 
 # A message's id and times, as texts of the database or in the form of Python; all of one tree in the same.
-Key = Any
+NodeKey = Any
 Moment = Any
-Row = tuple[Key, Key | None, Moment, Moment | None]
+NodeRow = tuple[NodeKey, NodeKey | None, Moment, Moment | None]
 
 
 class Tree:
     """All messages of a conversation, from rows (id, parent, created, selected_at), oldest first."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._parent: dict[Key, Key | None] = {}
-        self._chosen: dict[Key, Moment] = {}
-        self._versions: dict[Key | None, list[Key]] = defaultdict(list)
+    def __init__(self, rows: Iterable[NodeRow]) -> None:
+        self._parent: dict[NodeKey, NodeKey | None] = {}
+        self._chosen: dict[NodeKey, Moment] = {}
+        self._versions: dict[NodeKey | None, list[NodeKey]] = defaultdict(list)
         for key, parent, created, picked in rows:
             self._parent[key] = parent
             self._chosen[key] = max(created, picked or created)
             self._versions[parent].append(key)
 
-    def __contains__(self, key: Key) -> bool:
+    def __contains__(self, key: NodeKey) -> bool:
         return key in self._parent
 
     def __len__(self) -> int:
@@ -33,20 +33,20 @@ class Tree:
         """The number of branches."""
         return sum(key not in self._versions for key in self._parent)
 
-    def versions(self, key: Key) -> list[Key]:
+    def versions(self, key: NodeKey) -> list[NodeKey]:
         """Return the message and its siblings, oldest first."""
         return self._versions[self._parent[key]]
 
-    def branch(self, leaf: Key) -> list[Key]:
+    def branch(self, leaf: NodeKey) -> list[NodeKey]:
         """Return the messages from the root to `leaf`. It ends at a cycle, which the log forbids."""
-        path: dict[Key, None] = {}
-        key: Key | None = leaf
+        path: dict[NodeKey, None] = {}
+        key: NodeKey | None = leaf
         while key in self._parent and key not in path:
             path[key] = None
             key = self._parent[key]
         return list(reversed(path))
 
-    def through(self, key: Key | None) -> list[Key]:
+    def through(self, key: NodeKey | None) -> list[NodeKey]:
         """Return the branch through message `key`, or from the root if None, down to a leaf.
 
         Below `key`, each step takes the child that was created or selected last, as the author's page does.

@@ -25,7 +25,7 @@ from chat.upstream.chat_request import ChatRequest
 
 from .auth import authenticate
 from .body_size import check_text_size
-from .document_parts import Document, check_documents, documents_of, recorded, texts_of, with_texts
+from .document_parts import SentDocument, check_documents, documents_of, recorded, texts_of, with_texts
 from .errors import PermissionDenied, TooManyRequests
 from .field_checks import Object
 from .gateway_options import gateway_options
@@ -91,7 +91,7 @@ async def _start(
 
 
 async def _start_with_texts(
-    engine: Engine, request: HttpRequest, dialect: str, checked: _CheckedCall, texts: dict[Document, str]
+    engine: Engine, request: HttpRequest, dialect: str, checked: _CheckedCall, texts: dict[SentDocument, str]
 ) -> tuple[CompletionParams, ActiveCall]:
     await engine.heartbeat.confirm()
     return _send(engine, await run_in_db(_store_checked, engine, request, dialect, checked, texts))
@@ -139,7 +139,7 @@ def _check(engine: Engine, request: HttpRequest, dialect: str, read_body: BodyRe
 
 
 def _store_checked(
-    engine: Engine, request: HttpRequest, dialect: str, checked: _CheckedCall, texts: dict[Document, str]
+    engine: Engine, request: HttpRequest, dialect: str, checked: _CheckedCall, texts: dict[SentDocument, str]
 ) -> _PreparedCall:
     """Store the call, with a line for each document; the request to the model has their `texts`."""
     params, name, model, key, options = checked

@@ -36,7 +36,7 @@ DEFAULT_DOCUMENT_NAME = "document"
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SentDocument:
     """A document of a message, whose text has not been read yet."""
 
     name: str
@@ -53,7 +53,7 @@ def is_document(part: Object) -> bool:
     return settings.ATTACHMENTS and part.get("type") in DOCUMENT_PART_TYPES
 
 
-def document_of(part: Object) -> Document:
+def document_of(part: Object) -> SentDocument:
     """Return the document of a part, in the shape of OpenAI's chat API or of its responses API.
 
     Raises BadRequest. The content of the document decides its type, not the type in the URL.
@@ -70,7 +70,7 @@ def document_of(part: Object) -> Document:
     except (binascii.Error, ValueError) as error:
         raise BadRequest(_("“%(name)s” isn’t valid base64.") % {"name": "file_data"}) from error
     name = plain_text("filename", get_field(file, "filename", (str,), ""))
-    return Document(_label(name) or DEFAULT_DOCUMENT_NAME, content)
+    return SentDocument(_label(name) or DEFAULT_DOCUMENT_NAME, content)
 
 
 def _label(name: str) -> str:
@@ -78,8 +78,8 @@ def _label(name: str) -> str:
     return " ".join(name.replace("\\", "/").rpartition("/")[2].split())[-MAX_FILE_NAME_CHARS:]
 
 
-def documents_of(messages: list[Object]) -> list[Document]:
-    return [part for each in messages for part in each.get("parts", ()) if isinstance(part, Document)]
+def documents_of(messages: list[Object]) -> list[SentDocument]:
+    return [part for each in messages for part in each.get("parts", ()) if isinstance(part, SentDocument)]
 
 
 def check_documents(messages: list[Object]) -> None:
@@ -92,12 +92,12 @@ def check_documents(messages: list[Object]) -> None:
         raise PayloadTooLarge(words % {"most": MAX_REQUEST_DOCUMENT_BYTES // MEGABYTE})
 
 
-async def texts_of(client: Client, person: int, documents: list[Document]) -> dict[Document, str]:
+async def texts_of(client: Client, person: int, documents: list[SentDocument]) -> dict[SentDocument, str]:
     """Return the fenced text of each document, one after the other, as `extract` reads and refuses them.
 
     Raises DocumentTooLong also if they are too long together, and TooManyAtOnce.
     """
-    texts: dict[Document, str] = {}
+    texts: dict[SentDocument, str] = {}
     for document in dict.fromkeys(documents):
         texts[document] = _fenced(document, await _read(client, person, document))
         if sum(map(len, texts.values())) > MAX_CHARACTERS:
@@ -105,7 +105,7 @@ async def texts_of(client: Client, person: int, documents: list[Document]) -> di
     return texts
 
 
-async def _read(client: Client, person: int, document: Document) -> Extracted:
+async def _read(client: Client, person: int, document: SentDocument) -> Extracted:
     if READERS.waiting(person) >= MAX_WAITING_DOCUMENT_CALLS:
         raise TooManyAtOnce(_("Too many files at once. Wait until these are read."), retry_after=5)
     try:
@@ -114,7 +114,7 @@ async def _read(client: Client, person: int, document: Document) -> Extracted:
         return await convert(client, person, io.BytesIO(document.content), needed)
 
 
-def _extract(document: Document) -> Extracted:
+def _extract(document: SentDocument) -> Extracted:
     with temporary_file() as file:
         with disk_errors():
             file.write(document.content)
@@ -122,13 +122,13 @@ def _extract(document: Document) -> Extracted:
         return extract(file, document.name)
 
 
-def _fenced(document: Document, found: Extracted) -> str:
+def _fenced(document: SentDocument, found: Extracted) -> str:
     pages = [PageText(number, text) for number, text in enumerate(found.pages, 1)]
     sha256 = hashlib.sha256(document.content).hexdigest()
     return prompt_text.whole(Attachment(name=document.name, pages=len(pages), file_id=sha256), pages)
 
 
-def with_texts(messages: list[Object], texts: dict[Document, str]) -> list[Object]:
+def with_texts(messages: list[Object], texts: dict[SentDocument, str]) -> list[Object]:
     """Return the messages with the text of each document before the message's own text and pictures."""
     return [_replaced(message, texts) if "parts" in message else message for message in messages]
 
@@ -138,9 +138,9 @@ def recorded(messages: list[Object]) -> list[Object]:
     return with_texts(messages, {each: each.as_text for each in documents_of(messages)})
 
 
-def _replaced(message: Object, texts: dict[Document, str]) -> Object:
-    before = [texts[part] for part in message["parts"] if isinstance(part, Document)]
-    rest = [part for part in message["parts"] if not isinstance(part, Document)]
+def _replaced(message: Object, texts: dict[SentDocument, str]) -> Object:
+    before = [texts[part] for part in message["parts"] if isinstance(part, SentDocument)]
+    rest = [part for part in message["parts"] if not isinstance(part, SentDocument)]
     content = "\n\n".join(filter(None, [*before, message["content"]]))
     other = {name: value for name, value in message.items() if name != "parts"} | {"content": content}
     pictures = any(not isinstance(part, str) for part in rest)

@@ -21,7 +21,7 @@ class PermissionDenied(RequestError):
     status, code = 403, "insufficient_permissions"
 
 
-class UnknownModel(RequestError):
+class ModelNotFound(RequestError):
     status, code = 404, "model_not_found"
 
 

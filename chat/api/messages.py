@@ -5,9 +5,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
-from chat.upstream.pictures import Picture
+from chat.upstream.pictures import PromptPicture
 
-from .document_parts import Document, document_of, is_document
+from .document_parts import SentDocument, document_of, is_document
 from .field_checks import Object, get_field, get_objects, plain_text, refuse_choice
 from .picture_parts import is_picture, picture_of
 
@@ -93,7 +93,7 @@ def _content(sent: Object) -> Object:
     return {"content": plain_text("content", text)} | ({"parts": parts} if has_files else {})
 
 
-def _part(sent: Object) -> str | Picture | Document:
+def _part(sent: Object) -> str | PromptPicture | SentDocument:
     if is_picture(sent):
         return picture_of(sent)
     if is_document(sent):

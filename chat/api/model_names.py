@@ -6,10 +6,9 @@ from dataclasses import replace
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
-from chat.upstream.catalog import Catalog, LlmModel
-from chat.upstream.catalog import UnknownModel as NotInCatalog
+from chat.upstream.catalog import Catalog, LlmModel, UnknownModel
 
-from .errors import UnknownModel
+from .errors import ModelNotFound
 
 MAX_QUOTED_CHARS = 100  # of an unknown name in the error
 # Public adapters of Cloudflare, for all accounts.
@@ -18,14 +17,14 @@ PUBLIC_ADAPTER = re.compile(r"cf-public-[a-z0-9-]{1,80}")
 
 
 def resolve_model(offered: Catalog, name: object) -> LlmModel:
-    """Return the model of that name, for a retired one its successor. Raises BadRequest and UnknownModel."""
+    """Return the model of that name, for a retired one its successor. Raises BadRequest and ModelNotFound."""
     if not isinstance(name, str) or not name:
         raise BadRequest(_("“%(name)s” must be a string.") % {"name": "model"})
     try:
         return offered.resolve(name)
-    except NotInCatalog as error:
+    except UnknownModel as error:
         words = _("The model “%(name)s” isn’t available here.")
-        raise UnknownModel(words % {"name": name[:MAX_QUOTED_CHARS]}) from error
+        raise ModelNotFound(words % {"name": name[:MAX_QUOTED_CHARS]}) from error
 
 
 def with_adapter(offered: Catalog, model: LlmModel, lora: str) -> LlmModel:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, ModelCannotSee, PayloadTooLarge
 from chat.upstream.catalog import LlmModel
-from chat.upstream.pictures import MAX_PICTURE_BYTES, MAX_PICTURES, Picture, pictures_of
+from chat.upstream.pictures import MAX_PICTURE_BYTES, MAX_PICTURES, PromptPicture, pictures_of
 
 from .field_checks import Object
 
@@ -33,7 +33,7 @@ def is_picture(part: Object) -> bool:
     return settings.ATTACHMENTS and part.get("type") in PICTURE_PART_TYPES
 
 
-def picture_of(part: Object) -> Picture:
+def picture_of(part: Object) -> PromptPicture:
     """Return the picture of a part, in the shape of OpenAI's chat API or of its responses API.
 
     Raises BadRequest. Only the type is checked, not the picture itself: the model's server decodes it.
@@ -52,7 +52,7 @@ def picture_of(part: Object) -> Picture:
         raise BadRequest(_("“%(name)s” isn’t valid base64.") % {"name": "image_url"}) from error
     if not content.startswith(PICTURE_MAGIC[media_type]):
         raise BadRequest(_("“image_url” doesn’t hold a picture of the type that it names."))
-    return Picture(media_type, len(content), url=f"data:{media_type};base64,{url[found.end() :]}")
+    return PromptPicture(media_type, len(content), url=f"data:{media_type};base64,{url[found.end() :]}")
 
 
 def check_pictures(messages: list[Object], model: LlmModel) -> None:
@@ -63,7 +63,7 @@ def check_pictures(messages: list[Object], model: LlmModel) -> None:
     _check_limits(pictures)
 
 
-def _check_limits(pictures: Iterable[Picture]) -> None:
+def _check_limits(pictures: Iterable[PromptPicture]) -> None:
     sizes = [picture.size for picture in pictures]
     if len(sizes) > MAX_PICTURES:
         raise BadRequest(_("A request can have %(most)s pictures.") % {"most": MAX_PICTURES})

@@ -21,7 +21,7 @@ from chat.wire.frames import Delta
 from .errors import ApiError, MethodNotAllowed, error_headers, error_of
 from .response_headers import call_headers
 
-View = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
+ApiView = Callable[..., Coroutine[Any, Any, HttpResponseBase]]
 # Returns (HTTP status, body) of an error in one dialect.
 ErrorEnvelope = Callable[[ApiError], tuple[int, dict[str, Any]]]
 
@@ -42,13 +42,13 @@ class StreamFormat(Protocol):
         """Return the frame of an error, which ends the stream."""
 
 
-def api_view(envelope: ErrorEnvelope, *methods: str) -> Callable[[View], View]:
+def api_view(envelope: ErrorEnvelope, *methods: str) -> Callable[[ApiView], ApiView]:
     """Allow only these methods, and turn errors into the dialect's envelope.
 
     The view is exempt from the CSRF check, because the API accepts no cookies.
     """
 
-    def decorate(view: View) -> View:
+    def decorate(view: ApiView) -> ApiView:
         @wraps(view)
         async def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             try:

@@ -19,7 +19,7 @@ PARTS_OF_EMOJI = ("So", "Sk", "Mn", "Cf")  # Unicode categories
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class AssistantContent:
     """The fields of a version: see `chat.models.AssistantVersion`. `documents`: ids, in their order.
 
     `image`: the id of the uploaded picture.
@@ -42,11 +42,11 @@ class Content:
         return found | {"image_id": found.pop("image")}
 
 
-def content_of(version: AssistantVersion) -> Content:
+def content_of(version: AssistantVersion) -> AssistantContent:
     """Return the content of a stored version. Queries its documents."""
-    names = [name for name in Content.__dataclass_fields__ if name not in ("documents", "image")]
+    names = [name for name in AssistantContent.__dataclass_fields__ if name not in ("documents", "image")]
     found = {name: getattr(version, name) for name in names}
-    return Content(**found, documents=ids_of(version), image=version.image_id)
+    return AssistantContent(**found, documents=ids_of(version), image=version.image_id)
 
 
 def model_of(version: AssistantVersion, offered: Catalog) -> LlmModel | None:

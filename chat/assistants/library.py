@@ -16,7 +16,7 @@ from chat.models.assistant import MAX_ASSISTANT_NAME_CHARS, AssistantQuerySet
 from chat.publication import Audience, may_publish, publish
 
 from . import documents
-from .content import Content, content_of
+from .content import AssistantContent, content_of
 
 MAX_ASSISTANTS = 100  # per person
 
@@ -44,14 +44,14 @@ def _one(among: AssistantQuerySet, key: uuid.UUID) -> Assistant:
     return found
 
 
-def create(user: User, content: Content) -> Assistant:
+def create(user: User, content: AssistantContent) -> Assistant:
     """Store a new assistant. Raises Conflict at the limit, and what `documents.check` raises."""
     with write_lock(), transaction.atomic():
         user.lock()
         return _create(user, content)
 
 
-def _create(user: User, content: Content) -> Assistant:
+def _create(user: User, content: AssistantContent) -> Assistant:
     require_room(user)
     documents.check(user, content.documents, content.image)
     made = add(user, uuid.uuid4(), [AssistantVersion(number=1, **content.columns())])
@@ -77,7 +77,7 @@ def require_room(user: User, wanted: int = 1) -> None:
         raise Conflict(words % {"most": MAX_ASSISTANTS})
 
 
-def edit(user: User, key: uuid.UUID, content: Content) -> Assistant:
+def edit(user: User, key: uuid.UUID, content: AssistantContent) -> Assistant:
     """Store a new version, unless nothing has changed.
 
     Raises NotFound, Conflict if it is published and the user may not publish, and as `documents.check`.

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ChildLimits:
     """The limits of one child. At most `output_bytes` of its output are read."""
 
     address_space_bytes: int
@@ -46,7 +46,7 @@ class QuickAttempt:
     cpu_seconds: int
     wall_seconds: float
 
-    def lowered(self, limits: Limits) -> Limits:
+    def lowered(self, limits: ChildLimits) -> ChildLimits:
         cpu_seconds = min(limits.cpu_seconds, self.cpu_seconds)
         wall_seconds = min(limits.wall_seconds, self.wall_seconds)
         return replace(limits, cpu_seconds=cpu_seconds, wall_seconds=wall_seconds)
@@ -65,7 +65,7 @@ def attempt(quick: QuickAttempt) -> Iterator[None]:
         _attempt.reset(token)
 
 
-def run_confined(program: Path, file: IO[bytes], limits: Limits, *arguments: str) -> bytes:
+def run_confined(program: Path, file: IO[bytes], limits: ChildLimits, *arguments: str) -> bytes:
     """Run the script `program` on `file`, a real file, and return what it writes. Blocks.
 
     The output is not trusted: the file may have taken control of the child. It is empty if the child wrote
@@ -82,7 +82,7 @@ def run_confined(program: Path, file: IO[bytes], limits: Limits, *arguments: str
         raise TooSlow from None
 
 
-def _run(program: Path, file: IO[bytes], limits: Limits, *arguments: str) -> bytes:
+def _run(program: Path, file: IO[bytes], limits: ChildLimits, *arguments: str) -> bytes:
     file.seek(0)
     expired = threading.Event()
     command = [sys.executable, "-I", str(CONFINED_PROGRAM), str(program)]

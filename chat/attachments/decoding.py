@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from chat.exceptions import RequestError
 
-from .confinement import Expired, Limits, run_confined
+from .confinement import ChildLimits, Expired, run_confined
 from .picture_process import MAX_LONG_SIDE_PIXELS, SIDE_PIXELS
 from .problems import BrokenPicture, NotAPicture, TookTooLong, TooManyPixels
 
@@ -22,7 +22,7 @@ SIGNATURES = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n\x1a\n"}
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class EncodedPicture:
     """An encoded picture: `media_type` is image/jpeg or image/png, `width` and `height` are in pixels."""
 
     content: bytes
@@ -31,21 +31,21 @@ class Picture:
     height: int
 
 
-def decode(file: IO[bytes], side: int = 0) -> Picture:
+def decode(file: IO[bytes], side: int = 0) -> EncodedPicture:
     """Return the picture in `file`, encoded anew without its metadata.
 
     Blocks for up to `DECODING_WALL_SECONDS`. `side`: make it a square of so many pixels;
     0 keeps its form. `file` must be a real file, which the child
     reads. Raises NotAPicture, BrokenPicture, TooManyPixels and TookTooLong.
     """
-    limits = Limits(ADDRESS_SPACE_BYTES, CPU_SECONDS, DECODING_WALL_SECONDS, MAX_DECODED_BYTES)
+    limits = ChildLimits(ADDRESS_SPACE_BYTES, CPU_SECONDS, DECODING_WALL_SECONDS, MAX_DECODED_BYTES)
     try:
         return _read(run_confined(PICTURE_PROGRAM, file, limits, *([str(side)] if side else [])))
     except Expired:
         raise _problem("time") from None
 
 
-def _read(output: bytes) -> Picture:
+def _read(output: bytes) -> EncodedPicture:
     """Return what the child has written. It is not trusted: the picture may have taken control of it."""
     head, _line, content = output.partition(b"\n")
     try:
@@ -59,7 +59,7 @@ def _read(output: bytes) -> Picture:
                 and 0 < height <= MAX_LONG_SIDE_PIXELS
                 and width * height <= SIDE_PIXELS * SIDE_PIXELS
             ):
-                return Picture(content, media_type, width, height)
+                return EncodedPicture(content, media_type, width, height)
     except (ValueError, RecursionError):  # killed by a limit
         pass
     raise _problem("broken")

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from chat.exceptions import RequestError
 
 from . import document_types, problems
-from .confinement import Expired, Limits, run_confined
+from .confinement import ChildLimits, Expired, run_confined
 from .document_types import BY_EXTENSION, DOCUMENT_TYPES, TYPE_HEAD_BYTES
 
 DOCUMENT_PROGRAM = Path(__file__).with_name("document_process.py")
@@ -60,7 +60,7 @@ def extract(file: IO[bytes], name: str) -> Extracted:
     found = DOCUMENT_TYPES[media_type]
     if found.is_converted:
         raise NeedsConversion(media_type)
-    limits = Limits(
+    limits = ChildLimits(
         wall_seconds=EXTRACTION_WALL_SECONDS, output_bytes=MAX_EXTRACTED_BYTES, **EXTRACTION_LIMITS
     )
     try:

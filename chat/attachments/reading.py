@@ -2,7 +2,7 @@
 
 from typing import IO
 
-from .decoding import Picture, decode
+from .decoding import EncodedPicture, decode
 from .extraction import Extracted, extract
 from .picture_process import HEIF_BRANDS
 
@@ -10,7 +10,7 @@ PICTURE_HEAD_BYTES = 12
 PICTURE_BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")
 
 
-def read(file: IO[bytes], name: str) -> Picture | Extracted:
+def read(file: IO[bytes], name: str) -> EncodedPicture | Extracted:
     """Return the picture in `file`, or the text of the document. Blocks as `decode` and `extract` do.
 
     `file` must be a real file. `name` is the client's: only among documents its extension matters. Raises

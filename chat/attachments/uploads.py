@@ -18,7 +18,7 @@ from chat.models import Attachment, AttachmentFile, DocumentPage, FileDeletion, 
 from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
 from . import files, names
-from .decoding import Picture
+from .decoding import EncodedPicture
 from .deletion import CUT_OFF_AFTER
 from .extraction import Extracted
 from .problems import QuotaExceeded, TooManyUnsent
@@ -57,7 +57,7 @@ def stored_bytes(fields: dict[str, Any]) -> int:
     return max(int(fields["size"]), fields.get("tokens", 0) * BYTES_PER_TOKEN)
 
 
-def store(user: User, name: str, picture: Picture, key: uuid.UUID | None = None) -> Attachment:
+def store(user: User, name: str, picture: EncodedPicture, key: uuid.UUID | None = None) -> Attachment:
     """Store the picture as an unsent attachment of the user. Raises TooManyUnsent and QuotaExceeded.
 
     `key`: its id, if the same upload can come again; then what the first one stored is returned.
@@ -102,7 +102,7 @@ def key_in_form(form: uuid.UUID, user: User, position: int, file: IO[bytes]) -> 
     return uuid.uuid5(form, f"{user.pk} {position} {sha256_of_file(file)}")
 
 
-def picture_fields(picture: Picture) -> dict[str, Any]:
+def picture_fields(picture: EncodedPicture) -> dict[str, Any]:
     """Return the columns of an attachment that describe a picture's file."""
     return {
         "media_type": picture.media_type,

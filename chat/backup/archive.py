@@ -25,7 +25,7 @@ COMPRESSION_LEVEL = 1  # reduces to a third of the size, in a tenth of the defau
 # NotImplementedError for an unknown compression.
 ZIP_ERRORS = (OSError, EOFError, KeyError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error)
 
-Progress = Callable[[str, int, int], None]
+BackupProgress = Callable[[str, int, int], None]
 """Called as `progress(activity, done, total)`."""
 
 
@@ -132,7 +132,7 @@ class Archive:
             raise ValueError("a member without its size or its sum")
         return manifest
 
-    def verify(self, progress: Progress) -> None:
+    def verify(self, progress: BackupProgress) -> None:
         """Read the whole backup once. Raises BackupError: when a byte differs from what was written."""
         total = sum(each["bytes"] for each in self.manifest.members.values())
         done = 0

@@ -9,12 +9,20 @@ from pathlib import Path
 
 from chat.attachments.files import PARTIAL
 
-from .archive import ATTACHMENTS_FOLDER, MEDIA, SECRET_KEY_FILE, Archive, ArchiveWriter, Progress, pieces_of
+from .archive import (
+    ATTACHMENTS_FOLDER,
+    MEDIA,
+    SECRET_KEY_FILE,
+    Archive,
+    ArchiveWriter,
+    BackupProgress,
+    pieces_of,
+)
 
 FILE_FOLDERS = (MEDIA, ATTACHMENTS_FOLDER)
 
 
-def dump(folder: Path, archive: ArchiveWriter, progress: Progress) -> None:
+def dump(folder: Path, archive: ArchiveWriter, progress: BackupProgress) -> None:
     """Pack the secret key and the attachments of DATA_DIR. What is deleted meanwhile is left out."""
     key = folder / SECRET_KEY_FILE
     if key.is_file():

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
-from .archive import Archive, ArchiveWriter, BackupError, Progress
+from .archive import Archive, ArchiveWriter, BackupError, BackupProgress
 
 TABLES_FOLDER = "tables/"
 # Without generated columns, which cannot be written.
@@ -33,7 +33,7 @@ AND pg_get_serial_sequence(quote_ident(table_name), column_name) IS NOT NULL
 """
 
 
-def dump(archive: ArchiveWriter, progress: Progress) -> None:
+def dump(archive: ArchiveWriter, progress: BackupProgress) -> None:
     """Copy all tables in one read-only transaction, during which servers may write. Raises BackupError."""
     with transaction.atomic():
         _run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -56,7 +56,7 @@ def _copied_out(table: str) -> Iterator[bytes]:
         yield from copy
 
 
-def read_all(progress: Progress) -> None:
+def read_all(progress: BackupProgress) -> None:
     """Read every row of every table. Raises BackupError: when a table cannot be read."""
     connection.ensure_connection()
     tables = _tables()
@@ -75,7 +75,7 @@ def has_data() -> bool:
     return "chat_user" in _tables() and bool(_run("SELECT 1 FROM chat_user LIMIT 1"))
 
 
-def restore(archive: Archive, aside: str, progress: Progress) -> bool:
+def restore(archive: Archive, aside: str, progress: BackupProgress) -> bool:
     """Replace the database's content by the backup's, in one transaction. Raises BackupError.
 
     The existing tables and functions move unchanged into a new schema with the name `aside`. Return True if
@@ -115,7 +115,7 @@ def _leaves(executor: MigrationExecutor, applied: list[tuple[str, str]]) -> list
     return [key for key in applied if not any(child.key in names for child in children[key].children)]
 
 
-def _fill(archive: Archive, progress: Progress) -> None:
+def _fill(archive: Archive, progress: BackupProgress) -> None:
     rows = archive.manifest.rows
     tables = _tables()
     if set(tables) != set(rows):

@@ -11,14 +11,14 @@ from pathlib import Path
 from urllib.parse import quote
 
 from . import integrity
-from .archive import Archive, ArchiveWriter, BackupError, Progress, pieces_of
+from .archive import Archive, ArchiveWriter, BackupError, BackupProgress, pieces_of
 
 MEMBER = "database.sqlite3"
 COPIED_PAGES = 2_048  # database pages copied between two progress reports
 SIDE_FILES = ("-wal", "-shm", "-journal")
 
 
-def dump(database: Path, archive: ArchiveWriter, progress: Progress) -> None:
+def dump(database: Path, archive: ArchiveWriter, progress: BackupProgress) -> None:
     """Copy the database to a temporary file beside the archive, verify the copy, and pack it.
 
     Raises BackupError: when the database is damaged, or the copy differs from it in its numbers of rows.
@@ -45,7 +45,7 @@ def dump(database: Path, archive: ArchiveWriter, progress: Progress) -> None:
             Path(f"{copy}{suffix}").unlink(missing_ok=True)
 
 
-def _copy(database: Path, copy: Path, progress: Progress) -> dict[str, int]:
+def _copy(database: Path, copy: Path, progress: BackupProgress) -> dict[str, int]:
     """Copy the database. Return the number of rows by table, from the same snapshot."""
 
     def report(status: int, remaining: int, total: int) -> None:
@@ -75,7 +75,7 @@ def _count(session: sqlite3.Connection) -> dict[str, int]:
     return {name: session.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0] for name in names}  # noqa: S608
 
 
-def _reported(copy: Path, progress: Progress) -> Iterator[bytes]:
+def _reported(copy: Path, progress: BackupProgress) -> Iterator[bytes]:
     total, done = copy.stat().st_size, 0
     for piece in pieces_of(copy):
         yield piece

@@ -18,7 +18,7 @@ from chat.upstream.catalog import LlmModel
 from . import embeddings
 from .embeddings import QuestionVector
 from .pages import all_pages, key_of
-from .passages import Passage, split
+from .passages import DocumentPassage, split
 from .ranking import Corpus
 
 MAX_PASSAGES = 40  # of one prompt: more would cost a lot and seldom help
@@ -32,14 +32,14 @@ RANKING_RETRY_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RankingRequest:
     """Documents whose best passages are wanted, and questions, latest first, as `Ranked` describes."""
 
     documents: tuple[Attachment, ...]
     questions: tuple[str, ...]
 
     @classmethod
-    def of(cls, documents: Sequence[Attachment], questions: Sequence[str]) -> "Wanted":
+    def of(cls, documents: Sequence[Attachment], questions: Sequence[str]) -> "RankingRequest":
         return cls(tuple(documents), tuple(questions[:MAX_RANKED_QUESTIONS]))
 
 
@@ -51,20 +51,20 @@ class Ranked:
     if the documents have embeddings. Without either, they are passages all over.
     """
 
-    wanted: Wanted
-    passages: tuple[tuple[Attachment, Passage], ...]
+    wanted: RankingRequest
+    passages: tuple[tuple[Attachment, DocumentPassage], ...]
 
 
 class RankingNeeded(Exception):
     """The prompt needs the best passages of long documents. Rank them, then build it again."""
 
-    def __init__(self, wanted: Wanted, model: LlmModel) -> None:
+    def __init__(self, wanted: RankingRequest, model: LlmModel) -> None:
         super().__init__(f"{len(wanted.documents)} documents have to be ranked")
         self.wanted = wanted
         self.model = model  # that gets the prompt
 
 
-def submit(person: int, wanted: Wanted, question: QuestionVector | None = None) -> "Future[Ranked]":
+def submit(person: int, wanted: RankingRequest, question: QuestionVector | None = None) -> "Future[Ranked]":
     """Rank in a thread, when it is this person's turn. `question`: as for `rank`.
 
     Raises ServiceOverloaded.
@@ -75,7 +75,7 @@ def submit(person: int, wanted: Wanted, question: QuestionVector | None = None) 
     return RANKING_POOL.submit(person, rank, wanted, question)
 
 
-def rank(wanted: Wanted, question: QuestionVector | None = None) -> Ranked:
+def rank(wanted: RankingRequest, question: QuestionVector | None = None) -> Ranked:
     """Return the best passages. Reads the documents; blocks, for a second where they are very long.
 
     `question`: the embedding of the latest question. It counts if all passages have embeddings.

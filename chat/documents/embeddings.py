@@ -10,15 +10,15 @@ from chat.db import write_lock
 from chat.models import Attachment, PassageVectors
 
 from .pages import all_pages, key_of
-from .passages import Passage, split
+from .passages import DocumentPassage, split
 from .vectors import packed, similarities
 
 Vector = Sequence[float]
-Key = tuple[str, str]
+EmbeddingsKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class PassageBatch:
     """Passages of a document that one request embeds; `start` is the number of the first."""
 
     document: Attachment
@@ -34,7 +34,7 @@ class QuestionVector:
     vector: Vector
 
 
-def missing(document: Attachment, model: str, size: int) -> list[Batch]:
+def missing(document: Attachment, model: str, size: int) -> list[PassageBatch]:
     """Return the batches of `size` passages that have no embeddings yet, the first passages last.
 
     So a document whose first passages have embeddings has all of them. Reads the document.
@@ -42,10 +42,10 @@ def missing(document: Attachment, model: str, size: int) -> list[Batch]:
     texts = [one.text for page in all_pages([document])[key_of(document)] for one in split(page)]
     stored = set(_rows(document, model).values_list("start", flat=True))
     starts = reversed(range(0, len(texts), size))
-    return [Batch(document, at, tuple(texts[at : at + size])) for at in starts if at not in stored]
+    return [PassageBatch(document, at, tuple(texts[at : at + size])) for at in starts if at not in stored]
 
 
-def store(batch: Batch, model: str, found: Sequence[Vector]) -> bool:
+def store(batch: PassageBatch, model: str, found: Sequence[Vector]) -> bool:
     """Store the embeddings of a batch. Return False if the document was deleted meanwhile."""
     sha256, media_type = key_of(batch.document)
     row = PassageVectors(
@@ -72,7 +72,9 @@ def without(documents: Sequence[Attachment], model: str) -> list[Attachment]:
     return [each for each in documents if key_of(each) not in having]
 
 
-def compared(passages: Sequence[tuple[Attachment, Passage]], question: QuestionVector) -> list[float] | None:
+def compared(
+    passages: Sequence[tuple[Attachment, DocumentPassage]], question: QuestionVector
+) -> list[float] | None:
     """Return how similar each passage is to the question; None if one has no embedding.
 
     `passages`: all of each document, in their order.

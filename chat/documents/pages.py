@@ -29,7 +29,7 @@ class PageText:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PagePart:
     """A part of a page, both numbered from 1."""
 
     page: int
@@ -50,8 +50,8 @@ class SomePages:
     """
 
     pages: list[PageText]
-    before: Place | None = None
-    after: Place | None = None
+    before: PagePart | None = None
+    after: PagePart | None = None
     part: int = 1
     parts: int = 1
 
@@ -87,8 +87,8 @@ def some_pages(document: Attachment, first: int, part: int = 1) -> SomePages:
     parts = parts_of(length)
     shown = _shown(sized)
     pages = [_part(rows, number, part)] if parts > 1 else _pages(rows, shown)
-    before = Place(number, part - 1) if part > 1 else _place_before(rows, first)
-    after = Place(number, part + 1) if part < parts else _place_after(rows, shown[-1])
+    before = PagePart(number, part - 1) if part > 1 else _place_before(rows, first)
+    after = PagePart(number, part + 1) if part < parts else _place_after(rows, shown[-1])
     return SomePages(pages, before, after, part, parts)
 
 
@@ -107,15 +107,15 @@ def _pages(rows: Rows, shown: list[int]) -> list[PageText]:
     return [PageText(number, text) for number, text in found.values_list("number", "text")]
 
 
-def _place_before(rows: Rows, first: int) -> Place | None:
+def _place_before(rows: Rows, first: int) -> PagePart | None:
     sized = list(_sizes(rows.filter(number__lt=first).order_by("-number")))
     if not sized:
         return None
-    return Place(_shown(sized)[-1], parts_of(sized[0][1]))
+    return PagePart(_shown(sized)[-1], parts_of(sized[0][1]))
 
 
-def _place_after(rows: Rows, last: int) -> Place | None:
-    return Place(last + 1) if rows.filter(number__gt=last).exists() else None
+def _place_after(rows: Rows, last: int) -> PagePart | None:
+    return PagePart(last + 1) if rows.filter(number__gt=last).exists() else None
 
 
 def _part(rows: Rows, number: int, part: int) -> PageText:

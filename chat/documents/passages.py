@@ -11,7 +11,7 @@ BREAKS = ("\n\n", "\n", ". ", " ")  # where a passage ends rather than in the mi
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class DocumentPassage:
     """A piece of page `page` of a document: the code points from `start` to `end`."""
 
     page: int
@@ -20,13 +20,13 @@ class Passage:
     text: str
 
 
-def split(page: PageText) -> Iterator[Passage]:
+def split(page: PageText) -> Iterator[DocumentPassage]:
     """Yield the passages of a page in their order, without those that are only white space."""
     start, text = 0, page.text
     while start < len(text):
         end = _end(text, start)
         if text[start:end].strip():
-            yield Passage(page.number, start, end, text[start:end])
+            yield DocumentPassage(page.number, start, end, text[start:end])
         if end == len(text):
             return
         start = max(end - OVERLAP_CHARS, start + 1)
@@ -45,14 +45,14 @@ def _end(text: str, start: int) -> int:
     return most
 
 
-def joined(passages: list[Passage]) -> list[Passage]:
+def joined(passages: list[DocumentPassage]) -> list[DocumentPassage]:
     """Return passages of one document, sorted by page and place, with those that touch joined."""
-    found: list[Passage] = []
+    found: list[DocumentPassage] = []
     for each in passages:
         last = found[-1] if found else None
         if last and last.page == each.page and each.start <= last.end:
             text = last.text + each.text[last.end - each.start :]
-            found[-1] = Passage(each.page, last.start, each.end, text)
+            found[-1] = DocumentPassage(each.page, last.start, each.end, text)
         else:
             found.append(each)
     return found

@@ -10,9 +10,9 @@ from chat.upstream.chat_request import SentPart
 from chat.upstream.token_budget import BYTES_PER_TOKEN, estimate_text_tokens
 
 from . import prompt_text
-from .best_passages import MAX_PASSAGES, Ranked, RankingNeeded, Wanted
+from .best_passages import MAX_PASSAGES, Ranked, RankingNeeded, RankingRequest
 from .pages import PageText, all_pages, key_of
-from .passages import PASSAGE_CHARS, Passage, joined
+from .passages import PASSAGE_CHARS, DocumentPassage, joined
 
 # Read for one prompt, by the estimates made at the upload. The latest document is read in any case.
 MAX_TOKENS_READ = 2_000_000
@@ -50,7 +50,7 @@ def select(
     read = _latest(documents)
     if selection := _whole(documents, read, model, room):
         return selection
-    wanted = Wanted.of(read, questions)
+    wanted = RankingRequest.of(read, questions)
     if ranked is None or ranked.wanted != wanted:
         raise RankingNeeded(wanted, model)
     return _best_parts(documents, ranked, model, room)
@@ -123,8 +123,8 @@ def _best_parts(documents: Sequence[Attachment], ranked: Ranked, model: LlmModel
 
 
 def _in_order(
-    read: Sequence[Attachment], passages: Sequence[tuple[Attachment, Passage]]
-) -> list[tuple[Attachment, Passage]]:
+    read: Sequence[Attachment], passages: Sequence[tuple[Attachment, DocumentPassage]]
+) -> list[tuple[Attachment, DocumentPassage]]:
     """Return the passages in the order of the documents, those that touch as one."""
     found = []
     for document in read:

@@ -13,8 +13,8 @@ from django.conf import settings
 from chat.background import BackgroundTasks, log_failure
 from chat.db import run_in_db
 from chat.documents import best_passages, embeddings
-from chat.documents.best_passages import Ranked, RankingNeeded, Wanted
-from chat.documents.embeddings import Batch, QuestionVector
+from chat.documents.best_passages import Ranked, RankingNeeded, RankingRequest
+from chat.documents.embeddings import PassageBatch, QuestionVector
 from chat.documents.pages import key_of
 from chat.models import Attachment
 from chat.upstream.catalog import LlmModel
@@ -77,7 +77,7 @@ class DocumentRanking:
         """Return True if the account gets the prompt anyway."""
         return self._is_on() and not model.local and model.host is not Provider.ENDPOINT
 
-    async def _question(self, person: int, wanted: Wanted) -> QuestionVector | None:
+    async def _question(self, person: int, wanted: RankingRequest) -> QuestionVector | None:
         """Return the embedding of the latest question; None if it or a document has none in time."""
         absent = await run_in_db(embeddings.without, wanted.documents, self._model)
         for document in absent:
@@ -125,7 +125,7 @@ class DocumentRanking:
         self._embedded[person] = self._embedded.get(person, 0) + 1
         return self._embedded[person] <= MAX_BATCHES_A_DAY
 
-    async def _embed(self, batch: Batch) -> bool:
+    async def _embed(self, batch: PassageBatch) -> bool:
         """Embed and store a batch. Return False if the rest of the document has to wait."""
         for attempt in range(1, EMBEDDING_ATTEMPTS + 1):
             try:

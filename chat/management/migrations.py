@@ -12,21 +12,21 @@ NEWER = (
 )
 
 
-class Comparison(NamedTuple):
+class MigrationStatus(NamedTuple):
     """`missing`: a migration is not applied yet. `newer`: the last that this version does not know, or ""."""
 
     missing: bool
     newer: str
 
 
-def compare() -> Comparison:
+def compare() -> MigrationStatus:
     """Compare them. Raises DatabaseError."""
     executor = MigrationExecutor(connection)
     loader = executor.loader
     unknown = [name for app, name in loader.applied_migrations if app == "chat"]
     unknown = [name for name in unknown if ("chat", name) not in loader.disk_migrations]
     missing = bool(executor.migration_plan(loader.graph.leaf_nodes()))
-    return Comparison(missing, max(unknown, default=""))
+    return MigrationStatus(missing, max(unknown, default=""))
 
 
 def are_missing() -> bool:

@@ -26,7 +26,7 @@ USAGE_TABLES = (
 )
 
 
-class Usage(NamedTuple):
+class DayUsage(NamedTuple):
     """The usage of one model on one day. Titles and API calls count as requests, too."""
 
     day: int
@@ -40,7 +40,7 @@ class Usage(NamedTuple):
         return self.prompt_tokens + self.completion_tokens
 
 
-def usage_of(user: Any, starts: Sequence[datetime]) -> list[Usage]:
+def usage_of(user: Any, starts: Sequence[datetime]) -> list[DayUsage]:
     """Return what the person used, by day and model. Day n begins at `starts[n - 1]`; the last ends one."""
     sums: dict[tuple[int, str], Counter[str]] = {}
     for table, model, only in USAGE_TABLES:
@@ -49,7 +49,7 @@ def usage_of(user: Any, starts: Sequence[datetime]) -> list[Usage]:
                 requests=requests, prompt=int(prompt or 0), completion=int(completion)
             )
     return [
-        Usage(day, name, found["requests"], found["prompt"], found["completion"])
+        DayUsage(day, name, found["requests"], found["prompt"], found["completion"])
         for (day, name), found in sorted(sums.items())
     ]
 

@@ -9,9 +9,9 @@ from django.db import DatabaseError
 from chat.redaction import redact
 
 from . import state
-from .database import Database, Row
+from .database import Database, TableRow
 from .errors import MoveError
-from .state import State
+from .state import MoveState
 from .tables import FILLED_WITHOUT_PEOPLE, Table
 
 COPY_BATCH_ROWS = 5_000
@@ -31,7 +31,9 @@ def begin(source: Database, target: Database, tables: list[Table]) -> None:
                 target.run(f'DELETE FROM "{table.name}"')  # noqa: S608
 
 
-def copy(source: Database, target: Database, tables: list[Table], begun: State, progress: Progress) -> None:
+def copy(
+    source: Database, target: Database, tables: list[Table], begun: MoveState, progress: Progress
+) -> None:
     """Copy what is not copied yet. Raises MoveError: when a table cannot be copied."""
     with source.snapshot():
         for table in tables:
@@ -54,13 +56,13 @@ def _copy_table(source: Database, target: Database, table: Table, place: str, pr
 class _Batch:
     """The rows of a table, a batch for each iteration. They go on one by one: none is held."""
 
-    def __init__(self, rows: Iterator[tuple[str, Row]]) -> None:
+    def __init__(self, rows: Iterator[tuple[str, TableRow]]) -> None:
         self._rows = rows
         self.is_last = False
         self.rows = 0
         self.place = ""
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[TableRow]:
         self.rows, chars = 0, 0
         for place, row in self._rows:
             self.place = place

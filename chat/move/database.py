@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from .tables import Table
 
-Row = Sequence[Any]
+TableRow = Sequence[Any]
 
 
 class Database(Protocol):
@@ -40,13 +40,13 @@ class Database(Protocol):
 
     def transaction(self) -> AbstractContextManager[Any]: ...
 
-    def rows(self, table: Table, after: str = "") -> Iterator[tuple[str, Row]]:
+    def rows(self, table: Table, after: str = "") -> Iterator[tuple[str, TableRow]]:
         """Yield (place, row) of the rows behind the place `after`, in the order in which they are stored.
 
         That order keeps the messages of a conversation together, as their random keys would not.
         """
 
-    def insert(self, table: Table, rows: Iterable[Row]) -> None: ...
+    def insert(self, table: Table, rows: Iterable[TableRow]) -> None: ...
 
     def release_references(self) -> list[str]:
         """Stop checking references between rows. Return the statements that check them again."""

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from chat.backup import servers
 
-from .database import Row
+from .database import TableRow
 from .tables import Table
 from .values import FROM_POSTGRES, converter
 
@@ -79,7 +79,7 @@ class PostgresDatabase:
     def transaction(self) -> Any:
         return transaction.atomic(using=self._connection.alias)
 
-    def rows(self, table: Table, after: str = "") -> Iterator[tuple[str, Row]]:
+    def rows(self, table: Table, after: str = "") -> Iterator[tuple[str, TableRow]]:
         """The place is that of the row in the file. Its pages are read a few at a time, each few in order."""
         convert = converter([column.kind for column in table.columns], FROM_POSTGRES)
         columns = ", ".join(map(self._quoted, table.column_names))
@@ -100,7 +100,7 @@ class PostgresDatabase:
                 for place, *row in copy.rows():
                     yield place, convert(row)
 
-    def insert(self, table: Table, rows: Iterable[Row]) -> None:
+    def insert(self, table: Table, rows: Iterable[TableRow]) -> None:
         columns = ", ".join(map(self._quoted, table.column_names))
         statement = f"COPY {self._quoted(table.name)} ({columns}) FROM STDIN"
         with self._connection.connection.cursor() as cursor, cursor.copy(statement) as copy:

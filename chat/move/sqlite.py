@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from chat.backup import sqlite as files
 
-from .database import Row
+from .database import TableRow
 from .tables import Table
-from .values import FROM_SQLITE, Kind, converter, storable_json, storable_text
+from .values import FROM_SQLITE, ColumnKind, converter, storable_json, storable_text
 
 READ_ROWS = 500  # fetched at once
 CACHE_KIB = -65_536  # KiB of pages: random keys change pages all over the indexes
@@ -84,11 +84,11 @@ class SqliteDatabase:
             raise
         self.run("COMMIT")
 
-    def rows(self, table: Table, after: str = "") -> Iterator[tuple[str, Row]]:
+    def rows(self, table: Table, after: str = "") -> Iterator[tuple[str, TableRow]]:
         """The place is SQLite's own number of the row, which is the primary key where that is a number."""
         convert = converter(
             [column.kind for column in table.columns],
-            FROM_SQLITE | {Kind.TEXT: self._text, Kind.JSON: self._json},
+            FROM_SQLITE | {ColumnKind.TEXT: self._text, ColumnKind.JSON: self._json},
         )
         columns = ", ".join(f'"{name}"' for name in table.column_names)
         behind = f"WHERE rowid > {int(after)}" if after else ""
@@ -107,7 +107,7 @@ class SqliteDatabase:
         self.replaced += stored != value
         return stored
 
-    def insert(self, table: Table, rows: Iterable[Row]) -> None:
+    def insert(self, table: Table, rows: Iterable[TableRow]) -> None:
         columns = ", ".join(f'"{name}"' for name in table.column_names)
         marks = ", ".join("?" * len(table.columns))
         self._session.executemany(f'INSERT INTO "{table.name}" ({columns}) VALUES ({marks})', rows)  # noqa: S608

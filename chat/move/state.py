@@ -24,7 +24,7 @@ UNFINISHED = (
 
 
 @dataclass
-class State:
+class MoveState:
     """`source` is its name, `statements` those that end the move.
 
     By table, `places` are those of the last copied row in the source, `copied` the numbers of copied rows.
@@ -50,14 +50,14 @@ def create(target: Database, source: str, statements: list[str]) -> None:
     target.run(f"INSERT INTO {MOVE} VALUES (%s, %s)", [source, json.dumps(statements)])  # noqa: S608
 
 
-def load(target: Database, source: str) -> State:
+def load(target: Database, source: str) -> MoveState:
     """Return the record. Raises MoveError: when the move is from another source."""
     ((begun_from, statements),) = target.run(f"SELECT source, statements FROM {MOVE}")  # noqa: S608
     if begun_from != source:
         raise MoveError(
             f"The database holds a part of a move from {begun_from}. Go on from there, or use another one."
         )
-    state = State(begun_from, json.loads(statements))
+    state = MoveState(begun_from, json.loads(statements))
     for name, place, copied in target.run(f"SELECT name, place, copied FROM {PROGRESS}"):  # noqa: S608
         state.places[name], state.copied[name] = place, copied
     return state

@@ -8,7 +8,7 @@ from django.apps import apps
 from django.db.models import Field, Model
 
 from .errors import MoveError
-from .values import KIND_OF_FIELD, Kind
+from .values import KIND_OF_FIELD, ColumnKind
 
 # Not copied. The index of the search has another form on each database, and is built anew.
 REBUILT = ("chat_searchdocument", "chat_searchbuild", "chat_search_words")
@@ -32,7 +32,7 @@ FILLED_WITHOUT_PEOPLE = frozenset(
 @dataclass(frozen=True, slots=True)
 class Column:
     name: str
-    kind: Kind
+    kind: ColumnKind
 
 
 @dataclass(frozen=True, slots=True)

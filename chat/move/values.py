@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-Convert = Callable[[Any], Any]
+ConvertValue = Callable[[Any], Any]
 """Called with a value that is not NULL."""
 
 WHOLE_SECOND = ".000000"
@@ -24,7 +24,7 @@ ESCAPE = re.compile(
 NOT_STORABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})")
 
 
-class Kind(Enum):
+class ColumnKind(Enum):
     """A kind of column, by how its values differ between the databases."""
 
     INTEGER = "integer"
@@ -39,27 +39,27 @@ class Kind(Enum):
 
 
 KIND_OF_FIELD = {
-    "AutoField": Kind.INTEGER,
-    "BigAutoField": Kind.INTEGER,
-    "SmallAutoField": Kind.INTEGER,
-    "IntegerField": Kind.INTEGER,
-    "BigIntegerField": Kind.INTEGER,
-    "SmallIntegerField": Kind.INTEGER,
-    "PositiveIntegerField": Kind.INTEGER,
-    "PositiveBigIntegerField": Kind.INTEGER,
-    "PositiveSmallIntegerField": Kind.INTEGER,
-    "BooleanField": Kind.BOOLEAN,
-    "FloatField": Kind.FLOAT,
-    "CharField": Kind.TEXT,
-    "SlugField": Kind.TEXT,
-    "FileField": Kind.TEXT,
-    "TextField": Kind.TEXT,
-    "DateField": Kind.TEXT,
-    "DateTimeField": Kind.TIME,
-    "UUIDField": Kind.UUID,
-    "JSONField": Kind.JSON,
-    "GenericIPAddressField": Kind.ADDRESS,
-    "BinaryField": Kind.BYTES,
+    "AutoField": ColumnKind.INTEGER,
+    "BigAutoField": ColumnKind.INTEGER,
+    "SmallAutoField": ColumnKind.INTEGER,
+    "IntegerField": ColumnKind.INTEGER,
+    "BigIntegerField": ColumnKind.INTEGER,
+    "SmallIntegerField": ColumnKind.INTEGER,
+    "PositiveIntegerField": ColumnKind.INTEGER,
+    "PositiveBigIntegerField": ColumnKind.INTEGER,
+    "PositiveSmallIntegerField": ColumnKind.INTEGER,
+    "BooleanField": ColumnKind.BOOLEAN,
+    "FloatField": ColumnKind.FLOAT,
+    "CharField": ColumnKind.TEXT,
+    "SlugField": ColumnKind.TEXT,
+    "FileField": ColumnKind.TEXT,
+    "TextField": ColumnKind.TEXT,
+    "DateField": ColumnKind.TEXT,
+    "DateTimeField": ColumnKind.TIME,
+    "UUIDField": ColumnKind.UUID,
+    "JSONField": ColumnKind.JSON,
+    "GenericIPAddressField": ColumnKind.ADDRESS,
+    "BinaryField": ColumnKind.BYTES,
 }
 """The kind of a field, by its `get_internal_type()`."""
 
@@ -91,19 +91,19 @@ def bytes_of_postgres(text: str) -> bytes:
     return bytes.fromhex(text.removeprefix("\\x"))
 
 
-FROM_SQLITE: dict[Kind, Convert] = {
-    Kind.FLOAT: float,
-    Kind.TEXT: storable_text,
-    Kind.TIME: time_of_sqlite,
-    Kind.JSON: storable_json,
+FROM_SQLITE: dict[ColumnKind, ConvertValue] = {
+    ColumnKind.FLOAT: float,
+    ColumnKind.TEXT: storable_text,
+    ColumnKind.TIME: time_of_sqlite,
+    ColumnKind.JSON: storable_json,
 }
-FROM_POSTGRES: dict[Kind, Convert] = {
-    Kind.INTEGER: int,
-    Kind.BOOLEAN: {"f": 0, "t": 1}.__getitem__,
-    Kind.FLOAT: float,
-    Kind.TIME: time_of_postgres,
-    Kind.UUID: lambda text: text.replace("-", ""),
-    Kind.BYTES: bytes_of_postgres,
+FROM_POSTGRES: dict[ColumnKind, ConvertValue] = {
+    ColumnKind.INTEGER: int,
+    ColumnKind.BOOLEAN: {"f": 0, "t": 1}.__getitem__,
+    ColumnKind.FLOAT: float,
+    ColumnKind.TIME: time_of_postgres,
+    ColumnKind.UUID: lambda text: text.replace("-", ""),
+    ColumnKind.BYTES: bytes_of_postgres,
 }
 
 
@@ -136,10 +136,15 @@ def _comparable_address(text: str) -> str:
     return ipaddress.ip_address(text).packed.hex()
 
 
-COMPARABLE: dict[Kind, Convert] = {Kind.JSON: _comparable_json, Kind.ADDRESS: _comparable_address}
+COMPARABLE: dict[ColumnKind, ConvertValue] = {
+    ColumnKind.JSON: _comparable_json,
+    ColumnKind.ADDRESS: _comparable_address,
+}
 
 
-def converter(kinds: list[Kind], conversions: dict[Kind, Convert]) -> Callable[[Any], list[Any]]:
+def converter(
+    kinds: list[ColumnKind], conversions: dict[ColumnKind, ConvertValue]
+) -> Callable[[Any], list[Any]]:
     """Return a function that converts a row of columns of these kinds."""
     work = [(place, conversions[kind]) for place, kind in enumerate(kinds) if kind in conversions]
 

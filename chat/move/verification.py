@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from .database import Database, Row
+from .database import Database, TableRow
 from .tables import Table
 from .values import COMPARABLE, converter
 
@@ -17,7 +17,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class TableContent:
     """The content of a table: `digest` depends on all values of all rows, and not on the rows' order."""
 
     rows: int
@@ -25,12 +25,12 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class TableComparison:
     """A table on both sides. `replaced` values of the source held what PostgreSQL cannot hold."""
 
     table: str
-    source: Content
-    target: Content
+    source: TableContent
+    target: TableContent
     replaced: int
 
     @property
@@ -40,7 +40,7 @@ class Comparison:
 
 def compare(
     source: Database, target: Database, tables: list[Table], progress: Progress
-) -> Iterator[Comparison]:
+) -> Iterator[TableComparison]:
     """Read both databases whole, and yield the comparison of each table."""
     with source.snapshot(), target.snapshot():
         for table in tables:
@@ -48,10 +48,10 @@ def compare(
             content = content_of(table, (row for _, row in source.rows(table)), progress)
             replaced = source.replaced - before
             copied = content_of(table, (row for _, row in target.rows(table)), progress)
-            yield Comparison(table.name, content, copied, replaced)
+            yield TableComparison(table.name, content, copied, replaced)
 
 
-def content_of(table: Table, rows: Iterable[Row], progress: Progress) -> Content:
+def content_of(table: Table, rows: Iterable[TableRow], progress: Progress) -> TableContent:
     """Return the content of the rows. Each row has a digest; their sum is that of the table."""
     comparable = converter([column.kind for column in table.columns], COMPARABLE)
     count = total = 0
@@ -62,4 +62,4 @@ def content_of(table: Table, rows: Iterable[Row], progress: Progress) -> Content
         if count % REPORT_ROWS == 0:
             progress(REPORT_ROWS)
     progress(count % REPORT_ROWS)
-    return Content(count, f"{total % DIGESTS:0{2 * DIGEST_BYTES}x}")
+    return TableContent(count, f"{total % DIGESTS:0{2 * DIGEST_BYTES}x}")

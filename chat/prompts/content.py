@@ -14,7 +14,7 @@ FALLBACK = "prompt"  # the command of a title without letters and digits
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class PromptContent:
     """The fields of a prompt: see `chat.models.Prompt`."""
 
     title: str

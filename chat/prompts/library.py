@@ -14,7 +14,7 @@ from chat.models import Prompt, User
 from chat.models.prompt import PromptQuerySet
 from chat.publication import Audience, may_publish, publish
 
-from .content import Content
+from .content import PromptContent
 
 MAX_PROMPTS = 200  # per person
 MAX_LISTED = 1_000  # in the menu; more can only come from many people who publish
@@ -46,7 +46,7 @@ def _one(among: PromptQuerySet, key: uuid.UUID) -> Prompt:
     return found
 
 
-def create(user: User, content: Content, audience: Audience | None = None) -> Prompt:
+def create(user: User, content: PromptContent, audience: Audience | None = None) -> Prompt:
     """Store a new prompt, published to `audience`. Raises Conflict at the limit, or for a taken command."""
     with write_lock(), transaction.atomic():
         user.lock()
@@ -62,7 +62,7 @@ def create(user: User, content: Content, audience: Audience | None = None) -> Pr
         return prompt
 
 
-def edit(user: User, key: uuid.UUID, content: Content, audience: Audience | None = None) -> Prompt:
+def edit(user: User, key: uuid.UUID, content: PromptContent, audience: Audience | None = None) -> Prompt:
     """Change a prompt; without an `audience` it stays published as it is.
 
     Raises NotFound, and Conflict if the command is taken, or it is published and the user may not publish.

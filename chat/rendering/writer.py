@@ -13,7 +13,7 @@ from .inline import Elements, Inline
 from .maths import Equation
 from .sanitise import MAX_HTML_DEPTH
 
-Event = Any  # a name, or a dictionary from one name to its details: see pyromark.event
+MarkdownEvent = Any  # a name, or a dictionary from one name to its details: see pyromark.event
 
 MAX_COLUMNS = 100  # a wider table is shown as its source text
 ABOVE = 2  # heading levels above those of a text: the page's and the message's
@@ -108,7 +108,7 @@ class HtmlWriter(Inline, Tables):
         self._footnotes.clear()
         return html, footnotes
 
-    def write(self, event: Event, span: Range) -> None:
+    def write(self, event: MarkdownEvent, span: Range) -> None:
         name, value = _split(event)
         if name == "Start":
             self._start(value, span)
@@ -119,7 +119,7 @@ class HtmlWriter(Inline, Tables):
         else:
             self.SINGLE[name](self, value, span)
 
-    def _start(self, element: Event, span: Range) -> None:
+    def _start(self, element: MarkdownEvent, span: Range) -> None:
         name, details = _split(element)
         if not self._ends:
             self._begin(span)
@@ -179,7 +179,7 @@ class HtmlWriter(Inline, Tables):
         start = f'<div class="footnote" id="{self._anchor(label)}"{self._container}>'
         self._open(f"{start}{name}<div>", "</div></div>")
 
-    def _code(self, kind: Event, span: Range) -> None:
+    def _code(self, kind: MarkdownEvent, span: Range) -> None:
         self._caught = []
         self._ends.append(partial(self._end_code, None if kind == "Indented" else kind["Fenced"]))
 
@@ -212,7 +212,7 @@ class HtmlWriter(Inline, Tables):
     }
 
 
-def _split(event: Event) -> tuple[str, Any]:
+def _split(event: MarkdownEvent) -> tuple[str, Any]:
     if isinstance(event, str):
         return event, None
     [item] = event.items()

@@ -43,7 +43,7 @@ LEFTOVER_CHUNK_AGE = timedelta(days=1)  # since the end of its run; no process n
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RetentionKind:
     """A kind of rows. `rows()` returns those that are due, or None if the settings keep them for ever."""
 
     name: str
@@ -176,21 +176,21 @@ def _delete_damaged_journals(before: datetime, stop: Stop) -> int:
 
 
 RETENTION_KINDS = (
-    Kind("expired sessions", _sessions),
-    Kind("used and expired invitations", _invitations),
-    Kind("expired shared links", _shared_links),
-    Kind("failed logins", _failures),
-    Kind("log entries of failed logins", _failure_log),
-    Kind("API calls", _calls),
-    Kind("deleted conversations", _conversations, delete_conversations),
-    Kind("deleted messages", _messages, delete_messages),
-    Kind("temporary conversations", _temporary, delete_conversations),
-    Kind("leftover pieces of finished replies", _chunks),
-    Kind("deleted assistants", _assistants),
-    Kind("replaced versions of assistants", _replaced_versions),
-    Kind("readings", _readings, _delete_readings),
-    Kind("files that were never sent", attachments.unsent, _delete_unsent),
-    Kind("files of deleted attachments", attachments.unused, attachments.delete_unused),
+    RetentionKind("expired sessions", _sessions),
+    RetentionKind("used and expired invitations", _invitations),
+    RetentionKind("expired shared links", _shared_links),
+    RetentionKind("failed logins", _failures),
+    RetentionKind("log entries of failed logins", _failure_log),
+    RetentionKind("API calls", _calls),
+    RetentionKind("deleted conversations", _conversations, delete_conversations),
+    RetentionKind("deleted messages", _messages, delete_messages),
+    RetentionKind("temporary conversations", _temporary, delete_conversations),
+    RetentionKind("leftover pieces of finished replies", _chunks),
+    RetentionKind("deleted assistants", _assistants),
+    RetentionKind("replaced versions of assistants", _replaced_versions),
+    RetentionKind("readings", _readings, _delete_readings),
+    RetentionKind("files that were never sent", attachments.unsent, _delete_unsent),
+    RetentionKind("files of deleted attachments", attachments.unused, attachments.delete_unused),
 )
 
 

@@ -14,7 +14,7 @@ from chat.transfer.reading import branch_batches, read
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class SharedPage:
     """Page `number` (from 1) of `count`, oldest messages first. Its messages and characters are limited."""
 
     link: SharedLink
@@ -27,7 +27,7 @@ class Snapshot:
         return any(message["pictures"] or message["documents"] for message in self.messages)
 
 
-def read_page(link: SharedLink, number: int) -> Snapshot | None:
+def read_page(link: SharedLink, number: int) -> SharedPage | None:
     """Return a page of the shared messages; None if there is no such page.
 
     Of a message only the role, the text, the model, the pictures, the text of the documents and the sources
@@ -51,7 +51,7 @@ def read_page(link: SharedLink, number: int) -> Snapshot | None:
         }
         for each in found
     ]
-    return Snapshot(link, messages, number, len(batches))
+    return SharedPage(link, messages, number, len(batches))
 
 
 def shared_text(link: SharedLink, message: Any, text: str) -> str:
@@ -76,7 +76,7 @@ def shared_attachment(link: SharedLink, attachment: uuid.UUID) -> Attachment | N
     return found if any(node.id == found.message_id for node in path) else None
 
 
-async def render(snapshot: Snapshot, visitor: Hashable) -> None:
+async def render(snapshot: SharedPage, visitor: Hashable) -> None:
     """Render the replies and add their HTML. `visitor`: the client whose share of the renderer this uses."""
     replies = [each for each in snapshot.messages if each["role"] == Message.Role.ASSISTANT]
     texts = [Text(each["text"], each["id"]) for each in replies]

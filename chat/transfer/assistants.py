@@ -11,7 +11,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from chat.assistants import library
-from chat.assistants.content import Content, content_of, is_emoji
+from chat.assistants.content import AssistantContent, content_of, is_emoji
 from chat.assistants.documents import link
 from chat.db import write_lock
 from chat.exceptions import Conflict
@@ -210,7 +210,7 @@ def _version(raw: Any) -> AssistantVersion:
         or not isinstance(parameters, dict)
     ):
         _refuse()
-    content = Content(
+    content = AssistantContent(
         name=_text(raw.get("name"), MAX_ASSISTANT_NAME_CHARS).strip() or _refuse(),
         description=_text(raw.get("description"), MAX_DESCRIPTION_CHARS),
         instructions=_text(raw.get("instructions"), MAX_INSTRUCTIONS_CHARS),

@@ -10,7 +10,7 @@ from typing import IO, Any, NoReturn
 from django.conf import settings
 
 from chat.attachments import names, reading, uploads
-from chat.attachments.decoding import Picture, decode
+from chat.attachments.decoding import EncodedPicture, decode
 from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import ConversionUnavailable, QuotaExceeded, StorageUnavailable
 from chat.attachments.readers import READERS
@@ -28,7 +28,7 @@ ATTACHMENT_PIECE_BYTES = 1_048_576
 
 FILE_COLUMNS = ("file_id", "media_type", "width", "height", "size", "pages", "tokens")
 # Called with the person, the file, and what was raised for it: see chat/attachments/conversion.py. Blocks.
-Convert = Callable[[int, IO[bytes], NeedsConversion], Extracted]
+ConvertDocument = Callable[[int, IO[bytes], NeedsConversion], Extracted]
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def refuse_conversion(person: int, file: IO[bytes], needed: NeedsConversion) -> 
 class Attachments:
     """The pictures and documents in the archive at `path`, for one person. Another file has none."""
 
-    def __init__(self, user: User, path: Path, convert: Convert = refuse_conversion) -> None:
+    def __init__(self, user: User, path: Path, convert: ConvertDocument = refuse_conversion) -> None:
         self._user, self._path, self._convert = user, path, convert
         self._archive: zipfile.ZipFile | None = None
         self._is_open = False
@@ -104,7 +104,7 @@ class Attachments:
         uploads.keep_file(sha256, file)
         return fields
 
-    def _found_in(self, file: IO[bytes], name: str, side: int) -> Picture | Extracted:
+    def _found_in(self, file: IO[bytes], name: str, side: int) -> EncodedPicture | Extracted:
         try:
             if side:
                 return READERS.submit(self._user.pk, decode, file, side).result()
@@ -112,9 +112,9 @@ class Attachments:
         except NeedsConversion as needed:
             return self._convert(self._user.pk, file, needed)
 
-    def _keep(self, file: IO[bytes], found: Picture | Extracted) -> dict[str, Any]:
+    def _keep(self, file: IO[bytes], found: EncodedPicture | Extracted) -> dict[str, Any]:
         """Store what was read from `file`. Return the columns of its attachment. Raises QuotaExceeded."""
-        if isinstance(found, Picture):
+        if isinstance(found, EncodedPicture):
             fields, sha256 = uploads.picture_fields(found), uploads.sha256_of(found.content)
             uploads.check_quota(self._user, self._pending + uploads.stored_bytes(fields))
             uploads.keep_file(sha256, found.content)

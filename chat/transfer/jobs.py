@@ -18,11 +18,11 @@ from chat.attachments.problems import ConversionUnavailable, StorageUnavailable
 from chat.db import write_lock
 from chat.model_catalog import catalog
 from chat.models import ImportJob
-from chat.prompts.content import Content
+from chat.prompts.content import PromptContent
 
 from . import assistants, prompts, uploads
 from .assistants import ImportedAssistant
-from .attachments import Attachments, Convert, refuse_conversion
+from .attachments import Attachments, ConvertDocument, refuse_conversion
 from .imported import ImportedAttachment
 from .json_items import Unreadable
 from .merging import merge, new_messages
@@ -45,7 +45,7 @@ class _Ended(Exception):
     """The user stopped the import, the server shuts down, or another process has taken the import over."""
 
 
-def work(stop: Stop, convert: Convert = refuse_conversion) -> bool:
+def work(stop: Stop, convert: ConvertDocument = refuse_conversion) -> bool:
     """Do one step of the oldest import that this process can claim. Return False if there is none."""
     job = claim()
     if job is None:
@@ -114,7 +114,7 @@ def finish(job: ImportJob, state: ImportJob.State, **columns: Any) -> bool:
 class _Step:
     """One step of an import, with its heartbeat."""
 
-    def __init__(self, job: ImportJob, stop: Stop, convert: Convert) -> None:
+    def __init__(self, job: ImportJob, stop: Stop, convert: ConvertDocument) -> None:
         self._job, self._stop = job, stop
         self._own = ImportJob.objects.filter(pk=job.pk, state=job.state, claim=job.claim)
         self._beat_at = time.monotonic()
@@ -161,7 +161,7 @@ class _Step:
             found = object_in(item)
         except (ConversationProblem, PromptProblem):
             found = None
-        if isinstance(found, Content):
+        if isinstance(found, PromptContent):
             self._store_prompt(found)
             return
         if isinstance(found, ImportedAssistant):
@@ -187,7 +187,7 @@ class _Step:
             self._note_lost()
         self._job.processed += 1
 
-    def _store_prompt(self, prompt: Content) -> None:
+    def _store_prompt(self, prompt: PromptContent) -> None:
         with contextlib.suppress(PromptProblem):
             prompts.store(self._job.user, prompt)
         self._job.processed += 1

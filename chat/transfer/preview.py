@@ -6,7 +6,7 @@ from hashlib import blake2b
 from typing import Any
 
 from chat.models import User
-from chat.prompts.content import Content
+from chat.prompts.content import PromptContent
 from chat.wire import strict_json
 
 from . import assistants, formats, json_items, prompts
@@ -31,7 +31,7 @@ def first_names(names: list[str], more: list[str]) -> list[str]:
     return [*names, *(name[:NAME_CHARS] for name in more)][:SHOWN_NAMES]
 
 
-def object_in(item: bytes | Unreadable) -> ImportedConversation | ImportedAssistant | Content:
+def object_in(item: bytes | Unreadable) -> ImportedConversation | ImportedAssistant | PromptContent:
     """Return the conversation, the assistant or the prompt that one JSON object describes.
 
     Raises ConversationProblem and PromptProblem.
@@ -68,7 +68,7 @@ class Preview:
     def add(self, item: bytes | Unreadable) -> None:
         try:
             found = object_in(item)
-            if isinstance(found, Content):
+            if isinstance(found, PromptContent):
                 self._add_prompt(found)
             elif isinstance(found, ImportedAssistant):
                 self._add_assistant(found)
@@ -79,7 +79,7 @@ class Preview:
         except PromptProblem:
             self._refused_prompts += 1
 
-    def _add_prompt(self, prompt: Content) -> None:
+    def _add_prompt(self, prompt: PromptContent) -> None:
         if self._shelf.add(prompt):
             self._prompts += 1
         else:

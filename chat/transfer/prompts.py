@@ -13,7 +13,7 @@ from chat.db import write_lock
 from chat.exceptions import BadRequest
 from chat.models import Prompt, User
 from chat.models.prompt import MAX_COMMAND_CHARS, MAX_PROMPT_CHARS, MAX_PROMPT_TITLE_CHARS
-from chat.prompts.content import Content, command_of
+from chat.prompts.content import PromptContent, command_of
 from chat.prompts.library import MAX_PROMPTS
 from chat.wire.text import sanitize
 
@@ -49,7 +49,7 @@ def matches(value: Any) -> bool:
     return isinstance(value, dict) and value.get("format") == PROMPT_FORMAT
 
 
-def prompt_in(value: dict[str, Any]) -> Content:
+def prompt_in(value: dict[str, Any]) -> PromptContent:
     """Return the prompt that a parsed object describes. Raises PromptProblem."""
     if not isinstance(value.get("version"), int) or value["version"] > PROMPT_FORMAT_VERSION:
         raise PromptProblem
@@ -61,7 +61,7 @@ def prompt_in(value: dict[str, Any]) -> Content:
     text = _text(value, "text", MAX_PROMPT_CHARS)
     if not (title and text.strip()):
         raise PromptProblem
-    return Content(title, command, text)
+    return PromptContent(title, command, text)
 
 
 def _text(value: dict[str, Any], name: str, longest: int) -> str:
@@ -82,7 +82,7 @@ class Shelf:
         own = Prompt.objects.owned_by(user).values_list("command", "title", "text")
         return cls({command: (title, text) for command, title, text in own})
 
-    def add(self, content: Content) -> Content | None:
+    def add(self, content: PromptContent) -> PromptContent | None:
         """Add a prompt, and return it with a command that is free; None if it is here already.
 
         A prompt with the same title and text is the same one, whatever its command. Raises PromptProblem
@@ -94,7 +94,7 @@ class Shelf:
             raise PromptProblem
         command = self._free(content.command)
         self.prompts[command] = (content.title, content.text)
-        return Content(content.title, command, content.text)
+        return PromptContent(content.title, command, content.text)
 
     def _free(self, wanted: str) -> str:
         """Return the command, with a number if it is taken."""
@@ -105,7 +105,7 @@ class Shelf:
         return command
 
 
-def store(user: User, content: Content) -> bool:
+def store(user: User, content: PromptContent) -> bool:
     """Store a prompt unless it is here already; return True if it was stored. Raises PromptProblem."""
     with write_lock(), transaction.atomic():
         user.lock()

@@ -17,34 +17,34 @@ READ_BATCH_MESSAGES = 100
 READ_BATCH_CHARS = 1_000_000  # code points of text and reasoning; a single message may have more
 ID_BYTES = 16
 
-Batch = bytes  # ids of messages, 16 bytes each: a tenth of the memory of a list
+IdBatch = bytes  # ids of messages, 16 bytes each: a tenth of the memory of a list
 
 
-def batches(conversation: Conversation) -> list[Batch]:
+def batches(conversation: Conversation) -> list[IdBatch]:
     """Return all messages of the conversation, oldest first."""
     rows = Message.objects.filter(conversation_id=conversation.pk, deleted=None).order_by("created", "pk")
     sized = rows.values_list("pk", Length("text") + Length("reasoning"))
     return _packed(sized.iterator(chunk_size=2_000))
 
 
-def shown_batches(conversation: Conversation) -> list[Batch]:
+def shown_batches(conversation: Conversation) -> list[IdBatch]:
     """Return the messages of the active branch, the root first."""
     return branch_batches(conversation.active_leaf_id) if conversation.active_leaf_id else []
 
 
-def branch_batches(leaf: uuid.UUID) -> list[Batch]:
+def branch_batches(leaf: uuid.UUID) -> list[IdBatch]:
     """Return the messages of the branch that ends with `leaf`, the root first."""
     path = [(node.id, node.length) for node in Message.objects.ancestors(leaf, MAX_BRANCH_DEPTH)]
     return _packed(reversed(path))
 
 
-def _packed(sized: Iterable[tuple[uuid.UUID, int]]) -> list[Batch]:
+def _packed(sized: Iterable[tuple[uuid.UUID, int]]) -> list[IdBatch]:
     """Return the messages in batches. `sized`: their ids and lengths."""
     batches = batches_by_size(sized, itemgetter(1), max_items=READ_BATCH_MESSAGES, max_size=READ_BATCH_CHARS)
     return [b"".join(key.bytes for key, _ in batch) for batch in batches]
 
 
-def read(batch: Batch) -> list[Object]:
+def read(batch: IdBatch) -> list[Object]:
     """Return the messages of a batch, with their runs, feedback, pictures and citations; no deleted ones."""
     keys = [uuid.UUID(bytes=batch[start : start + ID_BYTES]) for start in range(0, len(batch), ID_BYTES)]
     found = Message.objects.filter(deleted=None).select_related("feedback", "imported_runs").in_bulk(keys)

@@ -38,7 +38,7 @@ class EmptyFile(BadRequest):
     """The form has no file, or an empty one."""
 
 
-class ReceivedFile(FileUploadHandler):
+class ImportFile(FileUploadHandler):
     """Write the form's file to the path of the import `job`. `size` is None until a file has begun."""
 
     def __init__(self, request: HttpRequest, job: uuid.UUID) -> None:
@@ -82,12 +82,12 @@ class ReceivedFile(FileUploadHandler):
             self.path.unlink()
 
 
-def receive(request: HttpRequest, job: uuid.UUID) -> ReceivedFile:
+def receive(request: HttpRequest, job: uuid.UUID) -> ImportFile:
     """Store the file of the request's form. Raises BadRequest, PayloadTooLarge and StorageUnavailable.
 
     Then no file is left.
     """
-    handler = ReceivedFile(request, job)
+    handler = ImportFile(request, job)
     request.upload_handlers = [handler]
     try:
         request.POST.dict()  # Django reads the form now, and calls the handler

@@ -11,7 +11,7 @@ from chat.attachments.problems import ConversionUnavailable
 from chat.background import FailureLog
 from chat.db import DatabaseExecutor
 
-from .attachments import Convert
+from .attachments import ConvertDocument
 from .jobs import tidy, work
 
 IMPORT_POLL_SECONDS = 5.0  # between two searches for imports, such as those of a process that died
@@ -54,7 +54,7 @@ async def work_on_imports(convert: AsyncConvert) -> None:
 
 def _from_thread(
     convert: AsyncConvert, loop: asyncio.AbstractEventLoop, stopping: threading.Event
-) -> Convert:
+) -> ConvertDocument:
     """Return `convert` for the import's thread. It gives up when the server stops; the import is resumed."""
 
     def call(person: int, file: IO[bytes], needed: NeedsConversion) -> Extracted:

@@ -16,7 +16,7 @@ from chat.models.attachment import AttachmentQuerySet
 from chat.models.fast_sql import insert, update
 from chat.upstream.catalog import LlmModel
 from chat.upstream.errors import ErrorKind, UpstreamError, gettext_noop
-from chat.upstream.pictures import MAX_PICTURE_BYTES, Picture
+from chat.upstream.pictures import MAX_PICTURE_BYTES, PromptPicture
 
 MEGABYTE = 1_000_000
 PICTURES_UNREADABLE = gettext_noop("The pictures couldn’t be read. Try again.")
@@ -107,7 +107,7 @@ def _given_to_assistants(ids: Collection[uuid.UUID]) -> list[uuid.UUID]:
     return list(Attachment.objects.named_by_assistants().filter(pk__in=ids).values_list("pk", flat=True))
 
 
-def pictures_in(attachments: Iterable[Attachment]) -> list[Picture]:
+def pictures_in(attachments: Iterable[Attachment]) -> list[PromptPicture]:
     """Return the pictures among the attachments, for a request."""
     return [_picture_of(each) for each in attachments if each.is_picture]
 
@@ -116,8 +116,8 @@ def documents_in(attachments: Iterable[Attachment]) -> list[Attachment]:
     return [each for each in attachments if not each.is_picture]
 
 
-def _picture_of(attachment: Attachment) -> Picture:
-    return Picture(
+def _picture_of(attachment: Attachment) -> PromptPicture:
+    return PromptPicture(
         attachment.media_type,
         attachment.size,
         attachment.width,

@@ -7,7 +7,7 @@ from typing import Any
 
 from chat.models import Attachment, Message
 from chat.upstream.catalog import LlmModel
-from chat.upstream.pictures import Part, Picture, message_of, parts_of
+from chat.upstream.pictures import Part, PromptPicture, message_of, parts_of
 
 from . import attached
 
@@ -26,7 +26,7 @@ class BranchMessage:
     id: Any
     role: str
     text: str
-    pictures: Sequence[Picture] = ()
+    pictures: Sequence[PromptPicture] = ()
     documents: Sequence[Attachment] = ()
     before: str = ""
 

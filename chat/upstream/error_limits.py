@@ -18,16 +18,16 @@ OUTPUT_ERROR = re.compile(rf"supports at most {TOKENS_PATTERN} completion tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ModelLimits:
     """The limits of a model in tokens; None where the message names none."""
 
     window: int | None = None
     output: int | None = None
 
 
-def parse_limits(text: str) -> Limits:
+def parse_limits(text: str) -> ModelLimits:
     """Return the limits that an error message names."""
-    return Limits(_number(WINDOW_ERROR, text), _number(OUTPUT_ERROR, text))
+    return ModelLimits(_number(WINDOW_ERROR, text), _number(OUTPUT_ERROR, text))
 
 
 def _number(pattern: re.Pattern[str], text: str) -> int | None:

@@ -21,11 +21,11 @@ MIN_PICTURE_TOKENS = 256  # Gemma needs as many for the smallest picture
 # For a picture of unknown size, such as an API client's: one of 1120 × 1120 pixels.
 UNKNOWN_PICTURE_TOKENS = 1_600
 
-Message = dict[str, Any]
+PromptMessage = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PromptPicture:
     """A picture of a message: `width` and `height` in pixels, 0 if unknown; `size` in bytes.
 
     `key` finds its bytes in the storage. A picture of an API request has its data URL in `url` instead.
@@ -54,34 +54,34 @@ class Picture:
         return f"[picture: {self.label}]" if self.label else "[picture]"
 
 
-Part = str | Picture
+Part = str | PromptPicture
 # Called with the person whose share of the threads it uses, and the keys of pictures.
 Load = Callable[[Hashable, Collection[str]], Awaitable[Mapping[str, bytes]]]
 
 
-def message_of(role: str, parts: list[Part]) -> Message:
+def message_of(role: str, parts: list[Part]) -> PromptMessage:
     """Return a message; without a picture it has no `parts`. Empty texts are left out."""
     kept = [part for part in parts if part]
     message = {"role": role, "content": "\n\n".join(part for part in kept if isinstance(part, str))}
-    return message | {"parts": kept} if any(isinstance(part, Picture) for part in kept) else message
+    return message | {"parts": kept} if any(isinstance(part, PromptPicture) for part in kept) else message
 
 
-def parts_of(message: Message) -> list[Part]:
+def parts_of(message: PromptMessage) -> list[Part]:
     """Return the texts and pictures of a message."""
     return list(message.get("parts") or [message["content"]])
 
 
-def pictures_of(message: Message) -> Iterator[Picture]:
+def pictures_of(message: PromptMessage) -> Iterator[PromptPicture]:
     for part in message.get("parts", ()):
-        if isinstance(part, Picture):
+        if isinstance(part, PromptPicture):
             yield part
 
 
-def has_pictures(messages: list[Message]) -> bool:
+def has_pictures(messages: list[PromptMessage]) -> bool:
     return any("parts" in message for message in messages)
 
 
-def admit(messages: list[Message], model: LlmModel) -> list[Message]:
+def admit(messages: list[PromptMessage], model: LlmModel) -> list[PromptMessage]:
     """Return the messages with the latest pictures that one request to the model may hold.
 
     Each of the others, and each picture for a model that cannot see, becomes a line of text.
@@ -98,7 +98,7 @@ class _Budget:
     pictures: int
     size: int
 
-    def admits(self, picture: Picture) -> bool:
+    def admits(self, picture: PromptPicture) -> bool:
         """Count a picture. The first that does not fit ends the budget, so that no older one is preferred."""
         if self.pictures < 1 or picture.size > self.size:
             self.pictures = 0
@@ -108,7 +108,7 @@ class _Budget:
         return True
 
 
-def _admit(message: Message, budget: _Budget) -> Message:
+def _admit(message: PromptMessage, budget: _Budget) -> PromptMessage:
     if "parts" not in message:
         return message
     parts = [
@@ -118,12 +118,12 @@ def _admit(message: Message, budget: _Budget) -> Message:
     return _replaced(message, parts[::-1])
 
 
-def _replaced(message: Message, parts: list[Part]) -> Message:
+def _replaced(message: PromptMessage, parts: list[Part]) -> PromptMessage:
     other = {name: value for name, value in message.items() if name not in ("content", "parts")}
     return message_of(message["role"], parts) | other
 
 
-async def with_data(messages: list[Message], load: Load, person: Hashable) -> list[Message]:
+async def with_data(messages: list[PromptMessage], load: Load, person: Hashable) -> list[PromptMessage]:
     """Return the messages in OpenAI's shape, with the bytes of their pictures as data URLs.
 
     A picture whose bytes are gone becomes a line of text. `person`: see `Load`.
@@ -133,7 +133,7 @@ async def with_data(messages: list[Message], load: Load, person: Hashable) -> li
     return await asyncio.to_thread(lambda: [_openai_message(message, found) for message in messages])
 
 
-def _openai_message(message: Message, found: Mapping[str, bytes]) -> Message:
+def _openai_message(message: PromptMessage, found: Mapping[str, bytes]) -> PromptMessage:
     if "parts" not in message:
         return message
     other = {name: value for name, value in message.items() if name != "parts"}
@@ -141,7 +141,7 @@ def _openai_message(message: Message, found: Mapping[str, bytes]) -> Message:
 
 
 def _openai_part(part: Part, found: Mapping[str, bytes]) -> dict[str, Any]:
-    if isinstance(part, Picture):
+    if isinstance(part, PromptPicture):
         url = part.url or (_data_url(part.media_type, found[part.key]) if part.key in found else "")
         if url:
             return {"type": "image_url", "image_url": {"url": url}}

@@ -10,7 +10,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from chat.assistants.content import Content, check_picture
+from chat.assistants.content import AssistantContent, check_picture
 from chat.exceptions import BadRequest
 from chat.models.assistant import (
     MAX_ASSISTANT_NAME_CHARS,
@@ -44,7 +44,7 @@ def content(
     kept_model: str = "",
     uploaded: Sequence[uuid.UUID] = (),
     image: uuid.UUID | None = None,
-) -> Content:
+) -> AssistantContent:
     """Parse all fields of an assistant; those that are missing are empty. `model` must be offered.
 
     `kept_model`: the one that it has, which may have been withdrawn since. `uploaded`, `image`: ids of the
@@ -58,7 +58,7 @@ def content(
     if model and model != kept_model:
         access.get_model_or_400(access.get_models(request), model)
     chosen = _parameters(request, sent, model)
-    return Content(
+    return AssistantContent(
         name=_line(sent, "name", MAX_ASSISTANT_NAME_CHARS, required=True),
         description=_line(sent, "description", MAX_DESCRIPTION_CHARS),
         instructions=(request_fields.parse_text(sent, "instructions", MAX_INSTRUCTIONS_CHARS) or "").strip(),

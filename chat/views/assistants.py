@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from chat.assistants import documents, library, publication
-from chat.assistants.content import Content, content_of
+from chat.assistants.content import AssistantContent, content_of
 from chat.db import run_in_db
 from chat.exceptions import RequestError
 from chat.models import Assistant, User
@@ -76,7 +76,7 @@ def _list(request: HttpRequest) -> HttpResponse:
 def new(request: HttpRequest) -> HttpResponse:
     """Show the form for a new assistant."""
     access.get_user(request)
-    return _form(request, None, Content(name=""))
+    return _form(request, None, AssistantContent(name=""))
 
 
 @access.require_methods("GET", "HEAD", "POST", page=True)
@@ -199,7 +199,7 @@ def _save(
 
 def _typed(
     request: HttpRequest, uploaded: Sequence[uuid.UUID] = (), image: uuid.UUID | None = None
-) -> Content:
+) -> AssistantContent:
     """Return what a form holds, unchecked, to be shown in it again."""
     names = ("name", "description", "instructions", "picture", "model")
     typed: dict[str, Any] = {name: request.POST.get(name, "") for name in names}
@@ -210,11 +210,14 @@ def _typed(
         typed["documents"] = [*kept, *uploaded]
     with suppress(RequestError):
         typed["image"] = image or request_fields.parse_uuid(request.POST, "image")
-    return Content(**typed, questions=request.POST.getlist("questions")[:MAX_STARTER_QUESTIONS])
+    return AssistantContent(**typed, questions=request.POST.getlist("questions")[:MAX_STARTER_QUESTIONS])
 
 
 def _form(
-    request: HttpRequest, own: Assistant | None, content: Content, refusal: RequestError | None = None
+    request: HttpRequest,
+    own: Assistant | None,
+    content: AssistantContent,
+    refusal: RequestError | None = None,
 ) -> HttpResponse:
     offered, user = access.get_models(request), access.get_user(request)
     model = offered.resolve_or_default(content.model)

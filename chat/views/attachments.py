@@ -19,7 +19,7 @@ from chat.admin.access_log import record_once
 from chat.assistants import documents
 from chat.attachments import files, reading, uploads
 from chat.attachments.conversion import convert
-from chat.attachments.decoding import Picture
+from chat.attachments.decoding import EncodedPicture
 from chat.attachments.deletion import discard
 from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
@@ -68,10 +68,10 @@ async def store(
     """Read the file and store it; `key` as in `uploads.store`. Raises the refusals of an upload."""
     file, name = received.file, received.name
     found = await _read(user, received)
-    if documents_only and isinstance(found, Picture):
+    if documents_only and isinstance(found, EncodedPicture):
         raise documents.picture_refused(name)
     # Shielded: what is stored gets its row.
-    if isinstance(found, Picture):
+    if isinstance(found, EncodedPicture):
         storing = files.STORAGE_POOL.submit(user.pk, uploads.store, user, name, found, key)
     else:
         # The file is closed when the request ends, also before this has run.
@@ -83,7 +83,7 @@ async def store(
     return stored
 
 
-async def _read(user: User, received: ReceivedFile) -> Picture | Extracted:
+async def _read(user: User, received: ReceivedFile) -> EncodedPicture | Extracted:
     file = received.file
     try:
         return await asyncio.wrap_future(READERS.submit(user.pk, reading.read, file, received.name))

@@ -26,7 +26,7 @@ from chat.exceptions import (
 from chat.fair_executor import RENDER_POOL
 from chat.models import ImportJob, User
 from chat.transfer import jobs, uploads
-from chat.transfer.receiving import EmptyFile, ReceivedFile, receive
+from chat.transfer.receiving import EmptyFile, ImportFile, receive
 from chat.transfer.worker import wake
 
 from . import access, request_fields
@@ -35,7 +35,7 @@ from .responses import HttpResponseSeeOther
 
 MAX_IMPORTS_PER_DAY = 20  # per user
 DAY = timedelta(days=1)
-State = ImportJob.State
+JobState = ImportJob.State
 # Refusals of an upload after which the form is shown again, and their names in its query.
 PROBLEM_OF_REFUSAL: dict[type[RequestError], str] = {
     EmptyFile: "empty",
@@ -65,7 +65,7 @@ async def upload(request: HttpRequest) -> HttpResponseBase:
     wake()
     if is_page:
         return HttpResponseSeeOther(_section())
-    return JsonResponse({"id": str(key), "state": State.CHECKING}, status=201)
+    return JsonResponse({"id": str(key), "state": JobState.CHECKING}, status=201)
 
 
 upload.csrf_exempt = True  # type: ignore[attr-defined]  # as the decorator `csrf_exempt` sets it
@@ -89,10 +89,10 @@ async def start(request: HttpRequest) -> HttpResponseBase:
 def stop(request: HttpRequest) -> HttpResponseBase:
     """Stop the import; what was stored stays."""
     job = _named(request)
-    if not jobs.finish(job, State.STOPPED):
+    if not jobs.finish(job, JobState.STOPPED):
         job.refresh_from_db()
-        if job.state in (State.CHECKING, State.READY, State.IMPORTING):  # it went on meanwhile
-            jobs.finish(job, State.STOPPED)
+        if job.state in (JobState.CHECKING, JobState.READY, JobState.IMPORTING):  # it went on meanwhile
+            jobs.finish(job, JobState.STOPPED)
     job.refresh_from_db()
     return _changed(request, job)
 
@@ -142,7 +142,7 @@ def _check_room(user: User) -> None:
         raise ServiceOverloaded(too_many_today(), retry_after=3_600)
 
 
-def _create(user: User, key: uuid.UUID, received: ReceivedFile) -> None:
+def _create(user: User, key: uuid.UUID, received: ImportFile) -> None:
     """Store the import of a received file. Raises Conflict if another one is open by now."""
     try:
         with write_lock(), transaction.atomic():
@@ -172,10 +172,10 @@ def _named(request: HttpRequest) -> ImportJob:
 
 def _start(request: HttpRequest) -> ImportJob:
     job = _named(request)
-    ready = ImportJob.objects.filter(pk=job.pk, state=State.READY)
+    ready = ImportJob.objects.filter(pk=job.pk, state=JobState.READY)
     with write_lock():
-        started = ready.update(state=State.IMPORTING, claim=None, beat=None, processed=0)
-    if not started and job.state != State.IMPORTING:
+        started = ready.update(state=JobState.IMPORTING, claim=None, beat=None, processed=0)
+    if not started and job.state != JobState.IMPORTING:
         raise Conflict(_("This import can’t be started any more. Choose the file again."))
     job.refresh_from_db()
     return job

@@ -15,7 +15,7 @@ from chat.formats import grouped_number
 from chat.models import Prompt, User
 from chat.models.prompt import MAX_COMMAND_CHARS, MAX_PROMPT_CHARS, MAX_PROMPT_TITLE_CHARS
 from chat.prompts import library
-from chat.prompts.content import Content, command_of
+from chat.prompts.content import PromptContent, command_of
 from chat.prompts.publication import published_by_others
 from chat.prompts.publication import withdraw as end_publication
 from chat.publication import Audience
@@ -26,7 +26,7 @@ from .responses import HttpResponseSeeOther
 from .settings_shell import render_section
 
 AUDIENCES = ("nobody", "everybody", "groups")
-Wanted = tuple[Content, Audience | None]
+SentPrompt = tuple[PromptContent, Audience | None]
 
 
 @access.require_methods("GET", "HEAD", "POST", page=True)
@@ -89,7 +89,7 @@ def _changed(request: HttpRequest, payload: dict[str, Any], status: int = 200) -
 
 
 def _save(
-    request: HttpRequest, user: User, own: Prompt | None, store: Callable[[Wanted], Prompt]
+    request: HttpRequest, user: User, own: Prompt | None, store: Callable[[SentPrompt], Prompt]
 ) -> HttpResponse:
     """Store the sent prompt. A refused form is shown again with what was typed."""
     try:
@@ -103,14 +103,14 @@ def _save(
     return _changed(request, {"id": str(prompt.pk), "command": prompt.command}, 200 if own else 201)
 
 
-def _parse(request: HttpRequest, user: User) -> Wanted:
+def _parse(request: HttpRequest, user: User) -> SentPrompt:
     """Return the content, and its audience: None if the request does not say. Raises a RequestError."""
     sent = request_fields.parse(request, "title", "command", "text", "audience", "groups")
     title = request_fields.parse_text(sent, "title", MAX_PROMPT_TITLE_CHARS, required=True) or ""
     title = " ".join(title.split())
     command = request_fields.parse_text(sent, "command", MAX_PROMPT_TITLE_CHARS) or ""
     text = request_fields.parse_text(sent, "text", MAX_PROMPT_CHARS, required=True) or ""
-    content = Content(title, command_of(command, title), text.strip("\n"))
+    content = PromptContent(title, command_of(command, title), text.strip("\n"))
     if "audience" not in sent and "groups" not in sent:
         return content, None
     audience = request_fields.parse_choice(sent, "audience", AUDIENCES, "nobody")

@@ -119,7 +119,7 @@ def _number(request: HttpRequest) -> int:
 
 
 @sensitive_variables("token")
-def _read(token: str, number: int, visitor: Hashable) -> snapshot.Snapshot:
+def _read(token: str, number: int, visitor: Hashable) -> snapshot.SharedPage:
     link = _link(token)
     _require_room(visitor)
     page = snapshot.read_page(link, number)
@@ -140,7 +140,7 @@ def _gone() -> NotFound:
     return NotFound(_("This link doesn’t exist or has expired."))
 
 
-def _page(request: HttpRequest, token: str, page: snapshot.Snapshot) -> HttpResponse:
+def _page(request: HttpRequest, token: str, page: snapshot.SharedPage) -> HttpResponse:
     name_of = catalog.current.get().name_of
     for message in page.messages:
         message["model_name"] = name_of(message["model"])

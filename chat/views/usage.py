@@ -15,7 +15,7 @@ from chat.exceptions import BadRequest
 from chat.formats import grouped_number, written_dollars
 from chat.model_catalog.costs import dollars, model_name
 from chat.models import User
-from chat.models.usage import Usage, usage_of
+from chat.models.usage import DayUsage, usage_of
 from chat.timezones import timezone_of
 
 from . import access
@@ -84,7 +84,7 @@ def _day_starts(month: date, zone: tzinfo) -> list[datetime]:
     return [datetime.combine(month + timedelta(days=day), time(), zone) for day in days]
 
 
-def _by_model(used: list[Usage]) -> list[dict[str, Any]]:
+def _by_model(used: list[DayUsage]) -> list[dict[str, Any]]:
     """Return a row for each model, those with the most tokens first."""
     shades = colours(used)
     names = sorted({each.model for each in used}, key=lambda name: list(shades).index(name))
@@ -95,12 +95,12 @@ def _by_model(used: list[Usage]) -> list[dict[str, Any]]:
     ]
 
 
-def _day(each: Usage, month: date) -> dict[str, Any]:
+def _day(each: DayUsage, month: date) -> dict[str, Any]:
     day = date_format(month.replace(day=each.day), "MONTH_DAY_FORMAT")
     return {"day": day, "name": model_name(each.model)} | _summed([each])
 
 
-def _summed(used: Iterable[Usage]) -> dict[str, Any]:
+def _summed(used: Iterable[DayUsage]) -> dict[str, Any]:
     """Return the sums as text, with the cost of the models whose prices are known."""
     rows = list(used)
     costs = [dollars([(each.model, each.prompt_tokens, each.completion_tokens)]) for each in rows]

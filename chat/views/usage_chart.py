@@ -10,13 +10,13 @@ from django.utils.formats import date_format
 
 from chat.formats import grouped_number
 from chat.model_catalog.costs import model_name
-from chat.models.usage import Usage
+from chat.models.usage import DayUsage
 
 CHART_COLORS = 5  # the last one is shared by all further models
 SLOT, BAR, HEIGHT = 10, 8, 100  # of the drawing, which is stretched to the page
 
 
-def colours(used: Sequence[Usage]) -> dict[str, int]:
+def colours(used: Sequence[DayUsage]) -> dict[str, int]:
     """Return the number of each model's colour, from 1; the models with the most tokens come first."""
     tokens: Counter[str] = Counter()
     for each in used:
@@ -25,7 +25,7 @@ def colours(used: Sequence[Usage]) -> dict[str, int]:
     return {name: min(place, CHART_COLORS) for place, name in enumerate(ordered, 1)}
 
 
-def bars(used: Sequence[Usage], month: date) -> dict[str, Any] | None:
+def bars(used: Sequence[DayUsage], month: date) -> dict[str, Any] | None:
     """Return the chart's context; None if no tokens were used."""
     by_day: Counter[int] = Counter()
     for each in used:
@@ -44,7 +44,7 @@ def bars(used: Sequence[Usage], month: date) -> dict[str, Any] | None:
     }
 
 
-def _pieces(used: Sequence[Usage], month: date, most: int) -> list[dict[str, Any]]:
+def _pieces(used: Sequence[DayUsage], month: date, most: int) -> list[dict[str, Any]]:
     shades = colours(used)
     tops: Counter[int] = Counter()  # tokens of each day that are drawn already
     pieces = []

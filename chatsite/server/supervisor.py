@@ -67,7 +67,7 @@ class Pool:
             self.process.terminate()
 
 
-class Supervisor:
+class PoolSupervisor:
     """Keep one pool running; replace it on SIGHUP."""
 
     def __init__(self, command: list[str], listening: int, log_format: str) -> None:
@@ -199,7 +199,7 @@ def listen(host: str, port: int, backlog: int = BACKLOG_CONNECTIONS) -> socket.s
 def main() -> None:
     """Run as `supervisor.py DESCRIPTOR LOG_FORMAT COMMAND...`, where the command is a pool's."""
     _, listening, log_format, *command = sys.argv
-    sys.exit(Supervisor(command, int(listening), log_format).run())
+    sys.exit(PoolSupervisor(command, int(listening), log_format).run())
 
 
 if __name__ == "__main__":

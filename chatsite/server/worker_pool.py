@@ -31,7 +31,7 @@ Serve = Callable[[bool, Callable[[], None], int, AcceptBalance], int]
 
 
 @dataclass(eq=False)
-class Worker:
+class PoolWorker:
     """One forked process.
 
     `ready` is the read end of the pipe on which it tells that it serves, `slot` its place in the shared
@@ -63,7 +63,7 @@ class WorkerPool:
         on_failure: Callable[[], None] = lambda: None,
     ) -> None:
         self._control, self._count, self._serve, self._on_failure = control, count, serve, on_failure
-        self._workers: list[Worker] = []  # the oldest first
+        self._workers: list[PoolWorker] = []  # the oldest first
         self._connections = shared_counts(count)
         self._alive, self._alive_writer = os.pipe()
         self._selector = selectors.DefaultSelector()
@@ -108,7 +108,7 @@ class WorkerPool:
             os.close(reader)
             self._become_worker(writer, slot)
         os.close(writer)
-        worker = Worker(pid, reader, slot, time.monotonic())
+        worker = PoolWorker(pid, reader, slot, time.monotonic())
         self._workers.append(worker)
         self._selector.register(reader, selectors.EVENT_READ, lambda _: self._on_ready(worker))
 
@@ -137,7 +137,7 @@ class WorkerPool:
             sys.stdout.flush()
             os._exit(code)
 
-    def _on_ready(self, worker: Worker) -> None:
+    def _on_ready(self, worker: PoolWorker) -> None:
         """Note that a worker serves. At the end of the stream, SIGCHLD tells the rest."""
         self._selector.unregister(worker.ready)
         if os.read(worker.ready, 1):
@@ -179,7 +179,7 @@ class WorkerPool:
             if pid:
                 self._on_end(worker, os.waitstatus_to_exitcode(status))
 
-    def _on_end(self, worker: Worker, code: int) -> None:
+    def _on_end(self, worker: PoolWorker, code: int) -> None:
         self._workers.remove(worker)
         self._connections[worker.slot] = NOT_LISTENING
         if worker.ready >= 0:

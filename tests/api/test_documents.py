@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from chat.api import document_parts
-from chat.api.document_parts import Document, texts_of
+from chat.api.document_parts import SentDocument, texts_of
 from chat.attachments.problems import TooManyAtOnce
 from chat.upstream.client import Client
 from tests.api.client import CHAT, MODEL, RUN, Program
@@ -140,7 +140,7 @@ def test_a_recorded_call_has_a_line_for_the_file(program: Any, server: Server) -
 
 
 async def test_files_that_wait_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    client, documents_sent = Client(None, None), [Document("a.txt", b"x")]
+    client, documents_sent = Client(None, None), [SentDocument("a.txt", b"x")]
     (text,) = (await texts_of(client, 1, documents_sent)).values()
     assert "\nx\n" in text
     monkeypatch.setattr(document_parts, "MAX_WAITING_DOCUMENT_CALLS", 0)

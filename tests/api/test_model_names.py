@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.api.errors import UnknownModel
+from chat.api.errors import ModelNotFound
 from chat.api.model_names import resolve_model
 from chat.model_catalog import catalog
 from chat.upstream.catalog import LlmModel
@@ -17,5 +17,5 @@ def test_the_local_model_answers_for_those_that_are_gone(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["@cf/baai/bge-m3", "gpt-4o", "@cf/meta/llama-2-7b-chat-int9"])
 def test_models_for_other_tasks_are_none(name: str) -> None:
-    with pytest.raises(UnknownModel):
+    with pytest.raises(ModelNotFound):
         resolve_model(catalog.initial_catalog([LOCAL]), name)

@@ -15,13 +15,13 @@ import pytest
 
 from chat.attachments import confinement
 from chat.attachments.confined_process import ASK_VERSION, CREATE_RULESET
-from chat.attachments.confinement import Expired, Limits, run_confined
+from chat.attachments.confinement import ChildLimits, Expired, run_confined
 
 NEEDED_VERSION = 6  # of Landlock: signals are the latest that it forbids
-LIMITS = Limits(address_space_bytes=500_000_000, cpu_seconds=5, wall_seconds=20, output_bytes=1_000_000)
+LIMITS = ChildLimits(address_space_bytes=500_000_000, cpu_seconds=5, wall_seconds=20, output_bytes=1_000_000)
 
 
-def run(folder: Path, code: str, limits: Limits = LIMITS) -> bytes:
+def run(folder: Path, code: str, limits: ChildLimits = LIMITS) -> bytes:
     program = folder / "program.py"
     program.write_text(code)
     with tempfile.TemporaryFile() as file:

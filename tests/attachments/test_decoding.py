@@ -12,7 +12,7 @@ import pytest
 from PIL import Image, ImageCms, PngImagePlugin
 
 from chat.attachments import decoding, picture_process
-from chat.attachments.decoding import Picture, decode
+from chat.attachments.decoding import EncodedPicture, decode
 from chat.attachments.problems import BrokenPicture, NotAPicture, TooManyPixels
 from chat.exceptions import RequestError
 from tests.attachments import pictures
@@ -20,13 +20,13 @@ from tests.attachments import pictures
 NEAR = 24  # the largest difference of a channel that JPEG makes here
 
 
-def converted(content: bytes) -> Picture:
+def converted(content: bytes) -> EncodedPicture:
     """Return the picture that `decoded` would, without the child process."""
     described, stored = picture_process.convert(io.BytesIO(content))
-    return Picture(stored, **described)
+    return EncodedPicture(stored, **described)
 
 
-def decoded(content: bytes) -> Picture:
+def decoded(content: bytes) -> EncodedPicture:
     with tempfile.TemporaryFile() as file:
         file.write(content)
         return decode(file)

@@ -12,7 +12,7 @@ from django.db import IntegrityError, connections, transaction
 from django.utils import timezone
 
 from chat.attachments import deletion, files, uploads
-from chat.attachments.decoding import Picture
+from chat.attachments.decoding import EncodedPicture
 from chat.attachments.problems import QuotaExceeded, TooManyUnsent
 from chat.models import Attachment, AttachmentFile, Conversation, Message, User
 from chat.retention.kinds import count, prune, sweep
@@ -34,8 +34,8 @@ def never() -> bool:
     return False
 
 
-def picture(content: bytes = b"a picture") -> Picture:
-    return Picture(content, "image/jpeg", 4, 3)
+def picture(content: bytes = b"a picture") -> EncodedPicture:
+    return EncodedPicture(content, "image/jpeg", 4, 3)
 
 
 def question(talk: Conversation, *pictures: Attachment) -> Message:

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.assistants import library
-from chat.assistants.content import Content
+from chat.assistants.content import AssistantContent
 from chat.exceptions import AttachmentNotFound
 from chat.models import Attachment, Conversation, Message, User
 from chat.retention.kinds import prune
@@ -59,7 +59,7 @@ def send(upload: Attachment) -> Message:
 
 def give(upload: Attachment) -> Any:
     assert upload.owner
-    return library.create(upload.owner, Content("Referee", documents=[upload.pk]))
+    return library.create(upload.owner, AssistantContent("Referee", documents=[upload.pk]))
 
 
 def remove(upload: Attachment) -> None:

@@ -11,12 +11,12 @@ import pytest
 from django.utils import translation
 
 from chat.attachments import readers
-from chat.attachments.confinement import Expired, Limits, QuickAttempt, TooSlow, run_confined
+from chat.attachments.confinement import ChildLimits, Expired, QuickAttempt, TooSlow, run_confined
 from chat.attachments.readers import Readers
 
 PATIENCE = 120.0  # seconds
 QUICK = QuickAttempt(cpu_seconds=1, wall_seconds=60)
-LIMITS = Limits(address_space_bytes=500_000_000, cpu_seconds=4, wall_seconds=90, output_bytes=1_000)
+LIMITS = ChildLimits(address_space_bytes=500_000_000, cpu_seconds=4, wall_seconds=90, output_bytes=1_000)
 ENDLESS = "while True: pass"
 LONG = "import time\nwhile time.process_time() < 2: pass\nprint('long')"  # needs more than a quick attempt
 
@@ -31,7 +31,7 @@ def lanes(monkeypatch: pytest.MonkeyPatch) -> Readers:
 def reading(tmp_path: Path, lanes: Readers) -> Callable[..., "Future[bytes]"]:
     """Have a person's file read by a program of these lines."""
 
-    def read(person: str, code: str, limits: Limits = LIMITS) -> "Future[bytes]":
+    def read(person: str, code: str, limits: ChildLimits = LIMITS) -> "Future[bytes]":
         program = tmp_path / f"{abs(hash(code))}.py"
         program.write_text(code)
         return lanes.submit(person, _run, program, limits)
@@ -39,7 +39,7 @@ def reading(tmp_path: Path, lanes: Readers) -> Callable[..., "Future[bytes]"]:
     return read
 
 
-def _run(program: Path, limits: Limits) -> bytes:
+def _run(program: Path, limits: ChildLimits) -> bytes:
     with tempfile.TemporaryFile() as file:
         return run_confined(program, file, limits)
 

@@ -12,7 +12,7 @@ from chat.documents.best_passages import (
     MAX_RANKED_QUESTIONS,
     MAX_WAITING_RANKINGS,
     RankingNeeded,
-    Wanted,
+    RankingRequest,
     rank,
 )
 from chat.documents.ranking import Corpus
@@ -54,11 +54,11 @@ def test_a_prompt_that_needs_passages_reads_no_text(report: Attachment) -> None:
     with CaptureQueriesContext(connection) as asked, pytest.raises(RankingNeeded) as needed:
         selection.select([report], ["What was the margin?"], MODEL, 1_000)
     assert len(asked) == 0
-    assert needed.value.wanted == Wanted((report,), ("What was the margin?",))
+    assert needed.value.wanted == RankingRequest((report,), ("What was the margin?",))
 
 
 def test_passages_for_another_question_are_not_used(report: Attachment) -> None:
-    ranked = rank(Wanted.of([report], ["What was the margin?"]))
+    ranked = rank(RankingRequest.of([report], ["What was the margin?"]))
     found = selection.select([report], ["What was the margin?"], MODEL, 1_000, ranked)
     assert [each.page for each in found.sent] == [41]
     with pytest.raises(RankingNeeded):
@@ -78,7 +78,7 @@ def test_only_the_latest_questions_are_tried(report: Attachment, monkeypatch: py
         return [0.0]
 
     monkeypatch.setattr(Corpus, "scores", scores)
-    rank(Wanted.of([report], [f"zebra {number}" for number in range(500)]))
+    rank(RankingRequest.of([report], [f"zebra {number}" for number in range(500)]))
     assert tried == [f"zebra {number}" for number in range(MAX_RANKED_QUESTIONS)]
 
 
@@ -88,14 +88,14 @@ def test_a_persons_rankings_wait_for_each_other(
     gate, running, most = threading.Event(), [0], [0]
     real = best_passages.rank
 
-    def slow(wanted: Wanted, question: Any) -> Any:
+    def slow(wanted: RankingRequest, question: Any) -> Any:
         running[0] += 1
         most[0] = max(most[0], running[0])
         gate.wait(PATIENCE)
         running[0] -= 1
         return real(wanted)
 
-    wanted = Wanted.of([report], ["margin"])
+    wanted = RankingRequest.of([report], ["margin"])
     monkeypatch.setattr(best_passages, "rank", slow)
     hers = [best_passages.submit(1, wanted) for _ in range(1 + MAX_WAITING_RANKINGS)]
     with pytest.raises(ServiceOverloaded):

@@ -217,7 +217,7 @@ def test_pictures_and_documents_of_a_message_go_together(alice: User, talk: Conv
     Attachment.objects.filter(pk=picture.pk).update(media_type="image/jpeg", width=9, height=9, pages=0)
     seeing = LlmModel("@cf/a/v", "V", window=100_000, vision=True)
     [message] = built(prompt.rebuild_prompt, "", asked.pk, seeing).messages
-    assert [type(part).__name__ for part in message["parts"]] == ["str", "Picture"]
+    assert [type(part).__name__ for part in message["parts"]] == ["str", "PromptPicture"]
     assert message["parts"][0].endswith("\n\nCompare.")
 
 

@@ -10,7 +10,7 @@ import pytest
 from chat.attachments import deletion
 from chat.db import run_in_db
 from chat.documents import best_passages, embeddings
-from chat.documents.best_passages import Ranked, RankingNeeded, Wanted
+from chat.documents.best_passages import Ranked, RankingNeeded, RankingRequest
 from chat.engine import document_ranking
 from chat.engine.document_ranking import DocumentRanking
 from chat.models import Attachment, AttachmentFile, PassageVectors, User
@@ -70,7 +70,7 @@ async def ranking(
 
 
 def needed(*documents: Attachment, asked: str = QUESTION, model: LlmModel = HOSTED) -> RankingNeeded:
-    return RankingNeeded(Wanted.of(documents, [asked]), model)
+    return RankingNeeded(RankingRequest.of(documents, [asked]), model)
 
 
 def pages(ranked: Ranked) -> list[int]:
@@ -216,7 +216,9 @@ async def test_long_questions_are_shortened(alice: User, report: Attachment) -> 
     assert len(sent) <= 2 * document_ranking.QUESTION_CHARS + 1
 
 
-def embedded(report: Attachment, fail: Callable[[embeddings.Batch], bool] = lambda batch: False) -> None:
+def embedded(
+    report: Attachment, fail: Callable[[embeddings.PassageBatch], bool] = lambda batch: False
+) -> None:
     for batch in embeddings.missing(report, BGE, MAX_TEXTS):
         if fail(batch):
             return
@@ -227,7 +229,7 @@ def test_a_document_with_some_embeddings_counts_as_one_without(report: Attachmen
     embedded(report, lambda batch: batch.start == 0)
     assert embeddings.without([report], BGE) == [report]
     question = embeddings.QuestionVector(BGE, [1.0, 0.0])
-    wanted = Wanted.of([report], ["zebra"])
+    wanted = RankingRequest.of([report], ["zebra"])
     assert best_passages.rank(wanted, question) == best_passages.rank(wanted)
     embedded(report)
     assert embeddings.without([report], BGE) == []

@@ -8,7 +8,7 @@ from chat.move import copying, state, verification
 from chat.move.checks import require_empty
 from chat.move.errors import MoveError
 from chat.move.sqlite import SqliteDatabase
-from chat.move.state import State
+from chat.move.state import MoveState
 from chat.move.tables import Table, moved_tables
 from tests.support.databases import Database
 
@@ -21,7 +21,9 @@ def opened(database: Database, *, is_source: bool) -> SqliteDatabase:
     return SqliteDatabase(Path(database.url.removeprefix("sqlite:///")), is_source=is_source)
 
 
-def copy_until(batches: int, source: SqliteDatabase, target: SqliteDatabase, tables: list[Table]) -> State:
+def copy_until(
+    batches: int, source: SqliteDatabase, target: SqliteDatabase, tables: list[Table]
+) -> MoveState:
     """Copy on, and stop after so many batches. Return the record as it was when this began."""
     left, record = batches, state.load(target, source.name)
 

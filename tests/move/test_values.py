@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.move import values
-from chat.move.values import COMPARABLE, Kind
+from chat.move.values import COMPARABLE, ColumnKind
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=10,
 )
-comparable = COMPARABLE[Kind.JSON]
+comparable = COMPARABLE[ColumnKind.JSON]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 from chat.models import ImportJob, User
 from chat.transfer import jobs, uploads
-from chat.transfer.attachments import Convert, refuse_conversion
+from chat.transfer.attachments import ConvertDocument, refuse_conversion
 
 
 def uploaded(user: User, value: Any) -> ImportJob:
@@ -25,7 +25,7 @@ def start(job: ImportJob) -> None:
     )
 
 
-def imported(user: User, value: Any, convert: Convert = refuse_conversion) -> ImportJob:
+def imported(user: User, value: Any, convert: ConvertDocument = refuse_conversion) -> ImportJob:
     job = uploaded(user, value)
     jobs.work(never)
     start(job)

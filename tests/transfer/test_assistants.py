@@ -13,9 +13,9 @@ from asgiref.sync import async_to_sync
 from django.conf import settings as site
 
 from chat.assistants import library, publication
-from chat.assistants.content import Content, content_of
+from chat.assistants.content import AssistantContent, content_of
 from chat.attachments import files, uploads
-from chat.attachments.decoding import Picture
+from chat.attachments.decoding import EncodedPicture
 from chat.attachments.extraction import extract
 from chat.models import Assistant, Attachment, Conversation, ImportJob, User
 from chat.timezones import UTC
@@ -42,7 +42,9 @@ VERSION = {
     "documents": [],
 }
 DOCUMENT = {"id": str(uuid.uuid4()), "file": f"attachments/{'0' * 64}.txt", "name": "a.txt"}
-PIRATE = Content("Pirate", "Talks like one", "Arr, {name}!", "🏴‍☠️", "m", {"seed": 1}, ["Where is the gold?"])
+PIRATE = AssistantContent(
+    "Pirate", "Talks like one", "Arr, {name}!", "🏴‍☠️", "m", {"seed": 1}, ["Where is the gold?"]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -72,8 +74,8 @@ def checked(user: User, value: Any) -> ImportJob:
 def test_an_export_is_imported_with_its_assistants(alice: User, bob: User, pirate: Assistant) -> None:
     talk = Conversation.objects.create(user=alice, title="Boats", model="m", assistant_version=pirate.current)
     talk.messages.create(role="user", text="Where?")
-    library.edit(alice, pirate.pk, Content("Parrot"))
-    library.edit(alice, pirate.pk, Content("Crow"))
+    library.edit(alice, pirate.pk, AssistantContent("Parrot"))
+    library.edit(alice, pirate.pk, AssistantContent("Crow"))
     archive = archived(alice)
     file = zipfile.ZipFile(io.BytesIO(archive))
     exported = json.loads(file.read(f"assistants/{pirate.pk}.json"))
@@ -86,7 +88,10 @@ def test_an_export_is_imported_with_its_assistants(alice: User, bob: User, pirat
     assert imported(bob, archive).state == "done"
     assert checked(bob, archive).problem == "known"
     theirs = Assistant.objects.get(owner=bob)
-    assert [content_of(each) for each in theirs.versions.order_by("number")] == [PIRATE, Content("Crow")]
+    assert [content_of(each) for each in theirs.versions.order_by("number")] == [
+        PIRATE,
+        AssistantContent("Crow"),
+    ]
     assert (theirs.current.name, theirs.created) == ("Crow", pirate.created)
     assert Conversation.objects.get(user=bob).assistant_version.assistant == theirs
     library.delete(bob, theirs.pk)
@@ -131,7 +136,7 @@ def test_a_wrong_assistant_in_a_file_is_left_out(alice: User, wrong: dict) -> No
 
 def test_a_file_names_no_older_version_of_anothers(alice: User, bob: User, staff: User) -> None:
     mine = library.create(staff, PIRATE)
-    library.edit(staff, mine.pk, Content("Parrot"))
+    library.edit(staff, mine.pk, AssistantContent("Parrot"))
     assert version_of(alice, (mine.pk, 2)) is None
     publication.publish(staff, mine.pk, everybody=True, groups=[])
     assert version_of(alice, (mine.pk, 1)) is None
@@ -150,10 +155,10 @@ def read(owner: User, content: bytes, name: str, folder: Path) -> Attachment:
 def test_an_export_is_imported_with_the_documents(alice: User, bob: User, tmp_path: Path) -> None:
     rules = read(alice, b"Chess has kings.", "rules.txt", tmp_path)
     more = read(alice, b"Go has stones.", "go.txt", tmp_path)
-    mine = library.create(alice, Content("Referee", documents=[rules.pk]))
+    mine = library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
     talk = Conversation.objects.create(user=alice, title="Games", model="m", assistant_version=mine.current)
     talk.messages.create(role="user", text="Who?")
-    library.edit(alice, mine.pk, Content("Referee", documents=[more.pk, rules.pk]))
+    library.edit(alice, mine.pk, AssistantContent("Referee", documents=[more.pk, rules.pk]))
     archive = archived(alice)
     file = zipfile.ZipFile(io.BytesIO(archive))
     exported = json.loads(file.read(f"assistants/{mine.pk}.json"))
@@ -183,7 +188,7 @@ def test_files_that_are_not_there_are_counted(bob: User) -> None:
 
 def test_a_picture_is_imported_as_no_document(alice: User, bob: User, tmp_path: Path) -> None:
     rules = read(alice, b"Chess has kings.", "rules.txt", tmp_path)
-    library.create(alice, Content("Referee", documents=[rules.pk]))
+    library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
     target = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(archived(alice))) as old,
@@ -197,8 +202,8 @@ def test_a_picture_is_imported_as_no_document(alice: User, bob: User, tmp_path: 
 
 
 def test_an_export_is_imported_with_the_image(alice: User, bob: User) -> None:
-    face = uploads.store(alice, "face.png", Picture(pictures.png(128, 128), "image/png", 128, 128))
-    mine = library.create(alice, Content("Cook", image=face.pk))
+    face = uploads.store(alice, "face.png", EncodedPicture(pictures.png(128, 128), "image/png", 128, 128))
+    mine = library.create(alice, AssistantContent("Cook", image=face.pk))
     archive = archived(alice)
     exported = json.loads(zipfile.ZipFile(io.BytesIO(archive)).read(f"assistants/{mine.pk}.json"))
     jsonschema_rs.validator_for(SCHEMA, validate_formats=True).validate(exported)
@@ -208,8 +213,8 @@ def test_an_export_is_imported_with_the_image(alice: User, bob: User) -> None:
 
 
 def test_a_large_image_of_a_file_becomes_a_square(alice: User, bob: User) -> None:
-    face = uploads.store(alice, "face.png", Picture(pictures.png(128, 128), "image/png", 128, 128))
-    library.create(alice, Content("Cook", image=face.pk))
+    face = uploads.store(alice, "face.png", EncodedPicture(pictures.png(128, 128), "image/png", 128, 128))
+    library.create(alice, AssistantContent("Cook", image=face.pk))
     target = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(archived(alice))) as old,
@@ -224,7 +229,7 @@ def test_a_large_image_of_a_file_becomes_a_square(alice: User, bob: User) -> Non
 
 @pytest.mark.django_db(transaction=True)
 def test_the_html_export_names_the_assistant(alice: User) -> None:
-    mine = library.create(alice, Content("<b>Cook</b>", instructions="Secret."))
+    mine = library.create(alice, AssistantContent("<b>Cook</b>", instructions="Secret."))
     talk = Conversation.objects.create(user=alice, title="Soup", model="m", assistant_version=mine.current)
     talk.active_leaf = talk.messages.create(role="user", text="What today?")
     talk.save()

@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 
 from chat.assistants import library
-from chat.assistants.content import Content
+from chat.assistants.content import AssistantContent
 from chat.models import Conversation, Feedback, Message, Preferences, RunChunk, Tag, User
 from chat.timezones import UTC
 from chat.transfer import document
@@ -85,7 +85,7 @@ def test_markdown_has_the_branch_that_is_shown(tree: Tree) -> None:
 
 
 def test_markdown_has_the_title_and_the_assistant_as_text(tree: Tree) -> None:
-    assistant = library.create(tree.conversation.user, Content("<img src=x> [a](b)"))
+    assistant = library.create(tree.conversation.user, AssistantContent("<img src=x> [a](b)"))
     tree.conversation.title = "<script>*x*</script>"
     tree.conversation.assistant_version = assistant.current
     found = as_markdown(tree.conversation)

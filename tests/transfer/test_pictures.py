@@ -14,7 +14,7 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from chat.attachments import files, uploads
-from chat.attachments.decoding import Picture, decode
+from chat.attachments.decoding import EncodedPicture, decode
 from chat.attachments.problems import StorageUnavailable
 from chat.models import Attachment, Conversation, ImportJob, Message, User
 from chat.timezones import UTC
@@ -33,7 +33,7 @@ def folder(attachments: Path, settings: Any, tmp_path: Path) -> Path:
     return attachments
 
 
-def decoded(content: bytes) -> Picture:
+def decoded(content: bytes) -> EncodedPicture:
     with tempfile.TemporaryFile() as file:
         file.write(content)
         return decode(file)

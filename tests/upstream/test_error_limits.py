@@ -2,34 +2,34 @@
 
 import pytest
 
-from chat.upstream.error_limits import Limits, parse_limits
+from chat.upstream.error_limits import ModelLimits, parse_limits
 from tests.fake_cloudflare.errors import ERRORS
 
 
 @pytest.mark.parametrize(
     ("said", "limits"),
     [
-        (ERRORS[3030][1], Limits(window=60_000)),
-        (ERRORS[5021][1], Limits(window=32_000)),
+        (ERRORS[3030][1], ModelLimits(window=60_000)),
+        (ERRORS[5021][1], ModelLimits(window=32_000)),
         (
             "Requested token count exceeds the model's maximum context length of 256000 tokens. You requested"
             " a total of 256878 tokens: 31216 tokens from the input messages and 225662 tokens for the "
             "completion.",
-            Limits(window=256_000),
+            ModelLimits(window=256_000),
         ),
         (
             "max_completion_tokens is too large: 262144. This model supports at most 256000 completion "
             "tokens.",
-            Limits(output=256_000),
+            ModelLimits(output=256_000),
         ),
         (
             "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
-            Limits(window=4_096),
+            ModelLimits(window=4_096),
         ),
-        ("This model's maximum context length is 131,072 tokens.", Limits(window=131_072)),
+        ("This model's maximum context length is 131,072 tokens.", ModelLimits(window=131_072)),
     ],
 )
-def test_a_limit_that_is_said_is_read(said: str, limits: Limits) -> None:
+def test_a_limit_that_is_said_is_read(said: str, limits: ModelLimits) -> None:
     assert parse_limits(said) == limits
 
 
@@ -48,4 +48,4 @@ def test_a_limit_that_is_said_is_read(said: str, limits: Limits) -> None:
     ],
 )
 def test_nothing_is_made_up(said: str) -> None:
-    assert parse_limits(said) == Limits()
+    assert parse_limits(said) == ModelLimits()

@@ -18,7 +18,7 @@ from chat.upstream.pictures import (
     MAX_PICTURE_BYTES,
     MAX_PICTURES,
     UNKNOWN_PICTURE_TOKENS,
-    Picture,
+    PromptPicture,
     admit,
     message_of,
     with_data,
@@ -34,7 +34,7 @@ PNG = b"\x89PNG\r\n\x1a\n and more"
 URL = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
 SEEING = LlmModel("@cf/google/gemma-4-26b-a4b-it", "Gemma", window=200_000, vision=True)
 BLIND = LlmModel("@cf/zai-org/glm-4.7-flash", "GLM", window=131_072)
-CAT = Picture("image/png", len(PNG), 640, 480, label="a cat", key="c")
+CAT = PromptPicture("image/png", len(PNG), 640, 480, label="a cat", key="c")
 
 
 async def load(person: Hashable, keys: Collection[str]) -> Mapping[str, bytes]:
@@ -44,11 +44,12 @@ async def load(person: Hashable, keys: Collection[str]) -> Mapping[str, bytes]:
 def shown(messages: list[dict[str, Any]]) -> list[list[str]]:
     """The keys of the pictures in each message."""
     return [
-        [part.key for part in message.get("parts", ()) if isinstance(part, Picture)] for message in messages
+        [part.key for part in message.get("parts", ()) if isinstance(part, PromptPicture)]
+        for message in messages
     ]
 
 
-def picture(key: object, size: int = 1) -> Picture:
+def picture(key: object, size: int = 1) -> PromptPicture:
     return replace(CAT, key=str(key), size=size)
 
 
@@ -107,7 +108,7 @@ def test_turns_with_pictures_are_dropped_from_a_full_window() -> None:
 
 async def test_bytes_are_read_when_the_request_is_sent() -> None:
     gone = replace(CAT, key="gone")
-    inline = Picture("image/gif", 3, url="data:image/gif;base64,R0lG")
+    inline = PromptPicture("image/gif", 3, url="data:image/gif;base64,R0lG")
     (message,) = await with_data([message_of("user", ["Well?", CAT, gone, inline])], load, "alice")
     assert message == {
         "role": "user",

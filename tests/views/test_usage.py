@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from chat.models import Call, Conversation, Message, Run, TitleRequest, User
-from chat.models.usage import Usage, usage_of
+from chat.models.usage import DayUsage, usage_of
 from tests.support.server import Person, Server
 
 pytestmark = pytest.mark.database
@@ -58,8 +58,8 @@ def days(zone: Any, number: int = 30) -> list[datetime]:
 
 def test_a_day_is_that_of_the_persons_time_zone(ann: User) -> None:
     make_run(ann, datetime(2026, 11, 4, 15, 30, tzinfo=UTC))  # the 5th in Tokyo
-    assert usage_of(ann, days(UTC)) == [Usage(4, MODEL, 1, 10, 5)]
-    assert usage_of(ann, days(TOKYO)) == [Usage(5, MODEL, 1, 10, 5)]
+    assert usage_of(ann, days(UTC)) == [DayUsage(4, MODEL, 1, 10, 5)]
+    assert usage_of(ann, days(TOKYO)) == [DayUsage(5, MODEL, 1, 10, 5)]
 
 
 def test_runs_calls_and_titles_are_summed_by_model(ann: User) -> None:
@@ -74,8 +74,8 @@ def test_runs_calls_and_titles_are_summed_by_model(ann: User) -> None:
         prompt_tokens=7, completion_tokens=3,
     )  # fmt: skip
     assert usage_of(ann, days(UTC)) == [
-        Usage(4, "@cf/small", 1, 7, 3),
-        Usage(4, MODEL, 3, 120, 60),
+        DayUsage(4, "@cf/small", 1, 7, 3),
+        DayUsage(4, MODEL, 3, 120, 60),
     ]
 
 
@@ -99,7 +99,7 @@ def test_a_hundred_thousand_runs_are_read_from_the_index(request: pytest.Fixture
     request.addfinalizer(forget_statistics)
     with CaptureQueriesContext(connection) as asked:
         used = usage_of(ann, days(UTC))
-    assert used == [Usage(4, MODEL, MANY + 1, (MANY + 1) * 10, (MANY + 1) * 5)]
+    assert used == [DayUsage(4, MODEL, MANY + 1, (MANY + 1) * 10, (MANY + 1) * 5)]
     assert len(asked) == 4  # runs, calls, titles, and what was purged
     explain = "EXPLAIN " if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN "
     with connection.cursor() as cursor:

@@ -37,7 +37,7 @@ class RemoteRun(RunState):
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class RunSnapshot:
     """The stored text of a run from `at` on; if the run has ended, its whole text and its outcome."""
 
     at: Position
@@ -46,7 +46,7 @@ class Snapshot:
     outcome: RunOutcome | None
 
 
-def load_snapshot(run: uuid.UUID, at: Position) -> Snapshot:
+def load_snapshot(run: uuid.UUID, at: Position) -> RunSnapshot:
     """Read the stored state of a run. A run that was deleted with its conversation counts as interrupted.
 
     The row is read before and after the chunks, because a run that ends in between has its chunks deleted.
@@ -55,14 +55,14 @@ def load_snapshot(run: uuid.UUID, at: Position) -> Snapshot:
     if row is not None and row.is_live:
         text, reasoning = RunChunk.objects.texts(run, at.text, at.reasoning)
         if Run.objects.live().filter(pk=run).exists():
-            return Snapshot(at, text, reasoning, None)
+            return RunSnapshot(at, text, reasoning, None)
         row = Run.objects.filter(pk=run).first()
     try:
         if row is not None:
-            return Snapshot(Position(), *row.texts(), RunOutcome.from_run(row))
+            return RunSnapshot(Position(), *row.texts(), RunOutcome.from_run(row))
     except Message.DoesNotExist:  # its conversation was deleted since the row was read
         pass
-    return Snapshot(Position(), "", "", RunOutcome(Run.Status.INTERRUPTED))
+    return RunSnapshot(Position(), "", "", RunOutcome(Run.Status.INTERRUPTED))
 
 
 class RemoteRuns:

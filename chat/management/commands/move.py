@@ -92,7 +92,7 @@ class Command(BaseCommand):
         self.stdout.write(MOVE_ENDED.format(rows, len(tables), source.name))
         self.stdout.flush()
 
-    def _copy(self, source: Database, target: Database, tables: list[Table], record: state.State) -> None:
+    def _copy(self, source: Database, target: Database, tables: list[Table], record: state.MoveState) -> None:
         self._total = sum(_count(source, table) for table in tables)
         self._rows_done = sum(record.copied.values())
         copying.copy(source, target, tables, record, lambda rows: self._report("copying", rows))

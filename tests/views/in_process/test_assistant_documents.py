@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chat.assistants import library, publication
-from chat.assistants.content import Content, content_of
+from chat.assistants.content import AssistantContent, content_of
 from chat.attachments.problems import QuotaExceeded
 from chat.exceptions import RequestError
 from chat.model_catalog import catalog
@@ -59,13 +59,13 @@ def rules(alice: User) -> Attachment:
 
 @pytest.fixture
 def referee(alice: User, rules: Attachment) -> Assistant:
-    return library.create(alice, Content("Referee", documents=[rules.pk]))
+    return library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
 
 
 def published(staff: User) -> tuple[Assistant, Attachment]:
     """An assistant of everybody, and its document."""
     rules = document(staff, ["Chess has kings.", "Go has stones."], "rules.pdf")
-    made = library.create(staff, Content("Referee", documents=[rules.pk]))
+    made = library.create(staff, AssistantContent("Referee", documents=[rules.pk]))
     publication.publish(staff, made.pk, everybody=True, groups=[])
     return made, rules
 
@@ -317,7 +317,7 @@ def test_readers_are_those_who_may_use_the_assistant(alice_client: Client, bob: 
 
 def test_a_replaced_version_is_nobody_elses(alice_client: Client, staff: User) -> None:
     referee, rules = published(staff)
-    library.edit(staff, referee.pk, Content("Referee"))
+    library.edit(staff, referee.pk, AssistantContent("Referee"))
     assert alice_client.get(f"/attachments/{rules.pk}/text/").status_code == 404
     assert browser(staff).get(f"/attachments/{rules.pk}/text/").status_code == 200
 
@@ -368,9 +368,9 @@ def test_a_duplicate_of_anothers_copies_the_documents(alice: User, staff: User, 
 
 
 def test_a_document_stays_while_a_version_in_use_names_it(alice: User, rules: Attachment) -> None:
-    referee = library.create(alice, Content("Referee", documents=[rules.pk]))
+    referee = library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
     talk = begin(alice, referee)
-    library.edit(alice, referee.pk, Content("Referee"))
+    library.edit(alice, referee.pk, AssistantContent("Referee"))
     library.delete(alice, referee.pk)
     age(days=400)
     Assistant.objects.update(deleted=timezone.now() - timedelta(days=400))
@@ -383,9 +383,9 @@ def test_a_document_stays_while_a_version_in_use_names_it(alice: User, rules: At
 
 
 def test_a_replaced_document_goes_with_its_version(alice: User, rules: Attachment) -> None:
-    referee = library.create(alice, Content("Referee", documents=[rules.pk]))
+    referee = library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
     other = document(alice, ["Go."], "go.txt", media_type="text/plain")
-    library.edit(alice, referee.pk, Content("Referee", documents=[other.pk]))
+    library.edit(alice, referee.pk, AssistantContent("Referee", documents=[other.pk]))
     prune(lambda: False)
     assert Attachment.objects.count() == 2
     age()
@@ -397,7 +397,7 @@ def test_documents_of_a_published_assistant_outlive_its_owner(alice: User, staff
     referee, rules = published(staff)
     private = document(staff, ["Mine."], "mine.txt")
     unsent = document(staff, ["Unsent."], "unsent.txt")
-    library.create(staff, Content("Private", documents=[private.pk]))
+    library.create(staff, AssistantContent("Private", documents=[private.pk]))
     staff.delete()
     age()
     prune(lambda: False)
@@ -413,9 +413,9 @@ def test_an_older_versions_pruning_keeps_an_assistants_files(
 ) -> None:
     """It takes an attachment without a message for one that was never sent, and knows no other table."""
     if what == "document":
-        library.create(alice, Content("Referee", documents=[rules.pk]))
+        library.create(alice, AssistantContent("Referee", documents=[rules.pk]))
     else:
-        made = library.create(alice, Content("Referee"))
+        made = library.create(alice, AssistantContent("Referee"))
         AssistantVersion.objects.filter(pk=made.current_id).update(image=rules)
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("DELETE FROM chat_attachment WHERE message_id IS NULL")

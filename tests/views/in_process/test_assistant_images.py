@@ -13,9 +13,9 @@ from django.utils import timezone
 from PIL import Image
 
 from chat.assistants import library, publication
-from chat.assistants.content import Content
+from chat.assistants.content import AssistantContent
 from chat.attachments import files, uploads
-from chat.attachments.decoding import Picture
+from chat.attachments.decoding import EncodedPicture
 from chat.models import Assistant, AssistantVersion, Attachment, Conversation, User
 from chat.models.assistant import MAX_ASSISTANT_DOCUMENTS
 from chat.retention.kinds import prune
@@ -32,7 +32,7 @@ def folder(attachments: Path) -> Path:
 
 
 def image(owner: User, side: int = 128) -> Attachment:
-    return uploads.store(owner, "face.png", Picture(pictures.png(side, side), "image/png", side, side))
+    return uploads.store(owner, "face.png", EncodedPicture(pictures.png(side, side), "image/png", side, side))
 
 
 def photo(name: str = "../me.jpg", content: bytes | None = None) -> SimpleUploadedFile:
@@ -129,7 +129,7 @@ def test_nothing_is_offered_where_files_are_off(alice_client: Client, settings: 
 def test_it_is_served_to_those_who_may_use_the_assistant(alice_client: Client, alice: User) -> None:
     staff = User.objects.create_user("carol", is_staff=True, is_superuser=True)
     face = image(staff)
-    cook = library.create(staff, Content("Cook", image=face.pk))
+    cook = library.create(staff, AssistantContent("Cook", image=face.pk))
     url = f"/attachments/{face.pk}/"
     assert alice_client.get(url).status_code == 404
     publication.publish(staff, cook.pk, everybody=True, groups=[])
@@ -146,8 +146,8 @@ def test_it_is_served_to_those_who_may_use_the_assistant(alice_client: Client, a
 
 def test_it_goes_with_the_last_version_that_shows_it(alice: User) -> None:
     face = image(alice)
-    cook = library.create(alice, Content("Cook", image=face.pk))
-    library.edit(alice, cook.pk, Content("Chef", image=face.pk))
+    cook = library.create(alice, AssistantContent("Cook", image=face.pk))
+    library.edit(alice, cook.pk, AssistantContent("Chef", image=face.pk))
     then = timezone.now() - timedelta(days=2)
 
     def age_and_prune() -> None:
@@ -157,14 +157,14 @@ def test_it_goes_with_the_last_version_that_shows_it(alice: User) -> None:
 
     age_and_prune()
     assert Attachment.objects.count() == 1
-    library.edit(alice, cook.pk, Content("Chef"))
+    library.edit(alice, cook.pk, AssistantContent("Chef"))
     age_and_prune()
     assert not Attachment.objects.exists()
 
 
 def test_it_outlives_the_account_of_a_published_one(alice: User) -> None:
     staff = User.objects.create_user("carol", is_staff=True, is_superuser=True)
-    cook = library.create(staff, Content("Cook", image=image(staff).pk))
+    cook = library.create(staff, AssistantContent("Cook", image=image(staff).pk))
     publication.publish(staff, cook.pk, everybody=True, groups=[])
     staff.delete()
     prune(lambda: False)

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from chat.assistants import library
-from chat.assistants.content import Content
+from chat.assistants.content import AssistantContent
 from chat.models import Assistant, User
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -16,7 +16,9 @@ GLM = "@cf/zai-org/glm-4.7-flash"  # temperature to 2, no top_k
 
 @pytest.fixture
 def cook(alice: User) -> Assistant:
-    return library.create(alice, Content("Cook", model=LLAMA, parameters={"temperature": 4.5, "top_k": 3}))
+    return library.create(
+        alice, AssistantContent("Cook", model=LLAMA, parameters={"temperature": 4.5, "top_k": 3})
+    )
 
 
 def send(alice_client: Client, cook: Assistant, **fields: str) -> str:

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone, translation
 
 from chat.assistants import library, publication
-from chat.assistants.content import Content, is_emoji
+from chat.assistants.content import AssistantContent, is_emoji
 from chat.assistants.variables import fill
 from chat.exceptions import Conflict, NotFound
 from chat.model_catalog import catalog
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
 HTML = {"HTTP_ACCEPT": "text/html"}
 PAGES = "/settings/assistants/"
 ACTIONS = ("delete", "undelete", "duplicate")
-PIRATE = Content(
+PIRATE = AssistantContent(
     "Pirate",
     "Talks like one",
     "Talk like a pirate to {name}.",
@@ -147,8 +147,8 @@ def test_a_conversation_begins_with_the_assistant(alice: User, pirate: Assistant
 def test_its_model_answers_if_the_person_may_use_it(alice: User) -> None:
     offered = catalog.current.get()
     other = next(model.id for model in offered if model.id != offered.default.id)
-    chosen = library.create(alice, Content("Chosen", model=other))
-    gone = library.create(alice, Content("Gone", model="@cf/no/such"))
+    chosen = library.create(alice, AssistantContent("Chosen", model=other))
+    gone = library.create(alice, AssistantContent("Gone", model="@cf/no/such"))
     assert plan(alice, assistant=chosen.pk).conversation.model == other
     assert plan(alice, assistant=chosen.pk, model=offered.default.id).conversation.model == offered.default.id
     assert plan(alice, assistant=gone.pk).conversation.model == offered.default.id
@@ -156,7 +156,7 @@ def test_its_model_answers_if_the_person_may_use_it(alice: User) -> None:
 
 def test_a_conversation_keeps_the_version_it_began_with(alice: User, pirate: Assistant) -> None:
     talk = begin(alice, pirate)
-    library.edit(alice, pirate.pk, Content("Parrot", instructions="Repeat."))
+    library.edit(alice, pirate.pk, AssistantContent("Parrot", instructions="Repeat."))
     library.delete(alice, pirate.pk)
     prune(lambda: False)
     assert system_of(plan(alice, conversation=talk.pk)) == "Talk like a pirate to alice."
@@ -168,7 +168,7 @@ def test_pruning_deletes_what_no_conversation_uses(alice: User, pirate: Assistan
     settings.KEEP_DELETED_DAYS = 30
     talk = begin(alice, pirate)
     for name in ("Second", "Third"):
-        library.edit(alice, pirate.pk, Content(name))
+        library.edit(alice, pirate.pk, AssistantContent(name))
     AssistantVersion.objects.update(created=timezone.now() - timedelta(days=2))
     prune(lambda: False)
     assert sorted(pirate.versions.values_list("number", flat=True)) == [1, 3]
@@ -296,7 +296,7 @@ def test_the_form_of_an_assistant_has_one_button_to_save(staff: User) -> None:
 @pytest.fixture
 def published(staff: User) -> Assistant:
     """An assistant for everybody, whose owner may not publish any more."""
-    made = library.create(staff, Content("Helper", instructions="Be good."))
+    made = library.create(staff, AssistantContent("Helper", instructions="Be good."))
     publication.publish(staff, made.pk, everybody=True, groups=[])
     staff.user_permissions.clear()
     return made
@@ -326,7 +326,7 @@ def test_without_the_right_a_restored_assistant_is_private(
 
 
 def test_with_the_right_a_restored_assistant_is_published_again(staff: User, alice: User) -> None:
-    made = library.create(staff, Content("Helper"))
+    made = library.create(staff, AssistantContent("Helper"))
     publication.publish(staff, made.pk, everybody=True, groups=[])
     library.delete(staff, made.pk)
     library.restore(staff, made.pk)
@@ -373,7 +373,7 @@ def test_the_start_page_shows_the_assistant(alice_client: Client, alice: User, p
     assert f'name="assistant" value="{pirate.pk}"' in shown
     assert "pirate to" not in shown
     assert "isn’t available to you" not in shown
-    gone = library.create(alice, Content("Gone", model="@cf/no/such"))
+    gone = library.create(alice, AssistantContent("Gone", model="@cf/no/such"))
     assert "isn’t available to you" in alice_client.get("/", {"assistant": gone.pk}, **HTML).content.decode()
 
 
@@ -381,7 +381,7 @@ def test_a_conversation_says_which_assistant_answers(
     alice_client: Client, alice: User, pirate: Assistant
 ) -> None:
     talk = begin(alice, pirate)
-    library.edit(alice, pirate.pk, Content("Parrot"))
+    library.edit(alice, pirate.pk, AssistantContent("Parrot"))
     Message.objects.filter(conversation=talk, role="assistant").update(text="Arr.")
     shown = alice_client.get(f"/c/{talk.pk}/", **HTML).content.decode()
     assert "<bdi>Pirate</bdi>" in shown
@@ -395,7 +395,7 @@ def test_a_page_without_assistants_has_nothing_of_them(alice_client: Client, ali
 
 
 def test_the_administration_lists_and_ends_publications(alice: User, pirate: Assistant, staff: User) -> None:
-    mine, carols = library.create(staff, Content("Cook")), Client()
+    mine, carols = library.create(staff, AssistantContent("Cook")), Client()
     publication.publish(staff, mine.pk, everybody=True, groups=[])
     carols.force_login(staff)
     listed = carols.get("/admin/chat/assistant/").content.decode()

@@ -280,7 +280,7 @@ def test_a_long_document_is_ranked_in_no_database_thread(
 ) -> None:
     threads, real = [], best_passages.rank
 
-    def rank(wanted: best_passages.Wanted, question: object) -> best_passages.Ranked:
+    def rank(wanted: best_passages.RankingRequest, question: object) -> best_passages.Ranked:
         threads.append(threading.current_thread().name)
         return real(wanted)
 

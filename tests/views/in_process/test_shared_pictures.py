@@ -11,7 +11,7 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from chat.attachments import uploads
-from chat.attachments.decoding import Picture
+from chat.attachments.decoding import EncodedPicture
 from chat.models import (
     Attachment,
     AttachmentFile,
@@ -43,7 +43,7 @@ def talk(alice: User) -> Conversation:
     for number in range(2):
         content = pictures.jpeg(40 + number)
         picture = uploads.store(
-            alice, f"secret {number}.jpg", Picture(content, "image/jpeg", 40 + number, 48)
+            alice, f"secret {number}.jpg", EncodedPicture(content, "image/jpeg", 40 + number, 48)
         )
         question = Message.objects.create(conversation=made, role="user", text="", parent=parent)
         picture.message, picture.alt = question, f"cat {number}"
@@ -159,7 +159,7 @@ def test_a_reviewer_changes_nothing_and_sees_nothing_unsent(
 ) -> None:
     assert reviewer.delete(f"/attachments/{first.pk}/").status_code == 404
     assert reviewer.patch(f"/attachments/{first.pk}/", {"alt": "x"}, "application/json").status_code == 404
-    unsent = uploads.store(alice, "x.jpg", Picture(pictures.jpeg(), "image/jpeg", 64, 48))
+    unsent = uploads.store(alice, "x.jpg", EncodedPicture(pictures.jpeg(), "image/jpeg", 64, 48))
     assert reviewer.get(f"/attachments/{unsent.pk}/").status_code == 404
     assert ConversationAccess.objects.count() == 0
 

@@ -20,7 +20,7 @@ def list_models(engine: Engine, request: HttpRequest) -> list[LlmModel]:
 def get_model(engine: Engine, request: HttpRequest, name: str | None) -> LlmModel:
     """Return the model that `name` resolves to.
 
-    Raises BadRequest, UnknownModel, InvalidApiKey and PermissionDenied.
+    Raises BadRequest, ModelNotFound, InvalidApiKey and PermissionDenied.
     """
     return resolve_model(_offered(engine, request), name)
 

@@ -154,11 +154,11 @@ R = TypeVar("R", bound=OwnedRun)
 
 @dataclass(slots=True)
 class Batch(Generic[R]):
-    """The content of one transaction. The rows of `going` are read for stop requests and lost runs."""
+    """The content of one transaction. The rows of `live` are read for stop requests and lost runs."""
 
-    going: list[R] = field(default_factory=list)
+    live: list[R] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
-    endings: list[R] = field(default_factory=list)
+    ended: list[R] = field(default_factory=list)
 
 
 class Backlog(Generic[R]):
@@ -186,9 +186,9 @@ class Backlog(Generic[R]):
         batch: Batch[R] = Batch()
         for run in self.runs.values():
             if run.has_ended:
-                batch.endings.append(run)
+                batch.ended.append(run)
             elif tick:
-                batch.going.append(run)
+                batch.live.append(run)
                 self._take_new_text(run, batch.chunks)
         return batch
 
@@ -203,7 +203,7 @@ class Backlog(Generic[R]):
     def stored(self) -> list[R]:
         """Record that the database confirmed the batch. Return the ended runs, to be announced now."""
         assert self._batch is not None
-        ended, self._batch, self._since = self._batch.endings, None, None
+        ended, self._batch, self._since = self._batch.ended, None, None
         for run in ended:
             del self.runs[run.id]
         return ended

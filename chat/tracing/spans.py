@@ -21,7 +21,7 @@ __all__ = ["Context", "ModelSpan", "RequestSpan", "Tracer"]
 
 
 class Tracer:
-    """Begins spans, which `provider` exports when they have ended."""
+    """Begin spans, which `provider` exports when they have ended."""
 
     def __init__(self, provider: TracerProvider) -> None:
         self.provider = provider

@@ -53,8 +53,8 @@ class Database:
         if self.is_away:
             raise OperationalError("away")
         self.texts += [chunk.text for chunk in batch.chunks]
-        lost = [active_run.id for active_run in batch.going if active_run.id in self.lost]
-        return WriteResult({active_run.id: active_run.outcome for active_run in batch.endings}, [], [], lost)  # type: ignore[misc]
+        lost = [active_run.id for active_run in batch.live if active_run.id in self.lost]
+        return WriteResult({active_run.id: active_run.outcome for active_run in batch.ended}, [], [], lost)  # type: ignore[misc]
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_a_refused_ending_does_not_stop_the_others() -> None:
     bad.end(RunOutcome("complete", finish_reason="stop"))
     bad.outcome = replace(bad.outcome, gateway_log_ref=GatewayLogRef("g", step=10**30))  # type: ignore[type-var]
     good.end(RunOutcome("complete"))
-    save_batch(Batch(endings=[bad, good]), worker.pk)
+    save_batch(Batch(ended=[bad, good]), worker.pk)
     assert Run.objects.get(pk=good.id).status == "complete"
     assert Run.objects.get(pk=bad.id).status == "complete"
     assert Message.objects.filter(text="words").count() == 2
@@ -237,7 +237,7 @@ def test_counts_beyond_what_a_column_holds_are_cut() -> None:
     active_run, tally = stored_draft(worker), UsageAccumulator()
     tally.add_total({"prompt_tokens": 1, "completion_tokens": 10**30})
     active_run.end(RunOutcome("complete", usage=tally.usage()))
-    save_batch(Batch(endings=[active_run]), worker.pk)
+    save_batch(Batch(ended=[active_run]), worker.pk)
     assert Run.objects.get(pk=active_run.id).completion_tokens == 2**31 - 1
 
 

@@ -98,7 +98,7 @@ class History:
             active_run.state.append(self.words() if self.random.random() < 0.8 else "")
             active_run.end(RunOutcome(self.random.choice(["complete", "stopped"])))
             ended.append(active_run)
-        save_batch(Batch(endings=ended), self.worker.pk)
+        save_batch(Batch(ended=ended), self.worker.pk)
 
     def extend(self) -> None:
         """A process that lost a run comes back with more of its text, or with another."""

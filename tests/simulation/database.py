@@ -109,8 +109,8 @@ class Database:
         for chunk in batch.chunks:
             if chunk.run in live:
                 self.runs[chunk.run].chunks.setdefault(chunk.start, chunk.text)
-        endings = {run.id: self.end(run.id, worker, run.text, run.status) for run in batch.endings}
-        return endings, [run.id for run in batch.going if run.id not in live]
+        endings = {run.id: self.end(run.id, worker, run.text, run.status) for run in batch.ended}
+        return endings, [run.id for run in batch.live if run.id not in live]
 
     def end(self, run: int, worker: int, text: str, status: str) -> str:
         row = self.runs[run]

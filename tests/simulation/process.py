@@ -219,7 +219,7 @@ class Process:
         def stored(result: tuple[dict[int, str], list[int]]) -> None:
             endings, lost = result
             self._storing = self._is_unconfirmed = False
-            self._take_stored(batch.going, lost)
+            self._take_stored(batch.live, lost)
             for run in self.backlog.stored():
                 self._announce(run.id, endings[run.id])
             self._settle_journal()

@@ -108,10 +108,8 @@ def save(
     Text of a run that this process no longer owns (recovered, or deleted with its user) is left out.
     """
     with write_lock(), transaction.atomic():
-        rows = _live_rows(worker) if batch.going else {}
-        started = [
-            active_run.id for active_run in batch.going if active_run.started and active_run.id in rows
-        ]
+        rows = _live_rows(worker) if batch.live else {}
+        started = [active_run.id for active_run in batch.live if active_run.started and active_run.id in rows]
         if started:
             queued = Run.objects.filter(pk__in=started, status=Run.Status.QUEUED, worker_id=worker)
             queued.update(status=Run.Status.RUNNING, started=timezone.now())
@@ -122,14 +120,14 @@ def save(
             if chunk.run in rows
         ]:
             RunChunk.objects.bulk_create(chunks, ignore_conflicts=True)
-        cited = [each for each in batch.going if each.id in rows and _store_citations(each)]
-        outcomes = finish(batch.endings, worker)
+        cited = [each for each in batch.live if each.id in rows and _store_citations(each)]
+        outcomes = finish(batch.ended, worker)
     return WriteResult(
         outcomes,
         started,
         cited=[active_run.id for active_run in cited],
-        stopped=[active_run.id for active_run in batch.going if rows.get(active_run.id)],
-        lost=[active_run.id for active_run in batch.going if active_run.id not in rows],
+        stopped=[active_run.id for active_run in batch.live if rows.get(active_run.id)],
+        lost=[active_run.id for active_run in batch.live if active_run.id not in rows],
     )
 
 

@@ -148,11 +148,11 @@ class Supervisor:
         else:
             await self._slots.acquire()
         try:
-            return await self._write(active_run, request)
+            return await self._stream(active_run, request)
         finally:
             self._slots.release()
 
-    async def _write(self, active_run: ActiveRun, request: ChatRequest) -> RunOutcome:
+    async def _stream(self, active_run: ActiveRun, request: ChatRequest) -> RunOutcome:
         state = active_run.state
         room = MAX_REPLY_CHARS - len(state.info.earlier)
         opening = self._router.stream(
@@ -191,12 +191,12 @@ class Supervisor:
 
 
 def _outcome_at_end(state: RunState, stream: CompletionStream) -> RunOutcome:
-    how: dict[str, Any] = {"request_id": stream.request_id, "usage": stream.usage}
+    facts: dict[str, Any] = {"request_id": stream.request_id, "usage": stream.usage}
     if not stream.complete:
-        return RunOutcome(Run.Status.INTERRUPTED, **how)
+        return RunOutcome(Run.Status.INTERRUPTED, **facts)
     if stream.finish_reason == "length":
-        return _truncated(state, **how)
-    return RunOutcome.at_end(state.info.earlier + state.text, stream.finish_reason, **how)
+        return _truncated(state, **facts)
+    return RunOutcome.at_end(state.info.earlier + state.text, stream.finish_reason, **facts)
 
 
 def _truncated(state: RunState, **more: Any) -> RunOutcome:

@@ -132,7 +132,7 @@ class Writer:
             self._backlog.runs[run].mark_started()
         for run in result.cited:
             self._backlog.runs[run].citations_stored = True
-        for active_run in batch.going:
+        for active_run in batch.live:
             if active_run.id not in result.lost:
                 active_run.stored = active_run.batched_text, active_run.batched_reasoning
         for active_run in self._backlog.stored():

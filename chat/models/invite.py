@@ -17,13 +17,6 @@ TOKEN_BYTES = 32
 
 
 class InviteManager(models.Manager["Invite"]):
-    def issue(self: Self, made_by: User, note: str = "") -> tuple["Invite", str]:
-        """Store a new invitation. Return it with its token, which can be shown only now."""
-        invite = Invite(made_by=made_by, note=note)
-        token = invite.generate_token()
-        invite.save(force_insert=True)
-        return invite, token
-
     def open(self: Self, token: str) -> "models.QuerySet[Invite]":
         """Return a queryset of the invitation with this token, empty if it is unknown, used or expired."""
         since = timezone.now() - VALID_FOR

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from chat.models import Invite, User
 from tests.admin.people import as_
+from tests.support.invites import issue_invite
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 LIST = "/admin/chat/invite/"
@@ -48,10 +49,10 @@ def test_a_link_without_a_note_is_for_the_person_invited(root: User) -> None:
 
 
 def test_the_list_says_what_became_of_each(root: User) -> None:
-    Invite.objects.issue(root, "open")
-    _, token = Invite.objects.issue(root, "used")
+    issue_invite(root, "open")
+    _, token = issue_invite(root, "used")
     Invite.objects.claim(token, User(username="ada"))
-    expired, _ = Invite.objects.issue(root, "expired")
+    expired, _ = issue_invite(root, "expired")
     Invite.objects.filter(pk=expired.pk).update(created=timezone.now() - timedelta(days=8))
     page = as_(root).get(LIST).content.decode()
     states = re.findall(r'<td class="field-state">(.+?)</td>', page)
@@ -68,7 +69,7 @@ def test_the_list_says_what_became_of_each(root: User) -> None:
     ],
 )
 def test_the_time_left_is_said_in_days_then_hours(age: timedelta, said: str, root: User) -> None:
-    invite, _ = Invite.objects.issue(root)
+    invite, _ = issue_invite(root)
     Invite.objects.filter(pk=invite.pk).update(created=timezone.now() - age)
     assert said in as_(root).get(LIST).content.decode()
 
@@ -79,14 +80,14 @@ def test_the_page_of_the_link_says_when_it_expires(root: User) -> None:
 
 
 def test_taking_it_back_kills_the_link(inviter: User) -> None:
-    invite, token = Invite.objects.issue(inviter)
+    invite, token = issue_invite(inviter)
     answer = as_(inviter).post(f"{LIST}{invite.pk}/delete/", {"post": "yes"})
     assert answer.status_code == 302
     assert Client().get(f"/accounts/invite/{token}/").status_code == 404
 
 
 def test_a_used_one_stays(root: User) -> None:
-    invite, token = Invite.objects.issue(root)
+    invite, token = issue_invite(root)
     Invite.objects.claim(token, User(username="ada"))
     assert as_(root).post(f"{LIST}{invite.pk}/delete/", {"post": "yes"}).status_code == 403
     form = {"action": "delete_selected", "_selected_action": str(invite.pk), "post": "yes"}
@@ -95,13 +96,13 @@ def test_a_used_one_stays(root: User) -> None:
 
 
 def test_nothing_about_it_can_be_changed(root: User) -> None:
-    invite, _ = Invite.objects.issue(root, "Ada")
+    invite, _ = issue_invite(root, "Ada")
     assert as_(root).post(f"{LIST}{invite.pk}/change/", {"note": "Eve"}).status_code == 403
     assert Invite.objects.get().note == "Ada"
 
 
 def test_without_the_right_there_is_nothing(root: User) -> None:
-    invite, _ = Invite.objects.issue(root)
+    invite, _ = issue_invite(root)
     client = as_(User.objects.create_user("erin", is_staff=True))
     for url in (LIST, f"{LIST}add/", f"{LIST}{invite.pk}/change/", f"{LIST}{invite.pk}/delete/"):
         assert client.get(url).status_code == client.post(url, {"post": "yes"}).status_code == 403
@@ -112,11 +113,11 @@ def test_the_number_of_queries_does_not_grow_with_the_list(
     root: User, django_assert_num_queries: Any
 ) -> None:
     client = as_(root)
-    Invite.objects.issue(root)
+    issue_invite(root)
     with django_assert_num_queries(5):
         client.get(LIST)
     for number in range(20):
-        _, token = Invite.objects.issue(root)
+        _, token = issue_invite(root)
         Invite.objects.claim(token, User(username=f"person-{number}"))
     with django_assert_num_queries(5):
         client.get(LIST)

@@ -9,9 +9,10 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
 from django.test import Client
 
-from chat.models import Conversation, Invite, User
+from chat.models import Conversation, User
 from chatsite.log_format import LineFormatter, RefusalFilter
 from tests.admin import seed
+from tests.support.invites import issue_invite
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +37,7 @@ def test_view_on_site_is_404_for_any_key(administrator: Client, key: str) -> Non
 @pytest.mark.parametrize("what", ["auth/group", "chat/invite"])
 def test_the_history_tells_staff_without_the_right_nothing(carol: Client, what: str) -> None:
     root = User.objects.create_superuser("root")
-    there = Group.objects.create(name="x").pk if what == "auth/group" else Invite.objects.issue(root)[0].pk
+    there = Group.objects.create(name="x").pk if what == "auth/group" else issue_invite(root)[0].pk
     answers = [carol.get(f"/admin/{what}/{key}/history/") for key in (there, 999_999, uuid.uuid4())]
     assert [answer.status_code for answer in answers] == [403] * 3
     assert len({answer.content for answer in answers}) == 1

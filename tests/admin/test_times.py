@@ -6,9 +6,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from chat.models import ConversationAccess, Invite, User, Worker
+from chat.models import ConversationAccess, User, Worker
 from tests.admin import seed
 from tests.admin.seed_cli import plant
+from tests.support.invites import issue_invite
 from tests.support.server import Server
 
 WRITTEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
@@ -25,7 +26,7 @@ def everything(administrator: Client) -> None:
     talk = seed.talk("alice")
     Worker.objects.create(host="here", pid=1)
     boss = User.objects.get(username="root")
-    Invite.objects.issue(boss, "ada")
+    issue_invite(boss, "ada")
     ConversationAccess.objects.create(
         reader_key=1, reader="erin", owner_key=2, owner="alice", conversation=talk.pk
     )

@@ -61,7 +61,10 @@ branch(reply, bread, asked="And without?", said="", status="failed", error_code=
     error_message="The model is busy.", request_id="req-77", completion_tokens=None)
 talks("alice", ["Boats one", "Boats two", "Boats three"])
 long = talk("alice", "A long one", 130)
-print(Invite.objects.issue(person("root"))[1], bread.pk, long.pk, person("bob").pk)
+invite = Invite(made_by=person("root"))
+token = invite.generate_token()
+invite.save()
+print(token, bread.pk, long.pk, person("bob").pk)
 """
 
 

@@ -8,8 +8,9 @@ import pytest
 from django.apps import apps
 from django.test import Client
 
-from chat.models import Conversation, Invite, Message, Run, SetupLink, User
+from chat.models import Conversation, Message, Run, SetupLink, User
 from tests.support.databases import Database
+from tests.support.invites import issue_invite
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
 from tests.views.objects import Turn, address, ask
@@ -135,7 +136,7 @@ def test_the_forms_of_accounts_change_nothing_else(server: Server, database: Dat
 def test_a_link_makes_the_account_that_it_is_for_and_no_other(client: Client, link: str) -> None:
     if link == "invite":
         boss = User.objects.create_superuser("boss", password="a long enough phrase")
-        _, token = Invite.objects.issue(boss)
+        _, token = issue_invite(boss)
     else:
         token = str(SetupLink.objects.pending().token)
     fields = {"username": "new", "password1": "quite another phrase", "password2": "quite another phrase"}

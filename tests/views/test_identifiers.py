@@ -6,9 +6,10 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
-from chat.models import Identifier, Invite, User
+from chat.models import Identifier, User
 from chat.models.skeleton import digests
 from tests.support.concurrency import at_once
+from tests.support.invites import issue_invite
 from tests.support.older_databases import Older, migrate_to_latest
 from tests.support.people import PASSWORD
 from tests.views.accounts import log_in
@@ -75,7 +76,7 @@ def test_a_name_that_is_given_up_can_be_taken(alice: User) -> None:
 
 
 def test_a_forms_field_says_so(alice: User) -> None:
-    _, token = Invite.objects.issue(alice)
+    _, token = issue_invite(alice)
     for fields, wrong in ((form("Alice"), "username"), (form(CYRILLIC), "username"),
                           (form("alice.smith@example.org"), "username"),
                           (form("bob", "Alice.Smith@example.org"), "email"),

@@ -10,6 +10,7 @@ from django.utils import timezone
 from chat.models import Invite, User
 from chat.models.invite import VALID_FOR
 from tests.support.concurrency import at_once
+from tests.support.invites import issue_invite
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 PASSWORD = "a long enough password"
@@ -23,7 +24,7 @@ def root() -> User:
 
 @pytest.fixture
 def link(root: User) -> str:
-    return address(Invite.objects.issue(root, "Ada")[1])
+    return address(issue_invite(root, "Ada")[1])
 
 
 def address(token: str) -> str:
@@ -74,7 +75,7 @@ def test_only_a_digest_of_it_is_stored(link: str) -> None:
 
 
 def test_invalid_invitations_are_the_same_404(root: User, client: Client) -> None:
-    used, expired, revoked = (Invite.objects.issue(root) for _ in range(3))
+    used, expired, revoked = (issue_invite(root) for _ in range(3))
     assert Client().post(address(used[1]), FORM).status_code == 302
     Invite.objects.filter(pk=expired[0].pk).update(created=timezone.now() - VALID_FOR)
     revoked[0].delete()
@@ -161,7 +162,7 @@ def test_one_of_several_at_once_uses_the_link(link: str) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_use_of_a_name_lets_one_choose_again(root: User) -> None:
-    links = [address(Invite.objects.issue(root)[1]) for _ in range(4)]
+    links = [address(issue_invite(root)[1]) for _ in range(4)]
     again = list(links)
     statuses = at_once(4, lambda: Client().post(links.pop(), FORM).status_code)
     assert sorted(statuses) == [200, 200, 200, 302]

@@ -104,11 +104,11 @@ def build_continuation(
     assert reply.parent_id is not None
     if not reply.text.strip():
         return rebuild_prompt(system, reply.parent_id, model, chosen, documents, ranked)
-    behind = [{"role": "assistant", "content": _end_of(reply.text, model)}]
+    following = [{"role": "assistant", "content": _end_of(reply.text, model)}]
     if not model.local:
-        behind.append({"role": "user", "content": CONTINUE_INSTRUCTION})
+        following.append({"role": "user", "content": CONTINUE_INSTRUCTION})
     messages = branch.with_documents(branch.read(reply.parent_id, model), documents)
-    return _request(system, messages, model, chosen, behind, ranked)
+    return _request(system, messages, model, chosen, following, ranked)
 
 
 def _end_of(text: str, model: LlmModel) -> str:
@@ -141,9 +141,9 @@ def next_context(
     messages = branch.with_documents([*branch.read(leaf, model), branch.new_question("?", ())], documents)
     every = [document for each in messages for document in each.documents]
     expected = expected_tokens(every, model.window // DOCUMENTS_DIVISOR)
-    reply = parameters.chosen_max_tokens(chosen) or token_budget.default_max_tokens(model)
+    reply_tokens = parameters.chosen_max_tokens(chosen) or token_budget.default_max_tokens(model)
     smaller = replace(model, window=model.window - expected)
-    fit, start = _fit(system, *branch.merged(messages), smaller, reply)
+    fit, start = _fit(system, *branch.merged(messages), smaller, reply_tokens)
     tokens = sum(token_budget.estimate_tokens(message, model) for message in fit.messages)
     return Context(start, expected + tokens)
 
@@ -153,28 +153,28 @@ def _request(
     messages: Sequence[BranchMessage],
     model: LlmModel,
     chosen: Parameters,
-    behind: Sequence[dict[str, Any]] = (),
+    following: Sequence[dict[str, Any]] = (),
     ranked: Ranked | None = None,
 ) -> ChatRequest:
     """Return the request for the branch `messages`, which ends with a question.
 
-    `behind`: what follows the question, without an id. Neither the system prompt nor the question nor what
+    `following`: what follows the question, without an id. Neither the system prompt nor the question nor what
     follows it is ever dropped, and no document: those of a dropped message stand before the question.
     """
-    reply, needed = parameters.chosen_max_tokens(chosen), 1 + len(behind)
-    found = _selection(system, messages, model, behind, ranked)
-    merged, ids = branch.merged(_before_question(messages, found.parts), found.texts)
-    fit, start = _fit(system, [*merged, *behind], ids, model, reply, needed=needed)
-    if fit.dropped and not found.parts and not _holds(fit, found.texts.values()):
-        merged, ids = branch.merged(_before_question(messages, "\n\n".join(found.texts.values())))
-        fit, start = _fit(system, [*merged, *behind], ids, model, reply, needed=needed)
+    reply_tokens, needed = parameters.chosen_max_tokens(chosen), 1 + len(following)
+    documents = _selection(system, messages, model, following, ranked)
+    merged, ids = branch.merged(_before_question(messages, documents.parts), documents.texts)
+    fit, start = _fit(system, [*merged, *following], ids, model, reply_tokens, needed=needed)
+    if fit.dropped and not documents.parts and not _holds(fit, documents.texts.values()):
+        merged, ids = branch.merged(_before_question(messages, "\n\n".join(documents.texts.values())))
+        fit, start = _fit(system, [*merged, *following], ids, model, reply_tokens, needed=needed)
     return ChatRequest(
         fit.messages,
         model,
         fit.max_tokens,
         user_parameters=chosen,
         context_start=start,
-        sent_parts=found.sent,
+        sent_parts=documents.sent,
     )
 
 
@@ -182,7 +182,7 @@ def _selection(
     system: str,
     messages: Sequence[BranchMessage],
     model: LlmModel,
-    behind: Sequence[dict[str, Any]],
+    following: Sequence[dict[str, Any]],
     ranked: Ranked | None,
 ) -> Selection:
     """Return what the request holds of the branch's documents."""
@@ -190,10 +190,10 @@ def _selection(
     if not documents:
         return NO_DOCUMENTS
     questions = [each.text for each in reversed(messages) if each.role == Message.Role.USER and each.text]
-    kept = [{"content": system}, *branch.merged(messages)[0][-1:], *behind]
+    kept = [{"content": system}, *branch.merged(messages)[0][-1:], *following]
     taken = sum(token_budget.estimate_tokens(each, model) for each in kept)
-    reply = model.window // REPLY_BESIDE_DOCUMENTS_DIVISOR
-    room = min(model.window // DOCUMENTS_DIVISOR, model.window - taken - reply)
+    reply_tokens = model.window // REPLY_BESIDE_DOCUMENTS_DIVISOR
+    room = min(model.window // DOCUMENTS_DIVISOR, model.window - taken - reply_tokens)
     return select(documents, questions, model, max(0, room), ranked)
 
 
@@ -211,19 +211,19 @@ def _fit(
     messages: list[dict[str, Any]],
     ids: list[Any],
     model: LlmModel,
-    reply: int | None,
+    reply_tokens: int | None,
     *,
     needed: int = 1,
 ) -> tuple[token_budget.Fit, uuid.UUID | None]:
     """Return as many of the last messages as fit into the window, and the id of the oldest that is stored.
 
-    `ids` are those of the first `messages`, None where one is not stored yet. `reply`: tokens that were
+    `ids` are those of the first `messages`, None where one is not stored yet. `reply_tokens`: those that were
     chosen for the reply. The last `needed` messages and the system prompt are never dropped. Raises
     PayloadTooLarge.
     """
     first = [{"role": "system", "content": system}] if system else []
     try:
-        fit = token_budget.fit(first + admit(messages, model), model, reply, needed=needed)
+        fit = token_budget.fit(first + admit(messages, model), model, reply_tokens, needed=needed)
     except UpstreamError as error:
         raise PayloadTooLarge(gettext(error.message)) from error
     oldest = ids[fit.dropped] if fit.dropped < len(ids) else None

@@ -37,7 +37,7 @@ DEFAULT_WINDOW_TOKENS = 128_000  # tokens, for a model listed without its window
 
 
 class EnvError(Exception):
-    """Raised for an invalid setting. The message says which one, and what to write instead."""
+    """An invalid setting. The message says which one, and what to write instead."""
 
 
 @cache

@@ -36,7 +36,7 @@ class Extracted:
 
 
 class NeedsConversion(problems.NotADocument):
-    """Only Cloudflare takes the text of this type, see `conversion.py`. Without an account, a refusal."""
+    """The text of this type can be taken by Cloudflare alone, see `conversion.py`. Without an account, a refusal."""
 
     def __init__(self, media_type: str) -> None:
         super().__init__(

@@ -94,6 +94,6 @@ class DocumentTookTooLong(RequestError):
 
 
 class ConversionUnavailable(RequestError):
-    """Only Cloudflare reads this type, and it does not answer, or no account is set."""
+    """The conversion of this type needs Cloudflare, which does not respond or has no account set."""
 
     status, code = 503, "conversion_unavailable"

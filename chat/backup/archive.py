@@ -30,7 +30,7 @@ BackupProgress = Callable[[str, int, int], None]
 
 
 class BackupError(Exception):
-    """Raised when a backup cannot be made, read or restored. The message is a whole sentence."""
+    """A backup cannot be made, read or restored. The message is a whole sentence."""
 
 
 @dataclass

@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 class DocumentRanking:
-    """To be used on the event loop. `alone`: models of the account are the only ones on this site."""
+    """The ranking of documents for prompts, to be used on the event loop. `alone`: models of the account are the only ones on this site."""
 
     def __init__(self, client: Client, *, alone: bool) -> None:
         self._client = client

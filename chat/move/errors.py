@@ -2,4 +2,4 @@
 
 
 class MoveError(Exception):
-    """Raised when a move cannot begin, go on or end. The message is a whole sentence."""
+    """A move cannot begin, go on or end. The message is a whole sentence."""

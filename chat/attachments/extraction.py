@@ -36,7 +36,7 @@ class Extracted:
 
 
 class NeedsConversion(problems.NotADocument):
-    """The text of this type can be taken by Cloudflare alone, see `conversion.py`. Without an account, a refusal."""
+    """The type needs the conversion by Cloudflare, see `conversion.py`. Without an account, a refusal."""
 
     def __init__(self, media_type: str) -> None:
         super().__init__(

@@ -39,7 +39,10 @@ logger = logging.getLogger(__name__)
 
 
 class DocumentRanking:
-    """The ranking of documents for prompts, to be used on the event loop. `alone`: models of the account are the only ones on this site."""
+    """The ranking of documents for prompts, to be used on the event loop.
+
+    `alone`: models of the account are the only ones on this site.
+    """
 
     def __init__(self, client: Client, *, alone: bool) -> None:
         self._client = client

@@ -19,7 +19,7 @@ from . import index
 
 STEP_CONVERSATIONS = 25  # indexed in one step
 STEP_MESSAGES = 250  # indexed in one step; a long conversation takes several steps
-RETRY_SECONDS = 60.0
+BUILD_RETRY_SECONDS = 60.0
 
 logger = logging.getLogger(__name__)
 
@@ -127,5 +127,5 @@ async def repeat_until_complete(take_step: Callable[[], Awaitable[int | None]]) 
         except DatabaseError as error:
             if not is_away:
                 logger.warning("the search index is not built further for now: %s", type(error).__name__)
-            is_away, pause = True, RETRY_SECONDS
+            is_away, pause = True, BUILD_RETRY_SECONDS
         await asyncio.sleep(pause)

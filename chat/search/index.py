@@ -112,7 +112,7 @@ def _find(document: Document) -> int | None:
 
 @receiver(pre_delete, sender=Message, dispatch_uid="search message")
 def _remove_message(instance: Message, **_: Any) -> None:
-    """Also called for each message that is deleted with its conversation or its parent."""
+    """Remove a message from the index, also if it is deleted with its conversation or its parent."""
     if instance.text:
         remove(message_of(instance, _owner_of(instance.conversation_id)))
 

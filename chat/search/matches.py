@@ -20,8 +20,8 @@ from chat.models import Conversation, Message, SearchDocument
 from .expression import fts5, message_tag, title_tag, tsquery
 from .query import Query
 
-WINDOW = 100  # matches that are ranked together
-FILTER_LIMIT = 1_000  # matches whose rows are read to find WINDOW that pass the filters
+WINDOW_MATCHES = 100  # matches that are ranked together
+FILTER_LIMIT = 1_000  # matches whose rows are read to find WINDOW_MATCHES that pass the filters
 RECENT_DOCUMENTS = 1_000  # a person's newest documents, which PostgreSQL reads one by one
 ENOUGH_RECENT = 50  # matches among them; with fewer the whole index is searched
 RANKED_CHARS = 10_000  # the beginning of a text that is read for the ranking
@@ -36,7 +36,7 @@ CONVERSATION_FIELDS = (
     "archived_at",
 )
 
-SQLITE = """
+SQLITE_MATCHES = """
 SELECT rowid FROM chat_search_words WHERE chat_search_words MATCH %s AND rowid < %s
 ORDER BY rowid DESC LIMIT %s
 """
@@ -47,7 +47,7 @@ SELECT id FROM (
 ) AS recent JOIN chat_search_words USING (id) WHERE (words @@ %s::tsquery) IS TRUE ORDER BY id DESC LIMIT %s
 """
 # MATERIALIZED keeps the planner from reading all documents in id order.
-POSTGRES = """
+POSTGRES_MATCHES = """
 WITH found AS MATERIALIZED (SELECT id FROM chat_search_words WHERE words @@ %s::tsquery)
 SELECT id FROM found WHERE id < %s ORDER BY id DESC LIMIT %s
 """
@@ -93,26 +93,26 @@ def _window(
 ) -> Window:
     keys, has_more = _newest(owner, query, tag, below)
     found: list[Match] = []
-    for start in range(0, len(keys), WINDOW):
-        part = keys[start : start + WINDOW]
+    for start in range(0, len(keys), WINDOW_MATCHES):
+        part = keys[start : start + WINDOW_MATCHES]
         found += read(owner, query, part)
-        if len(found) >= WINDOW and part[-1] != keys[-1]:
+        if len(found) >= WINDOW_MATCHES and part[-1] != keys[-1]:
             return Window(found, part[-1])
     return Window(found, keys[-1] if has_more else None)
 
 
 def _newest(owner: int, query: Query, tag: str, below: int) -> tuple[list[int], bool]:
     """Return the ids of the newest matches, and whether there may be more."""
-    limit = FILTER_LIMIT if query.has_filters else WINDOW
+    limit = FILTER_LIMIT if query.has_filters else WINDOW_MATCHES
     if connection.vendor == "sqlite":
-        found = column_of(SQLITE, [fts5(query, tag), below, limit])
+        found = column_of(SQLITE_MATCHES, [fts5(query, tag), below, limit])
         return found, len(found) == limit
     wanted = tsquery(query, tag)
     if not query.has_filters:
-        recent = column_of(POSTGRES_RECENT, [owner, below, RECENT_DOCUMENTS, wanted, WINDOW])
+        recent = column_of(POSTGRES_RECENT, [owner, below, RECENT_DOCUMENTS, wanted, WINDOW_MATCHES])
         if len(recent) >= ENOUGH_RECENT:
             return recent, True
-    found = column_of(POSTGRES, [wanted, below, limit])
+    found = column_of(POSTGRES_MATCHES, [wanted, below, limit])
     return found, len(found) == limit
 
 

@@ -6,10 +6,10 @@ from datetime import datetime, tzinfo
 
 from . import words
 
-MAX_CHARS = 300  # of a typed search; the rest is ignored
-MAX_TERMS = 16
+MAX_QUERY_CHARS = 300  # of a typed search; the rest is ignored
+MAX_QUERY_TERMS = 16
 MIN_PREFIX_CHARS = 3  # for a shorter prefix the database would read most of the index
-QUOTES = str.maketrans("“”„«»", '"""""')  # typographic quotation marks, which phones insert
+QUERY_QUOTES = str.maketrans("“”„«»", '"""""')  # typographic quotation marks, which phones insert
 TOKEN = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)(?:"|$)|(?P<bare>[^\s"]+))')
 OPERATOR = re.compile(r"(model|before|after|in|is):(.+)", re.IGNORECASE)
 DATE = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
@@ -55,7 +55,7 @@ class _Reader:
     query: Query = field(default_factory=Query)
 
     def read(self, typed: str) -> Query:
-        found = list(TOKEN.finditer(typed))[:MAX_TERMS]
+        found = list(TOKEN.finditer(typed))[:MAX_QUERY_TERMS]
         for each in found:
             is_last = each is found[-1] and each.end() == len(typed)
             self._take(each, is_last=is_last)
@@ -106,7 +106,7 @@ def parse(typed: str, zone: tzinfo) -> Query:
 
     The last word is a prefix unless a space follows it, because it may still be being typed.
     """
-    return _Reader(zone).read(typed.translate(QUOTES)[:MAX_CHARS])
+    return _Reader(zone).read(typed.translate(QUERY_QUOTES)[:MAX_QUERY_CHARS])
 
 
 def _term(bare: str, *, unfinished: bool) -> Term:

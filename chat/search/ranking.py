@@ -7,7 +7,7 @@ from datetime import datetime
 from .matches import Match
 from .query import Query
 
-SATURATION = 1.2  # BM25's k1: further occurrences of a word count less and less
+BM25_SATURATION = 1.2  # BM25's k1: further occurrences of a word count less and less
 TYPICAL_CHARS = 1_000  # a longer text needs more occurrences for the same score
 TITLE_SCORE = 3.0  # bonus of a title
 WHOLE_SCORE = 1.0  # bonus for all terms in the order in which they were typed
@@ -32,7 +32,7 @@ def _score(match: Match, terms: list[str], now: datetime) -> float:
     score = 1.0
     for term in terms:
         count = text.count(term) or text.count(term.partition(" ")[0])
-        score += count / (count + SATURATION * length)
+        score += count / (count + BM25_SATURATION * length)
     if len(terms) > 1 and " ".join(terms) in text:
         score += WHOLE_SCORE
     if match.message is None:

@@ -9,14 +9,14 @@ from django.utils import timezone
 from chat.models import Message, SearchBuild
 
 from . import matches
-from .matches import WINDOW, Match
+from .matches import WINDOW_MATCHES, Match
 from .query import Query
 from .ranking import ranked
 from .snippets import Snippet, snippet
 
-PAGE = 20  # results
+RESULTS_PER_PAGE = 20  # results
 MAX_WINDOWS = 4  # read for one page: filters may drop all matches of a window
-MAX_OFFSET = 2 * WINDOW  # the first window has titles and messages
+MAX_OFFSET = 2 * WINDOW_MATCHES  # the first window has titles and messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _page(owner: int, query: Query, cursor: Cursor) -> tuple[list[Match], Cursor
     found = window.matches
     if cursor.with_titles and not query.in_title:
         found = [*matches.titles(owner, query, cursor.below).matches, *found]
-    end = cursor.offset + PAGE
+    end = cursor.offset + RESULTS_PER_PAGE
     page = ranked(found, query, timezone.now())[cursor.offset : end]
     if end < len(found):
         return page, Cursor(cursor.below, end, cursor.with_titles)

@@ -12,7 +12,7 @@ from .expression import fts5, tsquery
 from .matches import column_of
 from .query import MIN_PREFIX_CHARS, Query, Term
 
-SQLITE = """
+SQLITE_REVIEW = """
 SELECT rowid FROM chat_search_words WHERE chat_search_words MATCH %s ORDER BY rowid DESC LIMIT %s
 """
 # IS TRUE keeps the planner from using the GIN index: for a common word, reading the newest rows is faster.
@@ -24,7 +24,7 @@ WHERE (words @@ %s::tsquery) IS TRUE
 POSTGRES_COMMON = """
 SELECT id FROM chat_search_words WHERE (words @@ %s::tsquery) IS TRUE ORDER BY id DESC LIMIT %s
 """
-POSTGRES = """
+POSTGRES_REVIEW = """
 WITH found AS MATERIALIZED (SELECT id FROM chat_search_words WHERE words @@ %s::tsquery)
 SELECT id FROM found ORDER BY id DESC LIMIT %s
 """
@@ -56,12 +56,12 @@ def conversations_with(terms: Sequence[Term], limit: int) -> dict[uuid.UUID, int
 
 def _newest(query: Query, limit: int) -> list[int]:
     if connection.vendor == "sqlite":
-        return column_of(SQLITE, [fts5(query), limit])
+        return column_of(SQLITE_REVIEW, [fts5(query), limit])
     wanted = tsquery(query)
     with connection.cursor() as cursor:
         cursor.execute(POSTGRES_SAMPLE, [SAMPLE_DOCUMENTS, wanted])
         sampled, total = cursor.fetchone()
-    statement = POSTGRES_COMMON if is_common(sampled, total or 0, limit) else POSTGRES
+    statement = POSTGRES_COMMON if is_common(sampled, total or 0, limit) else POSTGRES_REVIEW
     return column_of(statement, [wanted, limit])
 
 

@@ -53,7 +53,7 @@ def marks(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
     return joined or _mark_inside_word(text, terms)
 
 
-def _matches_at(found: Sequence[words.Place], at: int, term: Term) -> bool:
+def _matches_at(found: Sequence[words.WordPosition], at: int, term: Term) -> bool:
     last = len(term.words) - 1
     for offset, word in enumerate(term.words):
         present = found[at + offset].word

@@ -12,12 +12,12 @@ from chat.models import Conversation, Message, SearchDocument
 from .expression import tsvector
 from .index import Document, title_of
 
-BATCH = 200  # documents compared at once
+VERIFIED_DOCUMENTS = 200  # documents compared at once
 # https://www.sqlite.org/fts5.html#the_fts5vocab_virtual_table_module: a row for each word in each document
 VOCABULARY = (
     "CREATE VIRTUAL TABLE temp.search_vocabulary USING fts5vocab('main', 'chat_search_words', 'instance')"
 )
-DIFFERENT = """
+DIFFERENT_SQL = """
 SELECT expected.id FROM unnest(%s::bigint[], %s::text[]) AS expected (id, words)
 LEFT JOIN chat_search_words indexed ON indexed.id = expected.id
 WHERE indexed.words IS DISTINCT FROM expected.words::tsvector
@@ -69,7 +69,7 @@ def _missing() -> int:
 
 def _batches() -> Iterator[list[SearchDocument]]:
     last = 0
-    while batch := list(SearchDocument.objects.filter(pk__gt=last).order_by("pk")[:BATCH]):
+    while batch := list(SearchDocument.objects.filter(pk__gt=last).order_by("pk")[:VERIFIED_DOCUMENTS]):
         yield batch
         last = batch[-1].pk
 
@@ -121,7 +121,7 @@ class _PostgresWords:
     def different(self, keys: Sequence[int], documents: dict[int, Document]) -> int:
         with connection.cursor() as cursor:
             vectors = [tsvector(document.words) for document in documents.values()]
-            cursor.execute(DIFFERENT, [list(documents), vectors])
+            cursor.execute(DIFFERENT_SQL, [list(documents), vectors])
             return len(cursor.fetchall())
 
     def without_document(self) -> int:

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 MAX_WORD_CHARS = 64  # of a longer word, such as a key or a hash, only the beginning is indexed
-MAX_BYTES = 400_000  # of words indexed for one text; later words are not found
+MAX_INDEXED_BYTES = 400_000  # of words indexed for one text; later words are not found
 MAX_UTF8_BYTES = 4  # of a character
 MAX_PART_CHARS = 64  # read on each side of a change of case in an identifier
 WORD = re.compile(r"[^\W_]+")
-MARKS = re.compile(
+COMBINING_MARKS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+"
 )
 # Scripts without spaces: kana, Han, Hangul; Thai, Lao, Burmese, Khmer.
@@ -29,7 +29,7 @@ PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 NOT_ALPHANUMERIC = re.compile("[^A-Za-z0-9]")
 
 
-class Place(NamedTuple):
+class WordPosition(NamedTuple):
     """A word and its position in the text, in code points."""
 
     word: str
@@ -42,7 +42,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFC", MARKS.sub("", decomposed)).casefold()
+    return unicodedata.normalize("NFC", COMBINING_MARKS.sub("", decomposed)).casefold()
 
 
 def split(text: str) -> list[str]:
@@ -57,29 +57,29 @@ def indexed(text: str) -> list[str]:
     """Return the words to index: all words of the text, then the parts of identifiers such as `useEffect`."""
     words = split(text)
     words += _parts(text)
-    if MAX_UTF8_BYTES * sum(map(len, words)) + len(words) <= MAX_BYTES:
+    if MAX_UTF8_BYTES * sum(map(len, words)) + len(words) <= MAX_INDEXED_BYTES:
         return words
     size = 0
     for count, word in enumerate(words):
         size += len(word) + 1 if word.isascii() else len(word.encode()) + 1
-        if size > MAX_BYTES:
+        if size > MAX_INDEXED_BYTES:
             return words[:count]
     return words
 
 
-def places(text: str) -> Iterator[Place]:
+def places(text: str) -> Iterator[WordPosition]:
     """Yield the words of a text with their positions. Slower than `split`, so only for short texts."""
     for run in re.finditer(r"\S+", text):
         yield from _places_in(run[0], run.start())
 
 
-def _places_in(run: str, offset: int) -> Iterator[Place]:
+def _places_in(run: str, offset: int) -> Iterator[WordPosition]:
     folded, origin = _folded_with_origin(run)
     for found in WORD.finditer(folded):
         start = found.start()
         for piece in _pieces(found[0]):
             end = start + len(piece)
-            yield Place(piece[:MAX_WORD_CHARS], offset + origin[start], offset + origin[end])
+            yield WordPosition(piece[:MAX_WORD_CHARS], offset + origin[start], offset + origin[end])
             start = end
 
 

@@ -84,7 +84,9 @@ class Planner:
         if not conversation.title:
             conversation.title = _title_of(attachments)
         parent = _resolve_parent(conversation, question)
-        return replace(self._ask(conversation, parent, question.content, attachments), as_read=as_read)
+        return replace(
+            self._plan_question(conversation, parent, question.content, attachments), as_read=as_read
+        )
 
     def _edit(self, conversation: Conversation, message: Message, edit: EditMessage) -> Plan:
         if message.role != Message.Role.USER:
@@ -93,9 +95,9 @@ class Planner:
         attachments = attached.for_edit(conversation.user, message, edit.attachments)
         if not (edit.content.strip() or attachments):
             raise BadRequest(_("“%(name)s” can’t be empty.") % {"name": "content"})
-        return self._ask(conversation, message.parent_id, edit.content, attachments)
+        return self._plan_question(conversation, message.parent_id, edit.content, attachments)
 
-    def _ask(
+    def _plan_question(
         self,
         conversation: Conversation,
         parent: uuid.UUID | None,

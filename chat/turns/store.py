@@ -25,8 +25,8 @@ from .commands import Command
 from .planner import Plan, Planner, check_not_busy, lock_conversation
 
 CHANGED_BY_A_TURN = ("active_leaf_id", "updated", "model", "system", "parameters", "archived_at")
-# The same JSON is written in several ways. Parameters that others set meanwhile are kept all the
-# same: a turn writes what it has changed.
+# Not in the WHERE clause, because equal JSON can be written in several ways. Parameters that others set
+# meanwhile are kept all the same: a turn writes only its own changes.
 NOT_COMPARED = ("parameters",)
 UNREAD = object()
 MAX_ATTEMPTS = 3  # to store a turn while other turns of its conversation interfere

@@ -12,7 +12,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest
-from chat.search.query import MAX_CHARS, parse
+from chat.search.query import MAX_QUERY_CHARS, parse
 from chat.search.results import Cursor, Result, Results, search
 from chat.search.snippets import Snippet
 from chat.timezones import timezone_of
@@ -28,7 +28,7 @@ def find(request: HttpRequest) -> HttpResponse:
     """Return a page of results. For the chat page's own script, return the empty dialog as HTML."""
     user = access.get_user(request)
     if is_part(request) and "text/html" in request.headers.get("Accept", ""):
-        return render(request, "chat/_search_dialog.html", {"longest": MAX_CHARS})
+        return render(request, "chat/_search_dialog.html", {"longest": MAX_QUERY_CHARS})
     typed = request.GET.get("q", "")
     results = search(user.pk, parse(typed, timezone_of(request)), _cursor(request))
     response = JsonResponse(_json(results)) if wants_json(request) else _page(request, typed, results)
@@ -74,8 +74,8 @@ def _url(result: Result) -> str:
 def _page(request: HttpRequest, typed: str, results: Results) -> HttpResponse:
     zone = timezone_of(request)
     context = {
-        "typed": typed[:MAX_CHARS],
-        "longest": MAX_CHARS,
+        "typed": typed[:MAX_QUERY_CHARS],
+        "longest": MAX_QUERY_CHARS,
         "results": [
             {"result": each, "url": _url(each), "pieces": list(_pieces(each.snippet))}
             for each in results.results

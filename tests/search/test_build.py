@@ -8,7 +8,7 @@ from chat.search import build
 
 
 async def test_an_outage_is_logged_once_until_the_database_works_again(caplog: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(build, "RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(build, "BUILD_RETRY_SECONDS", 0.001)
     away = OperationalError("away")
     steps = iter([3, away, away, away, 2, away, away, None])
 

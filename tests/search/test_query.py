@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from chat.search.query import MAX_CHARS, MAX_TERMS, Query, Term, parse
+from chat.search.query import MAX_QUERY_CHARS, MAX_QUERY_TERMS, Query, Term, parse
 
 
 def term(*words: str, prefix: bool = False) -> Term:
@@ -65,5 +65,5 @@ def test_a_day_begins_in_the_persons_time_zone() -> None:
 
 def test_a_long_query_is_cut() -> None:
     found = parse("word " * 1_000, UTC)
-    assert len(found.terms) == MAX_TERMS
-    assert len(parse("x" * 1_000, UTC).terms[0].words[0]) <= MAX_CHARS
+    assert len(found.terms) == MAX_QUERY_TERMS
+    assert len(parse("x" * 1_000, UTC).terms[0].words[0]) <= MAX_QUERY_CHARS

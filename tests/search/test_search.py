@@ -9,7 +9,7 @@ from django.utils import timezone
 from chat.models import Conversation, Message, User
 from chat.search import results
 from chat.search.query import parse
-from chat.search.results import PAGE, Cursor
+from chat.search.results import RESULTS_PER_PAGE, Cursor
 from tests.search.conftest import Say
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -114,7 +114,7 @@ def test_the_better_match_comes_first(say: Say, found: Found) -> None:
 
 
 def test_pages_give_every_match_once(say: Say, alice: User) -> None:
-    for n in range(PAGE * 2 + 5):
+    for n in range(RESULTS_PER_PAGE * 2 + 5):
         say(f"fox {n}", title=f"Title {n}")
     seen, cursor, pages = [], None, 0
     while pages == 0 or cursor:
@@ -123,12 +123,12 @@ def test_pages_give_every_match_once(say: Say, alice: User) -> None:
         cursor, pages = page.next, pages + 1
         if pages == 1:
             say("fox, written meanwhile")
-    assert len(seen) == len(set(seen)) == PAGE * 2 + 5
+    assert len(seen) == len(set(seen)) == RESULTS_PER_PAGE * 2 + 5
     assert pages == 3
 
 
 def test_windows_follow_one_another_to_the_oldest(say: Say, alice: User, monkeypatch) -> None:
-    monkeypatch.setattr("chat.search.matches.WINDOW", 7)
+    monkeypatch.setattr("chat.search.matches.WINDOW_MATCHES", 7)
     monkeypatch.setattr("chat.search.matches.ENOUGH_RECENT", 3)
     for n in range(30):
         say(f"fox {n}", title="…")

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import httpx
 import pytest
 
 from chatsite.sessions import session_digest
 from tests.support.databases import Database
 from tests.support.people import SESSIONS
+from tests.support.quick_calls import Answer
 from tests.support.server import Person, Server
 from tests.views.objects import SECRET, Turn, address, ask, ask_and_delete, never, routes
 from tests.views.rights import ADMIN_LOGIN, ALL, LOGIN, ROLES, ROWS, SAFE, Row
@@ -42,7 +42,7 @@ def turns(people: dict[str, Person], database: Database) -> dict[str, Turn]:
     }
 
 
-def told(answer: httpx.Response, turn: Turn) -> str:
+def told(answer: Answer, turn: Turn) -> str:
     """A status, and where it leads if it does, with … for the caller's own words."""
     where = answer.headers.get("Location", "").split("?")[0]
     for key in sorted(vars(turn).values(), key=len, reverse=True):  # a short one can be a part of another
@@ -78,14 +78,14 @@ def test_each_role_gets_what_its_row_says(row: Row, people, turns, database: Dat
     wrong: list[str] = []
     before = everything(database)
     for method, role, what in calls(row, quiet=True):
-        answer = people[role].client.request(method, address(row, turns[what]), json=row.body)
+        answer = people[role].call(method, address(row, turns[what]), row.body)
         wrong += check(row, method, role, what, told(answer, turns[what]))
         assert SECRET not in answer.text or row.answer(role, what) == "200"
     assert row.records or everything(database) == before
     for method, role, what in calls(row, quiet=False):
         turn = fresh(row, what, people["alice"]) if row.fresh else turns[what]
         person = leaver(role) if row.signs_out else people[role]
-        answer = person.client.request(method, address(row, turn), json=row.body)
+        answer = person.call(method, address(row, turn), row.body)
         wrong += check(row, method, role, what, told(answer, turn))
     assert wrong == []
 
@@ -116,7 +116,7 @@ def test_methods_without_a_row_are_refused(route: str, people, turns, database: 
     before = everything(database)
     for method in UNUSED[route]:
         for role in ROLES:
-            answer = people[role].client.request(method, address(row, turns["own"]), json=row.body)
+            answer = people[role].call(method, address(row, turns["own"]), row.body)
             assert answer.status_code == 405, f"{method} {role}"
     assert everything(database) == before
 
@@ -132,9 +132,8 @@ def test_a_strangers_object_and_a_missing_one_get_the_same_bytes(row: Row, peopl
 
 
 def bytes_of(person: Person, row: Row, turn: Turn) -> tuple[str, bytes, dict[str, str]]:
-    plain = {"Accept-Encoding": "identity"}  # a page that is compressed is as long as chance has it
-    answer = person.client.request(row.methods.split()[0], address(row, turn), json=row.body, headers=plain)
-    headers = {name: value for name, value in answer.headers.items() if name not in CHANGING}
+    answer = person.call(row.methods.split()[0], address(row, turn), row.body)
+    headers = {name: value for name, value in answer.headers.items() if name.lower() not in CHANGING}
     return told(answer, turn), answer.content, headers
 
 

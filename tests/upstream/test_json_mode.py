@@ -115,7 +115,7 @@ async def test_a_whole_answer_may_take_longer_than_a_first_token(fake: Fake) -> 
 
 
 async def test_but_not_for_ever_and_is_not_asked_for_again(fake: Fake) -> None:
-    async with client(fake, timeouts=Timeouts(unstreamed=0.3)) as made:
+    async with client(fake, timeouts=Timeouts(unstreamed=1.0)) as made:
         hung = await ask(made, "fake: hang before=headers", raw_parameters=wanted())
         late = await ask(made, "fake: status code=3046", raw_parameters=wanted())
     assert (hung.kind, late.kind) == (ErrorKind.TIMEOUT, ErrorKind.TIMEOUT)

@@ -38,7 +38,6 @@ LONG = {  # files that take much longer than that, because they start things wit
     "tests/deploy/test_systemd.py": 20.0,
     "tests/engine/test_processes.py": 20.0,
     "tests/test_migrations.py": 20.0,
-    "tests/test_javascript.py": 20.0,
     "tests/engine/test_failures.py": 20.0,
     "tests/views/test_fair_pages.py": 20.0,
     "tests/test_readme.py": 15.0,
@@ -47,7 +46,6 @@ LONG = {  # files that take much longer than that, because they start things wit
     "tests/attachments/test_hostile_documents.py": 15.0,
     "tests/attachments/test_readers.py": 15.0,
     "tests/views/test_identifiers.py": 15.0,
-    "tests/views/test_list_plans.py": 15.0,
     "tests/upgrade/test_older_version.py": 15.0,
 }
 

@@ -138,7 +138,7 @@ def test_the_filter_by_thumbs(listed: Listed) -> None:
     assert listed("thumbs=none") == ["silent"]
 
 
-@pytest.mark.parametrize("names", [["FEW"], ["FEW_RUNS"], ["FEW_RUNS", "SOME_RUNS"]])
+@pytest.mark.parametrize("names", [["FEW_RATED_CONVERSATIONS"], ["FEW_RUNS"], ["FEW_RUNS", "SOME_RUNS"]])
 def test_the_filters_find_the_same_where_much_matches(
     listed: Listed, monkeypatch: pytest.MonkeyPatch, names: list[str]
 ) -> None:

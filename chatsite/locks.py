@@ -5,10 +5,11 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+WAITING_FOR_DATA_DIR = "Another process is preparing DATA_DIR. Waiting for it."
 WAITING_FOR_DATABASE = "Another process is preparing the database. Waiting for it."
 # "chat" in ASCII: the key of the advisory lock; keys are local to a database.
 MIGRATIONS_LOCK_KEY = 1_667_785_076
@@ -31,6 +32,11 @@ def exclusive(path: Path, waiting: str = "") -> Iterator[None]:
         yield
     finally:
         os.close(file)
+
+
+def preparing(data_dir: Path) -> AbstractContextManager[None]:
+    """Hold the lock under which a process changes what all servers of this DATA_DIR share."""
+    return exclusive(data_dir / "prepare.lock", WAITING_FOR_DATA_DIR)
 
 
 @contextmanager

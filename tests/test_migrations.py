@@ -9,7 +9,9 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from django.db import IntegrityError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
+from chat.migration_status import known_names
 from chat.models import (
     ApiKey,
     Call,
@@ -267,3 +269,7 @@ def test_a_process_that_waits_keeps_no_index_from_being_built(
         MigrationExecutor(connection).migrate([("chat", "0043_review_indexes")])
     waiting.join(20)
     assert not waiting.is_alive()
+
+
+def test_known_names_are_those_of_the_loader() -> None:
+    assert known_names() == set(MigrationLoader(None).disk_migrations or ())

@@ -25,7 +25,6 @@ from chatsite.server.asgi_handler import Handler
 from chatsite.server.daphne_server import ChatServer, FlowControlledRequest, LimitedFactory
 from chatsite.server.deadline_channel import DeadlineChannel
 from chatsite.server.limited_request import LimitedRequest
-from tests.support.manage import run_manage
 
 SERVER, REQUEST = "chatsite/server/daphne_server.py", "chatsite/server/limited_request.py"
 CHANNEL = "chatsite/server/deadline_channel.py"
@@ -215,10 +214,3 @@ async def test_a_request_is_freed_at_its_end_without_the_collector(settings: Any
 
 async def _unsent(message: dict[str, Any]) -> None:
     raise AssertionError(f"nobody is there to read {message}")
-
-
-def test_a_server_on_sqlite_does_not_load_psycopg() -> None:
-    """Nor by its migrations, which it reads at the start. In another process, for this one has loaded it."""
-    code = "import sys, chatsite.asgi, chatsite.urls; from chat.management import migrations;"
-    code += "migrations.MigrationExecutor(None); print('psycopg' in sys.modules)"
-    assert run_manage("shell", "-v0", "-c", code).stdout == "False\n"

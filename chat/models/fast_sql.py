@@ -73,7 +73,7 @@ def _prepared(
 
 @cache
 def _insert(model: type[Model], rows: int) -> str:
-    columns = [_quoted(str(field.column)) for field in model._meta.concrete_fields]
+    columns = [_column(model, field.name) for field in model._meta.concrete_fields]
     row = f"({_placeholders(len(columns))})"
     return f"INSERT INTO {_table(model)} ({', '.join(columns)}) VALUES {', '.join([row] * rows)}"  # noqa: S608
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from django.db.migrations.loader import MigrationLoader
-
 from chat.backup import servers
+from chat.migration_status import known_names
 
 from .database import Database
 from .errors import MoveError
@@ -42,7 +41,7 @@ def require_movable(source: Database, target: Database, tables: list[Table]) -> 
 
 
 def _require_migrations(database: Database, present: Iterable[str]) -> None:
-    known = set(MigrationLoader(None).disk_migrations or ())
+    known = known_names()
     applied = set()
     if MIGRATIONS_TABLE in present:
         applied = set(database.run(f"SELECT app, name FROM {MIGRATIONS_TABLE}"))  # noqa: S608

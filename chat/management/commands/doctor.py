@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 
+from chat import migration_status
 from chat.admin.findings import BAD, Finding
 from chat.admin.health_checks import model_checks, service_checks
 from chat.engine.engine import Engine
-from chat.management import migrations
 
 FINDING_MARKS = {"good": "ok", "note": "note", "bad": "FAIL"}
 
@@ -53,10 +53,10 @@ async def _findings(*, models: bool) -> AsyncIterator[Finding]:
 def _require_tables() -> None:
     """Raise CommandError if a migration is missing. A database that is away is a finding of the checks."""
     try:
-        missing = migrations.are_missing()
+        missing = migration_status.are_missing()
     except DatabaseError:
         return
     finally:
         connection.close()
     if missing:
-        raise CommandError(migrations.MISSING_TABLES)
+        raise CommandError(migration_status.MISSING_TABLES)

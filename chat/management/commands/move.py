@@ -17,9 +17,8 @@ from chat.move.database import Database
 from chat.move.errors import MoveError
 from chat.move.tables import Table, moved_tables
 from chat.redaction import redact
-from chatsite.locks import exclusive, migrating
+from chatsite.locks import migrating, preparing
 
-WAITING_FOR_DATA_DIR = "Another process is preparing DATA_DIR. Waiting for it to finish."
 GO_ON = "Run the same command again to go on."
 DATABASES_DIFFER = (
     "The databases differ in {}. Perhaps the source has changed since the copy. To copy it again, use a new "
@@ -58,7 +57,7 @@ class Command(BaseCommand):
         try:
             # Every server takes this lock before it starts, so none starts during the move.
             with (
-                exclusive(settings.DATA_DIR / "prepare.lock", WAITING_FOR_DATA_DIR),
+                preparing(settings.DATA_DIR),
                 _both(options["source"]) as both,
             ):
                 self._run(*both, only_verify=options["verify"])

@@ -10,15 +10,14 @@ import psycopg
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
-from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
 from chat.backup import files, postgres, servers, sqlite
 from chat.backup.archive import Archive, BackupError
 from chat.backup.progress import ProgressLine
-from chatsite.locks import exclusive, migrating
+from chat.migration_status import known_names
+from chatsite.locks import migrating, preparing
 
-WAITING_FOR_DATA_DIR = "Another process is preparing DATA_DIR. Waiting for it to finish."
 DATA = (
     "The database already contains data. Use --force to replace it with the backup. The current data is kept "
     "in a separate place."
@@ -40,7 +39,7 @@ class Command(BaseCommand):
         try:
             # Every server takes this lock before it starts, so none starts during the restore.
             with (
-                exclusive(settings.DATA_DIR / "prepare.lock", WAITING_FOR_DATA_DIR),
+                preparing(settings.DATA_DIR),
                 Archive(options["file"]) as archive,
             ):
                 _refuse(archive, force=options["force"])
@@ -69,7 +68,7 @@ def _refuse(archive: Archive, *, force: bool) -> None:
         raise BackupError(
             f"The backup is from {manifest.engine}, but DATABASE_URL points to {connection.vendor}."
         )
-    known = set(MigrationLoader(None).disk_migrations or ())
+    known = known_names()
     if newer := [f"{app}.{name}" for app, name in manifest.migrations if (app, name) not in known]:
         raise BackupError(
             f"The backup was made by a newer version, which has the migration {newer[0]}. "

@@ -9,18 +9,20 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
+from django.core.checks import Tags
+from django.core.checks.registry import registry
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 
-from chat import metrics
-from chat.management import metrics_server, migrations, server_process
-from chat.management.commands.migrate import require_sound
+from chat import metrics, migration_status
+from chat.management import metrics_server, server_process
+from chat.management.start_check import require_sound
 from chat.metrics import shared_files
 from chat.redaction import redact
 from chat.upstream.providers import shared_llama
 from chatsite import storage
-from chatsite.locks import exclusive
+from chatsite.locks import preparing
 from chatsite.server import supervisor, systemd
 from chatsite.server.accept_balance import AcceptBalance
 from chatsite.server.supervisor import listen
@@ -35,13 +37,15 @@ SQLITE_WORKERS = (
     "%d processes write to one SQLite file, one at a time. More than %d are slower than fewer: "
     "use PostgreSQL (DATABASE_URL), or --workers %d."
 )
-WAITING_TO_START = "Another process is preparing DATA_DIR. Waiting for it."
 
 logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
     help = "Run the chat server. SIGTERM or Ctrl-C lets replies finish; a second Ctrl-C stops it immediately."
+    # Without the check of `migrate` and `makemigrations`: it imports both, and their modules would stay,
+    # 1 MB of an idle server's memory.
+    requires_system_checks = tuple(registry.tags_available() - {Tags.commands})
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--prepare", action="store_true", help="migrate the database first")
@@ -61,7 +65,7 @@ class Command(BaseCommand):
                 logger.warning(SQLITE_WORKERS, workers, MAX_SQLITE_WORKERS, MAX_SQLITE_WORKERS)
             _become_supervisor()
         require_sound(connection)
-        with exclusive(settings.DATA_DIR / "prepare.lock", WAITING_TO_START):
+        with preparing(settings.DATA_DIR):
             migrated = self._check_database(migrate=options["prepare"])
             collected = _collect_static()
         if migrated or collected:
@@ -98,13 +102,13 @@ class Command(BaseCommand):
         Raises CommandError: when the database cannot be used, or lacks migrations without `migrate`.
         """
         try:
-            found = migrations.compare()
+            found = migration_status.compare()
             if found.newer:
-                logger.warning(migrations.NEWER, found.newer)
+                logger.warning(migration_status.NEWER, found.newer)
             if not found.missing:
                 return False
             if not migrate:
-                raise CommandError(migrations.MISSING_TABLES)
+                raise CommandError(migration_status.MISSING_TABLES)
             call_command("migrate", interactive=False, verbosity=0)
             return True
         except DatabaseError as error:

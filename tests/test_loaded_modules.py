@@ -1,0 +1,28 @@
+"""A server does not load modules that it never uses: each would stay in its memory."""
+
+from django.core.checks.registry import registry
+
+from chat.management.commands.serve import Command
+from tests.support.manage import run_manage
+
+
+def test_a_server_on_sqlite_does_not_load_psycopg() -> None:
+    """In another process, for this one has loaded it."""
+    code = "import sys, chatsite.asgi, chatsite.urls; print('psycopg' in sys.modules)"
+    assert run_manage("shell", "-v0", "-c", code).stdout == "False\n"
+
+
+def test_a_start_does_not_import_the_migrations() -> None:
+    """Nor the commands that make and apply them."""
+    code = (
+        "import sys; from chat import migration_status; from chat.management.commands.serve import Command;"
+    )
+    code += "migration_status.known_names(); Command().check(tags=Command.requires_system_checks);"
+    code += "print([name for name in sys.modules if '.migrations.0' in name or 'makemigrations' in name])"
+    assert run_manage("shell", "-v0", "-c", code).stdout == "[]\n"
+
+
+def test_a_start_makes_all_checks_that_settings_can_fail() -> None:
+    tags = set(Command.requires_system_checks)
+    left_out = {check.__name__ for check in registry.get_checks() if tags.isdisjoint(check.tags)}
+    assert left_out == {"migrate_and_makemigrations_autodetector", "check_middleware", "axes_conf_check"}

@@ -44,13 +44,13 @@ def entry(server: Server, path: str) -> dict[str, Any]:
 
 
 def test_an_entry_tells_what_was_requested(logging_server: Server) -> None:
-    answer = httpx.get(f"{logging_server.url}/accounts/login/?next=/c/secret-words/")
+    response = httpx.get(f"{logging_server.url}/accounts/login/?next=/c/secret-words/")
     logged = entry(logging_server, "/accounts/login/")
     assert (logged["message"], logged["level"]) == ("GET /accounts/login/ 200", "INFO")
     assert (logged["client"], logged["method"], logged["status"]) == ("127.0.0.1", "GET", 200)
-    assert logged["bytes"] == answer.num_bytes_downloaded
+    assert logged["bytes"] == response.num_bytes_downloaded
     assert 0 < logged["seconds"] < 60
-    assert logged["request_id"] == answer.headers["X-Request-ID"]
+    assert logged["request_id"] == response.headers["X-Request-ID"]
     assert NEW.fullmatch(logged["request_id"])
 
 
@@ -79,15 +79,15 @@ def test_without_the_setting_nothing_is_logged(servers: Callable[..., Server]) -
 
 def test_an_unknown_client_does_not_choose_the_id(logging_server: Server) -> None:
     headers = {"X-Request-ID": "chosen-by-a-client", "X-Forwarded-For": "203.0.113.9"}
-    answer = httpx.get(f"{logging_server.url}/accounts/login/", headers=headers)
-    assert NEW.fullmatch(answer.headers["X-Request-ID"])
+    response = httpx.get(f"{logging_server.url}/accounts/login/", headers=headers)
+    assert NEW.fullmatch(response.headers["X-Request-ID"])
     assert entry(logging_server, "/accounts/login/")["client"] == "127.0.0.1"
 
 
 def test_a_trusted_proxy_chooses_the_id(proxied_server: Server) -> None:
     headers = {"X-Request-ID": "proxy-4711.a:b_c", "X-Forwarded-For": "203.0.113.9"}
-    answer = httpx.get(f"{proxied_server.url}/accounts/login/", headers=headers)
-    assert answer.headers["X-Request-ID"] == "proxy-4711.a:b_c"
+    response = httpx.get(f"{proxied_server.url}/accounts/login/", headers=headers)
+    assert response.headers["X-Request-ID"] == "proxy-4711.a:b_c"
     logged = entry(proxied_server, "/accounts/login/")
     assert (logged["client"], logged["request_id"]) == ("203.0.113.9", "proxy-4711.a:b_c")
 
@@ -97,15 +97,15 @@ def test_a_trusted_proxy_chooses_the_id(proxied_server: Server) -> None:
 )
 def test_an_id_of_another_form_is_replaced(proxied_server: Server, sent: str) -> None:
     headers = [(b"X-Request-ID", sent.encode("latin-1")), (b"X-Forwarded-Proto", b"http")]
-    answer = httpx.get(f"{proxied_server.url}/accounts/login/", headers=headers)
-    assert NEW.fullmatch(answer.headers["X-Request-ID"])
+    response = httpx.get(f"{proxied_server.url}/accounts/login/", headers=headers)
+    assert NEW.fullmatch(response.headers["X-Request-ID"])
 
 
 def test_a_body_that_is_too_large_is_logged(logging_server: Server) -> None:
-    answer = httpx.post(f"{logging_server.url}/accounts/login/", content=b"x" * 1_100_000)
-    assert answer.status_code == 413
+    response = httpx.post(f"{logging_server.url}/accounts/login/", content=b"x" * 1_100_000)
+    assert response.status_code == 413
     logged = entry(logging_server, "/accounts/login/")
-    assert (logged["status"], logged["request_id"]) == (413, answer.headers["X-Request-ID"])
+    assert (logged["status"], logged["request_id"]) == (413, response.headers["X-Request-ID"])
 
 
 def test_a_viewer_that_leaves_is_logged_with_what_it_got(logging_server: Server) -> None:
@@ -129,14 +129,14 @@ def test_a_client_that_leaves_before_the_response_has_no_status(logging_server: 
 def test_a_call_of_the_api_is_logged_with_its_own_id_too(logging_server: Server) -> None:
     fields = {"name": "a program", "run": True, "list": True, "password": PASSWORD}
     key = logging_server.person("alice").post("/settings/keys/", fields).json()["key"]
-    answer = httpx.post(
+    response = httpx.post(
         f"{logging_server.url}/v1/chat/completions",
         headers={"Authorization": f"Bearer {key}"},
         json={"model": "@cf/zai-org/glm-4.7-flash", "messages": [{"role": "user", "content": "hello"}]},
         timeout=30,
     )
     logged = entry(logging_server, "/v1/chat/completions")
-    assert logged["call_id"] == answer.headers["X-Request-Id"] != logged["request_id"]
+    assert logged["call_id"] == response.headers["X-Request-Id"] != logged["request_id"]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Pages travel compressed; streams, short answers and JSON as they are."""
+"""Pages travel compressed; streams, short responses and JSON as they are."""
 
 import gzip
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""A request has to arrive in time; what is answered, and who waits for an answer, has all the time."""
+"""A request has to arrive in time; what is answered, and who waits for a response, has all the time."""
 
 import socket
 import subprocess
@@ -33,7 +33,7 @@ def client(port: int) -> Iterator[socket.socket]:
         yield made
 
 
-def answer(client: socket.socket) -> bytes:
+def read_to_end(client: socket.socket) -> bytes:
     """Return all bytes until the server closes the connection."""
     received = b""
     try:
@@ -54,7 +54,7 @@ def until(client: socket.socket, end: bytes) -> bytes:
 
 
 def drip(client: socket.socket, start: bytes, piece: bytes) -> bytes:
-    """Send a piece again and again, until there is an answer."""
+    """Send a piece again and again, until there is a response."""
     client.sendall(start)
     client.settimeout(STEP)
     began = time.monotonic()
@@ -67,7 +67,7 @@ def drip(client: socket.socket, start: bytes, piece: bytes) -> bytes:
         except ConnectionError:
             return b""
         client.settimeout(PATIENCE)
-        return received + answer(client)
+        return received + read_to_end(client)
     raise AssertionError("the connection never ended")
 
 
@@ -94,7 +94,7 @@ def test_a_dripping_request_is_answered_408_and_closed(
 
 def test_a_request_behind_another_one_has_its_deadline_too(client: socket.socket) -> None:
     received = drip(client, b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\n", b"X-A: b\r\n")
-    received = received if b" 408 " in received else received + answer(client)
+    received = received if b" 408 " in received else received + read_to_end(client)
     assert b"HTTP/1.1 408 " in received
 
 

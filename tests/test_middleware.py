@@ -1,4 +1,4 @@
-"""Our middleware beside Django's own: the same answers to the same requests, without a thread a hook."""
+"""Our middleware beside Django's own: the same responses to the same requests, without a thread a hook."""
 
 import re
 from pathlib import Path
@@ -159,15 +159,15 @@ def seen(response: HttpResponseBase) -> tuple[Any, ...]:
 
 
 async def walk(settings: Any, middleware: list[str]) -> list[tuple[Any, ...]]:
-    """The answers on the way, first without and then with a cookie against forged forms."""
+    """Return the responses on the way, first without and then with a cookie against forged forms."""
     settings.MIDDLEWARE = middleware
-    answers = []
+    responses = []
     for cookie in ({}, {"csrftoken": SECRET}):
         client = AsyncClient(enforce_csrf_checks=True)
         client.cookies.load(cookie)
         for method, where, more in JOURNEY:
-            answers.append((method, where, *seen(await getattr(client, method)(where, **more))))
-    return answers
+            responses.append((method, where, *seen(await getattr(client, method)(where, **more))))
+    return responses
 
 
 @pytest.mark.django_db(transaction=True)
@@ -178,7 +178,7 @@ async def test_async_responses_equal_those_of_django_middleware(settings: Any, h
     theirs = await walk(settings, DJANGO)
     ours = await walk(settings, OURS)
     assert ours == theirs
-    assert {answer[2] for answer in ours} >= ({301, 400} if https else {200, 301, 400, 403, 404, 500})
+    assert {response[2] for response in ours} >= ({301, 400} if https else {200, 301, 400, 403, 404, 500})
 
 
 @pytest.mark.django_db(transaction=True)

@@ -38,11 +38,13 @@ def behind_cable(on_postgres: Template, cable: Cable, fake: Any, tmp_path: Any) 
     made.end()
 
 
-def told_to_come_back(answer: httpx.Response) -> httpx.Response:
-    assert answer.status_code == 503, f"{answer.request.url}: {answer.status_code} {answer.text[:300]}"
-    assert int(answer.headers["Retry-After"]) > 0
-    assert "Traceback" not in answer.text
-    return answer
+def told_to_come_back(response: httpx.Response) -> httpx.Response:
+    assert response.status_code == 503, (
+        f"{response.request.url}: {response.status_code} {response.text[:300]}"
+    )
+    assert int(response.headers["Retry-After"]) > 0
+    assert "Traceback" not in response.text
+    return response
 
 
 @pytest.mark.postgres
@@ -76,10 +78,10 @@ def test_an_outage_is_503_everywhere_and_leaves_no_trace(behind_cable: Server, c
     error = told_to_come_back(client.post(CHAT, json=question("hello"))).json()["error"]
     assert (error["type"], error["code"]) == ("server_error", "unavailable")
     told_to_come_back(client.get("/v1/models"))
-    answer = told_to_come_back(client.post(f"{RUN}/{MODEL}", json={"prompt": "hello"})).json()
-    assert (answer["success"], bool(answer["errors"][0]["message"])) == (False, True)
+    response = told_to_come_back(client.post(f"{RUN}/{MODEL}", json={"prompt": "hello"})).json()
+    assert (response["success"], bool(response["errors"][0]["message"])) == (False, True)
     client.close()
-    until(lambda: alice.get("/readyz").status_code == 503)  # an answer of a second ago may still be good
+    until(lambda: alice.get("/readyz").status_code == 503)  # a response of a second ago may still be good
     assert told_to_come_back(alice.get("/readyz")).json() == {"status": "database unreachable"}
     cable.mend()
     until(lambda: alice.get("/readyz").status_code == 200)

@@ -38,5 +38,5 @@ def test_a_request_is_secure_where_the_outermost_proxy_says_so(
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if hops else None
     settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_REDIRECT_EXEMPT = []
-    answer = Client().get("/v1/openapi.json", headers={"x-forwarded-proto": header} if header else {})
-    assert (answer.status_code == 301) is not secure
+    response = Client().get("/v1/openapi.json", headers={"x-forwarded-proto": header} if header else {})
+    assert (response.status_code == 301) is not secure

@@ -21,10 +21,12 @@ class Echo(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
         names = ("accept", "content-type", "cookie", "x-csrftoken", "x-own")
         heard = {name: self.headers[name] for name in names if name in self.headers}
-        answer = json.dumps({"path": self.path, "body": body and json.loads(body), "headers": heard}).encode()
+        response = json.dumps(
+            {"path": self.path, "body": body and json.loads(body), "headers": heard}
+        ).encode()
         self.send_response(302)
         self.send_header("Location", "/elsewhere")
-        self.send_header("Content-Length", str(len(answer)))
+        self.send_header("Content-Length", str(len(response)))
         if self.path == "/cookie":
             self.send_header("Set-Cookie", "a=2; Path=/")
             self.send_header("Set-Cookie", "b=3; Path=/")
@@ -32,7 +34,7 @@ class Echo(BaseHTTPRequestHandler):
         if self.path == "/forget":
             self.send_header("Set-Cookie", "b=; Path=/; Max-Age=0")
         self.end_headers()
-        self.wfile.write(answer)
+        self.wfile.write(response)
         self.close_connection = self.path == "/close"  # unannounced
 
     def log_message(self, *args: object) -> None:
@@ -62,17 +64,17 @@ def quick(client: httpx.Client) -> Iterator[QuickCalls]:
 @pytest.mark.parametrize("body", [None, {"a": "ä"}, {}, []], ids=str)
 def test_a_quick_call_is_one_of_httpx(client: httpx.Client, quick: QuickCalls, body: object) -> None:
     own = {"X-Own": "mine"}
-    answer = quick.call("POST", "/a/?b=c", body, own)
+    response = quick.call("POST", "/a/?b=c", body, own)
     expected = client.request("POST", "/a/?b=c", json=body, headers=own)
-    assert json.loads(answer.text) == expected.json()
-    assert (answer.status_code, answer.headers["location"]) == (302, "/elsewhere")
+    assert json.loads(response.text) == expected.json()
+    assert (response.status_code, response.headers["location"]) == (302, "/elsewhere")
 
 
 def test_cookies_are_those_of_the_client(client: httpx.Client, quick: QuickCalls) -> None:
     for path, expected in (("/", "own=1"), ("/cookie", "own=1; a=2; b=3"), ("/forget", "own=1; a=2")):
         quick.call("POST", path)
-        for answer in (quick.call("POST", "/"), client.post("/")):
-            assert json.loads(answer.text)["headers"]["cookie"] == expected
+        for response in (quick.call("POST", "/"), client.post("/")):
+            assert json.loads(response.text)["headers"]["cookie"] == expected
 
 
 def test_a_connection_that_the_server_closed_is_opened_again(quick: QuickCalls) -> None:

@@ -42,15 +42,15 @@ def connected(server: Server, data: bytes) -> socket.socket:
     return connection
 
 
-def response(connection: socket.socket) -> http.client.HTTPResponse:
+def read_response(connection: socket.socket) -> http.client.HTTPResponse:
     """Read the head of the next response. Its body is read from the same file."""
-    answer = http.client.HTTPResponse(connection)
-    answer.begin()
-    return answer
+    response = http.client.HTTPResponse(connection)
+    response.begin()
+    return response
 
 
-def read(answer: http.client.HTTPResponse) -> str:
-    return answer.read().decode()
+def read(response: http.client.HTTPResponse) -> str:
+    return response.read().decode()
 
 
 def text_of(frames: str) -> str:
@@ -65,8 +65,8 @@ def test_a_connection_serves_more_after_a_stream(server: Server) -> None:
         for _ in range(2):
             keeping.request("GET", f"/runs/{stream.run}/stream/", headers=cookie)
             used = keeping.sock
-            answer = keeping.getresponse()
-            assert text_of(read(answer)) == stream.to_end().text
+            response = keeping.getresponse()
+            assert text_of(read(response)) == stream.to_end().text
             assert keeping.sock is used
         keeping.request("GET", "/healthz")
         assert keeping.getresponse().status == 200
@@ -80,10 +80,10 @@ def test_a_request_sent_during_a_stream_is_answered_after_it(server: Server, siz
         stream.until(5)
         with connected(server, following(stream)) as connection, connection.makefile("rb") as file:
             wrapped: Any = SimpleNamespace(makefile=lambda _: _Unclosed(file))
-            answer = response(wrapped)
+            response = read_response(wrapped)
             connection.sendall(request("/healthz", body=b"x" * size))
-            assert text_of(read(answer)) == stream.to_end().text
-            assert response(wrapped).status == 403  # it has no token against forgery
+            assert text_of(read(response)) == stream.to_end().text
+            assert read_response(wrapped).status == 403  # it has no token against forgery
 
 
 class _Unclosed:
@@ -108,9 +108,9 @@ def test_a_client_that_wants_one_response_is_closed(
     lines, version = head
     with server.person("alice").ask(SHORT) as stream:
         with connected(server, following(stream, *lines, version=version)) as connection:
-            answer = response(connection)
-            assert (answer.getheader("Transfer-Encoding") == "chunked") is (version == "1.1")
-            frames = read(answer)
+            response = read_response(connection)
+            assert (response.getheader("Transfer-Encoding") == "chunked") is (version == "1.1")
+            frames = read(response)
             assert connection.recv(1) == b""
         assert frames.endswith("data: [DONE]\n\n")
         assert text_of(frames) == stream.to_end().text

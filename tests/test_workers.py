@@ -341,8 +341,8 @@ def test_a_socket_of_systemd_is_served(
             ["bash", "-c", script], cwd=ROOT, env=server.env, pass_fds=(listening.fileno(),)
         )
     try:
-        answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60, trust_env=False)
-        assert answer.json() == {"status": "alive"}
+        response = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60, trust_env=False)
+        assert response.json() == {"status": "alive"}
     finally:
         started.terminate()
         assert started.wait(60) == 0

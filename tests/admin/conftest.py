@@ -61,8 +61,8 @@ def listed(reviewer: Client) -> Callable[[str], list[str]]:
     """The titles that the list shows for a query string, in order."""
 
     def titles(query: str = "") -> list[str]:
-        answer = reviewer.get(f"{LIST}?{query}")
-        assert answer.status_code == 200, answer
-        return [conversation.title for conversation in answer.context["cl"].result_list]
+        response = reviewer.get(f"{LIST}?{query}")
+        assert response.status_code == 200, response
+        return [conversation.title for conversation in response.context["cl"].result_list]
 
     return titles

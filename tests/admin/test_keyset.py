@@ -28,10 +28,10 @@ def links(page: str) -> dict[str, str]:
 
 
 def titles(client: Client, address: str) -> tuple[list[str], dict[str, str]]:
-    answer = client.get(address)
-    assert answer.status_code == 200
-    shown = [conversation.title for conversation in answer.context["cl"].result_list]
-    return shown, links(answer.content.decode())
+    response = client.get(address)
+    assert response.status_code == 200
+    shown = [conversation.title for conversation in response.context["cl"].result_list]
+    return shown, links(response.content.decode())
 
 
 @pytest.fixture

@@ -69,8 +69,8 @@ def test_it_is_noted_that_it_was_made_but_not_the_link(root: User, alice: User) 
 
 def test_a_disabled_person_has_to_be_enabled_first(root: User, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(is_active=False)
-    answer = as_(root).post(address(alice, "link"), follow=True)
-    assert "Enable the account first." in answer.content.decode()
+    response = as_(root).post(address(alice, "link"), follow=True)
+    assert "Enable the account first." in response.content.decode()
     alice.refresh_from_db()
     assert alice.has_usable_password()
 
@@ -93,18 +93,18 @@ def test_a_link_is_made_by_a_form_with_its_token(root: User, alice: User) -> Non
 
 @pytest.mark.parametrize("page", ["link", "password"])
 def test_own_password_change_requires_the_current_one(page: str, root: User) -> None:
-    answer = as_(root).post(address(root, page), {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD})
-    assert (answer.status_code, answer["Location"]) == (302, "/accounts/password/")
+    response = as_(root).post(address(root, page), {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD})
+    assert (response.status_code, response["Location"]) == (302, "/accounts/password/")
     root.refresh_from_db()
     assert not root.check_password(NEW_PASSWORD)
 
 
 def test_one_set_by_hand_ends_the_sessions_too(root: User, alice: User) -> None:
     hers = as_(alice)
-    answer = as_(root).post(
+    response = as_(root).post(
         address(alice, "password"), {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
     )
-    assert answer.status_code == 302
+    assert response.status_code == 302
     assert not is_in(hers)
     assert log_in(Client(), "alice", NEW_PASSWORD).status_code == 302
 
@@ -120,9 +120,9 @@ def test_one_set_by_hand_ends_the_sessions_too(root: User, alice: User) -> None:
 )
 def test_the_rules_hold_for_the_administrator_too(wrong: dict[str, str], root: User, alice: User) -> None:
     form = {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD} | wrong
-    answer = as_(root).post(address(alice, "password"), form)
-    assert answer.status_code == 200
-    assert answer.context["form"].errors
+    response = as_(root).post(address(alice, "password"), form)
+    assert response.status_code == 200
+    assert response.context["form"].errors
     alice.refresh_from_db()
     assert alice.check_password(PASSWORD)
 

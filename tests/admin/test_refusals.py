@@ -38,9 +38,9 @@ def test_view_on_site_is_404_for_any_key(administrator: Client, key: str) -> Non
 def test_the_history_tells_staff_without_the_right_nothing(carol: Client, what: str) -> None:
     root = User.objects.create_superuser("root")
     there = Group.objects.create(name="x").pk if what == "auth/group" else issue_invite(root)[0].pk
-    answers = [carol.get(f"/admin/{what}/{key}/history/") for key in (there, 999_999, uuid.uuid4())]
-    assert [answer.status_code for answer in answers] == [403] * 3
-    assert len({answer.content for answer in answers}) == 1
+    responses = [carol.get(f"/admin/{what}/{key}/history/") for key in (there, 999_999, uuid.uuid4())]
+    assert [response.status_code for response in responses] == [403] * 3
+    assert len({response.content for response in responses}) == 1
 
 
 def test_a_refusal_is_one_line_of_the_log(carol: Client, caplog: pytest.LogCaptureFixture) -> None:

@@ -50,17 +50,17 @@ def test_signed_out_and_disabled_people_are_sent_to_the_login(
     server: Server, ids: dict[str, str], who: str, model: str
 ) -> None:
     for address in addresses(model, ids[model]).values():
-        answer = server.person(who).get(address)
-        assert answer.status_code == 302
-        assert answer.headers["Location"].startswith("/admin/login/?next=")
-        assert "/accounts/login/" in server.person(who).get(answer.headers["Location"]).headers["Location"]
+        response = server.person(who).get(address)
+        assert response.status_code == 302
+        assert response.headers["Location"].startswith("/admin/login/?next=")
+        assert "/accounts/login/" in server.person(who).get(response.headers["Location"]).headers["Location"]
 
 
 @pytest.mark.parametrize("model", LOG)
 def test_people_who_are_not_staff_may_not(server: Server, ids: dict[str, str], model: str) -> None:
     for address in ("/admin/", *addresses(model, ids[model]).values()):
-        answer = server.person("alice").get(address, follow_redirects=True)
-        assert answer.status_code == 403
+        response = server.person("alice").get(address, follow_redirects=True)
+        assert response.status_code == 403
 
 
 @pytest.mark.parametrize("model", LOG)
@@ -114,8 +114,8 @@ def test_nothing_in_the_log_can_be_changed(
     before = log()
     selected = {"action": "delete_selected", "_selected_action": ids[model], "form-0-id": ids[model]}
     for address in addresses(model, ids[model]).values():
-        answer = server.person(who).client.request(method, address, data=SENT | selected)
-        assert answer.status_code in (403, 405)
+        response = server.person(who).client.request(method, address, data=SENT | selected)
+        assert response.status_code in (403, 405)
     assert log() == before
 
 

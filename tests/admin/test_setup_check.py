@@ -25,15 +25,15 @@ def check(person: Person, what: str = "setup") -> httpx.Response:
     return person.client.post(PAGE, data={"csrfmiddlewaretoken": CSRF, "what": what})
 
 
-def rows(answer: httpx.Response) -> dict[str, tuple[str, str]]:
+def rows(response: httpx.Response) -> dict[str, tuple[str, str]]:
     """State and words of each finding, by its name."""
-    assert answer.status_code == 200
-    page = html.unescape(answer.text)
+    assert response.status_code == 200
+    page = html.unescape(response.text)
     return {name: (state, re.sub(r"<[^>]+>", "", said)) for state, _, name, said in ROW.findall(page)}
 
 
-def states(answer: httpx.Response) -> dict[str, str]:
-    return {name: state for name, (state, _) in rows(answer).items()}
+def states(response: httpx.Response) -> dict[str, str]:
+    return {name: state for name, (state, _) in rows(response).items()}
 
 
 def whole(fake: Fake, **more: str) -> dict[str, str]:
@@ -59,8 +59,8 @@ def test_looking_at_the_page_asks_nobody(server: Server, fake: Fake) -> None:
 def test_a_site_that_works_is_told_so(servers: Callable[..., Server], fake: Fake) -> None:
     root = servers(**whole(fake)).person("root")
     before = len(fake.calls)
-    answer = check(root)
-    assert states(answer) == {
+    response = check(root)
+    assert states(response) == {
         "Database": "good",
         "Log": "good",
         "Redis": "note",
@@ -71,11 +71,11 @@ def test_a_site_that_works_is_told_so(servers: Callable[..., Server], fake: Fake
         "AI Gateway “team”": "good",
         "Server 127.0.0.1": "good",
     }
-    assert "No problems. See the notes." in answer.text
+    assert "No problems. See the notes." in response.text
     assert [call["body"]["max_tokens"] for call in fake.calls[before:] if "/ai/run/" in call["path"]] == [16]
-    assert "no-store" in answer.headers["Cache-Control"]
-    assert answer.headers["X-Accel-Buffering"] == "no"
-    assert answer.text.rstrip().endswith("</html>")
+    assert "no-store" in response.headers["Cache-Control"]
+    assert response.headers["X-Accel-Buffering"] == "no"
+    assert response.text.rstrip().endswith("</html>")
 
 
 def test_redis_is_asked_where_it_is_set_up(servers: Callable[..., Server], redis_url: str) -> None:
@@ -103,8 +103,8 @@ def test_a_token_of_the_account_is_as_good(servers: Callable[..., Server]) -> No
 def test_each_problem_says_what_to_do_and_no_secret(servers: Callable[..., Server], fake: Fake) -> None:
     wrong = {"CLOUDFLARE_API_TOKEN": "wrong-token-7", "OPENAI_API_KEY": "wrong-key-7"}
     server = servers(**whole(fake, **wrong, REDIS_URL="redis://:hunter2@127.0.0.1:1/0"))
-    answer = check(server.person("root"))
-    found = rows(answer)
+    response = check(server.person("root"))
+    found = rows(response)
     assert found["Redis"][0] == "bad"
     assert "REDIS_URL" in found["Redis"][1]
     state, said = found["Cloudflare token"]
@@ -115,9 +115,9 @@ def test_each_problem_says_what_to_do_and_no_secret(servers: Callable[..., Serve
     assert found["AI Gateway “team”"][0] == "note"
     assert found["Server 127.0.0.1"][0] == "bad"
     assert "Cloudflare" not in found["Server 127.0.0.1"][1]
-    assert "5 problems." in answer.text
+    assert "5 problems." in response.text
     for secret in (*wrong.values(), "hunter2"):
-        assert secret not in answer.text + server.log.read_text()
+        assert secret not in response.text + server.log.read_text()
 
 
 def test_a_gateway_and_models_that_are_not_there_are_named(
@@ -143,8 +143,8 @@ def test_nobody_answers_and_the_page_still_ends(servers: Callable[..., Server], 
 def test_each_model_is_asked_once_and_says_how_fast_it_is(servers: Callable[..., Server], fake: Fake) -> None:
     root = servers(**whole(fake)).person("root")
     before = len(fake.calls)
-    answer = check(root, "models")
-    found = rows(answer)
+    response = check(root, "models")
+    found = rows(response)
     offered = re.findall(r'name="choice" value="([^"]+)"', root.get("/models/").text)
     assert len(found) == len(offered) > 30
     assert {state for state, _ in found.values()} == {"good"}
@@ -156,7 +156,7 @@ def test_each_model_is_asked_once_and_says_how_fast_it_is(servers: Callable[...,
     }
     keys = {(call["path"].startswith("/v1/"), call["headers"]["authorization"]) for call in asked}
     assert keys == {(False, f"Bearer {TOKEN}"), (True, f"Bearer {ENDPOINT_KEY}")}
-    assert "Everything works." in answer.text
+    assert "Everything works." in response.text
     database = root.get("/admin/chat/run/").text
     assert "0 reply attempts" in database
 
@@ -179,9 +179,9 @@ def test_results_come_while_others_are_waited_for(servers: Callable[..., Server]
     server = servers(CLOUDFLARE_API_BASE_URL=slow.base_url)
     root = server.person("root")
     form = {"csrfmiddlewaretoken": CSRF, "what": "models"}
-    with root.client.stream("POST", PAGE, data=form) as answer:
+    with root.client.stream("POST", PAGE, data=form) as response:
         text = ""
-        for part in answer.iter_text():
+        for part in response.iter_text():
             text += part
             if text.count("data-state") == 1:
                 break
@@ -195,17 +195,17 @@ def test_results_come_while_others_are_waited_for(servers: Callable[..., Server]
 @pytest.mark.parametrize("what", ["setup", "models"])
 def test_nobody_else_has_anything_checked(server: Server, fake: Fake, name: str, what: str) -> None:
     before = len(fake.calls)
-    answer = check(server.person(name), what)
-    assert answer.status_code == (403 if name in ("carol", "erin") else 302)
+    response = check(server.person(name), what)
+    assert response.status_code == (403 if name in ("carol", "erin") else 302)
     assert len(fake.calls) == before
-    assert "Check the setup" not in answer.text
+    assert "Check the setup" not in response.text
 
 
 def test_without_a_token_of_the_form_nothing_is_checked(server: Server, fake: Fake) -> None:
     before = len(fake.calls)
     root = server.person("root")
-    answer = root.client.post(PAGE, data={"what": "models"}, headers={"X-CSRFToken": ""})
-    assert answer.status_code == 403
+    response = root.client.post(PAGE, data={"what": "models"}, headers={"X-CSRFToken": ""})
+    assert response.status_code == 403
     assert len(fake.calls) == before
 
 

@@ -47,7 +47,7 @@ def test_an_administrator_revokes_a_link(administrator: Client, link: SharedLink
     "lookup", ["title__startswith=A+secret", "leaf__text__contains=hello", "digest__gt=0", "leaf_length=5"]
 )
 def test_no_lookup_tells_what_a_title_holds(reviewer: Client, link: SharedLink, lookup: str) -> None:
-    """The answer is the same whether the words are there: none of these searches leaves a record."""
+    """The response is the same whether the words are there: none of these searches leaves a record."""
     assert reviewer.get(f"{LIST}?{lookup}").status_code == 400
 
 

@@ -21,9 +21,9 @@ SHOWN = re.compile(r'<article [^>]*id="m-([0-9a-f-]{36})"')
 
 
 def read(client: Client, talk: object, query: str = "") -> str:
-    answer = client.get(f"{LIST}{talk.pk}/change/?{query}")
-    assert answer.status_code == 200
-    return answer.content.decode()
+    response = client.get(f"{LIST}{talk.pk}/change/?{query}")
+    assert response.status_code == 200
+    return response.content.decode()
 
 
 def shown(page: str) -> list[uuid.UUID]:
@@ -105,10 +105,10 @@ def test_a_reply_that_is_being_written_shows_what_there_is(reviewer: Client) -> 
 
 
 def test_the_page_runs_nothing(reviewer: Client) -> None:
-    answer = reviewer.get(f"{LIST}{seed.talk().pk}/change/")
-    assert b"<script" not in answer.content
-    assert b"style=" not in answer.content
-    assert "require-trusted-types-for 'script'" in answer["Content-Security-Policy"]
+    response = reviewer.get(f"{LIST}{seed.talk().pk}/change/")
+    assert b"<script" not in response.content
+    assert b"style=" not in response.content
+    assert "require-trusted-types-for 'script'" in response["Content-Security-Policy"]
     assert "require-trusted-types-for" in reviewer.get(LIST)["Content-Security-Policy"]
 
 

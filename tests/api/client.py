@@ -29,11 +29,11 @@ class Program:
         )
 
     def chat(self, text: str, **more: Any) -> httpx.Response:
-        """OpenAI's call, its answer whole."""
+        """OpenAI's call, its response whole."""
         return self.client.post(CHAT, json=question(text, **more))
 
     def run(self, body: dict[str, Any], model: str = MODEL) -> httpx.Response:
-        """Workers AI's call, its answer whole."""
+        """Workers AI's call, its response whole."""
         return self.client.post(f"{RUN}/{model}", json=body)
 
     @contextmanager

@@ -23,9 +23,9 @@ def program(server: Server) -> Iterator[Callable[..., Program]]:
 
     def make(person: str = "alice", **wanted: Any) -> Program:
         fields = {"name": "a program", "run": True, "list": True, "password": PASSWORD, **wanted}
-        answer = server.person(person).post("/settings/keys/", fields)
-        assert answer.status_code == 201, answer.text
-        made.append(Program(server.url, answer.json()["key"], answer.json()["id"]))
+        response = server.person(person).post("/settings/keys/", fields)
+        assert response.status_code == 201, response.text
+        made.append(Program(server.url, response.json()["key"], response.json()["id"]))
         return made[-1]
 
     yield make

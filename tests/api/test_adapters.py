@@ -64,8 +64,8 @@ async def test_they_are_listed_and_applied(engine: Engine, fake: Fake) -> None:
     assert listed.json()["result"] == [{"id": KEY, "model": BASE.id, "name": "story-teller"}]
     body = {"prompt": "hello", "lora": "story-teller"}
     path = f"/client/v4/accounts/any/ai/run/{BASE.id}"
-    answer = await client.post(path, body, "application/json", headers=headers)
-    assert answer.status_code == 200
+    response = await client.post(path, body, "application/json", headers=headers)
+    assert response.status_code == 200
     assert fake.calls[-1]["path"].endswith(f"/ai/run/{BASE.id}")
     assert fake.calls[-1]["body"]["lora"] == KEY
-    assert "X-Requested-Model" not in answer
+    assert "X-Requested-Model" not in response

@@ -37,9 +37,9 @@ def backup(program: Callable[..., Program]) -> Program:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_key_without_the_right_exports_nothing(alices: Program, hers: list[str], path: str) -> None:
-    answer = alices.client.get(path.format(hers[0]))
-    assert answer.status_code == 403
-    assert answer.json()["error"]["code"] == "insufficient_permissions"
+    response = alices.client.get(path.format(hers[0]))
+    assert response.status_code == 403
+    assert response.json()["error"]["code"] == "insufficient_permissions"
 
 
 def test_a_key_that_exports_can_do_nothing_else(backup: Program) -> None:

@@ -37,14 +37,14 @@ def preflight(client: Client, where: str, origin: str = PAGE) -> Any:
 @pytest.mark.parametrize("where", API)
 @pytest.mark.parametrize("origin", [PAGE, "http://localhost:5173"])
 def test_a_browser_may_ask_what_sdks_send(client: Client, where: str, origin: str) -> None:
-    answer = preflight(client, where, origin)
-    assert answer.status_code == 200
-    assert answer["Access-Control-Allow-Origin"] == origin
-    assert set(ASKED) <= set(answer["Access-Control-Allow-Headers"].split(", "))
-    assert "POST" in answer["Access-Control-Allow-Methods"]
-    assert int(answer["Access-Control-Max-Age"]) > 0
-    assert "origin" in answer["Vary"].lower()
-    assert "Access-Control-Allow-Credentials" not in answer
+    response = preflight(client, where, origin)
+    assert response.status_code == 200
+    assert response["Access-Control-Allow-Origin"] == origin
+    assert set(ASKED) <= set(response["Access-Control-Allow-Headers"].split(", "))
+    assert "POST" in response["Access-Control-Allow-Methods"]
+    assert int(response["Access-Control-Max-Age"]) > 0
+    assert "origin" in response["Vary"].lower()
+    assert "Access-Control-Allow-Credentials" not in response
 
 
 @pytest.mark.parametrize(
@@ -58,16 +58,16 @@ def test_a_browser_may_ask_what_sdks_send(client: Client, where: str, origin: st
     ],
 )
 def test_a_page_reads_answers_and_refusals(client: Client, method: str, where: str, status: int) -> None:
-    answer = client.generic(method, where, headers={"origin": PAGE})
-    assert (answer.status_code, answer["Access-Control-Allow-Origin"]) == (status, PAGE)
-    assert set(response_headers.CALL_HEADERS) <= set(answer["Access-Control-Expose-Headers"].split(", "))
-    assert {"Retry-After", "x-should-retry"} <= set(answer["Access-Control-Expose-Headers"].split(", "))
-    assert "origin" in answer["Vary"].lower()
-    assert "Access-Control-Allow-Credentials" not in answer
+    response = client.generic(method, where, headers={"origin": PAGE})
+    assert (response.status_code, response["Access-Control-Allow-Origin"]) == (status, PAGE)
+    assert set(response_headers.CALL_HEADERS) <= set(response["Access-Control-Expose-Headers"].split(", "))
+    assert {"Retry-After", "x-should-retry"} <= set(response["Access-Control-Expose-Headers"].split(", "))
+    assert "origin" in response["Vary"].lower()
+    assert "Access-Control-Allow-Credentials" not in response
 
 
-def allowed(answer: Any) -> list[str]:
-    return [name for name in answer.headers if name.lower().startswith("access-control")]
+def allowed(response: Any) -> list[str]:
+    return [name for name in response.headers if name.lower().startswith("access-control")]
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def allowed(answer: Any) -> list[str]:
     ["https://elsewhere.example", "null", f"{PAGE}.evil.example", "http://app.example.org", f"{PAGE}:8443"],
 )
 def test_other_origins_are_told_nothing(client: Client, origin: str) -> None:
-    answer = preflight(client, API[0], origin)
-    assert allowed(answer) == []
-    assert "origin" in answer["Vary"].lower()
+    response = preflight(client, API[0], origin)
+    assert allowed(response) == []
+    assert "origin" in response["Vary"].lower()
     assert allowed(client.get("/v1/openapi.json", headers={"origin": origin})) == []
 
 
@@ -85,15 +85,15 @@ def test_other_origins_are_told_nothing(client: Client, origin: str) -> None:
     "where", ["/", "/c/", "/settings/keys/", "/accounts/login/", "/admin/", "/v1x", "/client/"]
 )
 def test_session_urls_are_closed_to_other_origins(client: Client, where: str) -> None:
-    for answer in (preflight(client, where), client.get(where, headers={"origin": PAGE})):
-        assert allowed(answer) == []
+    for response in (preflight(client, where), client.get(where, headers={"origin": PAGE})):
+        assert allowed(response) == []
 
 
 def test_nothing_is_allowed_where_nothing_is_listed(settings: Any) -> None:
     assert settings.API_ALLOWED_ORIGINS == []
     assert MIDDLEWARE not in settings.MIDDLEWARE
-    answer = preflight(Client(), API[0])
-    assert (answer.status_code, allowed(answer)) == (405, [])
+    response = preflight(Client(), API[0])
+    assert (response.status_code, allowed(response)) == (405, [])
 
 
 def test_a_call_of_each_gateway_header_is_let_through() -> None:

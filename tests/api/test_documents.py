@@ -37,8 +37,8 @@ def body(*parts: Any, model: str = MODEL, role: str = "user") -> dict[str, Any]:
     return {"model": model, "messages": [{"role": role, "content": list(parts)}]}
 
 
-def code(answer: httpx.Response) -> tuple[int, str]:
-    return answer.status_code, answer.json()["error"]["code"]
+def code(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, response.json()["error"]["code"]
 
 
 def asked_of(fake: Fake) -> Any:
@@ -47,14 +47,14 @@ def asked_of(fake: Fake) -> Any:
 
 def test_both_dialects_put_the_text_before_the_question(alices: Program, fake: Fake) -> None:
     parts = [text("How high is it?"), sent(documents.pdf("It is 7 m high", "and long")), text(" Say.")]
-    answer = alices.client.post(CHAT, json=body(*parts))
-    assert answer.status_code == 200, answer.text
+    response = alices.client.post(CHAT, json=body(*parts))
+    assert response.status_code == 200, response.text
     asked = asked_of(fake)
     assert asked.endswith("\n\nHow high is it? Say.")
     assert 'document "report.pdf", 2 pages' in asked
     assert "[report.pdf, page 1]\nIt is 7 m high\n\n[report.pdf, page 2]\nand long" in asked
-    answer = alices.client.post(f"{RUN}/{MODEL}", json={"messages": [{"role": "user", "content": parts}]})
-    assert answer.status_code == 200
+    response = alices.client.post(f"{RUN}/{MODEL}", json={"messages": [{"role": "user", "content": parts}]})
+    assert response.status_code == 200
     assert asked_of(fake) == asked
 
 
@@ -73,8 +73,8 @@ def test_a_picture_and_files_in_one_message(alices: Program, fake: Fake) -> None
     shown = {"type": "image_url", "image_url": {"url": JPEG}}
     other = {"type": "input_file", "filename": "../b.txt", "file_data": url_of(b"the note", "text/plain")}
     parts = [shown, sent(documents.pdf("the pdf")), text("Well?"), other]
-    answer = alices.client.post(CHAT, json=body(*parts, model=SEEING))
-    assert answer.status_code == 200, answer.text
+    response = alices.client.post(CHAT, json=body(*parts, model=SEEING))
+    assert response.status_code == 200, response.text
     first, second, third, fourth = asked_of(fake)
     assert ("the pdf" in first["text"], 'document "b.txt"' in second["text"]) == (True, True)
     assert (third, fourth) == (shown, text("Well?"))
@@ -100,13 +100,13 @@ def test_a_picture_and_files_in_one_message(alices: Program, fake: Fake) -> None
 )
 def test_refusals_of_a_file(alices: Program, fake: Fake, part: dict[str, Any], said: str) -> None:
     before = [each for each in fake.calls if "/ai/run" in each["path"]]
-    answer = alices.client.post(CHAT, json=body(text("Well?"), part))
+    response = alices.client.post(CHAT, json=body(text("Well?"), part))
     if said == "200":
         assert "# document.odt" in asked_of(fake)
         return
-    assert "{} {}".format(*code(answer)) == said
+    assert "{} {}".format(*code(response)) == said
     native = alices.run({"messages": [{"role": "user", "content": [text("Well?"), part]}]})
-    assert (native.status_code, native.json()["errors"][0]["code"]) == (answer.status_code, 5006)
+    assert (native.status_code, native.json()["errors"][0]["code"]) == (response.status_code, 5006)
     assert [each for each in fake.calls if "/ai/run" in each["path"]] == before
 
 
@@ -131,8 +131,8 @@ def test_number_and_size_have_limits(alices: Program, fake: Fake) -> None:
 def test_a_recorded_call_has_a_line_for_the_file(program: Any, server: Server) -> None:
     someone = program()
     server.database.rows("UPDATE chat_apikey SET keeps_conversations = true")
-    answer = someone.client.post(CHAT, json=body(sent(documents.pdf("secret")), text("Remember the file?")))
-    assert answer.status_code == 200
+    response = someone.client.post(CHAT, json=body(sent(documents.pdf("secret")), text("Remember the file?")))
+    assert response.status_code == 200
     found = server.database.value(
         "SELECT text FROM chat_message WHERE role = 'user' AND text LIKE '%Remember the file?'"
     )

@@ -66,7 +66,7 @@ async def check(alices: dict[str, str], bobs: dict[str, str], gate: Gate) -> Non
         assert not any(task.done() for task in crowd)
     finally:
         gate.open()
-    assert {answer.status_code for answer in await asyncio.gather(*crowd)} == {200}
+    assert {response.status_code for response in await asyncio.gather(*crowd)} == {200}
 
 
 async def test_beginnings(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +92,7 @@ async def check_order(alices: Any, bobs: Any, served: list[str]) -> None:
     assert (await bobs()).status_code == 200
     assert served[before:].index("bob") <= 4 * REQUEST_THREADS < len(crowd) / 4
     # 429: a page is refused while many of the same person's wait to be rendered.
-    assert {answer.status_code for answer in await asyncio.gather(*crowd)} <= {200, 429}
+    assert {response.status_code for response in await asyncio.gather(*crowd)} <= {200, 429}
 
 
 def slow(function: Callable[..., Any], served: list[str], name: Callable[[Any], str]) -> Callable[..., Any]:

@@ -52,7 +52,7 @@ class Caller:
 
     async def send(self, made: Call, number: int) -> tuple[int, bytes]:
         headers = {"Authorization": self.bearers[number % 2]} | made.headers
-        # Anew for each call: an answer to a broken cookie takes it away.
+        # Anew for each call: a response to a broken cookie takes it away.
         self.client.cookies = SimpleCookie(headers.pop("Cookie", self.cookie))
         response = await self.client.generic(
             made.method, made.path, made.body, made.content_type, headers=headers
@@ -75,8 +75,8 @@ async def test_no_input_makes_the_server_fail(engine: Engine) -> None:
             known = await run_in_db(caller.known)
         numbers = range(first, min(first + AT_ONCE, CALLS))
         calls = [call(SEED, number, known) for number in numbers]
-        answers = await asyncio.gather(*map(caller.send, calls, numbers))
-        for number, made, (status, body) in zip(numbers, calls, answers, strict=True):
+        responses = await asyncio.gather(*map(caller.send, calls, numbers))
+        for number, made, (status, body) in zip(numbers, calls, responses, strict=True):
             statuses[status] += 1
             if status >= 500 or b'"server_error"' in body:
                 broken.append(f"{SEED} {number}: {status} {made.method} {made.path} {made.body[:300]!r}")

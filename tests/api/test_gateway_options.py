@@ -48,8 +48,8 @@ async def test_headers_are_passed_on_and_the_log_id_comes_back(engine: Engine, f
         "cf-aig-collect-log-payload": "true",
         "cf-aig-max-attempts": "2",
     }
-    answer = await ask(asked)
-    assert answer.status_code == 200
+    response = await ask(asked)
+    assert response.status_code == 200
     passed = sent(fake)
     told = json.loads(passed.pop("cf-aig-metadata"))
     assert passed == {name: value for name, value in asked.items() if name != "cf-aig-metadata"}
@@ -57,8 +57,8 @@ async def test_headers_are_passed_on_and_the_log_id_comes_back(engine: Engine, f
     assert told["person"] != labels["person"], "whose call it is stays true in the log"
     call = await run_in_db(Call.objects.get)
     assert call.gateway == "team"
-    assert answer["cf-aig-log-id"] == call.gateway_log
-    assert answer["cf-aig-cache-status"] == "MISS"
+    assert response["cf-aig-log-id"] == call.gateway_log
+    assert response["cf-aig-cache-status"] == "MISS"
 
 
 async def test_the_option_of_the_body_says_the_same(engine: Engine, fake: Fake) -> None:
@@ -70,23 +70,23 @@ async def test_the_option_of_the_body_says_the_same(engine: Engine, fake: Fake) 
     }
     asked = {"prompt": "hello", "gateway": option, "messages": None}
     told = {ID: "team", "cf-aig-skip-cache": "true", "cf-aig-event-id": "e-1", "cf-aig-max-attempts": "3"}
-    answer = await ask({"cf-aig-skip-cache": "false"}, path=f"{RUN}/{MODEL}", **asked)
-    assert answer.status_code == 200
+    response = await ask({"cf-aig-skip-cache": "false"}, path=f"{RUN}/{MODEL}", **asked)
+    assert response.status_code == 200
     assert told.items() <= sent(fake).items()
     assert sent(fake)["cf-aig-backoff"] == "linear"
-    assert "cf-aig-log-id" in answer
+    assert "cf-aig-log-id" in response
 
 
 async def test_stream_reports_the_gateway_and_repeats_hit_the_cache(engine: Engine) -> None:
     headers = {"Authorization": await run_in_db(bearer, True), ID: "team", "cf-aig-cache-ttl": "300"}
     told = []
     for _ in range(2):
-        answer = await AsyncClient().post(
+        response = await AsyncClient().post(
             CHAT, {**question("cached?"), "stream": True}, "application/json", headers=headers
         )
-        told.append(answer["cf-aig-cache-status"])
-        assert answer["cf-aig-log-id"]
-        assert [part async for part in answer]
+        told.append(response["cf-aig-cache-status"])
+        assert response["cf-aig-log-id"]
+        assert [part async for part in response]
     assert told == ["MISS", "HIT"]
 
 
@@ -97,8 +97,8 @@ async def test_a_cache_that_is_not_skipped_is_asked(engine: Engine) -> None:
     headers = {"Authorization": await run_in_db(bearer, True)}
     told = []
     for _ in range(2):
-        answer = await AsyncClient().post(f"{RUN}/{MODEL}", asked, "application/json", headers=headers)
-        told.append(answer["cf-aig-cache-status"])
+        response = await AsyncClient().post(f"{RUN}/{MODEL}", asked, "application/json", headers=headers)
+        told.append(response["cf-aig-cache-status"])
     assert told == ["MISS", "HIT"]
 
 
@@ -120,9 +120,9 @@ async def test_other_keys_are_refused_by_name(
     engine: Engine, fake: Fake, headers: dict[str, str], body: Any, name: str
 ) -> None:
     calls = len(fake.calls)
-    answer = await ask(headers, allowed=False, **body)
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"]) == (403, "insufficient_permissions")
+    response = await ask(headers, allowed=False, **body)
+    error = response.json()["error"]
+    assert (response.status_code, error["code"]) == (403, "insufficient_permissions")
     assert f"“{name}”" in error["message"]
     assert len(fake.calls) == calls
     assert await run_in_db(Call.objects.count) == 0
@@ -153,9 +153,9 @@ async def test_options_unknown_to_gateways_are_refused_by_name(
     engine: Engine, fake: Fake, headers: dict[str, str], body: Any, name: str
 ) -> None:
     calls = len(fake.calls)
-    answer = await ask(headers, **body)
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"]) == (400, "malformed")
+    response = await ask(headers, **body)
+    error = response.json()["error"]
+    assert (response.status_code, error["code"]) == (400, "malformed")
     assert f"“{name}”" in error["message"]
     assert len(fake.calls) == calls
 

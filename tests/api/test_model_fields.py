@@ -20,14 +20,14 @@ def asked(fake: Fake) -> dict[str, Any]:
 
 @pytest.mark.parametrize("stop", ["word4", [" word9", "d4"]])
 def test_a_stop_ends_the_reply_and_the_request(alices: Program, fake: Fake, stop: Any) -> None:
-    answer = alices.chat(ENDLESS, model=CLASSIC, stop=stop).json()
-    [choice] = answer["choices"]
+    response = alices.chat(ENDLESS, model=CLASSIC, stop=stop).json()
+    [choice] = response["choices"]
     expected = "word1 word2 word3 " if stop == "word4" else "word1 word2 word3 wor"
     assert (choice["message"]["content"], choice["finish_reason"]) == (expected, "stop")
     assert "stop" not in asked(fake)
     fake.wait_for(lambda calls: calls[-1]["closed_by_client"])
-    assert 4 <= answer["usage"]["completion_tokens"] < 100
-    assert answer["usage"]["prompt_tokens"] > 0
+    assert 4 <= response["usage"]["completion_tokens"] < 100
+    assert response["usage"]["prompt_tokens"] > 0
 
 
 def test_a_stop_ends_a_stream(alices: Program, fake: Fake) -> None:
@@ -53,15 +53,15 @@ def test_a_stop_on_the_native_route(alices: Program, fake: Fake) -> None:
 
 def test_usage_that_is_unknown_at_a_stop_is_null(alices: Program) -> None:
     """The older frames have no usage but in the last one."""
-    answer = alices.chat("fake: native tokens=4000 delay=0.01", model=CLASSIC, stop="word3").json()
-    assert answer["choices"][0]["message"]["content"] == "word1 word2 "
-    assert answer["usage"] is None
+    response = alices.chat("fake: native tokens=4000 delay=0.01", model=CLASSIC, stop="word3").json()
+    assert response["choices"][0]["message"]["content"] == "word1 word2 "
+    assert response["usage"] is None
 
 
 def test_text_that_may_be_a_stop_comes_with_the_end(alices: Program) -> None:
-    answer = alices.chat("fake: words tokens=3 delay=0", model=CLASSIC, stop=["word3 and more"]).json()
-    assert answer["choices"][0]["message"]["content"] == "word1 word2 word3"
-    assert answer["usage"]["completion_tokens"] == 3
+    response = alices.chat("fake: words tokens=3 delay=0", model=CLASSIC, stop=["word3 and more"]).json()
+    assert response["choices"][0]["message"]["content"] == "word1 word2 word3"
+    assert response["usage"]["completion_tokens"] == 3
 
 
 def test_a_stop_cuts_a_reply_that_was_not_streamed(alices: Program) -> None:
@@ -100,9 +100,9 @@ def test_fields_unknown_to_the_model_are_refused(
 ) -> None:
     calls = len(fake.calls)
     body = {name: value, "model": model}
-    answer = alices.run({"prompt": "x", name: value}, model) if native else alices.chat("x", **body)
-    assert answer.status_code == 400
-    assert f"This model doesn’t support “{name}”." in json.dumps(answer.json(), ensure_ascii=False)
+    response = alices.run({"prompt": "x", name: value}, model) if native else alices.chat("x", **body)
+    assert response.status_code == 400
+    assert f"This model doesn’t support “{name}”." in json.dumps(response.json(), ensure_ascii=False)
     assert len(fake.calls) == calls
 
 
@@ -128,14 +128,14 @@ def test_fields_unknown_to_the_model_are_refused(
 def test_defaults_are_accepted_and_not_sent(
     alices: Program, fake: Fake, model: str, defaults: dict[str, Any]
 ) -> None:
-    answer = alices.chat("fake: words tokens=1 delay=0", model=model, **defaults)
-    assert answer.status_code == 200, answer.text
+    response = alices.chat("fake: words tokens=1 delay=0", model=model, **defaults)
+    assert response.status_code == 200, response.text
     known = {"messages", "max_tokens", "stream", "tools", "frequency_penalty", "presence_penalty"}
     assert set(asked(fake)) <= known
 
 
 @pytest.mark.parametrize("stop", ["x" * 1_001, ["x"] * 17, [7]])
 def test_a_stop_has_a_limit(alices: Program, stop: Any) -> None:
-    answer = alices.chat("hello", model=CLASSIC, stop=stop)
-    assert answer.status_code == 400
-    assert "“stop”" in answer.json()["error"]["message"]
+    response = alices.chat("hello", model=CLASSIC, stop=stop)
+    assert response.status_code == 400
+    assert "“stop”" in response.json()["error"]["message"]

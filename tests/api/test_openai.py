@@ -1,4 +1,4 @@
-"""OpenAI's chat API: whole answers, streams, tools, and errors in its shape."""
+"""OpenAI's chat API: whole responses, streams, tools, and errors in its shape."""
 
 import json
 from collections.abc import Callable
@@ -22,11 +22,11 @@ def asked(fake: Fake) -> dict[str, Any]:
 
 
 def test_a_whole_answer(alices: Program) -> None:
-    answer = alices.chat("fake: words tokens=3 delay=0")
-    assert answer.status_code == 200
-    assert "Set-Cookie" not in answer.headers
-    assert "Access-Control-Allow-Origin" not in answer.headers
-    body = answer.json()
+    response = alices.chat("fake: words tokens=3 delay=0")
+    assert response.status_code == 200
+    assert "Set-Cookie" not in response.headers
+    assert "Access-Control-Allow-Origin" not in response.headers
+    body = response.json()
     assert (body["object"], body["model"]) == ("chat.completion", MODEL)
     assert body["id"].startswith("chatcmpl-")
     assert body["choices"] == [
@@ -112,8 +112,8 @@ def test_all_roles_reach_the_model_as_text(alices: Program, fake: Fake) -> None:
         {"role": "tool", "tool_call_id": "1", "content": "sunny"},
         {"role": "user", "content": "fake: words tokens=1 delay=0", "name": "alice"},
     ]
-    answer = alices.client.post(CHAT, json={"model": MODEL, "messages": messages})
-    assert answer.status_code == 200
+    response = alices.client.post(CHAT, json={"model": MODEL, "messages": messages})
+    assert response.status_code == 200
     assert asked(fake)["messages"] == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "How is it?"},
@@ -168,9 +168,9 @@ UNSUPPORTED = [
 
 @pytest.mark.parametrize(("name", "value"), UNSUPPORTED)
 def test_unsupported_fields_are_refused_by_name(alices: Program, name: str, value: Any) -> None:
-    answer = alices.chat("hello", **{name: value})
-    assert answer.status_code == 400
-    assert f"“{name}” is not supported." in answer.json()["error"]["message"]
+    response = alices.chat("hello", **{name: value})
+    assert response.status_code == 400
+    assert f"“{name}” is not supported." in response.json()["error"]["message"]
 
 
 def test_a_busy_model_rejects_at_once_where_the_call_says_so(alices: Program, fake: Fake) -> None:
@@ -252,9 +252,9 @@ def test_earlier_reasoning_goes_to_models_that_read_it(alices: Program, fake: Fa
 )
 def test_invalid_requests_are_refused(alices: Program, fake: Fake, database: Database, wrong: Any) -> None:
     calls, rows = len(fake.calls), database.value("SELECT COUNT(*) FROM chat_call")
-    answer = alices.client.post(CHAT, json={**question("hello"), **wrong})
-    assert answer.status_code == 400
-    error = answer.json()["error"]
+    response = alices.client.post(CHAT, json={**question("hello"), **wrong})
+    assert response.status_code == 400
+    error = response.json()["error"]
     assert (error["type"], error["param"]) == ("invalid_request_error", None)
     assert error["message"]
     assert (len(fake.calls), database.value("SELECT COUNT(*) FROM chat_call")) == (calls, rows)
@@ -282,8 +282,8 @@ def test_a_body_that_is_no_json_is_refused(alices: Program, body: bytes) -> None
 def test_unencodable_text_is_refused(alices: Program, fake: Fake, field: str, value: str) -> None:
     calls = len(fake.calls)
     sent = json.dumps({**question("hello"), field: "here"}).replace('"here"', value)
-    answer = alices.client.post(CHAT, content=sent)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed")
+    response = alices.client.post(CHAT, content=sent)
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "malformed")
     assert len(fake.calls) == calls
 
 
@@ -303,8 +303,8 @@ def test_a_call_of_a_tool_has_a_name(program: Callable[..., Program], keep: str,
         {"role": "user", "content": "How is it?"},
         {"role": "assistant", "tool_calls": [wrong]},
     ]
-    answer = program(keep=keep).client.post(CHAT, json={"model": MODEL, "messages": messages})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed")
+    response = program(keep=keep).client.post(CHAT, json={"model": MODEL, "messages": messages})
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "malformed")
 
 
 def test_deep_nesting_is_refused(alices: Program) -> None:
@@ -315,27 +315,27 @@ def test_deep_nesting_is_refused(alices: Program) -> None:
 
 
 def test_more_than_a_mebibyte_is_too_long(alices: Program) -> None:
-    answer = alices.chat("x" * 1_100_000)
-    assert answer.status_code == 413
+    response = alices.chat("x" * 1_100_000)
+    assert response.status_code == 413
 
 
 def test_a_model_that_is_not_here(alices: Program) -> None:
     for name in ("gpt-4o", "../../zones", "@cf/x?y="):
-        answer = alices.client.post(CHAT, json={**question("hello"), "model": name})
-        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "model_not_found")
+        response = alices.client.post(CHAT, json={**question("hello"), "model": name})
+        assert (response.status_code, response.json()["error"]["code"]) == (404, "model_not_found")
 
 
 @pytest.mark.parametrize("authorization", ["", "Bearer", "Bearer chat_wrong", "Basic eDp5", "Bearer \xff"])
 def test_without_a_good_key_nothing_is_told(server: Server, authorization: str) -> None:
     headers = {"Authorization": authorization.encode("latin-1")} if authorization else {}
     person = server.person("alice")  # her session is worth nothing here
-    for answer in (
+    for response in (
         person.client.post(CHAT, json=question("hello"), headers=headers),
         person.client.post(CHAT, content=b"{", headers=headers),
         person.client.get("/v1/models", headers=headers),
     ):
-        assert answer.status_code == 401
-        assert answer.json()["error"]["code"] == "invalid_api_key"
+        assert response.status_code == 401
+        assert response.json()["error"]["code"] == "invalid_api_key"
 
 
 @pytest.mark.parametrize(
@@ -352,10 +352,10 @@ def test_without_a_good_key_nothing_is_told(server: Server, authorization: str) 
 def test_refusals_of_the_model_server(
     alices: Program, code: int, status: int, told: str, streamed: bool
 ) -> None:
-    answer = alices.chat(f"fake: status code={code}", stream=streamed)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, told)
-    assert answer.headers.get("x-should-retry") == "false"
-    assert ("Retry-After" in answer.headers) == (code == 3036)
+    response = alices.chat(f"fake: status code={code}", stream=streamed)
+    assert (response.status_code, response.json()["error"]["code"]) == (status, told)
+    assert response.headers.get("x-should-retry") == "false"
+    assert ("Retry-After" in response.headers) == (code == 3036)
 
 
 def test_an_error_in_the_middle_of_a_stream(alices: Program) -> None:
@@ -380,8 +380,8 @@ def test_the_models_are_listed(alices: Program, program: Callable[..., Program])
     assert listed[MODEL] == {"id": MODEL, "object": "model", "created": 0, "owned_by": "zai-org"}
     assert alices.client.get(f"/v1/models/{MODEL}").json() == listed[MODEL]
     for name in ("gpt-4o", "a/b", "two%0Alines"):
-        answer = alices.client.get(f"/v1/models/{name}")
-        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "model_not_found")
+        response = alices.client.get(f"/v1/models/{name}")
+        assert (response.status_code, response.json()["error"]["code"]) == (404, "model_not_found")
 
 
 def test_a_retired_model_is_answered_by_its_successor(
@@ -389,16 +389,16 @@ def test_a_retired_model_is_answered_by_its_successor(
 ) -> None:
     old, new = "@cf/meta/llama-2-7b-chat-int8", MODEL
     body = {**question("fake: words tokens=1 delay=0"), "model": old}
-    answer = alices.client.post(CHAT, json=body)
-    assert (answer.status_code, answer.json()["model"]) == (200, new)
-    assert answer.headers["X-Requested-Model"] == old
+    response = alices.client.post(CHAT, json=body)
+    assert (response.status_code, response.json()["model"]) == (200, new)
+    assert response.headers["X-Requested-Model"] == old
     assert fake.calls[-1]["path"].endswith(f"/ai/run/{new}")
     assert database.value("SELECT model FROM chat_call ORDER BY created DESC LIMIT 1") == new
     with alices.stream(CHAT, body) as events:
         assert {chunk["model"] for chunk in events} == {new}
         assert events.response.headers["X-Requested-Model"] == old
-    answer = alices.run({"prompt": "hello"}, old)
-    assert (answer.json()["result"]["model"], answer.headers["X-Requested-Model"]) == (new, old)
+    response = alices.run({"prompt": "hello"}, old)
+    assert (response.json()["result"]["model"], response.headers["X-Requested-Model"]) == (new, old)
     assert "X-Requested-Model" not in alices.chat("hello").headers
 
 
@@ -410,6 +410,6 @@ def test_a_key_opens_only_what_it_is_for(program: Callable[..., Program]) -> Non
 
 def test_other_methods_and_other_sites(alices: Program) -> None:
     for method in ("GET", "PUT", "DELETE", "OPTIONS"):
-        answer = alices.client.request(method, CHAT, headers={"Origin": "https://elsewhere.example"})
-        assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
-        assert not [name for name in answer.headers if name.startswith("access-control")]
+        response = alices.client.request(method, CHAT, headers={"Origin": "https://elsewhere.example"})
+        assert (response.status_code, response.headers["Allow"]) == (405, "POST")
+        assert not [name for name in response.headers if name.startswith("access-control")]

@@ -36,10 +36,10 @@ def test_it_names_every_route() -> None:
 
 
 def test_it_is_served_to_everybody(server: Server) -> None:
-    answer = server.person("").get("/v1/openapi.json")
-    assert answer.status_code == 200
-    assert answer.json()["paths"] == described()["paths"]
-    assert answer.json()["servers"] == [
+    response = server.person("").get("/v1/openapi.json")
+    assert response.status_code == 200
+    assert response.json()["paths"] == described()["paths"]
+    assert response.json()["servers"] == [
         {"url": server.env.get("SITE_URL") or f"http://localhost:{server.port}"}
     ]
 

@@ -41,8 +41,8 @@ async def test_an_outage_is_logged_once_and_the_outcome_is_stored(
     monkeypatch.setattr(api_calls, "save_call", save_later)
     monkeypatch.setattr(api_calls, "STORE_RETRY_SECONDS", 0.01)
     with caplog.at_level(logging.INFO, "chat.background"):
-        answer = await AsyncClient().post(CHAT, question("hello"), "application/json", headers=headers)
-        assert answer.status_code == 200
+        response = await AsyncClient().post(CHAT, question("hello"), "application/json", headers=headers)
+        assert response.status_code == 200
         await becomes(lambda: attempts == 9)
         await engine.api_calls.tasks.wait(PATIENCE)
     assert await run_in_db(Call.objects.filter(status="complete").count) == 1

@@ -28,8 +28,8 @@ def text(words: str) -> dict[str, str]:
     return {"type": "text", "text": words}
 
 
-def code(answer: httpx.Response) -> tuple[int, str]:
-    return answer.status_code, answer.json()["error"]["code"]
+def code(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, response.json()["error"]["code"]
 
 
 def padded(size: int) -> str:
@@ -39,12 +39,14 @@ def padded(size: int) -> str:
 
 def test_both_dialects_pass_pictures_on_in_their_order(alices: Program, fake: Fake) -> None:
     content = [text("This "), shown(JPEG), text("or this?"), shown(JPEG)]
-    answer = alices.client.post(CHAT, json=body(*content))
-    assert answer.json()["choices"][0]["message"]["content"] == "You said: This or this? I see 2 picture(s)."
+    response = alices.client.post(CHAT, json=body(*content))
+    assert (
+        response.json()["choices"][0]["message"]["content"] == "You said: This or this? I see 2 picture(s)."
+    )
     assert fake.calls[-1]["body"]["messages"][0]["content"] == content
     native = {"messages": [{"role": "user", "content": [shown(JPEG)]}]}
-    answer = alices.client.post(f"{RUN}/{SEEING}", json=native)
-    assert "I see 1 picture" in answer.json()["result"]["response"]
+    response = alices.client.post(f"{RUN}/{SEEING}", json=native)
+    assert "I see 1 picture" in response.json()["result"]["response"]
     assert fake.calls[-1]["body"]["messages"][0]["content"] == [shown(JPEG)]
 
 
@@ -60,24 +62,24 @@ def test_classic_field_is_a_part_of_the_question(
 ) -> None:
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Well?"}]
     fields = {"prompt": "Well?"} if asked == "prompt" else {"messages": messages}
-    answer = alices.client.post(f"{RUN}/{SEEING}", json={**fields, "image": image})
-    assert answer.json()["result"]["response"] == "You said: Well? I see 1 picture(s)."
+    response = alices.client.post(f"{RUN}/{SEEING}", json={**fields, "image": image})
+    assert response.json()["result"]["response"] == "You said: Well? I see 1 picture(s)."
     assert fake.calls[-1]["body"]["messages"][-1]["content"] == [text("Well?"), shown(JPEG)]
 
 
 @pytest.mark.parametrize("image", ["!!!!", "AAAA", [], [256], ["a"], [1, 2], 7, {"url": JPEG}])
 def test_classic_field_without_a_picture_is_refused(alices: Program, image: Any) -> None:
-    answer = alices.client.post(f"{RUN}/{SEEING}", json={"prompt": "Well?", "image": image})
-    assert answer.status_code == 400
-    assert "“image”" in answer.json()["errors"][0]["message"]
+    response = alices.client.post(f"{RUN}/{SEEING}", json={"prompt": "Well?", "image": image})
+    assert response.status_code == 400
+    assert "“image”" in response.json()["errors"][0]["message"]
 
 
 def test_classic_field_has_the_limits_of_pictures(alices: Program) -> None:
     large, larger = (padded(size).partition(",")[2] for size in (3_000_000, 7_100_000))
     for image, status in ((large, 200), (larger, 413), (ENCODED, 400)):
         model = BLIND if status == 400 else SEEING
-        answer = alices.client.post(f"{RUN}/{model}", json={"prompt": "Well?", "image": image})
-        assert answer.status_code == status
+        response = alices.client.post(f"{RUN}/{model}", json={"prompt": "Well?", "image": image})
+        assert response.status_code == status
     alone = {"messages": [{"role": "system", "content": "Be brief."}], "image": ENCODED}
     assert alices.client.post(f"{RUN}/{SEEING}", json=alone).status_code == 400
     assert alices.client.post(CHAT, json=body(text("Well?"), image=ENCODED)).status_code == 400
@@ -91,8 +93,8 @@ def test_other_names_of_jpeg_are_understood(alices: Program, fake: Fake, name: s
 
 
 def test_shape_of_the_responses_api_is_understood(alices: Program, fake: Fake) -> None:
-    answer = alices.client.post(CHAT, json=body({"type": "input_image", "image_url": JPEG}))
-    assert answer.status_code == 200
+    response = alices.client.post(CHAT, json=body({"type": "input_image", "image_url": JPEG}))
+    assert response.status_code == 200
     assert fake.calls[-1]["body"]["messages"][0]["content"] == [shown(JPEG)]
 
 
@@ -117,8 +119,8 @@ def test_a_file_that_is_no_picture_is_refused(alices: Program, fake: Fake, part:
 
 def test_model_that_cannot_see_is_refused(alices: Program, fake: Fake) -> None:
     before = len(fake.calls)
-    answer = alices.client.post(CHAT, json=body(text("Well?"), shown(JPEG), model=BLIND))
-    assert code(answer) == (400, "model_cannot_see")
+    response = alices.client.post(CHAT, json=body(text("Well?"), shown(JPEG), model=BLIND))
+    assert code(response) == (400, "model_cannot_see")
     assert len(fake.calls) == before
 
 
@@ -131,28 +133,28 @@ def test_only_users_show_pictures(alices: Program, role: str) -> None:
 
 def test_number_and_size_have_limits(alices: Program) -> None:
     assert alices.client.post(CHAT, json=body(*[shown(JPEG)] * 9)).status_code == 400
-    answer = alices.client.post(CHAT, json=body(shown(padded(7_100_000))))
-    assert code(answer) == (413, "too_long")
-    answer = alices.client.post(CHAT, json=body(*[shown(padded(4_000_000))] * 2))
-    assert answer.status_code == 413
+    response = alices.client.post(CHAT, json=body(shown(padded(7_100_000))))
+    assert code(response) == (413, "too_long")
+    response = alices.client.post(CHAT, json=body(*[shown(padded(4_000_000))] * 2))
+    assert response.status_code == 413
 
 
 def test_large_pictures_arrive_whole(alices: Program, fake: Fake) -> None:
-    answer = alices.client.post(CHAT, json=body(text("Well?"), shown(padded(6_900_000))))
-    assert "I see 1 picture" in answer.json()["choices"][0]["message"]["content"]
+    response = alices.client.post(CHAT, json=body(text("Well?"), shown(padded(6_900_000))))
+    assert "I see 1 picture" in response.json()["choices"][0]["message"]["content"]
     assert len(fake.calls[-1]["body"]["messages"][0]["content"][1]["image_url"]["url"]) > 9_000_000
 
 
 def test_long_text_is_refused_as_before(alices: Program) -> None:
-    answer = alices.client.post(CHAT, json=body(text("word " * 300_000)))
-    assert code(answer) == (413, "too_long")
+    response = alices.client.post(CHAT, json=body(text("word " * 300_000)))
+    assert code(response) == (413, "too_long")
 
 
 def test_stranger_cannot_send_a_large_body(server: Server) -> None:
     stranger = Program(server.url, "no such key")
-    answer = stranger.client.post(CHAT, json=body(shown(padded(2_000_000))))
+    response = stranger.client.post(CHAT, json=body(shown(padded(2_000_000))))
     stranger.client.close()
-    assert code(answer) == (401, "invalid_api_key")
+    assert code(response) == (401, "invalid_api_key")
     without = httpx.post(server.url + CHAT, json=body(shown(padded(2_000_000))))
     assert without.status_code == 413
 

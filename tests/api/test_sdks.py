@@ -50,11 +50,11 @@ def user(text: str) -> list[dict[str, str]]:
 
 class TestOpenAI:
     def test_a_whole_answer_and_its_parts(self, chat: openai.OpenAI) -> None:
-        answer = chat.chat.completions.create(model=MODEL, messages=user(WORDS), temperature=0, user="me")
-        assert answer.choices[0].message.content == SAID
-        assert answer.usage
-        assert answer.usage.completion_tokens == 4
-        assert answer._request_id
+        completion = chat.chat.completions.create(model=MODEL, messages=user(WORDS), temperature=0, user="me")
+        assert completion.choices[0].message.content == SAID
+        assert completion.usage
+        assert completion.usage.completion_tokens == 4
+        assert completion._request_id
 
     def test_a_stream(self, chat: openai.OpenAI) -> None:
         options = {"include_usage": True}
@@ -117,14 +117,14 @@ class TestOpenAI:
 class TestCloudflare:
     def test_a_prompt_and_messages(self, workers: cloudflare.Cloudflare) -> None:
         for asked in ({"prompt": WORDS}, {"messages": user(WORDS)}):
-            answer = workers.ai.run(MODEL, account_id="any", **asked)
-            assert answer["response"] == SAID
+            response = workers.ai.run(MODEL, account_id="any", **asked)
+            assert response["response"] == SAID
 
     def test_its_call_of_openais_shape(self, server: Server, alices: Program) -> None:
         base = f"{server.url}/client/v4/accounts/any/ai/v1"
         with openai.OpenAI(base_url=base, api_key=alices.key, max_retries=0) as client:
-            answer = client.chat.completions.create(model=MODEL, messages=user(WORDS))
-        assert answer.choices[0].message.content == SAID
+            response = client.chat.completions.create(model=MODEL, messages=user(WORDS))
+        assert response.choices[0].message.content == SAID
 
     def test_models(self, workers: cloudflare.Cloudflare) -> None:
         names = [model["name"] for model in workers.ai.models.list(account_id="any", per_page=3)]
@@ -143,10 +143,10 @@ class TestCloudflare:
 
 class TestLangChain:
     def test_invoke(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
-        answer = chain.invoke(WORDS)
-        assert answer.content == SAID
-        assert answer.usage_metadata
-        assert answer.usage_metadata["output_tokens"] == 4
+        response = chain.invoke(WORDS)
+        assert response.content == SAID
+        assert response.usage_metadata
+        assert response.usage_metadata["output_tokens"] == 4
 
     def test_reasoning(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
         """Expect each text once."""
@@ -165,15 +165,15 @@ class TestLangChain:
 
     def test_ainvoke(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
         async def ask() -> str:
-            answer = await chain.ainvoke(WORDS)
+            response = await chain.ainvoke(WORDS)
             await chain.async_client.aclose()
-            return str(answer.content)
+            return str(response.content)
 
         assert asyncio.run(ask()) == SAID
 
     def test_tools(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
-        answer = chain.bind_tools([TOOL]).invoke("fake: tools delay=0")
-        assert [(call["name"], call["args"]) for call in answer.tool_calls] == [("weather", {"at": "Oslo"})]
+        response = chain.bind_tools([TOOL]).invoke("fake: tools delay=0")
+        assert [(call["name"], call["args"]) for call in response.tool_calls] == [("weather", {"at": "Oslo"})]
         chunks = list(chain.bind_tools([TOOL]).stream("fake: tools delay=0"))
         called = [call for chunk in chunks for call in chunk.tool_calls]
         assert [(call["name"], call["args"]) for call in called] == [("weather", {"at": "Oslo"})]

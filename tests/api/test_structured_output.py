@@ -1,4 +1,4 @@
-"""Answers by a JSON schema, whole and streamed, and who answered where a gateway chose."""
+"""Replies by a JSON schema, whole and streamed, and who answered where a gateway chose."""
 
 import json
 from collections.abc import AsyncIterator
@@ -51,9 +51,9 @@ def asked(**more: Any) -> dict[str, Any]:
 
 
 async def test_a_schema_with_a_stream_is_streamed(engine: Engine, fake: Fake) -> None:
-    answer = await post(CHAT, **asked(stream=True))
-    assert answer.status_code == 200
-    sent = b"".join([piece async for piece in answer.streaming_content]).decode()
+    response = await post(CHAT, **asked(stream=True))
+    assert response.status_code == 200
+    sent = b"".join([piece async for piece in response.streaming_content]).decode()
     frames = [json.loads(line[6:]) for line in sent.splitlines() if line.startswith("data: {")]
     text = "".join(frame["choices"][0]["delta"].get("content") or "" for frame in frames if frame["choices"])
     assert text == SAID
@@ -71,8 +71,8 @@ async def test_a_model_that_cannot_says_so_with_cloudflares_code(engine: Engine)
 
 
 async def test_whom_a_route_chose_comes_back_in_a_header(engine: Engine, fake: Fake) -> None:
-    answer = await post(CHAT, **asked(model="dynamic/cheap"))
-    assert answer.json()["choices"][0]["message"]["content"] == SAID
-    assert answer.headers["cf-aig-model"] == "openai/gpt-5-mini"
-    assert answer.headers["cf-aig-log-id"]
+    response = await post(CHAT, **asked(model="dynamic/cheap"))
+    assert response.json()["choices"][0]["message"]["content"] == SAID
+    assert response.headers["cf-aig-model"] == "openai/gpt-5-mini"
+    assert response.headers["cf-aig-log-id"]
     assert fake.calls[-1]["path"] == "/v1/acc/default/compat/chat/completions"

@@ -18,14 +18,14 @@ PROMPT = {"prompt": "fake: words tokens=3 delay=0.2"}
 
 @pytest.mark.parametrize("body", [PROMPT, {"messages": [{"role": "user", "content": PROMPT["prompt"]}]}])
 def test_a_whole_answer(alices: Program, body: dict[str, Any]) -> None:
-    answer = alices.run(body)
-    assert answer.status_code == 200
-    told = answer.json()
+    response = alices.run(body)
+    assert response.status_code == 200
+    told = response.json()
     assert (told["success"], told["errors"], told["messages"]) == (True, [], [])
     result = told["result"]
     assert (result["response"], result["tool_calls"]) == ("word1 word2 word3", [])
     assert result["usage"]["completion_tokens"] == 3
-    assert float(answer.headers["cf-ai-neurons"]) > 0
+    assert float(response.headers["cf-ai-neurons"]) > 0
 
 
 def test_the_curl_of_its_documentation(server: Server, alices: Program, fake: Fake) -> None:
@@ -66,27 +66,27 @@ def test_reasoning_stands_in_both_shapes_of_a_whole_answer(alices: Program) -> N
 
 def test_a_raw_prompt_reaches_the_model_as_it_stands(alices: Program, fake: Fake) -> None:
     prompt = "<|user|> Hello"
-    answer = alices.run({"prompt": prompt, "raw": True, "max_tokens": 5}, CLASSIC)
-    assert answer.json()["result"]["response"] == f"You said: {prompt}"
+    response = alices.run({"prompt": prompt, "raw": True, "max_tokens": 5}, CLASSIC)
+    assert response.json()["result"]["response"] == f"You said: {prompt}"
     assert fake.calls[-1]["body"] == {"prompt": prompt, "raw": True, "max_tokens": 5, "stream": True}
 
 
 def test_an_adapter_is_applied(alices: Program, fake: Fake) -> None:
-    answer = alices.run({"prompt": "hello", "lora": "cf-public-magicoder"}, CLASSIC)
-    assert answer.status_code == 200
+    response = alices.run({"prompt": "hello", "lora": "cf-public-magicoder"}, CLASSIC)
+    assert response.status_code == 200
     assert fake.calls[-1]["path"].endswith(f"/ai/run/{CLASSIC}")
     assert fake.calls[-1]["body"]["lora"] == "cf-public-magicoder"
 
 
 def test_the_model_may_stand_in_the_body(alices: Program) -> None:
-    answer = alices.client.post(f"{ACCOUNT}/run", json={"model": MODEL, "input": PROMPT})
-    assert answer.json()["result"]["response"] == "word1 word2 word3"
+    response = alices.client.post(f"{ACCOUNT}/run", json={"model": MODEL, "input": PROMPT})
+    assert response.json()["result"]["response"] == "word1 word2 word3"
     assert alices.client.post(f"{ACCOUNT}/run", json={"model": MODEL}).json()["errors"][0]["code"] == 5006
 
 
 def test_its_address_of_openais_api(alices: Program) -> None:
-    answer = alices.client.post(f"{ACCOUNT}/v1/chat/completions", json=question(PROMPT["prompt"]))
-    assert answer.json()["choices"][0]["message"]["content"] == "word1 word2 word3"
+    response = alices.client.post(f"{ACCOUNT}/v1/chat/completions", json=question(PROMPT["prompt"]))
+    assert response.json()["choices"][0]["message"]["content"] == "word1 word2 word3"
 
 
 def test_json_and_tool_calls_are_objects(alices: Program) -> None:
@@ -123,9 +123,9 @@ def test_json_and_tool_calls_are_objects(alices: Program) -> None:
     ],
 )
 def test_refusals(alices: Program, body: Any, model: str, status: int, code: int) -> None:
-    answer = alices.run(body, model)
-    told = answer.json()
-    assert (answer.status_code, told["errors"][0]["code"]) == (status, code)
+    response = alices.run(body, model)
+    told = response.json()
+    assert (response.status_code, told["errors"][0]["code"]) == (status, code)
     assert (told["success"], told["result"], told["messages"]) == (False, None, [])
     assert told["errors"][0]["message"]
 
@@ -136,15 +136,15 @@ def test_mistral_needs_the_id_of_a_tool_result(alices: Program, fake: Fake) -> N
     body = {"messages": [{"role": "user", "content": "fake: words tokens=1 delay=0"}, result]}
     assert alices.run(body, CLASSIC).status_code == 200
     calls = len(fake.calls)
-    answer = alices.run(body, "@cf/mistralai/mistral-small-3.1-24b-instruct")
-    assert (answer.status_code, len(fake.calls)) == (400, calls)
-    assert "messages[1].tool_call_id" in answer.json()["errors"][0]["message"]
+    response = alices.run(body, "@cf/mistralai/mistral-small-3.1-24b-instruct")
+    assert (response.status_code, len(fake.calls)) == (400, calls)
+    assert "messages[1].tool_call_id" in response.json()["errors"][0]["message"]
 
 
 def test_a_bad_key(server: Server, program: Callable[..., Program]) -> None:
     stranger = Program(server.url, "chat_wrong")
-    for answer in (stranger.run(PROMPT), stranger.client.get(f"{ACCOUNT}/models/search")):
-        assert (answer.status_code, answer.json()["errors"][0]["code"]) == (401, 10000)
+    for response in (stranger.run(PROMPT), stranger.client.get(f"{ACCOUNT}/models/search")):
+        assert (response.status_code, response.json()["errors"][0]["code"]) == (401, 10000)
     assert program(run=False).run(PROMPT).status_code == 403
     assert program(list=False).client.get(f"{ACCOUNT}/models/search").status_code == 403
     stranger.client.close()

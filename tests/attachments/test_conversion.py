@@ -59,8 +59,8 @@ async def test_cloudflare_reads_all_types_that_are_left_to_it() -> None:
             f"{fake.base_url}/accounts/acc/ai/tomarkdown/supported",
             {"Authorization": f"Bearer {TOKEN}"},
         )
-        answer = await http.get(url, headers=headers)
-    supported = {(each["extension"], each["mimeType"]) for each in answer.json()["result"]}
+        response = await http.get(url, headers=headers)
+    supported = {(each["extension"], each["mimeType"]) for each in response.json()["result"]}
     ours = [each for each in document_types.KNOWN_DOCUMENT_TYPES if each.is_converted]
     assert ours
     assert {(f".{each.extensions[0]}", each.media_type) for each in ours} <= supported

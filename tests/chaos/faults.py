@@ -30,7 +30,7 @@ class How(StrEnum):
     REFUSED = "refused"  # connections are reset, new ones refused
     SILENT = "silent"  # nothing arrives until it is up again, then everything
     LOST = "lost"  # nothing arrives, and in the end the connections are reset
-    UNANSWERED = "unanswered"  # requests arrive, answers do not; in the end the connections are reset
+    UNANSWERED = "unanswered"  # requests arrive, responses do not; in the end the connections are reset
 
 
 class Reach(StrEnum):

@@ -46,8 +46,8 @@ class Front(Link):
 
     async def _look(self) -> None:
         while True:
-            answers = await asyncio.gather(*map(is_ready, self._addresses))
-            self._ready = {each for each, ready in zip(self._addresses, answers, strict=True) if ready}
+            states = await asyncio.gather(*map(is_ready, self._addresses))
+            self._ready = {each for each, ready in zip(self._addresses, states, strict=True) if ready}
             await asyncio.sleep(LOOK_SECONDS)
 
 

@@ -1,4 +1,4 @@
-"""TCP links that can be taken down: refused, silent, without answers, or slow."""
+"""TCP links that can be taken down: refused, silent, without responses, or slow."""
 
 import asyncio
 import socket

@@ -66,7 +66,7 @@ class Front:
             self._process = subprocess.Popen(
                 self._command(), cwd=self.folder, env=self._environment(), stdout=log, stderr=log
             )
-        until(self._answers)
+        until(self._is_ready)
         return self
 
     def end(self) -> None:
@@ -99,7 +99,7 @@ class Front:
         """All that it has written to its logs."""
         return "\n".join(path.read_text("utf-8", "replace") for path in self.folder.glob("*.log"))
 
-    def _answers(self) -> bool:
+    def _is_ready(self) -> bool:
         assert self._process
         assert self._process.poll() is None, self.log.read_text("utf-8")
         try:

@@ -138,8 +138,8 @@ def test_a_stream_that_was_cut_is_resumed(site: Site) -> None:
 def test_the_address_is_the_clients_own_whatever_it_writes(site: Site) -> None:
     person = site.person("", address="127.0.0.2")
     form = {"login": f"nobody-{uuid.uuid4().hex}", "password": PASSWORD, "csrfmiddlewaretoken": CSRF}
-    answer = person.client.post("/accounts/login/", data=form, headers=FORGED)
-    assert answer.status_code == 200
+    response = person.client.post("/accounts/login/", data=form, headers=FORGED)
+    assert response.status_code == 200
     rows = site.server.database.rows("SELECT ip_address FROM axes_accessattempt")
     site.server.database.rows("DELETE FROM axes_accessattempt")
     assert rows == [("127.0.0.2",)]
@@ -148,8 +148,8 @@ def test_the_address_is_the_clients_own_whatever_it_writes(site: Site) -> None:
 def test_each_request_has_an_id_of_the_proxys_own(site: Site) -> None:
     person = site.person("")
     forged = uuid.uuid4().hex
-    answers = [person.get("/accounts/login/", headers={"X-Request-ID": forged}) for _ in range(2)]
-    ids = {answer.headers["x-request-id"] for answer in answers}
+    responses = [person.get("/accounts/login/", headers={"X-Request-ID": forged}) for _ in range(2)]
+    ids = {response.headers["x-request-id"] for response in responses}
     assert len(ids - {forged}) == 2
 
 
@@ -171,16 +171,16 @@ def test_cookies_are_secure_and_http_leads_to_https(site: Site) -> None:
 def test_a_body_that_is_too_large_gets_the_chats_own_answer(site: Site, chunked: bool, path: str) -> None:
     body = json.dumps({"content": "x" * 3 * MIB}).encode()
     content: Any = (body[at : at + 65_536] for at in range(0, len(body), 65_536)) if chunked else body
-    answer = site.person("alice").client.post(
+    response = site.person("alice").client.post(
         path, content=content, headers={"Content-Type": "application/json"}
     )
-    assert answer.status_code == 413
-    assert answer.json() == json.loads(TOO_LONG)
-    assert answer.headers["content-type"] == "application/json"
+    assert response.status_code == 413
+    assert response.json() == json.loads(TOO_LONG)
+    assert response.headers["content-type"] == "application/json"
 
 
 def upload(site: Site, name: str, size: int) -> httpx.Response:
-    """The answer to a file of that size, sent by the form of the page."""
+    """The response to a file of that size, sent by the form of the page."""
     person = site.person(name)
     page = person.get("/settings/data/").text
     query = page.split('action="/settings/data/import/?', 1)[1].split('"', 1)[0]
@@ -189,14 +189,14 @@ def upload(site: Site, name: str, size: int) -> httpx.Response:
 
 
 def test_an_import_may_be_larger_than_other_bodies(site: Site) -> None:
-    answer = upload(site, "bob", 2 * MIB)
-    assert answer.status_code == 201
+    response = upload(site, "bob", 2 * MIB)
+    assert response.status_code == 201
 
 
 def test_an_import_that_is_too_large_leads_back_to_its_page(site: Site) -> None:
-    answer = upload(site, "alice", 4 * MIB)
-    assert answer.status_code == 303
-    assert answer.headers["location"].endswith("/settings/data/?problem=large")
+    response = upload(site, "alice", 4 * MIB)
+    assert response.status_code == 303
+    assert response.headers["location"].endswith("/settings/data/?problem=large")
 
 
 @pytest.mark.parametrize(
@@ -208,21 +208,21 @@ def test_a_form_without_scripts_brings_a_large_file(site: Site, path: str, field
     picture = pictures.noise(1_300, 1_100)
     assert len(picture) > MIB
     field = "file" if path == "/c/" else "image_file"
-    answer = site.person("alice").client.post(
+    response = site.person("alice").client.post(
         path,
         data={**fields, "csrfmiddlewaretoken": CSRF},
         files={field: ("noise.jpg", picture)},
         headers={"Accept": "text/html", "X-CSRFToken": ""},
     )
-    assert answer.status_code == 303
+    assert response.status_code == 303
 
 
 def test_a_program_sends_pictures_larger_than_other_bodies(site: Site) -> None:
     """The chat reads the body and refuses the key; the front refuses nothing."""
     headers = {"Authorization": "Bearer no-such-key"}
     for path in ("/v1/chat/completions", "/client/v4/accounts/acc/ai/run/@cf/any/model"):
-        answer = site.person("").client.post(path, json={"content": "x" * 3 * MIB}, headers=headers)
-        assert answer.status_code == 401, answer.text
+        response = site.person("").client.post(path, json={"content": "x" * 3 * MIB}, headers=headers)
+        assert response.status_code == 401, response.text
 
 
 def test_the_proxy_compresses_nothing_that_the_chat_does_not(site: Site) -> None:

@@ -100,8 +100,8 @@ class Service:
                 stdout=log,
                 stderr=log,
             )
-        answer = httpx.get(f"{server.url}/readyz", timeout=120, trust_env=False)
-        assert answer.json() == {"status": "ready"}
+        response = httpx.get(f"{server.url}/readyz", timeout=120, trust_env=False)
+        assert response.json() == {"status": "ready"}
 
     def reload(self) -> None:
         kill, *arguments = command("chat.service", "ExecReload")

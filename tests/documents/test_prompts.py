@@ -105,9 +105,9 @@ def test_the_mark_of_a_fence_cannot_be_computed(alice: User, settings: Any) -> N
 def test_the_words_of_the_rule_stay_the_same_from_turn_to_turn(alice: User, talk: Conversation) -> None:
     first = question(talk, "What is in it?")
     document(alice, ["Some text."], message=first)
-    answer = reply(talk, "Text.", first)
+    first_reply = reply(talk, "Text.", first)
     earlier = built(prompt.rebuild_prompt, "", first.pk, LARGE)
-    later = built(prompt.build_prompt, "", answer.pk, "And now?", LARGE)
+    later = built(prompt.build_prompt, "", first_reply.pk, "And now?", LARGE)
     assert told(later)[: len(told(earlier))] == told(earlier)
     assert [each.title for each in later.sent_parts] == ["report.pdf"]
 
@@ -146,8 +146,8 @@ def test_a_question_without_a_match_gets_parts_from_all_over(alice: User) -> Non
 def test_a_further_question_uses_the_words_of_the_one_before(alice: User, talk: Conversation) -> None:
     first = question(talk, "What was the operating margin?")
     long_report(alice, message=first)
-    answer = reply(talk, "7.4 percent.", first)
-    made = built(prompt.build_prompt, "", answer.pk, "Warum?", LARGE)
+    first_reply = reply(talk, "7.4 percent.", first)
+    made = built(prompt.build_prompt, "", first_reply.pk, "Warum?", LARGE)
     assert told(made)[0] == ("user", "[document: report.pdf]\n\nWhat was the operating margin?")
     assert "7.4 percent" in told(made)[-1][1]
 
@@ -193,8 +193,10 @@ def test_documents_of_other_branches_are_not_sent(alice: User, talk: Conversatio
 def test_the_same_document_twice_is_sent_once(alice: User, talk: Conversation) -> None:
     first = question(talk, "What is in it?")
     document(alice, ["Only once."], message=first)
-    answer = reply(talk, "Text.", first)
-    made = built(prompt.build_prompt, "", answer.pk, "Again?", LARGE, {}, [document(alice, ["Only once."])])
+    first_reply = reply(talk, "Text.", first)
+    made = built(
+        prompt.build_prompt, "", first_reply.pk, "Again?", LARGE, {}, [document(alice, ["Only once."])]
+    )
     assert "".join(text for _role, text in told(made)).count("Only once.") == 1
     assert "[document: report.pdf]" in told(made)[-1][1]
     assert len(made.sent_parts) == 1

@@ -92,5 +92,5 @@ def delete(chat: ChatPage) -> None:
     token = chat.page.evaluate("document.querySelector('[name=csrfmiddlewaretoken]').value")
     address = chat.page.url.partition("#")[0]
     headers = {"X-CSRFToken": token, "Referer": address}
-    answer = chat.page.request.post(f"{address}delete/", headers=headers, max_redirects=0)
-    assert answer.status < 400
+    response = chat.page.request.post(f"{address}delete/", headers=headers, max_redirects=0)
+    assert response.status < 400

@@ -21,7 +21,7 @@ class Network:
         self._down = self._silent = False
         self._mark = b""
         self._go_on = asyncio.Event()
-        self.holds = False  # the answer with the mark waits
+        self.holds = False  # the response with the mark waits
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="network", daemon=True)
         self._thread.start()
@@ -44,7 +44,7 @@ class Network:
         self._down = self._silent = False
 
     def hold(self, mark: bytes) -> None:
-        """Answers come uncompressed, and the one with `mark` in it stops there until `go_on`."""
+        """Responses come uncompressed, and the one with `mark` in it stops there until `go_on`."""
         self._mark = mark
 
     def go_on(self) -> None:

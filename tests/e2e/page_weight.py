@@ -65,7 +65,7 @@ def visit(page: Page, address: str) -> Visit:
     for name, heard in (
         ("requestWillBeSent", _began),
         ("requestServedFromCache", _was_kept),
-        ("responseReceived", _answered),
+        ("responseReceived", _on_response),
         ("dataReceived", _came),
         ("loadingFinished", _ended),
     ):
@@ -86,7 +86,7 @@ def _was_kept(requests: dict[str, Request], event: dict[str, Any]) -> None:
     requests[event["requestId"]].kept = True
 
 
-def _answered(requests: dict[str, Request], event: dict[str, Any]) -> None:
+def _on_response(requests: dict[str, Request], event: dict[str, Any]) -> None:
     if event["response"]["fromDiskCache"]:
         requests[event["requestId"]].kept = True
 

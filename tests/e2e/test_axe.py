@@ -158,7 +158,7 @@ def test_the_pages_beside_the_chat(window: Window, server: Server, planted: list
     fine_at_each_address(window(server, "alice", **WINDOW), addresses)
 
 
-def answers(page: Page, status: int, body: str) -> None:
+def serve_refusal(page: Page, status: int, body: str) -> None:
     page.route("**/refused/", lambda route: route.fulfill(status=status, content_type="text/html", body=body))
 
 
@@ -167,8 +167,8 @@ def test_errors(window: Window, server: Server) -> None:
     refused = RequestFactory(headers={"accept": "text/html"}).get("/refused/")
     for status in (400, 403, 404, 413, 429, 500, 503):
         seconds = 90 if status in (429, 503) else None
-        answer = refuse(refused, status, retry_after=seconds).content.decode()
-        answers(page, status, answer)
+        body = refuse(refused, status, retry_after=seconds).content.decode()
+        serve_refusal(page, status, body)
         shown = page.goto("/refused/")
         assert shown is not None
         assert shown.status == status

@@ -27,9 +27,9 @@ def test_each_icon_is_there_in_its_size(server: Server) -> None:
     alice = server.person("alice")
     page = alice.get("/").text
     address = page.split('rel="manifest" href="')[1].split('"')[0]
-    answer = alice.get(address)
-    assert answer.headers["content-type"] == "application/manifest+json"
-    for icon in answer.json()["icons"]:
+    response = alice.get(address)
+    assert response.headers["content-type"] == "application/manifest+json"
+    for icon in response.json()["icons"]:
         drawn = alice.get(urljoin(address, icon["src"]))
         assert drawn.status_code == 200
         assert drawn.headers["content-type"] == icon["type"]

@@ -190,7 +190,7 @@ def test_the_administration(visit: Callable[..., Page], server: Server) -> None:
 
 
 def test_a_browser_of_another_language_gets_english(server: Server) -> None:
-    answer = httpx.get(f"{server.url}/accounts/login/", headers={"Accept-Language": "fr"})
-    assert answer.headers["Content-Language"] == "en"
-    assert "Accept-Language" in answer.headers["Vary"]
-    assert "⟦" not in answer.text
+    response = httpx.get(f"{server.url}/accounts/login/", headers={"Accept-Language": "fr"})
+    assert response.headers["Content-Language"] == "en"
+    assert "Accept-Language" in response.headers["Vary"]
+    assert "⟦" not in response.text

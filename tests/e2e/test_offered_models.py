@@ -45,7 +45,7 @@ def choose(page: Page, action: str, *names: str) -> None:
     for name in names:
         page.get_by_role("row", name=re.compile(name)).get_by_role("checkbox").first.check()
     page.locator("select[name=action]").select_option(label=action)
-    with page.expect_navigation():  # what the page before it said is no answer
+    with page.expect_navigation():  # what the page before it showed does not count
         page.get_by_role("button", name="Go").click()
 
 

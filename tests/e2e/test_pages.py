@@ -15,7 +15,7 @@ PASSWORD = "a lighthouse by the sea"
 
 
 def visit(page: Page, address: str, status: int) -> None:
-    """Go there, and hold every answer on the way to the content policy and to our own origin."""
+    """Go there, and hold every response on the way to the content policy and to our own origin."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     response = page.goto(address)
@@ -60,9 +60,9 @@ def test_too_many_wrong_passwords(window: Window, server: Server) -> None:
         client.post("/accounts/login/", data=form)
     page = window(server)
     visit(page, "/accounts/login/", 200)
-    with page.expect_response("**/accounts/login/") as answer:
+    with page.expect_response("**/accounts/login/") as response:
         wrong_password(page)
-    assert answer.value.status == 429
+    assert response.value.status == 429
     expect(page.get_by_role("heading", name="Too many requests")).to_be_visible()
     expect(page.get_by_text("Try again in 15 minutes")).to_be_visible()
     look(page)

@@ -328,8 +328,8 @@ def test_without_scripts_a_picture_is_a_link(window: Window, server: Server, cha
     plain.goto(chat.page.url)
     expect(plain.locator(".attach")).to_be_hidden()
     address = plain.get_by_role("link", name="cat.jpg").get_attribute("href")
-    answer = plain.request.get(str(address))
-    assert (answer.status, answer.headers["content-type"]) == (200, "image/jpeg")
+    response = plain.request.get(str(address))
+    assert (response.status, response.headers["content-type"]) == (200, "image/jpeg")
 
 
 def test_nothing_of_it_is_loaded_before_it_is_used(window: Window, server: Server) -> None:

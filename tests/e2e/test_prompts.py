@@ -25,10 +25,10 @@ def chat(window: Window, server: Server) -> ChatPage:
 def save(chat: ChatPage, *prompts: dict[str, str]) -> None:
     cookies = {cookie["name"]: cookie["value"] for cookie in chat.page.context.cookies()}
     for prompt in prompts:
-        answer = chat.page.request.post(
+        response = chat.page.request.post(
             "/settings/prompts/", data=prompt, headers={"X-CSRFToken": cookies["csrftoken"]}
         )
-        assert answer.status == 201, answer.text()
+        assert response.status == 201, response.text()
 
 
 def test_the_menu_of_prompts(chat: ChatPage) -> None:

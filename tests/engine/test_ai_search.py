@@ -147,12 +147,12 @@ def test_programs_get_the_passages_as_they_came(site: Server, fake: Fake) -> Non
     body = {"model": "ai-search/handbook", "messages": [{"role": "user", "content": "hello"}]}
 
     def ask(**more: object) -> tuple[int, str]:
-        answer = alice.client.post("/v1/chat/completions", json=body | more, headers=headers)
-        return answer.status_code, answer.text
+        response = alice.client.post("/v1/chat/completions", json=body | more, headers=headers)
+        return response.status_code, response.text
 
-    answer = alice.client.post("/v1/chat/completions", json=body, headers=headers).json()
-    assert answer["chunks"] == HANDBOOK
-    assert answer["choices"][0]["message"]["content"] == "You said: hello"
+    response = alice.client.post("/v1/chat/completions", json=body, headers=headers).json()
+    assert response["chunks"] == HANDBOOK
+    assert response["choices"][0]["message"]["content"] == "You said: hello"
     assert fake.calls[-1]["body"] == {"messages": body["messages"], "stream": True}
     first, *_ = ask(stream=True)[1].split("\n\n")
     assert '"chunks":[{"id":"chunk-001"' in first

@@ -48,7 +48,7 @@ def alice() -> User:
 
 @pytest.fixture
 def report(alice: User) -> Attachment:
-    """Hold the answer on page 50 of 60, in words that the question does not have."""
+    """Hold the sought passage on page 50 of 60, in words that the question does not have."""
     pages = [FILLER] * 60
     pages[49] = "Holidays: thirty."
     return document(alice, pages)

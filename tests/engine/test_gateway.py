@@ -88,8 +88,8 @@ def test_a_programs_call_is_in_the_log_as_well(team: Server, alice: Person) -> N
     ]
     question = {"role": "user", "content": "fake: words tokens=2"}
     asked = {"model": "@cf/zai-org/glm-4.7-flash", "messages": [question]}
-    answer = alice.post("/v1/chat/completions", asked, headers={"Authorization": f"Bearer {key}"})
-    assert answer.status_code == 200
+    response = alice.post("/v1/chat/completions", asked, headers={"Authorization": f"Bearer {key}"})
+    assert response.status_code == 200
     [(gateway, log)] = team.database.rows("SELECT gateway, gateway_log FROM chat_call")
     assert gateway == "team"
     assert f"/gateways/team/logs/{log}" in team.person("root").get("/admin/chat/call/").text
@@ -132,8 +132,8 @@ def test_a_gateway_that_takes_no_thumbs_is_told_to_the_log_once(
     alice = server.person("alice")
     reply = said(alice, "fake: words tokens=2").meta["message"]
     for thumb in ("up", "down", "up"):
-        answer = alice.post(f"/messages/{reply}/feedback/", {"thumb": thumb})
-        assert answer.json() == {"message": reply, "thumb": thumb, "reason": ""}
+        response = alice.post(f"/messages/{reply}/feedback/", {"thumb": thumb})
+        assert response.json() == {"message": reply, "thumb": thumb, "reason": ""}
     fake.wait_for(lambda calls: len(rated(fake)) == 3)
     assert server.terminate() == 0, "and what they were answered is told before it ends"
     assert server.log.read_text().count("does not accept ratings") == 1

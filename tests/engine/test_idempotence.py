@@ -19,9 +19,9 @@ def test_twenty_sends_with_one_key_are_one_turn(server: Server, fake) -> None:
             return stream.status, stream.run, stream.text
 
     with ThreadPoolExecutor(20) as pool:
-        answers = set(pool.map(send, range(20)))
-    assert len(answers) == 1
-    status, _, text = answers.pop()
+        results = set(pool.map(send, range(20)))
+    assert len(results) == 1
+    status, _, text = results.pop()
     assert status == 200
     assert "hello there" in text
     assert server.database.value("SELECT COUNT(*) FROM chat_message WHERE role = 'user'") == 1
@@ -45,9 +45,9 @@ def test_reused_key_with_other_content_is_a_conflict(server: Server, fake, other
     sent, alice = str(uuid.uuid4()), server.person("alice")
     with alice.ask("hello", client_key=sent) as first:
         first.to_end()
-    answer = alice.post("/c/", {"content": "hello", "client_key": sent, **other})
-    assert answer.status_code == 409
-    assert answer.json()["error"]["code"] == "conflict"
+    response = alice.post("/c/", {"content": "hello", "client_key": sent, **other})
+    assert response.status_code == 409
+    assert response.json()["error"]["code"] == "conflict"
     further = alice.post(f"/c/{first.conversation}/messages/", {"content": "hello", "client_key": sent})
     assert further.status_code == 409
     assert server.database.value("SELECT COUNT(*) FROM chat_message") == 2

@@ -69,8 +69,8 @@ def test_a_reader_that_is_behind_misses_nothing(server: Server) -> None:
         following.sock = reader
         cookie = {"Cookie": f"sessionid={SESSIONS['alice']}"}
         following.request("GET", f"/runs/{stream.run}/stream/", headers=cookie)
-        answer, decoder, text = following.getresponse(), sse.Decoder(), ""
-        while piece := answer.read1(3_000):
+        response, decoder, text = following.getresponse(), sse.Decoder(), ""
+        while piece := response.read1(3_000):
             for event in decoder.feed(piece):
                 text += json.loads(event.data).get("response", "") if event.data.startswith("{") else ""
             time.sleep(0.001)

@@ -116,19 +116,19 @@ def test_an_invalid_position_is_refused(server: Server, position: str) -> None:
     alice = server.person("alice")
     with alice.ask("hello") as stream:
         stream.to_end()
-    answer = alice.get(f"/runs/{stream.run}/stream/", params={"after": position})
-    assert answer.status_code == 400
-    assert answer.json()["error"]["code"] == "malformed"
+    response = alice.get(f"/runs/{stream.run}/stream/", params={"after": position})
+    assert response.status_code == 400
+    assert response.json()["error"]["code"] == "malformed"
 
 
 def test_last_event_id_wins_over_after(server: Server) -> None:
     alice = server.person("alice")
     with alice.ask("hello") as stream:
         stream.to_end()
-    answer = alice.get(
+    response = alice.get(
         f"/runs/{stream.run}/stream/", params={"after": "0"}, headers={"Last-Event-ID": stream.position}
     )
-    assert answer.status_code == 204
+    assert response.status_code == 204
 
 
 def test_long_text_is_replayed_in_bounded_frames(server: Server) -> None:

@@ -12,9 +12,11 @@ from tests.support.server import Server
 )  # nobody is signed in
 def test_a_websocket_upgrade_gets_an_ordinary_response(server: Server, path: str, status: int) -> None:
     wishes = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
-    answer = server.person(None).get(path, headers=wishes | {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="})
-    assert answer.status_code == status
-    assert "upgrade" not in answer.headers
+    response = server.person(None).get(
+        path, headers=wishes | {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+    )
+    assert response.status_code == status
+    assert "upgrade" not in response.headers
 
 
 def test_nothing_that_is_not_used_is_loaded(servers: Callable[..., Server]) -> None:

@@ -34,7 +34,7 @@ PREFERENCES: dict[str, object] = {
     "media.rdd-process.enabled": False,
 }
 LISTENS = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
-ANSWER = 60.0  # seconds; these machines are busy
+TIMEOUT_SECONDS = 60.0  # seconds; these machines are busy
 
 
 class Firefox:
@@ -51,7 +51,7 @@ class Firefox:
         self._sent += 1
         self._socket.send(json.dumps({"id": self._sent, "method": method, "params": parameters}))
         while True:
-            message = json.loads(self._socket.recv(timeout=ANSWER))
+            message = json.loads(self._socket.recv(timeout=TIMEOUT_SECONDS))
             if message.get("method") == "log.entryAdded":
                 self.logged.append(message["params"])
             if message.get("id") == self._sent:
@@ -82,16 +82,16 @@ class FirefoxWindow(Browser):
 
     def call(self, function: str, *args: Any) -> Any:
         as_text = f"(args) => JSON.stringify(({function})(...JSON.parse(args)) ?? null)"
-        answer = self._firefox.command(
+        result = self._firefox.command(
             "script.callFunction",
             functionDeclaration=as_text,
             arguments=[{"type": "string", "value": json.dumps(args)}],
             target={"context": self._context},
             awaitPromise=False,
         )
-        if answer["type"] == "exception":
-            raise BrowserError(answer["exceptionDetails"]["text"])
-        return json.loads(answer["result"]["value"])
+        if result["type"] == "exception":
+            raise BrowserError(result["exceptionDetails"]["text"])
+        return json.loads(result["result"]["value"])
 
     def perform(self, sources: list[dict[str, Any]]) -> None:
         self._command("input.performActions", actions=sources)

@@ -17,7 +17,7 @@ from tests.support.waiting import until
 # A toolbar of its usual size would keep the window from being as narrow as a phone.
 FLAT = "* { min-width: 0; margin: 0; padding: 0; border: 0; font-size: 1px; -gtk-icon-transform: scale(0); }"
 SCREEN = "1600x1200x24"
-ANSWER = 60.0  # seconds; these machines are busy
+TIMEOUT_SECONDS = 60.0  # seconds; these machines are busy
 OPENING = 20.0  # seconds for a browser to start, usually 1
 OPENINGS = 4
 CONSOLE = ("CONSOLE JS ERROR", "CONSOLE SECURITY ERROR")
@@ -40,20 +40,22 @@ class WebKit:
         self._driver.callback(give_back, port)
         command = ["WebKitWebDriver", f"--port={port}"]
         self._driver.enter_context(running("webkit2gtk-driver", command, self.log, self._env))
-        self._client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=ANSWER, trust_env=False)
+        self._client = httpx.Client(
+            base_url=f"http://127.0.0.1:{port}", timeout=TIMEOUT_SECONDS, trust_env=False
+        )
         self._driver.enter_context(self._client)
-        until(lambda: _answers(self._client))
+        until(lambda: _is_ready(self._client))
 
     def stop(self) -> None:
         self._driver.close()
 
-    def command(self, method: str, path: str, *, timeout: float = ANSWER, **body: Any) -> Any:
+    def command(self, method: str, path: str, *, timeout: float = TIMEOUT_SECONDS, **body: Any) -> Any:
         """Raises: `BrowserError` if it is refused, `httpx.TimeoutException` after `timeout` seconds."""
         json = body if method == "POST" else None
-        answer = self._client.request(method, path, json=json, timeout=timeout).json()["value"]
-        if isinstance(answer, dict) and "error" in answer:
-            raise BrowserError(f"{path}: {answer['error']}: {answer.get('message')}")
-        return answer
+        response = self._client.request(method, path, json=json, timeout=timeout).json()["value"]
+        if isinstance(response, dict) and "error" in response:
+            raise BrowserError(f"{path}: {response['error']}: {response.get('message')}")
+        return response
 
     def window(self) -> "WebKitWindow":
         """Open a window. The driver now and then waits without end for a browser that it has just started."""
@@ -153,7 +155,7 @@ def _display(folder: Path) -> Iterator[str]:
         os.close(tells)
 
 
-def _answers(client: httpx.Client) -> bool:
+def _is_ready(client: httpx.Client) -> bool:
     try:
         return client.get("/status").is_success
     except httpx.TransportError:

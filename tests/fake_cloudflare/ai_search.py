@@ -13,7 +13,7 @@ from tests.fake_cloudflare.errors import error
 from tests.fake_cloudflare.run import Run, scenario
 
 Body = dict[str, Any]
-Answer = tuple[int, object]
+Response = tuple[int, object]
 PATH = re.compile(
     r"/client/v4/accounts/[^/]+/ai-search/namespaces/([^/]+)/instances/([^/]+)/(search|chat/completions)"
 )
@@ -58,8 +58,8 @@ WEB = [
 FOUND = {"handbook": HANDBOOK, "empty": [], "web": WEB}
 
 
-def refusal(namespace: str, name: str, call: str, token: str, body: object) -> Answer | None:
-    """The answer to a call that Cloudflare would refuse; None where it would not."""
+def refusal(namespace: str, name: str, call: str, token: str, body: object) -> Response | None:
+    """Return the response to a call that Cloudflare would refuse; None where it would not."""
     if token == NO_PERMISSION:
         return error(10000, 403)
     if namespace not in NAMESPACES:
@@ -71,7 +71,7 @@ def refusal(namespace: str, name: str, call: str, token: str, body: object) -> A
     return next(_invalid(call, body), None)
 
 
-def _invalid(call: str, body: Body) -> Iterator[Answer]:
+def _invalid(call: str, body: Body) -> Iterator[Response]:
     for name in body.keys() - FIELDS[call]:
         yield error(7001, 400, f"Input Validation Error: unrecognized key {name!r}")
     messages = body.get("messages", [])
@@ -89,7 +89,7 @@ def _invalid(call: str, body: Body) -> Iterator[Answer]:
 
 
 def before(name: str) -> bytes:
-    """The event that comes before the answer in a stream."""
+    """The event that comes before the text in a stream."""
     return b"event: chunks\n" + frames.frame(FOUND[name])
 
 

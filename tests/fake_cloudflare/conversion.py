@@ -45,7 +45,7 @@ ASKED = re.compile(rb"fake: error (\d+)")
 
 
 def conversion(request: Request) -> tuple[int, object]:
-    """Return the status and the body of the answer."""
+    """Return the status and the body of the response."""
     if len(request.body) > LARGEST_FORM:
         return error(3006)
     files = _files(request)

@@ -26,7 +26,7 @@ BUSY = "fake: busy vectors"
 
 
 def embeddings(model: str, body: dict[str, Any]) -> tuple[int, object]:
-    """Return the status and the body of the answer."""
+    """Return the status and the body of the response."""
     texts = body.get("text")
     texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list) or not all(isinstance(each, str) and each for each in texts):

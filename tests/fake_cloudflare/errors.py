@@ -1,4 +1,4 @@
-"""Cloudflare's error answers, for the fake: status and body by code."""
+"""Cloudflare's error responses, for the fake: status and body by code."""
 
 REQUEST_ID = "de3fabb0-569c-4e72-bec9-fedd0de629b3"
 DAILY = (

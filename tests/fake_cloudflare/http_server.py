@@ -32,7 +32,7 @@ class Request:
 
 
 class Connection:
-    """One client: `request` reads what it asks, the methods below write the answer's bytes."""
+    """One client: `request` reads what it asks, the methods below write the response's bytes."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -40,7 +40,7 @@ class Connection:
         self._buffer = b""
         self._chunked = False
         self.peer = "{}:{}".format(*writer.get_extra_info("peername"))  # tells kept connections from new ones
-        self.ended = False  # the answer is complete, so the connection can serve the next request
+        self.ended = False  # the response is complete, so the connection can serve the next request
 
     async def request(self) -> Request | None:
         """The next request, or None when the client has closed the connection."""
@@ -79,8 +79,8 @@ class Connection:
             self._writer.write(b"0\r\n\r\n")
         self.ended = True
 
-    def answer(self, status: int, body: object, headers: Iterable[tuple[str, str]] = ()) -> None:
-        """A whole answer: JSON, unless `body` is bytes."""
+    def respond(self, status: int, body: object, headers: Iterable[tuple[str, str]] = ()) -> None:
+        """Write a whole response: JSON, unless `body` is bytes."""
         kind = "text/html" if isinstance(body, bytes) else "application/json"
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         given = [("Content-Type", kind), ("Content-Length", str(len(raw))), *headers]

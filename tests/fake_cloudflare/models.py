@@ -106,27 +106,27 @@ class Lists:
         self.schema_calls: list[str] = []
         self.calls: list[Record] = []
 
-    async def answer(self, connection: Connection, asked: str, target: str) -> None:
+    async def respond(self, connection: Connection, asked: str, target: str) -> None:
         kind = asked.rpartition("/")[2]
         query = {name: values[0] for name, values in parse_qs(urlsplit(target).query).items()}
         if how := self.fails.get(kind):
             await fail(connection, how, int(query.get("page", 1)))
         elif self.result is not None:
-            connection.answer(200, self.result)
+            connection.respond(200, self.result)
         elif kind == "schema":
-            self._answer_schema(connection, query.get("model", ""))
+            self._send_schema(connection, query.get("model", ""))
         elif kind == "finetunes":
-            connection.answer(200, envelope(self.finetunes))
+            connection.respond(200, envelope(self.finetunes))
         else:
-            connection.answer(200, self._page(int(query.get("page", 1)), int(query.get("per_page", 20))))
+            connection.respond(200, self._page(int(query.get("page", 1)), int(query.get("per_page", 20))))
 
-    def _answer_schema(self, connection: Connection, model: str) -> None:
+    def _send_schema(self, connection: Connection, model: str) -> None:
         self.schema_calls.append(model)
         schema = self.schemas.get(model, CHAT_SCHEMA)
         if isinstance(schema, int):
-            connection.answer(*error(schema))
+            connection.respond(*error(schema))
         else:
-            connection.answer(200, envelope({"input": schema, "output": {"type": "object"}}))
+            connection.respond(200, envelope({"input": schema, "output": {"type": "object"}}))
 
     def _page(self, page: int, per_page: int) -> Record:
         size = min(per_page, self.most)
@@ -137,19 +137,19 @@ class Lists:
 
 async def fail(connection: Connection, how: str, page: int) -> None:
     if how == "html":
-        connection.answer(200, HTML)
-    elif how == "endless":  # one answer without an end
+        connection.respond(200, HTML)
+    elif how == "endless":  # one response without an end
         connection.start(200, [("Content-Type", "application/json")])
         connection.write(b'{"result": [')
         await connection.flood(b'"' + b"x" * 65_000 + b'",', 10_000)
     elif how == "pages":  # ever another page
         result = [record(f"@cf/maker/model-{page}-{number}") for number in range(100)]
-        connection.answer(200, envelope(result, result_info={"page": page, "per_page": 100}))
+        connection.respond(200, envelope(result, result_info={"page": page, "per_page": 100}))
     elif how == "hang":
         await asyncio.sleep(3_600)
     elif how == "far":  # to another place, with the token
-        connection.answer(302, b"", [("Location", "/calls")])
+        connection.respond(302, b"", [("Location", "/calls")])
     elif how == "500":
-        connection.answer(500, HTML)
+        connection.respond(500, HTML)
     else:
-        connection.answer(*error(int(how), 403 if how == "10000" else 0))
+        connection.respond(*error(int(how), 403 if how == "10000" else 0))

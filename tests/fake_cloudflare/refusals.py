@@ -2,7 +2,7 @@
 that breaks a model's input schema.
 
 Sources: the model pages' schemas (`/workers-ai/models/<name>/`), the JSON mode and errors pages, and recorded
-answers. The fake is as strict as the strictest of them.
+responses. The fake is as strict as the strictest of them.
 """
 
 import base64
@@ -16,7 +16,7 @@ from tests.fake_cloudflare.errors import error
 from tests.fake_cloudflare.models import PUBLIC_FINETUNES, Lists
 
 Body = dict[str, Any]
-Answer = tuple[int, object]
+Response = tuple[int, object]
 DATA_URL = re.compile(r"data:(image/[a-z]+);base64,")
 MAGIC = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/webp": b"RIFF", "image/gif": b"GIF8"}
 RETIRED = Path(__file__).parents[2] / "chat/upstream/retired.json"
@@ -94,14 +94,14 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def refusal(model: str, body: Body, lists: Lists) -> Answer | None:
-    """The answer to a call of a Workers AI model that Cloudflare would refuse; None where it would not."""
-    if answer := _by_model(model, lists):
-        return answer
-    return next((answer for check in CHECKS for answer in check(model, body, lists)), None)
+def refusal(model: str, body: Body, lists: Lists) -> Response | None:
+    """Return the response to a Workers AI call that Cloudflare would refuse; None where it would not."""
+    if response := _by_model(model, lists):
+        return response
+    return next((response for check in CHECKS for response in check(model, body, lists)), None)
 
 
-def by_other_provider(model: str, lists: Lists) -> Answer | None:
+def by_other_provider(model: str, lists: Lists) -> Response | None:
     """The same of `/ai/v1`, by the model in the body: dynamic routes are for the gateway's own host."""
     if model.startswith("@"):
         return None
@@ -110,7 +110,7 @@ def by_other_provider(model: str, lists: Lists) -> Answer | None:
     return None
 
 
-def _by_model(model: str, lists: Lists) -> Answer | None:
+def _by_model(model: str, lists: Lists) -> Response | None:
     known = {each.get("name") for each in lists.models if isinstance(each, dict)}
     if model in REQUIRED:
         said = f"AiError: AiError: Bad input: Error: required properties at '/' are '{REQUIRED[model]}'"
@@ -126,11 +126,11 @@ def _retired() -> set[str]:
     return {each["id"] for each in json.loads(RETIRED.read_text())}
 
 
-def _bad(said: str) -> Answer:
+def _bad(said: str) -> Response:
     return error(5006, said=f"AiError: AiError: Bad input: Error: {said}")
 
 
-def _question(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
+def _question(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     """Either `prompt` or `messages`, which are not empty."""
     if ("prompt" in body) == ("messages" in body):
         yield _bad("oneOf at '/' not met: required properties at '/' are 'prompt' or 'messages'")
@@ -141,7 +141,7 @@ def _question(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
         yield _bad("Type mismatch of '/messages/0', 'object' not in 'string'")
 
 
-def _messages(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
+def _messages(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     """Roles, and contents, which classic models want as text that is never null."""
     openai = bool(OPENAI_SHAPED.match(model))
     for number, message in enumerate(body.get("messages", ())):
@@ -156,7 +156,7 @@ def _messages(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
             yield error(8001, said="AiError: Invalid input: tool_call_id")
 
 
-def _parts(model: str, parts: list[Any], at: str, lists: Lists) -> Iterator[Answer]:
+def _parts(model: str, parts: list[Any], at: str, lists: Lists) -> Iterator[Response]:
     for part in parts:
         kind = part.get("type") if isinstance(part, dict) else None
         if kind not in ("text", "image_url"):
@@ -193,7 +193,7 @@ def _property(model: str, name: str, lists: Lists) -> Any:
     return None
 
 
-def _types(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
+def _types(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     for name, kind in TYPES.items():
         if name in body and not isinstance(body[name], kind):
             yield _bad(f"Type mismatch of '/{name}'")
@@ -209,7 +209,7 @@ def _types(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
             yield _bad(f"'/{name}' must be from {least} to {most}")
 
 
-def _unknown_fields(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
+def _unknown_fields(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     """Fields that the schemas of classic models do not name; most of these models ignore them."""
     if OPENAI_SHAPED.match(model) or INVENTED.match(model):
         return
@@ -217,7 +217,7 @@ def _unknown_fields(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
         yield _bad(f"additional property '/{name}'")
 
 
-def _odd_fields(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
+def _odd_fields(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     """Yield the refusals of single makers' fields that other makers ignore."""
     if "/glm-" in model:
         for name in ("top_k", "repetition_penalty", "repeat_penalty"):
@@ -228,7 +228,7 @@ def _odd_fields(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
         yield error(8001, said="AiError: Invalid input: reasoning_effort")
 
 
-def _lora(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
+def _lora(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     wanted = body.get("lora")
     if not isinstance(wanted, str):
         return
@@ -239,7 +239,7 @@ def _lora(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
         yield error(3039, said=f"AiError: Finetune {wanted} does not exist")
 
 
-def _tools(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
+def _tools(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     choice = body.get("tool_choice")
     if choice is None and not body.get("tools"):
         return
@@ -260,7 +260,7 @@ def _tools(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
         yield error(8001, said="AiError: Invalid input: tool_choice is not supported")
 
 
-def _json_mode(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
+def _json_mode(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     """https://developers.cloudflare.com/workers-ai/features/json-mode/"""
     wanted = body.get("response_format")
     if not isinstance(wanted, dict):
@@ -283,7 +283,7 @@ def _is_envelope(schema: object) -> bool:
     return isinstance(schema, dict) and "schema" in schema and not SCHEMA_WORDS & schema.keys()
 
 
-def _window(model: str, body: Body, lists: Lists) -> Iterator[Answer]:
+def _window(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     """Refuse prompts far beyond the declared window only: each model counts in its own way."""
     window = int(_property(model, "context_window", lists) or 0)
     wanted = body.get("max_completion_tokens") or body.get("max_tokens") or 256
@@ -306,7 +306,7 @@ def _without_pictures(message: Body) -> Body:
     return message | {"content": [part for part in content if "text" in part]}
 
 
-CHECKS: tuple[Callable[[str, Body, Lists], Iterator[Answer]], ...] = (
+CHECKS: tuple[Callable[[str, Body, Lists], Iterator[Response]], ...] = (
     _question,
     _types,
     _messages,

@@ -65,9 +65,9 @@ async def reasoning(
 ) -> None:
     """`style`: the field `reasoning_content` or `reasoning`, `both`, or `inline` before `</think>`."""
     thoughts = [f"thought{n} " for n in range(1, think + 1)]
-    answer = run.tokens(tokens, text)
+    reply_tokens = run.tokens(tokens, text)
     if style == "inline":
-        inline = chain(thoughts, ["</th", "ink>"], answer)
+        inline = chain(thoughts, ["</th", "ink>"], reply_tokens)
         await run.send(frames.native(inline, run.prompt_tokens), delay)
         return
     if style == "both":
@@ -77,7 +77,7 @@ async def reasoning(
         )
     else:
         said = (frames.chunk(each, style) for each in thoughts)
-    await run.send(chain(said, frames.catalog(answer, run.prompt_tokens)), delay)
+    await run.send(chain(said, frames.catalog(reply_tokens, run.prompt_tokens)), delay)
 
 
 @scenario
@@ -253,7 +253,7 @@ async def tools(run: Run, delay: float = 0.01, calls: int = 1) -> None:
 
 @scenario
 async def json(run: Run, text: str = "", shape: str = "response", code: int = 3040) -> None:
-    """A JSON answer; `shape`: response, choices, both, bare, streamed_data, empty, error."""
+    """A JSON response; `shape`: response, choices, both, bare, streamed_data, empty, error."""
     said = text or f"You said: {run.question}"
     counted = {"usage": frames.usage(run.prompt_tokens, len(frames.tokens_of(said)))}
     message = {"role": "assistant", "content": said}
@@ -266,25 +266,25 @@ async def json(run: Run, text: str = "", shape: str = "response", code: int = 30
         "empty": {},
     }
     if shape == "bare":
-        answer: object = choices
+        body: object = choices
     elif shape == "error":
-        answer = error(code)[1]
+        body = error(code)[1]
     else:
-        answer = {"result": results[shape], "success": True, "errors": [], "messages": []}
-    run.connection.answer(200, answer, run.headers)
+        body = {"result": results[shape], "success": True, "errors": [], "messages": []}
+    run.connection.respond(200, body, run.headers)
 
 
 @scenario
 async def redirect(run: Run, to: str = "", http: int = 302) -> None:
     """Redirect to `/stolen` of this fake under another host name, where it would be recorded."""
-    run.connection.answer(
+    run.connection.respond(
         http, b"", [("Location", to or f"http://localhost:{run.port}/stolen"), *run.headers]
     )
 
 
 @scenario
 async def html(run: Run, http: int = 524) -> None:
-    run.connection.answer(http, HTML, run.headers)
+    run.connection.respond(http, HTML, run.headers)
 
 
 @scenario
@@ -298,7 +298,7 @@ async def setcookie(run: Run, tokens: int = 5, delay: float = 0.01) -> None:
 async def status(run: Run, http: int = 0, code: int = 3040, retry_after: str = "") -> None:
     """An error in place of the stream; `http=0` is the status that belongs to the code."""
     more = [("Retry-After", retry_after)] if retry_after else []
-    run.connection.answer(*error(code, http), [*more, *run.headers])
+    run.connection.respond(*error(code, http), [*more, *run.headers])
 
 
 @scenario

@@ -116,7 +116,7 @@ class WorkersAI:
         connection = Connection(reader, writer)
         try:
             while request := await connection.request():
-                await self._answer(connection, request)
+                await self._respond(connection, request)
                 if not (connection.ended and request.keep_alive):
                     break
         except ConnectionError:
@@ -128,7 +128,7 @@ class WorkersAI:
             with suppress(OSError):
                 await writer.wait_closed()  # until then the transport is open, and `stop` has to know it
 
-    async def _answer(self, connection: Connection, request: Request) -> None:
+    async def _respond(self, connection: Connection, request: Request) -> None:
         if request.target == "/calls":
             self._show_calls(connection, request)
             return
@@ -172,7 +172,7 @@ class WorkersAI:
     def _show_calls(self, connection: Connection, request: Request) -> None:
         if request.method == "DELETE":
             self.clear()
-        connection.answer(200, self.calls)
+        connection.respond(200, self.calls)
 
     async def _route(self, connection: Connection, request: Request, call: dict[str, Any]) -> None:
         path = unquote(request.target.partition("?")[0])
@@ -188,11 +188,11 @@ class WorkersAI:
             known = known - {ACCOUNT_TOKEN} if verify[1] == "user" else known
         account = _ACCOUNT.fullmatch(path)
         if token not in known or not request.headers.get("authorization", "").startswith("Bearer "):
-            connection.answer(*error(10000))
+            connection.respond(*error(10000))
         elif account and account[1] not in ACCOUNTS:
-            connection.answer(*error(7003))
+            connection.respond(*error(7003))
         elif verify:
-            connection.answer(200, envelope({"id": "ed17574386854bf78a67040be0a770b0", "status": "active"}))
+            connection.respond(200, envelope({"id": "ed17574386854bf78a67040be0a770b0", "status": "active"}))
         else:
             await self._account_call(connection, request, path, call)
 
@@ -201,29 +201,29 @@ class WorkersAI:
     ) -> None:
         """A call of an account's API with a token that is valid."""
         if asked := _LISTS.fullmatch(path):
-            await self.lists.answer(connection, asked[1], request.target)
+            await self.lists.respond(connection, asked[1], request.target)
         elif (found := _CONVERSION.fullmatch(path)) and request.method == ("GET" if found[1] else "POST"):
-            connection.answer(*((200, envelope(SUPPORTED)) if found[1] else conversion(request)))
+            connection.respond(*((200, envelope(SUPPORTED)) if found[1] else conversion(request)))
         elif found := _GATEWAY.fullmatch(path):
             self._gateway(connection, request.method, *found.groups())
         elif request.method == "POST" and any(each.fullmatch(path) for each in _ASKED):
             await self._asked(connection, request, path, call)
         else:
-            connection.answer(*error(7003))
+            connection.respond(*error(7003))
 
     async def _asked(self, connection: Connection, request: Request, path: str, call: dict[str, Any]) -> None:
         """A call of a model: what Cloudflare refuses of it is refused, the rest is played."""
         if found := ai_search.PATH.fullmatch(path):
             await self._ai_search(connection, *found.groups(), call)
             return
-        if answer := self._embeddings(path, call["body"]):
-            connection.answer(*answer)
+        if response := self._embeddings(path, call["body"]):
+            connection.respond(*response)
             return
         refused = self._refusal(request, path, call)
         if refused is None:
             await self._run(connection, call)
         else:
-            connection.answer(*refused, [("cf-ray", f"{uuid.uuid4().hex[:16]}-FRA")])
+            connection.respond(*refused, [("cf-ray", f"{uuid.uuid4().hex[:16]}-FRA")])
 
     def _embeddings(self, path: str, body: object) -> tuple[int, object] | None:
         found = _RUN.fullmatch(path)
@@ -258,10 +258,10 @@ class WorkersAI:
         token = call["headers"]["authorization"].removeprefix("Bearer ")
         refused = ai_search.refusal(namespace, name, what, token, call["body"])
         if refused is not None:
-            connection.answer(*refused)
+            connection.respond(*refused)
         elif what == "search":
             result = {"search_query": call["body"].get("query", ""), "chunks": ai_search.FOUND[name]}
-            connection.answer(200, envelope(result))
+            connection.respond(200, envelope(result))
         else:
             await self._run(connection, call, usual="ai_search", before=ai_search.before(name))
 
@@ -273,36 +273,36 @@ class WorkersAI:
         body, headers = call["body"], call["headers"]
         model = body.get("model") if isinstance(body, dict) else None
         if headers.get("cf-aig-authorization") != f"Bearer {TOKEN}" or "/acc" not in call["path"]:
-            connection.answer(*error(2009))
+            connection.respond(*error(2009))
         elif gateway == NO_GATEWAY:
-            connection.answer(*error(2001))
+            connection.respond(*error(2001))
         elif not isinstance(model, str) or "/" not in model or model == f"dynamic/{NO_ROUTE}":
-            connection.answer(*error(2001, said="Invalid model or route"))
+            connection.respond(*error(2001, said="Invalid model or route"))
         else:
             await self._run(connection, call)
 
     def _gateway(self, connection: Connection, method: str, name: str, log: str | None) -> None:
         """A gateway as it is set up, and a thumb for an entry of its log."""
         if name == NO_GATEWAY:
-            connection.answer(*error(2001, 404 if log is None else 0))
+            connection.respond(*error(2001, 404 if log is None else 0))
         elif log is not None and name == NO_THUMBS:
-            connection.answer(*error(7003))
+            connection.respond(*error(7003))
         elif method == ("GET" if log is None else "PATCH"):
-            connection.answer(200, envelope({"id": log or name}))
+            connection.respond(200, envelope({"id": log or name}))
         else:
-            connection.answer(*error(7003))
+            connection.respond(*error(7003))
 
     async def _endpoint(self, connection: Connection, path: str, token: str, call: dict[str, Any]) -> None:
         """A server of OpenAI's API, such as vLLM."""
         if token != ENDPOINT_KEY:
             wrong = {"message": f"Incorrect API key provided: {token}", "code": "invalid_api_key"}
-            connection.answer(401, {"error": wrong})
+            connection.respond(401, {"error": wrong})
         elif path == "/v1/models":
-            connection.answer(200, {"object": "list", "data": [{"id": name} for name in ENDPOINT_MODELS]})
+            connection.respond(200, {"object": "list", "data": [{"id": name} for name in ENDPOINT_MODELS]})
         elif path == "/v1/chat/completions" and isinstance(call["body"], dict):
             await self._run(connection, call)
         else:
-            connection.answer(404, {"error": {"message": "Not found", "code": None}})
+            connection.respond(404, {"error": {"message": "Not found", "code": None}})
 
     async def _run(self, connection: Connection, call: dict[str, Any], **more: Any) -> None:
         headers = [("cf-ray", f"{uuid.uuid4().hex[:16]}-FRA")]
@@ -323,7 +323,7 @@ class WorkersAI:
             run = Run(connection, body, headers, self.port, model, self._failures, self._gates, **more)
             await self._play(run)
         except WrongScenario as wrong:
-            connection.answer(400, {"errors": [{"code": 0, "message": str(wrong)}], "success": False})
+            connection.respond(400, {"errors": [{"code": 0, "message": str(wrong)}], "success": False})
 
     def _has_cached(self, call: dict[str, Any]) -> bool:
         """Return True if the same request was sent before, to the same model."""

@@ -61,9 +61,9 @@ async def http(fake: WorkersAI) -> AsyncIterator[httpx.AsyncClient]:
 async def test_embeddings_have_their_limits(
     http: httpx.AsyncClient, model: str, body: Any, status: int, code: int
 ) -> None:
-    answer = await http.post(f"/client/v4/accounts/acc/ai/run/{model}", json=body)
-    told = answer.json()
-    assert (answer.status_code, told["errors"][0]["code"] if told["errors"] else 0) == (status, code)
+    response = await http.post(f"/client/v4/accounts/acc/ai/run/{model}", json=body)
+    told = response.json()
+    assert (response.status_code, told["errors"][0]["code"] if told["errors"] else 0) == (status, code)
     if not code:
         shape = [2 if isinstance(body["text"], list) else 1, EMBEDDING_MODELS[model]]
         assert [len(told["result"]["data"]), len(told["result"]["data"][0])] == shape
@@ -88,8 +88,8 @@ async def test_ai_search_refuses(
     http: httpx.AsyncClient, path: str, body: object, status: int, code: int
 ) -> None:
     url = f"/client/v4/accounts/acc/ai-search/namespaces/{path}"
-    answer = await http.post(url, json=body)
-    assert (answer.status_code, code_of(answer)) == (status, code)
+    response = await http.post(url, json=body)
+    assert (response.status_code, code_of(response)) == (status, code)
     refused = await http.post(url, json=body, headers={"Authorization": f"Bearer {NO_PERMISSION}"})
     assert (refused.status_code, code_of(refused)) == (403, 10000)
 
@@ -98,14 +98,14 @@ async def answered(http: httpx.AsyncClient, model: str, **body: Any) -> tuple[in
     """The status, and Cloudflare's code, 0 for none."""
     if "prompt" not in body:
         body = {"messages": ASKED} | body
-    answer = await http.post(f"/client/v4/accounts/acc/ai/run/{model}", json=body)
-    return answer.status_code, code_of(answer)
+    response = await http.post(f"/client/v4/accounts/acc/ai/run/{model}", json=body)
+    return response.status_code, code_of(response)
 
 
-def code_of(answer: httpx.Response) -> int:
-    if answer.status_code == 200:
+def code_of(response: httpx.Response) -> int:
+    if response.status_code == 200:
         return 0
-    body = answer.json()
+    body = response.json()
     return body.get("internalCode") or (body.get("errors") or [{}])[0].get("code", -1)
 
 
@@ -217,9 +217,9 @@ async def test_routes_are_answered_by_the_gateways_own_host_alone(http: httpx.As
         body = {"model": model, "messages": ASKED}
         assert code_of(await http.post(rest, json=body)) == 5007
         assert code_of(await http.post(host, json=body)) == 2009, "the token goes in another header there"
-        answer = await http.post(host, json=body, headers=token)
-        assert answer.status_code == 200
-        assert {"cf-aig-log-id", "cf-aig-provider"} <= answer.headers.keys()
+        response = await http.post(host, json=body, headers=token)
+        assert response.status_code == 200
+        assert {"cf-aig-log-id", "cf-aig-provider"} <= response.headers.keys()
     unknown = {"model": f"dynamic/{NO_ROUTE}", "messages": ASKED}
     assert (await http.post(host, json=unknown, headers=token)).status_code == 400
     third = {"model": "openai/gpt-5", "messages": ASKED}

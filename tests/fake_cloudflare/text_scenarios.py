@@ -73,4 +73,4 @@ async def odd_events(run: Run, data: str = "", delay: float = 0.0) -> None:
 async def denies(run: Run, data: str = "", http: int = 400) -> None:
     """An error whose message is the text."""
     message = {"code": 5006, "message": _text(data)}
-    run.connection.answer(http, {"result": {}, "success": False, "errors": [message], "messages": []})
+    run.connection.respond(http, {"result": {}, "success": False, "errors": [message], "messages": []})

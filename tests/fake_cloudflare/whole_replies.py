@@ -1,4 +1,4 @@
-"""Answers in one piece, for the fake: any scenario that streams, asked without `stream`."""
+"""Responses in one piece, for the fake: any scenario that streams, asked without `stream`."""
 
 import asyncio
 import json
@@ -12,9 +12,9 @@ Object = dict[str, Any]
 
 
 class Whole:
-    """Takes what a scenario writes as a stream, in its time, and answers all of it at the end.
+    """Takes what a scenario writes as a stream, in its time, and responds with all of it at the end.
 
-    An answer that is no stream goes on as it is. A stream that is cut ends the connection without an answer.
+    A response that is no stream goes on as it is. A stream that is cut ends the connection without one.
     """
 
     def __init__(self, connection: Connection, *, envelope: bool, parsed: bool) -> None:
@@ -47,16 +47,16 @@ class Whole:
         await self._connection.reset()
 
     def end(self) -> None:
-        answer, finished = _answer(self._body, envelope=self._envelope, parsed=self._parsed)
+        body, finished = _assemble(self._body, envelope=self._envelope, parsed=self._parsed)
         if finished:
-            self._connection.answer(self._status, answer, self._headers)
+            self._connection.respond(self._status, body, self._headers)
 
-    def answer(self, status: int, body: object, headers: Iterable[tuple[str, str]] = ()) -> None:
-        self._connection.answer(status, body, headers)
+    def respond(self, status: int, body: object, headers: Iterable[tuple[str, str]] = ()) -> None:
+        self._connection.respond(status, body, headers)
 
 
-def _answer(body: bytes, *, envelope: bool, parsed: bool) -> tuple[Object, bool]:
-    """The answer, and whether the stream came to its end."""
+def _assemble(body: bytes, *, envelope: bool, parsed: bool) -> tuple[Object, bool]:
+    """Return the whole body, and whether the stream came to its end."""
     frames = [line[6:] for line in body.replace(b"\r", b"\n").split(b"\n") if line.startswith(b"data: ")]
     finished = b"[DONE]" in frames
     text, reasoning, reason, usage, calls = "", "", "", {}, []

@@ -10,9 +10,9 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 def scrape(url: str, token: str = TOKEN) -> Samples:
     """Each value, by name and labels."""
     headers = {"Authorization": f"Bearer {token}"}
-    answer = httpx.get(f"{url}/metrics", headers=headers, trust_env=False, timeout=60)
-    assert answer.status_code == 200, answer.text
-    return samples(answer.text)
+    response = httpx.get(f"{url}/metrics", headers=headers, trust_env=False, timeout=60)
+    assert response.status_code == 200, response.text
+    return samples(response.text)
 
 
 def samples(text: str) -> Samples:

@@ -18,7 +18,7 @@ from tests.support.waiting import until
 GLM = "@cf/zai-org/glm-4.7-flash"
 
 
-def answer(url: str, **headers: str) -> httpx.Response:
+def get(url: str, **headers: str) -> httpx.Response:
     return httpx.get(url, headers=headers, trust_env=False, timeout=60)
 
 
@@ -36,7 +36,7 @@ def counters(found: Samples) -> Samples:
 
 def test_without_a_setting_there_is_no_such_page(servers: Callable[..., Server]) -> None:
     server = servers()
-    refused = answer(f"{server.url}/metrics", Authorization="Bearer x")
+    refused = get(f"{server.url}/metrics", Authorization="Bearer x")
     assert refused.status_code == 404
     assert not (server.folder / "metrics").exists()
 
@@ -70,7 +70,7 @@ def test_one_process_counts_and_says_nothing_of_people(servers: Callable[..., Se
     assert total(found, "chat_workers", state="serving") == 1
     until(lambda: total(scrape(server.url), "chat_event_loop_delay_seconds_count") > 0)
     until(lambda: total(scrape(server.url), "chat_rate_limiter_requests") >= 2)
-    text = answer(f"{server.url}/metrics", Authorization=f"Bearer {TOKEN}")
+    text = get(f"{server.url}/metrics", Authorization=f"Bearer {TOKEN}")
     assert text.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     assert not [word for word in ("alice", "hedgehog", "word1") if word in text.text]
     assert not (server.folder / "metrics").exists()
@@ -122,8 +122,8 @@ def test_an_address_of_their_own(servers: Callable[..., Server], arguments: tupl
     own = f"http://127.0.0.1:{port}"
     server = servers(METRICS_BIND=f"127.0.0.1:{port}", arguments=arguments)
     until(lambda: total(scrape(own), "chat_workers") == max(1, len(arguments)))
-    assert answer(f"{server.url}/metrics").status_code == 404
-    assert answer(f"{own}/healthz").status_code == 404
+    assert get(f"{server.url}/metrics").status_code == 404
+    assert get(f"{own}/healthz").status_code == 404
     assert httpx.post(f"{own}/metrics", trust_env=False).status_code == 405
     assert httpx.head(f"{own}/metrics", trust_env=False).status_code == 200
     taken = subprocess.run(
@@ -143,6 +143,6 @@ def test_an_address_of_their_own_with_a_token(servers: Callable[..., Server]) ->
     give_back(port)
     server = servers(METRICS_BIND=f"127.0.0.1:{port}", METRICS_TOKEN=TOKEN)
     own = f"http://127.0.0.1:{port}"
-    assert answer(f"{own}/metrics").status_code == 401
+    assert get(f"{own}/metrics").status_code == 401
     assert total(scrape(own), "chat_workers") == 1
-    assert answer(f"{server.url}/metrics", Authorization=f"Bearer {TOKEN}").status_code == 404
+    assert get(f"{server.url}/metrics", Authorization=f"Bearer {TOKEN}").status_code == 404

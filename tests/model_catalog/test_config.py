@@ -79,6 +79,6 @@ def test_all_who_answer_are_offered_side_by_side(servers: Callable[..., Server],
 
 def test_unlisted_models_are_not_requested(servers: Callable[..., Server], fake: Fake) -> None:
     server = servers(**of_ones_own(fake))
-    answer = server.person("alice").post("/c/", {"content": "hello", "model": "openai/gpt-5"})
-    assert answer.status_code == 400
+    response = server.person("alice").post("/c/", {"content": "hello", "model": "openai/gpt-5"})
+    assert response.status_code == 400
     assert not [call for call in fake.calls if call["method"] == "POST"]

@@ -84,6 +84,6 @@ def test_a_change_in_the_database_reaches_a_process_that_runs(server: Server, da
     database.rows(f"UPDATE chat_sitemodel SET enabled = false WHERE id = '{SMALL}'")
     database.rows("UPDATE chat_catalogstate SET version = version + 1")
     until(lambda: SMALL not in offered(server))
-    answer = server.person("alice").post("/c/", {"content": "hello", "model": SMALL})
-    assert answer.status_code == 400
-    assert "isn’t available here" in answer.json()["error"]["message"]
+    response = server.person("alice").post("/c/", {"content": "hello", "model": SMALL})
+    assert response.status_code == 400
+    assert "isn’t available here" in response.json()["error"]["message"]

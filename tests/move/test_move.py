@@ -29,15 +29,15 @@ import asyncio
 from chatsite.asgi import application
 
 async def start():
-    answers = []
+    events = []
     async def receive():
         return {"type": "lifespan.startup"}
     async def send(message):
-        answers.append(message)
+        events.append(message)
         if message["type"] == "lifespan.startup.complete":
             raise SystemExit("it has started")
     await application({"type": "lifespan"}, receive, send)
-    print(answers)
+    print(events)
     await application({"type": "http", "path": "/"}, receive, send)
 
 asyncio.run(start())

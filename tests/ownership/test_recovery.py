@@ -36,9 +36,9 @@ def reply() -> Message:
     tree = Tree(conversation())
     question = tree.message(None, "Why?")
     question.save()
-    answer = Message.objects.create(conversation=tree.conversation, parent=question, role="assistant")
-    tree.show(answer)
-    return answer
+    message = Message.objects.create(conversation=tree.conversation, parent=question, role="assistant")
+    tree.show(message)
+    return message
 
 
 def live_run(reply: Message, worker: Worker, *pieces: str, epoch: int = 1) -> Run:
@@ -133,7 +133,7 @@ def test_behind_a_text_that_was_continued_it_becomes_a_version(worker: Worker, r
     reply.refresh_from_db()
     further = live_run(reply, worker, " of that.")
     recovery.interrupt(further)
-    for _ in range(2):  # a transaction whose answer was lost is repeated
+    for _ in range(2):  # a transaction whose result was lost is repeated
         recovery.keep_longer(late.pk, Texts("Because it is", ""))
     assert stored(reply) == "Because of that."
     version = Message.objects.exclude(pk=reply.pk).get(role="assistant")

@@ -112,9 +112,9 @@ def add_assistant(site: HostileSite, person: Person) -> None:
         "questions": vectors.lines(4, 300),
         "documents": [document["id"]],
     }
-    answer = person.post("/settings/assistants/", sent)
-    assert answer.status_code == 201, answer.text
-    site.assistants[answer.json()["id"]] = sent | {"file": document["name"]}
+    response = person.post("/settings/assistants/", sent)
+    assert response.status_code == 201, response.text
+    site.assistants[response.json()["id"]] = sent | {"file": document["name"]}
 
 
 def add_prompt(site: HostileSite, person: Person, groups: Sequence[int] | None) -> None:
@@ -124,9 +124,9 @@ def add_prompt(site: HostileSite, person: Person, groups: Sequence[int] | None) 
     sent: dict[str, Any] = {"title": vectors.line(100), "command": f"/p{len(site.prompts)}", "text": text}
     if groups is not None:
         sent |= {"audience": "groups", "groups": groups}
-    answer = person.post("/settings/prompts/", sent)
-    assert answer.status_code == 201, answer.text
-    site.prompts[answer.json()["id"]] = sent | {"fields": fields}
+    response = person.post("/settings/prompts/", sent)
+    assert response.status_code == 201, response.text
+    site.prompts[response.json()["id"]] = sent | {"fields": fields}
 
 
 def add_conversation(site: HostileSite, alice: Person) -> None:
@@ -164,8 +164,8 @@ def upload(person: Person, name: str, content: bytes) -> dict[str, Any]:
     head = f"--{BOUNDARY}\r\nContent-Disposition: {disposition}\r\n\r\n"
     body = head.encode() + content + f"\r\n--{BOUNDARY}--\r\n".encode()
     kind = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
-    answer = person.client.post("/attachments/", content=body, headers=kind)
-    assert answer.status_code == 201, answer.text
-    told: dict[str, Any] = answer.json()
+    response = person.client.post("/attachments/", content=body, headers=kind)
+    assert response.status_code == 201, response.text
+    told: dict[str, Any] = response.json()
     assert MARKS & set(told["name"])
     return told

@@ -78,8 +78,8 @@ def test_json_with_an_unknown_field_is_refused_or_ignored(
     before = stored(database)
     offered = row.body or {}
     for name in set(FOREIGN) - set(offered) - OFFERED_BY_ROUTE.get(row.route, set()):
-        answer = alice.call("POST", address(row, turn), {**offered, name: "2"})
-        assert answer.status_code in (400, 404, 415) or row.body is None, f"{name}: {answer.status_code}"
+        response = alice.call("POST", address(row, turn), {**offered, name: "2"})
+        assert response.status_code in (400, 404, 415) or row.body is None, f"{name}: {response.status_code}"
     assert stored(database)[: len(before)] == before
 
 
@@ -89,8 +89,8 @@ def test_form_with_an_unknown_field_is_refused_or_ignored(
 ) -> None:
     before = stored(database)
     fields = {**(row.body or {}), **dict.fromkeys(FOREIGN, "2")}
-    answer = alice.client.post(address(row, turn), data=fields, headers={"X-CSRFToken": CSRF})
-    assert answer.status_code in (400, 404, 415) or row.body is None, answer.status_code
+    response = alice.client.post(address(row, turn), data=fields, headers={"X-CSRFToken": CSRF})
+    assert response.status_code in (400, 404, 415) or row.body is None, response.status_code
     assert stored(database) == before
 
 
@@ -126,8 +126,8 @@ def test_the_forms_of_accounts_change_nothing_else(server: Server, database: Dat
     before = stored(database)
     for name in ("", "bob"):
         fields = {**ACCOUNT_FORMS[path], **dict.fromkeys(FOREIGN, "1"), "next": "https://evil.example"}
-        answer = server.person(name).client.post(path, data=fields)
-        assert "evil.example" not in answer.headers.get("Location", "")
+        response = server.person(name).client.post(path, data=fields)
+        assert "evil.example" not in response.headers.get("Location", "")
     assert stored(database) == before
 
 
@@ -140,8 +140,10 @@ def test_a_link_makes_the_account_that_it_is_for_and_no_other(client: Client, li
     else:
         token = str(SetupLink.objects.pending().token)
     fields = {"username": "new", "password1": "quite another phrase", "password2": "quite another phrase"}
-    answer = client.post(f"/accounts/{link}/{token}/", {**dict.fromkeys(FOREIGN, "1"), **fields, "email": ""})
-    assert answer.status_code == 302
+    response = client.post(
+        f"/accounts/{link}/{token}/", {**dict.fromkeys(FOREIGN, "1"), **fields, "email": ""}
+    )
+    assert response.status_code == 302
     made = User.objects.get(username="new")
     assert (made.is_staff, made.is_superuser) == (link == "setup",) * 2
     assert User.objects.count() == (2 if link == "invite" else 1)

@@ -51,10 +51,10 @@ def test_a_question_with_them_is_refused_or_kept_as_it_is(server: Server, what: 
     alice = server.person("alice")
     asked = STRANGE[what]
     if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in asked):
-        answer = alice.client.post(
+        response = alice.client.post(
             "/c/", content=escaped(asked), headers={"Content-Type": "application/json"}
         )
-        assert answer.status_code == 400
+        assert response.status_code == 400
         return
     with alice.ask(asked) as stream:
         stream.to_end()

@@ -178,9 +178,9 @@ def test_no_field_runs_or_leaves(
 def test_no_field_runs_in_an_exported_page(
     watched: Opens, site: HostileSite, server: Server, tmp_path: Path
 ) -> None:
-    answer = server.person("alice").get(f"/c/{site.conversation}/export/?format=html")
+    response = server.person("alice").get(f"/c/{site.conversation}/export/?format=html")
     exported = tmp_path / "conversation.html"
-    exported.write_bytes(answer.content)
+    exported.write_bytes(response.content)
     window = watched("alice")
     window.open_file(exported)
     window.shows(site.title, *site.names, *sources(), site.assistants[site.assistant]["name"])

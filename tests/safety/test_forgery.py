@@ -1,4 +1,4 @@
-"""Calls that another site has a browser make leave no trace, and no other site may read an answer."""
+"""Calls that another site has a browser make leave no trace, and no other site may read a response."""
 
 from typing import Any
 
@@ -62,17 +62,17 @@ def test_a_forged_call_is_refused_at_every_address(
 ) -> None:
     for row in SENDS:
         path = address(row, turn)
-        answer = send(server, path, row, FORGED[how])
-        assert answer.status_code in (403, 405), f"{path}: {answer.status_code}"
-        assert "Set-Cookie" not in answer.headers or "sessionid" not in answer.headers["Set-Cookie"]
+        response = send(server, path, row, FORGED[how])
+        assert response.status_code in (403, 405), f"{path}: {response.status_code}"
+        assert "Set-Cookie" not in response.headers or "sessionid" not in response.headers["Set-Cookie"]
 
 
 def test_the_same_calls_get_through_from_our_own_page(server: Server) -> None:
     turn = ask(server.person("alice"))
     for row in SENDS:
         if not row.signs_out and "delete" not in row.route:
-            answer = send(server, address(row, turn), row, {})
-            assert str(NO_CSRF) not in answer.text, row.route
+            response = send(server, address(row, turn), row, {})
+            assert str(NO_CSRF) not in response.text, row.route
 
 
 @pytest.mark.parametrize("origin", [FOREIGN, "null", "http://localhost.evil.example"])
@@ -82,8 +82,8 @@ def test_no_other_site_may_read_any_answer(server: Server, turn: Turn, origin: s
         for person in people:
             for method in {"GET", "OPTIONS"} & set(row.methods.split()) | {"OPTIONS"}:
                 headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
-                answer = person.call(method, address(row, turn), headers=headers)
-                names = [name for name in answer.headers if name.lower().startswith("access-control-")]
+                response = person.call(method, address(row, turn), headers=headers)
+                names = [name for name in response.headers if name.lower().startswith("access-control-")]
                 assert names == [], f"{method} {row.route}"
     static = people[0].get("/static/css/chat.css", headers={"Origin": origin})
     assert static.status_code == 200

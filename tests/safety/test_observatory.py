@@ -1,4 +1,4 @@
-"""The headers of every kind of answer, by the table of Mozilla's HTTP Observatory: nothing costs a point.
+"""The headers of every kind of response, by the table of Mozilla's HTTP Observatory: nothing costs a point.
 
 Ported from mdn-http-observatory, src/grader/charts.js: 100 points to begin with, extras on top.
 """
@@ -17,8 +17,8 @@ from tests.support.server import Server, Servers
 SITE = "chat.example.org"
 WANTED = 140
 HALF_A_YEAR = 15_768_000
-# kind of answer: who asks, method, path, and its status
-ANSWERS = {
+# kind of response: who asks, method, path, and its status
+RESPONSES = {
     "login": ("", "GET", "/accounts/login/", 200),
     "to the login": ("", "GET", "/", 302),
     "chat": ("alice", "GET", "/", 200),
@@ -72,9 +72,9 @@ def keys(public: Server) -> dict[str, str]:
     }
 
 
-def costs(answer: httpx.Response) -> dict[str, int]:
+def costs(response: httpx.Response) -> dict[str, int]:
     """Return the deductions of the table, by its own names of the findings."""
-    headers = answer.headers
+    headers = response.headers
     policy = headers.get("Content-Security-Policy", "")
     age = re.search(r"max-age=(\d+)", headers.get("Strict-Transport-Security", ""))
     cookies = headers.get_list("Set-Cookie")
@@ -97,15 +97,15 @@ def costs(answer: httpx.Response) -> dict[str, int]:
         "cross-origin-resource-policy-cross-origin": -5
         * (headers.get("Cross-Origin-Resource-Policy") != "same-origin"),
         "sri-not-implemented-and-external-scripts-not-loaded-securely": -50
-        * bool(re.search(r'<script[^>]+src="(?!/)', answer.text)),
+        * bool(re.search(r'<script[^>]+src="(?!/)', response.text)),
     }
 
 
 PRIVATE = ("no-referrer", "same-origin", "strict-origin", "strict-origin-when-cross-origin")
 
 
-def extras(answer: httpx.Response) -> int:
-    headers = answer.headers
+def extras(response: httpx.Response) -> int:
+    headers = response.headers
     policy = headers.get("Content-Security-Policy", "")
     return (
         10 * policy.startswith("default-src 'none'")
@@ -118,17 +118,17 @@ def extras(answer: httpx.Response) -> int:
     )
 
 
-@pytest.mark.parametrize("kind", ANSWERS)
+@pytest.mark.parametrize("kind", RESPONSES)
 def test_no_answer_costs_a_point(public: Server, keys: dict[str, str], kind: str) -> None:
-    who, method, path, status = ANSWERS[kind]
-    answer = ask(public, who, method, path.format(**keys))
-    assert answer.status_code == status
-    assert {name: cost for name, cost in costs(answer).items() if cost} == {}
-    assert 100 + extras(answer) >= WANTED
+    who, method, path, status = RESPONSES[kind]
+    response = ask(public, who, method, path.format(**keys))
+    assert response.status_code == status
+    assert {name: cost for name, cost in costs(response).items() if cost} == {}
+    assert 100 + extras(response) >= WANTED
 
 
 def test_pages_without_jquery_enforce_trusted_types(public: Server, keys: dict[str, str]) -> None:
-    pages = {kind: answer for kind, answer in ANSWERS.items() if kind != "static"}
+    pages = {kind: response for kind, response in RESPONSES.items() if kind != "static"}
     for kind, (who, method, path, _) in pages.items():
         policy = ask(public, who, method, path.format(**keys)).headers["Content-Security-Policy"]
         held = "require-trusted-types-for 'script'; trusted-types server-html" in policy
@@ -146,11 +146,11 @@ def test_a_failure_of_the_server_costs_none_either(
 ) -> None:
     database.rows("ALTER TABLE chat_feedback RENAME TO chat_feedback_gone")
     try:
-        answer = ask(public, "alice", "GET", f"/c/{keys['conversation']}/")
+        response = ask(public, "alice", "GET", f"/c/{keys['conversation']}/")
     finally:
         database.rows("ALTER TABLE chat_feedback_gone RENAME TO chat_feedback")
-    assert answer.status_code == 500
-    assert {name: cost for name, cost in costs(answer).items() if cost} == {}
+    assert response.status_code == 500
+    assert {name: cost for name, cost in costs(response).items() if cost} == {}
 
 
 def test_the_table_takes_points_off() -> None:

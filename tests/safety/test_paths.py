@@ -25,10 +25,10 @@ def ask(server: Server, method: str, path: str) -> tuple[int, bytes]:
     connection.putheader("Host", f"127.0.0.1:{server.port}")
     connection.putheader("Content-Length", "0")
     connection.endheaders()
-    answer = connection.getresponse()
-    body = answer.read()
+    response = connection.getresponse()
+    body = response.read()
     connection.close()
-    return answer.status, body
+    return response.status, body
 
 
 @pytest.mark.parametrize("path", LYING_AROUND)

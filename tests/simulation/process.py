@@ -106,12 +106,12 @@ class Process:
             action(*arguments)
 
     def _call(
-        self, operation: Callable[[], Any], answer: Callable[..., None], failed: Callable[[], None]
+        self, operation: Callable[[], Any], on_result: Callable[..., None], on_failure: Callable[[], None]
     ) -> None:
         self.link.call(
             operation,
-            lambda result: self._awake(answer, (result,)),
-            lambda: self._awake(failed, ()),
+            lambda result: self._awake(on_result, (result,)),
+            lambda: self._awake(on_failure, ()),
         )
 
     # Heartbeats and recovery, as HeartbeatTask does it.

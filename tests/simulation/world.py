@@ -39,7 +39,7 @@ class Link:
     """One process's way to the database. An operation is a function that changes the database at one moment.
 
     While the link or the database is down, an operation fails at once, or hangs until both are up again. At
-    any time its answer may get lost after it was carried out, or it may be carried out late or twice.
+    any time its result may get lost after it was carried out, or it may be carried out late or twice.
     """
 
     def __init__(self, world: World, *outages: list["Outage"]) -> None:
@@ -48,40 +48,42 @@ class Link:
         self._outages = outages
         self.trouble = 0.0  # the probability that an operation goes wrong while everything is up
 
-    def call(self, operation: Callable[[], Any], answer: Action, failed: Action) -> None:
+    def call(self, operation: Callable[[], Any], on_result: Action, on_failure: Action) -> None:
         world, random = self._world, self._world.random
         arrives = world.now + random.uniform(*LATENCY_SECONDS)
         for outage in sorted(chain(*self._outages), key=lambda outage: outage.begins):
             if outage.begins <= arrives < outage.ends:
                 if not outage.hangs(self, random):
-                    world.at(arrives, failed)
+                    world.at(arrives, on_failure)
                     return
                 arrives = outage.ends + random.uniform(*LATENCY_SECONDS)
         if random.random() < self.trouble:
-            self._go_wrong(arrives, operation, answer, failed)
+            self._go_wrong(arrives, operation, on_result, on_failure)
         else:
-            world.at(arrives, self._carry_out, operation, answer)
+            world.at(arrives, self._carry_out, operation, on_result)
 
-    def _carry_out(self, operation: Callable[[], Any], answer: Action) -> None:
+    def _carry_out(self, operation: Callable[[], Any], on_result: Action) -> None:
         result = operation()
-        self._world.after(self._world.random.uniform(*LATENCY_SECONDS), answer, result)
+        self._world.after(self._world.random.uniform(*LATENCY_SECONDS), on_result, result)
 
-    def _go_wrong(self, arrives: float, operation: Callable[[], Any], answer: Action, failed: Action) -> None:
+    def _go_wrong(
+        self, arrives: float, operation: Callable[[], Any], on_result: Action, on_failure: Action
+    ) -> None:
         world, random = self._world, self._world.random
         match random.randrange(5):
             case 0:  # lost on the way there
-                world.at(arrives, failed)
-            case 1:  # carried out, and the answer is lost
+                world.at(arrives, on_failure)
+            case 1:  # carried out, and the result is lost
                 world.at(arrives, operation)
-                world.at(arrives + random.uniform(0.0, 2.0), failed)
+                world.at(arrives + random.uniform(0.0, 2.0), on_failure)
             case 2:  # given up, and carried out later
-                world.at(arrives, failed)
+                world.at(arrives, on_failure)
                 world.at(arrives + random.uniform(0.1, 20.0), operation)
-            case 3:  # carried out, its answer lost, and repeated on a new connection
+            case 3:  # carried out, its result lost, and repeated on a new connection
                 world.at(arrives, operation)
-                world.at(arrives + random.uniform(0.1, 5.0), self._carry_out, operation, answer)
+                world.at(arrives + random.uniform(0.1, 5.0), self._carry_out, operation, on_result)
             case _:  # slow
-                world.at(arrives + random.uniform(0.5, 15.0), self._carry_out, operation, answer)
+                world.at(arrives + random.uniform(0.5, 15.0), self._carry_out, operation, on_result)
 
 
 class Outage:

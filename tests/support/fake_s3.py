@@ -64,7 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
         """The key in `/bucket/key`."""
         return unquote(urlsplit(self.path).path).split("/", 2)[2]
 
-    def _answer(self, status: int, body: bytes = b"") -> None:
+    def _respond(self, status: int, body: bytes = b"") -> None:
         self.send_response(status)
         self.send_header("Last-Modified", format_datetime(datetime.now(UTC), usegmt=True))
         self.send_header("ETag", '"x"')
@@ -83,25 +83,25 @@ class _Handler(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         body = self._body()
         if self._bucket.down:
-            self._answer(503, ERROR.format("ServiceUnavailable").encode())
+            self._respond(503, ERROR.format("ServiceUnavailable").encode())
             return
         self._bucket.objects[self._key()] = body
-        self._answer(200)
+        self._respond(200)
 
     def do_GET(self) -> None:
         query = parse_qs(urlsplit(self.path).query)
         if self._bucket.down:
-            self._answer(503, ERROR.format("ServiceUnavailable").encode())
+            self._respond(503, ERROR.format("ServiceUnavailable").encode())
         elif "list-type" in query or "prefix" in query:
             prefix = query["prefix"][0]
             keys = [key for key in self._bucket.objects if key.startswith(prefix)]
-            self._answer(
+            self._respond(
                 200, (LIST.format("".join(map(ENTRY.format, keys))) + "</ListBucketResult>").encode()
             )
         elif (content := self._bucket.objects.get(self._key())) is None:
-            self._answer(404, ERROR.format("NoSuchKey").encode())
+            self._respond(404, ERROR.format("NoSuchKey").encode())
         else:
-            self._answer(200, content)
+            self._respond(200, content)
 
     do_HEAD = do_GET  # noqa: N815 - the name that http.server calls
 
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(0.02)
         self._bucket.deletions -= 1
         if self._bucket.down:
-            self._answer(503, ERROR.format("ServiceUnavailable").encode())
+            self._respond(503, ERROR.format("ServiceUnavailable").encode())
             return
         self._bucket.objects.pop(self._key(), None)
-        self._answer(204)
+        self._respond(204)

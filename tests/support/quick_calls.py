@@ -11,7 +11,7 @@ import httpx
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """What a test looks at, under the names of httpx."""
 
     status_code: int
@@ -39,7 +39,9 @@ class QuickCalls:
         """Return True if the server has closed the connection since the last call."""
         return bool(self._connection.sock and select.select([self._connection.sock], [], [], 0)[0])
 
-    def call(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
+    def call(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> Response:
         """Make a call, with `body` as JSON unless it is None."""
         sent = {"Accept": "*/*", "X-CSRFToken": self._client.headers["X-CSRFToken"]}
         cookies = [each for each in self._client.cookies.jar if path.startswith(each.path)]
@@ -53,7 +55,7 @@ class QuickCalls:
         response = self._connection.getresponse()
         if "Set-Cookie" in response.headers:
             self._keep_cookies(response.headers, path)
-        return Answer(response.status, response.headers, response.read())
+        return Response(response.status, response.headers, response.read())
 
     def close(self) -> None:
         self._connection.close()

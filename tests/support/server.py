@@ -23,10 +23,10 @@ from tests.rendering.page import patched
 from tests.support import forkserver
 from tests.support.databases import Database, Template, clean_environment
 from tests.support.people import CSRF, SESSIONS
-from tests.support.quick_calls import Answer, QuickCalls
+from tests.support.quick_calls import QuickCalls, Response
 
 READY = 180.0  # seconds; these machines are busy
-PATIENCE = 60.0  # seconds that an answer, or the end of a server, is waited for
+PATIENCE = 60.0  # seconds that a response, or the end of a server, is waited for
 LONGEST_STREAM = 120.0  # seconds; pings keep a stream alive that brings nothing
 
 
@@ -211,15 +211,17 @@ class Person:
         self.client.close()
         self._quick_calls.close()
 
-    def call(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
-        """Return a whole answer as `client.request` does, for tests that make thousands of calls."""
+    def call(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> Response:
+        """Return a whole response as `client.request` does, for tests that make thousands of calls."""
         return self._quick_calls.call(method, path, body, headers)
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.client.get(path, **options)
 
     def post(self, path: str, body: Any = None, **options: Any) -> httpx.Response:
-        """A whole answer; `body` as JSON."""
+        """Return a whole response; `body` as JSON."""
         return self.client.post(path, json=body, **options)
 
     @contextmanager

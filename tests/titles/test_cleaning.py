@@ -6,7 +6,7 @@ from chat.titles.cleaning import MAX_GENERATED_TITLE_CHARS, clean_title
 
 
 @pytest.mark.parametrize(
-    ("answer", "title"),
+    ("reply", "title"),
     [
         ("Red Boats", "Red Boats"),
         ("  Red   Boats \n\nThis title fits.", "Red Boats"),
@@ -36,12 +36,12 @@ from chat.titles.cleaning import MAX_GENERATED_TITLE_CHARS, clean_title
         ("قوارب حمراء", "قوارب حمراء"),
     ],
 )
-def test_decoration_around_a_title_is_removed(answer: str, title: str) -> None:
-    assert clean_title(answer) == title
+def test_decoration_around_a_title_is_removed(reply: str, title: str) -> None:
+    assert clean_title(reply) == title
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "reply",
     [
         "",
         " \n\t ",
@@ -62,8 +62,8 @@ def test_decoration_around_a_title_is_removed(answer: str, title: str) -> None:
         "<think>and it never ended",
     ],
 )
-def test_a_reply_that_is_no_title_gives_none(answer: str) -> None:
-    assert clean_title(answer) == ""
+def test_a_reply_that_is_no_title_gives_none(reply: str) -> None:
+    assert clean_title(reply) == ""
 
 
 def test_hidden_characters_are_removed() -> None:

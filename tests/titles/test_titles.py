@@ -273,8 +273,8 @@ def test_the_gateway_is_told_what_the_request_is_for(servers: Start, database: D
 
 @pytest.mark.database
 def test_no_title_does_harm(alice: Person, database: Database) -> None:
-    for number, (answer, title) in enumerate(HOSTILE.items(), 1):
-        stream = asked(alice, question(answer))
+    for number, (reply, title) in enumerate(HOSTILE.items(), 1):
+        stream = asked(alice, question(reply))
         until(lambda number=number: database.value(NO_TITLES) == number and has_ended(database))
         assert title_of(database) == title
         page = alice.get(f"/c/{stream.conversation}/").text

@@ -22,8 +22,8 @@ QUICK = RetryPolicy(base_delay=0.02)
 
 
 @dataclass
-class Answer:
-    reply: CompletionStream | None = None  # of the last attempt
+class Reply:
+    stream: CompletionStream | None = None  # of the last attempt
     text: str = ""
     reasoning: str = ""
     deltas: int = 0
@@ -33,8 +33,8 @@ class Answer:
     def kind(self) -> ErrorKind | None:
         return self.error and self.error.kind
 
-    def attempted(self, reply: CompletionStream) -> None:
-        self.reply = reply
+    def attempted(self, stream: CompletionStream) -> None:
+        self.stream = stream
 
 
 def account(fake: Fake) -> Account:
@@ -64,23 +64,23 @@ async def ask(
     max_tokens: int = 500,
     retries: RetryPolicy = QUICK,
     **more: Any,
-) -> Answer:
+) -> Reply:
     """Through a router of its own, which retries. `more` are further fields of the `Ask`."""
     messages = [{"role": "user", "content": question}]
     router = Router(
         made, lambda: Catalog([model], model.id), RateLimiter(10_000, 10_000), retry_policy=retries
     )
-    answer = Answer()
+    reply = Reply()
     try:
         asked = ChatRequest(messages, model, max_tokens, **more)
-        async with router.stream(asked, on_attempt=answer.attempted) as reply:
-            async for delta in reply:
-                answer.text += delta.text
-                answer.reasoning += delta.reasoning
-                answer.deltas += 1
+        async with router.stream(asked, on_attempt=reply.attempted) as stream:
+            async for delta in stream:
+                reply.text += delta.text
+                reply.reasoning += delta.reasoning
+                reply.deltas += 1
     except UpstreamError as error:
-        answer.error = error
-    return answer
+        reply.error = error
+    return reply
 
 
 def runs(fake: Fake) -> list[dict[str, Any]]:

@@ -74,47 +74,47 @@ async def test_half_a_character_does_not_stop_a_question(fake: Fake) -> None:
 )
 async def test_a_reply_is_read_to_its_end(fake: Fake, scenario: str, text: str, reason: str) -> None:
     async with client(fake) as made:
-        answer = await ask(made, f"fake: {scenario}")
-    assert (answer.text.rstrip(), answer.error) == (text, None)
-    assert answer.reply.complete
-    assert answer.reply.finish_reason == reason
-    assert answer.reply.request_id.endswith("-FRA")
+        reply = await ask(made, f"fake: {scenario}")
+    assert (reply.text.rstrip(), reply.error) == (text, None)
+    assert reply.stream.complete
+    assert reply.stream.finish_reason == reason
+    assert reply.stream.request_id.endswith("-FRA")
 
 
 async def test_usage_is_known(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, "fake: words tokens=30 delay=0.002")
-    assert answer.reply.usage is not None
-    assert answer.reply.usage.completion_tokens >= 30
-    assert answer.reply.usage.neurons > 0
+        reply = await ask(made, "fake: words tokens=30 delay=0.002")
+    assert reply.stream.usage is not None
+    assert reply.stream.usage.completion_tokens >= 30
+    assert reply.stream.usage.neurons > 0
 
 
 @pytest.mark.parametrize("style", ["reasoning", "reasoning_content", "both", "inline"])
 async def test_thinking_is_told_from_the_answer(fake: Fake, style: str) -> None:
     async with client(fake) as made:
-        answer = await ask(
+        reply = await ask(
             made, f"fake: reasoning think=2 tokens=2 style={style}", THINKER if style == "inline" else MODEL
         )
-    assert (answer.reasoning.rstrip(), answer.text.strip()) == ("thought1 thought2", "word1 word2")
+    assert (reply.reasoning.rstrip(), reply.text.strip()) == ("thought1 thought2", "word1 word2")
 
 
 @pytest.mark.parametrize("shape", ["empty", "error"])
 async def test_an_answer_without_a_word_is_no_reply(fake: Fake, shape: str) -> None:
     async with client(fake) as made:
-        answer = await ask(made, f"fake: json shape={shape}")
+        reply = await ask(made, f"fake: json shape={shape}")
     if shape == "error":
-        assert (answer.kind, len(runs(fake))) == (ErrorKind.BUSY, 3)
+        assert (reply.kind, len(runs(fake))) == (ErrorKind.BUSY, 3)
     else:
-        assert (answer.text, answer.error) == ("", None)
-        # A whole answer may be there where a stream is not.
+        assert (reply.text, reply.error) == ("", None)
+        # A whole response may be there where a stream is not.
         assert [call["body"]["stream"] for call in runs(fake)] == [True, False]
 
 
 async def test_several_tokens_of_one_read_are_one_delta(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, "fake: words tokens=200 delay=0")
-    assert answer.text.count("word") == 200
-    assert answer.deltas < 20
+        reply = await ask(made, "fake: words tokens=200 delay=0")
+    assert reply.text.count("word") == 200
+    assert reply.deltas < 20
 
 
 async def test_the_first_token_does_not_wait_for_a_bite(fake: Fake) -> None:
@@ -130,16 +130,16 @@ async def test_the_first_token_does_not_wait_for_a_bite(fake: Fake) -> None:
 async def test_a_long_queue_is_read_without_pauses(fake: Fake) -> None:
     async with client(fake, read_interval=1) as made:
         began = time.monotonic()
-        answer = await ask(made, "fake: words tokens=3000 delay=0")
-    assert answer.text.count("word") == 3_000
+        reply = await ask(made, "fake: words tokens=3000 delay=0")
+    assert reply.text.count("word") == 3_000
     assert time.monotonic() - began < 30, "and there are some sixty reads"
 
 
 @pytest.mark.parametrize("http", [301, 302, 303, 307, 308])
 async def test_a_redirect_is_never_followed(fake: Fake, http: int) -> None:
     async with client(fake) as made:
-        answer = await ask(made, f"fake: redirect http={http}")
-    assert (answer.kind, len(fake.calls)) == (ErrorKind.UNAVAILABLE, 1)
+        reply = await ask(made, f"fake: redirect http={http}")
+    assert (reply.kind, len(fake.calls)) == (ErrorKind.UNAVAILABLE, 1)
 
 
 async def test_no_cookie_is_ever_sent_back(fake: Fake) -> None:
@@ -187,8 +187,8 @@ async def test_the_token_is_in_no_text(
     scenarios = ("words", "status code=10000", "cut how=abrupt", "endless_line mb=3", "malformed", "hang")
     async with client(fake, timeouts=Timeouts(first_token=0.3)) as made:
         for scenario in scenarios:
-            answer = await ask(made, f"{said}\nfake: {scenario}")
-            error: BaseException | None = answer.error
+            reply = await ask(made, f"{said}\nfake: {scenario}")
+            error: BaseException | None = reply.error
             while error is not None:
                 texts += [
                     str(error),
@@ -197,7 +197,7 @@ async def test_the_token_is_in_no_text(
                     getattr(error, "detail", ""),
                 ]
                 error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-        texts += [repr(made), repr(account(fake)), str(account(fake)), repr(answer.reply)]
+        texts += [repr(made), repr(account(fake)), str(account(fake)), repr(reply.stream)]
     texts += [record.getMessage() for record in caplog.records] + list(capfd.readouterr())
     assert texts
     assert not [text for text in texts if "fake-token" in text or said in text]

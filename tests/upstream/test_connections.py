@@ -91,9 +91,9 @@ async def test_a_hundred_and_fifty_replies_stream_at_once(fake: Fake) -> None:
         asking = asyncio.gather(*(ask(made, f"fake: held\nnumber {number}") for number in range(150)))
         await becomes(lambda: len(runs(fake)) == 150)
         fake.go_on()
-        answers = await asking
-    assert [answer.error for answer in answers] == [None] * 150
-    assert all(answer.text.count("word") == 20 for answer in answers)
+        replies = await asking
+    assert [reply.error for reply in replies] == [None] * 150
+    assert all(reply.text.count("word") == 20 for reply in replies)
     await asyncio.to_thread(fake.wait_for, all_ended)
     starts, ends = ([call[at] for call in runs(fake)] for at in ("started", "ended"))
     assert max(starts) < min(ends)

@@ -57,8 +57,8 @@ def test_a_gateways_word_is_kept_where_it_is_one(said: dict[str, str], passage: 
 async def test_a_reply_says_how_it_came(fake: Fake) -> None:
     questions = ("fake: words tokens=2", "fake: words tokens=2", "fake: fallback step=2")
     async with client(fake, gateway=Gateway("team", cache_ttl=60)) as made:
-        passages = [(await ask(made, question)).reply.gateway_log_ref for question in questions]
-        refused = (await ask(made, "fake: status code=2016")).reply.gateway_log_ref
+        passages = [(await ask(made, question)).stream.gateway_log_ref for question in questions]
+        refused = (await ask(made, "fake: status code=2016")).stream.gateway_log_ref
     assert [each.cached for each in passages] == [False, True, False]
     assert [each.step for each in passages] == [None, None, 2]
     assert len({each.log_id for each in [*passages, refused]}) == 4

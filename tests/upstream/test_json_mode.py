@@ -1,4 +1,4 @@
-"""Answers in JSON: asked for whole where the model's server does not stream them, the schema in its shape."""
+"""Replies in JSON: asked for whole where the model's server does not stream them, the schema in its shape."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from chat.upstream.provider import Provider
 from tests.fake_cloudflare.server import Fake
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.waiting import becomes
-from tests.upstream.asking import MODEL, Answer, ask, client, runs
+from tests.upstream.asking import MODEL, Reply, ask, client, runs
 
 LLAMA = LlmModel("@cf/meta/llama-3.3-70b-instruct-fp8-fast", "Llama", window=24_000)
 GEMMA_LORA = LlmModel("@cf/google/gemma-2b-it-lora", "Gemma", window=8_192)
@@ -34,8 +34,8 @@ async def test_json_mode_is_unstreamed_with_the_bare_schema(
     fake: Fake, model: LlmModel, schema: dict[str, Any]
 ) -> None:
     async with client(fake) as made:
-        answer = await ask(made, says_line(SAID), model, raw_parameters=wanted(schema))
-    assert (answer.error, answer.text, answer.reply.complete) == (None, SAID, True)
+        reply = await ask(made, says_line(SAID), model, raw_parameters=wanted(schema))
+    assert (reply.error, reply.text, reply.stream.complete) == (None, SAID, True)
     [call] = runs(fake)
     assert call["body"]["stream"] is False
     assert call["body"]["response_format"] == wanted(SCHEMA)["response_format"]
@@ -43,22 +43,22 @@ async def test_json_mode_is_unstreamed_with_the_bare_schema(
 
 async def test_without_a_schema_too(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, says_line(SAID), raw_parameters={"response_format": {"type": "json_object"}})
-    assert json.loads(answer.text) == {"city": "Oslo"}
+        reply = await ask(made, says_line(SAID), raw_parameters={"response_format": {"type": "json_object"}})
+    assert json.loads(reply.text) == {"city": "Oslo"}
 
 
 async def test_reasoning_and_usage_come_with_it(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, "fake: reasoning think=2 tokens=1 delay=0", raw_parameters=wanted())
-    assert (answer.reasoning, answer.text) == ("thought1 thought2 ", "word1")
-    assert answer.reply.usage
-    assert answer.reply.finish_reason == "stop"
+        reply = await ask(made, "fake: reasoning think=2 tokens=1 delay=0", raw_parameters=wanted())
+    assert (reply.reasoning, reply.text) == ("thought1 thought2 ", "word1")
+    assert reply.stream.usage
+    assert reply.stream.finish_reason == "stop"
 
 
 async def test_text_is_no_format_that_is_asked_for(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, "hello", LLAMA, raw_parameters={"response_format": {"type": "text"}})
-    assert answer.error is None
+        reply = await ask(made, "hello", LLAMA, raw_parameters={"response_format": {"type": "text"}})
+    assert reply.error is None
     assert runs(fake)[0]["body"]["stream"] is True
     assert "response_format" not in runs(fake)[0]["body"]
 
@@ -84,26 +84,26 @@ def test_a_schema_with_a_property_called_schema_is_no_envelope() -> None:
 )
 async def test_a_refusal_says_what_it_is_about(fake: Fake, scenario: str, words: str) -> None:
     async with client(fake) as made:
-        answer = await ask(made, f"fake: {scenario}", raw_parameters=wanted())
-    assert answer.error
-    assert answer.error.kind is ErrorKind.INVALID
-    assert answer.error.permanent
-    assert words in answer.error.message
+        reply = await ask(made, f"fake: {scenario}", raw_parameters=wanted())
+    assert reply.error
+    assert reply.error.kind is ErrorKind.INVALID
+    assert reply.error.permanent
+    assert words in reply.error.message
 
 
 async def test_a_model_without_json_schema_is_named(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, "hello", GEMMA_LORA, raw_parameters=wanted())
-    assert answer.error
-    assert (answer.error.code, answer.error.status) == ("5025", 400)
+        reply = await ask(made, "hello", GEMMA_LORA, raw_parameters=wanted())
+    assert reply.error
+    assert (reply.error.code, reply.error.status) == ("5025", 400)
 
 
 async def test_json_that_could_not_be_written_is_told(fake: Fake) -> None:
     denied = says_line("JSON Mode couldn't be met").replace("says", "denies", 1)
     async with client(fake) as made:
-        answer = await ask(made, denied, raw_parameters=wanted())
-    assert answer.error
-    assert "matches the schema" in answer.error.message
+        reply = await ask(made, denied, raw_parameters=wanted())
+    assert reply.error
+    assert "matches the schema" in reply.error.message
 
 
 async def test_a_whole_answer_may_take_longer_than_a_first_token(fake: Fake) -> None:
@@ -135,5 +135,5 @@ async def test_leaving_stops_the_model(fake: Fake) -> None:
 
 async def test_a_passing_failure_is_asked_again(fake: Fake) -> None:
     async with client(fake) as made:
-        answer: Answer = await ask(made, "fake: flaky fails=1 key=json code=3040", raw_parameters=wanted())
-    assert (answer.error, len(runs(fake))) == (None, 2)
+        reply: Reply = await ask(made, "fake: flaky fails=1 key=json code=3040", raw_parameters=wanted())
+    assert (reply.error, len(runs(fake))) == (None, 2)

@@ -12,7 +12,7 @@ from chat.upstream.client import Account, Client, Timeouts
 from chat.upstream.errors import ErrorKind
 from chat.upstream.gateway_log import NO_GATEWAY
 from tests.support.waiting import PATIENCE
-from tests.upstream.asking import Answer, ask
+from tests.upstream.asking import Reply, ask
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 SAID = b'data: {"response":"one "}\n\ndata: {"response":"two"}\n\n'
@@ -43,9 +43,9 @@ class Server:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._tasks.add(asyncio.ensure_future(self._answer(reader, writer)))
+        self._tasks.add(asyncio.ensure_future(self._respond(reader, writer)))
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _respond(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         self.asked += 1
         try:
@@ -62,41 +62,41 @@ class Server:
                 await writer.wait_closed()
 
 
-async def answered(*pieces: bytes, pause: float = 0.0, stay: bool = False) -> tuple[Answer, int]:
+async def answered(*pieces: bytes, pause: float = 0.0, stay: bool = False) -> tuple[Reply, int]:
     """Return the client's reading of these bytes, and the number of its requests."""
     async with Server(pieces, pause, stay) as server:
         made = Client(server.account, None, timeouts=LONG, read_interval=0.01)
-        answer = await ask(made, "hello")
+        reply = await ask(made, "hello")
         await made.aclose()
-        return answer, server.asked
+        return reply, server.asked
 
 
 async def test_a_body_that_ends_with_its_connection_is_read() -> None:
-    answer, _ = await answered(STREAM + b"\r\n" + SAID + DONE)
-    assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
+    reply, _ = await answered(STREAM + b"\r\n" + SAID + DONE)
+    assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
 
 
 async def test_without_done_and_reason_such_an_end_is_no_end() -> None:
-    answer, _ = await answered(STREAM + b"\r\n" + SAID)
-    assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, False)
+    reply, _ = await answered(STREAM + b"\r\n" + SAID)
+    assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, False)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 async def test_bytes_may_come_in_any_pieces(size: int) -> None:
     whole = STREAM + b"\r\n" + 'data: {"response":"Grüße 🧑‍🚀 世界"}\r\n\r\n'.encode() + DONE
-    answer, _ = await answered(*(whole[i : i + size] for i in range(0, len(whole), size)))
-    assert (answer.text, answer.error) == ("Grüße 🧑‍🚀 世界", None)
+    reply, _ = await answered(*(whole[i : i + size] for i in range(0, len(whole), size)))
+    assert (reply.text, reply.error) == ("Grüße 🧑‍🚀 世界", None)
 
 
 async def test_compression_that_nobody_asked_for_is_undone() -> None:
-    answer, _ = await answered(STREAM + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(SAID + DONE))
-    assert (answer.text, answer.error) == ("one two", None)
+    reply, _ = await answered(STREAM + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(SAID + DONE))
+    assert (reply.text, reply.error) == ("one two", None)
 
 
 async def test_garbage_in_place_of_compression_is_an_error() -> None:
-    answer, calls = await answered(STREAM + b"Content-Encoding: gzip\r\n\r\nno gzip at all")
-    assert (answer.text, calls) == ("", 3)
-    assert answer.kind in {ErrorKind.INTERRUPTED, ErrorKind.UNAVAILABLE}
+    reply, calls = await answered(STREAM + b"Content-Encoding: gzip\r\n\r\nno gzip at all")
+    assert (reply.text, calls) == ("", 3)
+    assert reply.kind in {ErrorKind.INTERRUPTED, ErrorKind.UNAVAILABLE}
 
 
 @pytest.mark.parametrize(
@@ -110,47 +110,47 @@ async def test_garbage_in_place_of_compression_is_an_error() -> None:
     ],
 )
 async def test_a_response_that_is_no_http_is_unavailable(garbage: bytes) -> None:
-    answer, calls = await answered(garbage)
-    assert (answer.kind, calls) == (ErrorKind.UNAVAILABLE, 3)
+    reply, calls = await answered(garbage)
+    assert (reply.kind, calls) == (ErrorKind.UNAVAILABLE, 3)
 
 
 async def test_an_error_whose_body_is_cut_keeps_its_status() -> None:
-    answer, calls = await answered(b'HTTP/1.1 401 No\r\nContent-Length: 999\r\n\r\n{"errors":[{"co')
-    assert (answer.kind, calls) == (ErrorKind.AUTH, 1)
+    reply, calls = await answered(b'HTTP/1.1 401 No\r\nContent-Length: 999\r\n\r\n{"errors":[{"co')
+    assert (reply.kind, calls) == (ErrorKind.AUTH, 1)
 
 
 async def test_an_error_that_never_comes_whole_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion_stream, "ERROR_READ_SECONDS", 0.1)
     began = time.monotonic()
-    answer, calls = await answered(b'HTTP/1.1 403 No\r\nContent-Length: 99\r\n\r\n{"err', stay=True)
-    assert (answer.kind, calls) == (ErrorKind.NOT_PERMITTED, 1)
+    reply, calls = await answered(b'HTTP/1.1 403 No\r\nContent-Length: 99\r\n\r\n{"err', stay=True)
+    assert (reply.kind, calls) == (ErrorKind.NOT_PERMITTED, 1)
     assert time.monotonic() - began < AT_ONCE
 
 
 async def test_a_streams_empty_answer_is_asked_for_whole() -> None:
     empty = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{"result":{}}'
-    answer, calls = await answered(empty)
-    assert (answer.text, answer.error, calls) == ("", None, 2)
+    reply, calls = await answered(empty)
+    assert (reply.text, reply.error, calls) == ("", None, 2)
 
 
 async def test_nobodys_word_is_taken_for_a_gateways() -> None:
-    answer, _ = await answered(STREAM + b"cf-ray: ray\r\ncf-aig-log-id: log\r\n\r\n" + SAID + DONE)
-    assert (answer.reply.request_id, answer.reply.gateway_log_ref) == ("ray", NO_GATEWAY)
+    reply, _ = await answered(STREAM + b"cf-ray: ray\r\ncf-aig-log-id: log\r\n\r\n" + SAID + DONE)
+    assert (reply.stream.request_id, reply.stream.gateway_log_ref) == ("ray", NO_GATEWAY)
 
 
 async def test_an_error_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion_stream, "ERROR_READ_SECONDS", PATIENCE)
     began = time.monotonic()
-    answer, _ = await answered(b"HTTP/1.1 403 No\r\n\r\n" + b"x" * 200_000, stay=True)
-    assert answer.kind is ErrorKind.NOT_PERMITTED
+    reply, _ = await answered(b"HTTP/1.1 403 No\r\n\r\n" + b"x" * 200_000, stay=True)
+    assert reply.kind is ErrorKind.NOT_PERMITTED
     assert time.monotonic() - began < AT_ONCE
 
 
 async def test_a_connection_that_stays_open_behind_done_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timeouts, "LAST_FRAMES_SECONDS", PATIENCE)
     began = time.monotonic()
-    answer, _ = await answered(STREAM + b"\r\n" + SAID + DONE, stay=True)
-    assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
+    reply, _ = await answered(STREAM + b"\r\n" + SAID + DONE, stay=True)
+    assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
     assert time.monotonic() - began < AT_ONCE
 
 
@@ -160,26 +160,26 @@ async def test_behind_the_finish_reason_nothing_is_waited_for_long(
 ) -> None:
     monkeypatch.setattr(timeouts, "LAST_FRAMES_SECONDS", 0.3)
     began = time.monotonic()
-    answer, _ = await answered(STREAM + b"\r\n", SAID, FINISHED, pause=pause, stay=True)
-    assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
+    reply, _ = await answered(STREAM + b"\r\n", SAID, FINISHED, pause=pause, stay=True)
+    assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
     assert time.monotonic() - began < AT_ONCE
 
 
 async def test_a_cut_behind_the_finish_reason_cuts_nothing() -> None:
     body = SAID + FINISHED
     chunk = b"%x\r\n%b\r\n" % (len(body), body)
-    answer, _ = await answered(STREAM + b"Transfer-Encoding: chunked\r\n\r\n" + chunk)
-    assert (answer.text, answer.error, answer.reply.complete) == ("one two", None, True)
+    reply, _ = await answered(STREAM + b"Transfer-Encoding: chunked\r\n\r\n" + chunk)
+    assert (reply.text, reply.error, reply.stream.complete) == ("one two", None, True)
 
 
 async def test_the_last_event_may_lack_its_blank_line() -> None:
-    answer, _ = await answered(STREAM + b"\r\n" + SAID + b"data: [DONE]")
-    assert (answer.text, answer.reply.complete) == ("one two", True)
+    reply, _ = await answered(STREAM + b"\r\n" + SAID + b"data: [DONE]")
+    assert (reply.text, reply.stream.complete) == ("one two", True)
 
 
 async def test_headers_of_any_size_are_not_kept() -> None:
-    answer, _ = await answered(STREAM + b"X-Big: " + b"x" * 1_000_000 + b"\r\n\r\n" + SAID + DONE)
-    assert answer.kind is ErrorKind.UNAVAILABLE
+    reply, _ = await answered(STREAM + b"X-Big: " + b"x" * 1_000_000 + b"\r\n\r\n" + SAID + DONE)
+    assert reply.kind is ErrorKind.UNAVAILABLE
 
 
 @pytest.mark.parametrize(

@@ -38,41 +38,41 @@ async def test_only_what_may_pass_is_asked_again_and_twice_at_most(
     fake: Fake, scenario: str, kind: ErrorKind, calls: int
 ) -> None:
     async with client(fake) as made:
-        answer = await ask(made, f"fake: {scenario}")
-    assert (answer.kind, len(runs(fake))) == (kind, calls)
+        reply = await ask(made, f"fake: {scenario}")
+    assert (reply.kind, len(runs(fake))) == (kind, calls)
 
 
 @pytest.mark.parametrize("fails", [1, 2])
 @pytest.mark.parametrize("how", ["code=3040", "http=503 code=1", "drop=1"])
 async def test_a_passing_failure_is_never_seen(fake: Fake, fails: int, how: str) -> None:
     async with client(fake) as made:
-        answer = await ask(made, f"fake: flaky fails={fails} key=a {how}")
-    assert (answer.text.strip(), answer.error) == ("word1 word2 word3 word4 word5", None)
+        reply = await ask(made, f"fake: flaky fails={fails} key=a {how}")
+    assert (reply.text.strip(), reply.error) == ("word1 word2 word3 word4 word5", None)
     assert len(runs(fake)) == 1 + fails
 
 
 async def test_the_third_failure_is_told(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, "fake: flaky fails=3 key=b")
-    assert (answer.kind, len(runs(fake))) == (ErrorKind.BUSY, 3)
+        reply = await ask(made, "fake: flaky fails=3 key=b")
+    assert (reply.kind, len(runs(fake))) == (ErrorKind.BUSY, 3)
 
 
 async def test_the_wait_that_upstream_names_is_kept(fake: Fake) -> None:
     async with client(fake) as made:
-        answer = await ask(made, "fake: flaky fails=1 key=c retry_after=1")
+        reply = await ask(made, "fake: flaky fails=1 key=c retry_after=1")
     first, second = (call["started"] for call in runs(fake))
     assert 1.0 <= second - first < 10
-    assert answer.error is None
+    assert reply.error is None
 
 
 async def test_a_wait_beyond_fifteen_seconds_is_left_to_the_person(fake: Fake) -> None:
     async with client(fake) as made:
         began = time.monotonic()
-        answer = await ask(made, "fake: status code=3040 retry_after=16", retries=RetryPolicy())
+        reply = await ask(made, "fake: status code=3040 retry_after=16", retries=RetryPolicy())
     assert time.monotonic() - began < 10
-    assert (answer.kind, len(runs(fake))) == (ErrorKind.BUSY, 1)
-    assert answer.error is not None
-    assert answer.error.retry_after == 16
+    assert (reply.kind, len(runs(fake))) == (ErrorKind.BUSY, 1)
+    assert reply.error is not None
+    assert reply.error.retry_after == 16
 
 
 def test_pauses_grow_and_differ() -> None:
@@ -99,24 +99,24 @@ async def test_a_pause_is_kept_before_it_is_asked_again(fake: Fake) -> None:
 async def test_no_pause_begins_that_the_deadline_would_cut(fake: Fake) -> None:
     retries = RetryPolicy(max_total_delay=3_600)
     async with client(fake, timeouts=Timeouts(first_token=60)) as made:
-        answer = await ask(made, "fake: status code=3040 retry_after=60", retries=retries)
-    assert (answer.kind, len(runs(fake))) == (ErrorKind.BUSY, 1)
+        reply = await ask(made, "fake: status code=3040 retry_after=60", retries=retries)
+    assert (reply.kind, len(runs(fake))) == (ErrorKind.BUSY, 1)
 
 
 async def test_nobody_there_is_unavailable_after_two_more_tries() -> None:
     fake = Fake()
     fake.close()
     async with client(fake) as made:
-        answer = await ask(made, "hello")
-    assert answer.kind is ErrorKind.UNAVAILABLE
-    assert not answer.reply.request_id
+        reply = await ask(made, "hello")
+    assert reply.kind is ErrorKind.UNAVAILABLE
+    assert not reply.stream.request_id
 
 
 async def test_a_closed_client_says_so(fake: Fake) -> None:
     async with client(fake) as made:
         await ask(made, "fake: words tokens=1")
-    answer = await ask(made, "fake: words tokens=1")
-    assert (answer.kind, len(runs(fake))) == (ErrorKind.UNAVAILABLE, 1)
+    reply = await ask(made, "fake: words tokens=1")
+    assert (reply.kind, len(runs(fake))) == (ErrorKind.UNAVAILABLE, 1)
 
 
 # Deadlines.
@@ -137,10 +137,10 @@ async def test_a_closed_client_says_so(fake: Fake) -> None:
 async def test_no_reply_outlives_its_deadlines(fake: Fake, scenario: str, timeouts: Timeouts) -> None:
     async with client(fake, timeouts=timeouts) as made:
         began = time.monotonic()
-        answer = await ask(made, f"fake: {scenario}")
+        reply = await ask(made, f"fake: {scenario}")
     assert time.monotonic() - began < 30
-    assert answer.kind is (ErrorKind.BUSY if "3040" in scenario else ErrorKind.TIMEOUT)
-    if answer.kind is ErrorKind.TIMEOUT:
+    assert reply.kind is (ErrorKind.BUSY if "3040" in scenario else ErrorKind.TIMEOUT)
+    if reply.kind is ErrorKind.TIMEOUT:
         assert len(runs(fake)) == 1
         fake.wait_for(lambda calls: calls[0]["closed_by_client"])
 
@@ -148,5 +148,5 @@ async def test_no_reply_outlives_its_deadlines(fake: Fake, scenario: str, timeou
 async def test_a_steady_reply_outlives_the_deadline_between_tokens(fake: Fake) -> None:
     timeouts = Timeouts(first_token=2, between_tokens=2)
     async with client(fake, timeouts=timeouts) as made:
-        answer = await ask(made, "fake: words tokens=30 delay=0.1")
-    assert (answer.text.count("word"), answer.error) == (30, None)
+        reply = await ask(made, "fake: words tokens=30 delay=0.1")
+    assert (reply.text.count("word"), reply.error) == (30, None)

@@ -94,39 +94,39 @@ def test_too_long_only_if_no_room_is_left_for_a_reply(
         assert cost(needed, model) + smallest > model.window
 
 
-def question(text: str) -> Message:
+def user_message(text: str) -> Message:
     return {"role": "user", "content": text}
 
 
-def answer(text: str) -> Message:
+def assistant_message(text: str) -> Message:
     return {"role": "assistant", "content": text}
 
 
 def test_a_reply_that_is_to_be_continued_is_kept_at_the_end() -> None:
     model = LlmModel("@cf/a/b", "B", window=400)
-    messages = [question("x" * 900), answer("half a reply")]
+    messages = [user_message("x" * 900), assistant_message("half a reply")]
     fitted = token_budget.fit(messages, model)
     assert fitted.messages[-1] == messages[-1]
 
 
 def test_text_that_no_encoding_holds_is_measured_all_the_same() -> None:
-    assert token_budget.fit([question("half a character: \ud83d")], bundled()[0]).dropped == 0
+    assert token_budget.fit([user_message("half a character: \ud83d")], bundled()[0]).dropped == 0
 
 
 def test_too_long_a_question_is_refused_for_good() -> None:
     with pytest.raises(UpstreamError) as refused:
-        token_budget.fit([question("x" * 10_000)], LlmModel("@cf/a/b", "B", window=1_000))
+        token_budget.fit([user_message("x" * 10_000)], LlmModel("@cf/a/b", "B", window=1_000))
     assert (refused.value.kind, refused.value.permanent) == (ErrorKind.TOO_LONG, True)
 
 
 def test_a_small_max_tokens_reserves_no_more_room() -> None:
     model = LlmModel("@cf/a/b", "B", window=120)
-    assert token_budget.fit([question("x" * 300)], model, 10).max_tokens == 10
+    assert token_budget.fit([user_message("x" * 300)], model, 10).max_tokens == 10
 
 
 @pytest.mark.parametrize("model", bundled(), ids=lambda model: model.id)
 def test_a_short_question_gets_the_whole_budget(model: LlmModel) -> None:
-    fitted = token_budget.fit([question("Hello")], model)
+    fitted = token_budget.fit([user_message("Hello")], model)
     assert fitted.max_tokens == min(
         model.max_output or token_budget.DEFAULT_MAX_TOKENS,
         model.window // token_budget.DEFAULT_REPLY_DIVISOR,
@@ -135,8 +135,12 @@ def test_a_short_question_gets_the_whole_budget(model: LlmModel) -> None:
 
 
 def test_ten_thousand_messages_are_cut_in_a_moment() -> None:
-    turns = [message for _ in range(20_000) for message in (question("Why? " * 40), answer("So. " * 40))]
+    turns = [
+        message
+        for _ in range(20_000)
+        for message in (user_message("Why? " * 40), assistant_message("So. " * 40))
+    ]
     began = time.thread_time()
-    fitted = token_budget.fit([*turns, question("And now?")], bundled()[0])
+    fitted = token_budget.fit([*turns, user_message("And now?")], bundled()[0])
     assert time.thread_time() - began < 1
     assert fitted.dropped > 0

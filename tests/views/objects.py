@@ -57,8 +57,8 @@ def ask(person: Person, *, picture: bool = False) -> Turn:
 
 
 def upload(person: Person, name: str, content: bytes) -> str:
-    answer = person.client.post("/attachments/", files={"file": (name, content)})
-    return str(answer.json()["id"])
+    response = person.client.post("/attachments/", files={"file": (name, content)})
+    return str(response.json()["id"])
 
 
 def ask_and_delete(person: Person, *, picture: bool = False) -> Turn:

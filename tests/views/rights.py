@@ -1,6 +1,6 @@
 """The response to each role at each URL, by method: the table that test_rights.py walks.
 
-A method that no row of an address names is a 405 for everybody. An answer is a status, and where it leads.
+A method that no row of an address names is a 405 for everybody. A response is a status, and where it leads.
 The object in an address is a conversation of alice's, one that she deleted, or one that never was.
 """
 
@@ -16,18 +16,18 @@ SAFE = "GET HEAD"
 ALL = "GET HEAD POST PUT DELETE OPTIONS"
 LOGIN = "302 /accounts/login/"
 ADMIN_LOGIN = "302 /admin/login/"
-Answers = dict[str, str]
+Responses = dict[str, str]
 
 
 @dataclass(frozen=True)
 class Row:
-    """`answers` by role where the object exists; `deleted` and `missing` for who has a right to it."""
+    """`responses` by role where the object exists; `deleted` and `missing` for who has a right to it."""
 
     route: str  # as Django writes it
     methods: str
-    answers: Answers
+    responses: Responses
     body: dict[str, object] | None = None
-    deleted: str | Answers = "404"
+    deleted: str | Responses = "404"
     missing: str = "404"
     query: str = ""
     message: str = "reply"  # which of the turn's messages the address is about
@@ -49,33 +49,33 @@ class Row:
             "s/"
         )
 
-    def answer(self, role: str, what: str) -> str:
+    def expected(self, role: str, what: str) -> str:
         """Return the response to `role` for an object that is `own` to alice, `deleted` or `missing`."""
-        answer = self.answers[role]
-        refused = answer[0] == "4" or answer in (LOGIN, ADMIN_LOGIN)
+        response = self.responses[role]
+        refused = response[0] == "4" or response in (LOGIN, ADMIN_LOGIN)
         if what == "own" or refused or not self.about:
-            return answer
+            return response
         if what == "deleted" and isinstance(self.deleted, dict):
             return self.deleted[role]
         return str(self.deleted) if what == "deleted" else self.missing
 
 
-def for_all(answer: str) -> Answers:
-    return dict.fromkeys(ROLES, answer)
+def for_all(response: str) -> Responses:
+    return dict.fromkeys(ROLES, response)
 
 
-def signed_in(answer: str = "200", *, out: str = LOGIN) -> Answers:
-    return for_all(answer) | dict.fromkeys(OUT, out)
+def signed_in(response: str = "200", *, out: str = LOGIN) -> Responses:
+    return for_all(response) | dict.fromkeys(OUT, out)
 
 
-def owner(answer: str = "200", *, out: str = "401") -> Answers:
+def owner(response: str = "200", *, out: str = "401") -> Responses:
     """alice; a stranger's object is to everybody else as if it were not there, to staff and root too."""
-    return signed_in("404", out=out) | {"alice": answer}
+    return signed_in("404", out=out) | {"alice": response}
 
 
-def staff(answer: str, *, those: tuple[str, ...] = STAFF, others: str = "403") -> Answers:
+def staff(response: str, *, those: tuple[str, ...] = STAFF, others: str = "403") -> Responses:
     """Return the responses in the admin: non-staff get its login, staff without the right `others`."""
-    return for_all(ADMIN_LOGIN) | dict.fromkeys(STAFF, others) | dict.fromkeys(those, answer)
+    return for_all(ADMIN_LOGIN) | dict.fromkeys(STAFF, others) | dict.fromkeys(those, response)
 
 
 def log(model: str, readers: tuple[str, ...], *, one: str = "403") -> list[Row]:
@@ -92,8 +92,8 @@ def log(model: str, readers: tuple[str, ...], *, one: str = "403") -> list[Row]:
     ]
 
 
-def root(answer: str) -> Answers:
-    return staff(answer, those=("root",))
+def root(response: str) -> Responses:
+    return staff(response, those=("root",))
 
 
 def table(name: str, changed: str = "302 /admin/") -> list[Row]:

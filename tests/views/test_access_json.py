@@ -39,12 +39,12 @@ def log_in(browser: Client, token: str, login: str = "alice", password: str = PA
 
 
 def test_json_login_names_the_user_and_returns_a_csrf_token(alice: User, browser: Client) -> None:
-    answer = log_in(browser, token_of_page(browser))
-    assert answer.status_code == 200
-    assert answer.json().keys() == {"user", "csrf"}
-    assert answer.json()["user"] == alice.pk == int(browser.session["_auth_user_id"])
+    response = log_in(browser, token_of_page(browser))
+    assert response.status_code == 200
+    assert response.json().keys() == {"user", "csrf"}
+    assert response.json()["user"] == alice.pk == int(browser.session["_auth_user_id"])
     assert (
-        browser.post("/accounts/logout/", headers={"x-csrftoken": answer.json()["csrf"]}).status_code == 303
+        browser.post("/accounts/logout/", headers={"x-csrftoken": response.json()["csrf"]}).status_code == 303
     )
 
 
@@ -88,9 +88,9 @@ def test_no_token_no_login(alice: User, browser: Client) -> None:
 def test_whatever_was_wrong_the_answer_is_the_same(
     login: str, password: str, alice: User, client: Client
 ) -> None:
-    answer = log_in(client, "", login, password)
-    assert answer.status_code == 401
-    assert answer.json() == {"error": {"code": "wrong_password", "message": "Incorrect name or password."}}
+    response = log_in(client, "", login, password)
+    assert response.status_code == 401
+    assert response.json() == {"error": {"code": "wrong_password", "message": "Incorrect name or password."}}
     assert "_auth_user_id" not in client.session
 
 

@@ -73,9 +73,9 @@ def test_an_odd_number_is_malformed(server: Server, before: str) -> None:
 
 @pytest.mark.parametrize("who", ["", "dave"])
 def test_signed_out_people_are_sent_to_the_login(server: Server, who: str) -> None:
-    answer = server.person(who).get("/readings/")
-    assert answer.status_code == 302
-    assert answer.headers["Location"] == "/accounts/login/?next=/readings/"
+    response = server.person(who).get("/readings/")
+    assert response.status_code == 302
+    assert response.headers["Location"] == "/accounts/login/?next=/readings/"
 
 
 def test_it_is_only_for_reading(server: Server) -> None:

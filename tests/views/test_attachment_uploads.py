@@ -68,8 +68,8 @@ def test_a_document_that_only_cloudflare_reads(server: Server, database: Databas
         (broken, "422 broken_document"),
         (odt + b"fake: error 3040", "503 conversion_unavailable"),
     ):
-        answer = upload(alice, content, "notes.odt")
-        assert f"{answer.status_code} {answer.json()['error']['code']}" == said
+        response = upload(alice, content, "notes.odt")
+        assert f"{response.status_code} {response.json()['error']['code']}" == said
     assert (count(database), left(server)) == (before, [])
 
 
@@ -77,20 +77,20 @@ def test_a_document_that_only_cloudflare_reads(server: Server, database: Databas
 def test_a_body_beyond_the_limit_is_refused(server: Server, database: Database, length: str) -> None:
     alice, before = server.person("alice"), count(database)
     if length == "told":
-        answer = upload(alice, b"x" * (4 * MB))
+        response = upload(alice, b"x" * (4 * MB))
     else:
         kind = {"Content-Type": "multipart/form-data; boundary=b"}
-        answer = alice.client.post("/attachments/", content=(b"x" * MB for _ in range(5)), headers=kind)
-    assert answer.status_code == 413
-    assert answer.json()["error"]["code"] == "attachment_too_large"
-    assert "larger than 3 MB" in answer.json()["error"]["message"]
+        response = alice.client.post("/attachments/", content=(b"x" * MB for _ in range(5)), headers=kind)
+    assert response.status_code == 413
+    assert response.json()["error"]["code"] == "attachment_too_large"
+    assert "larger than 3 MB" in response.json()["error"]["message"]
     assert (count(database), left(server)) == (before, [])
 
 
 def test_a_file_just_beyond_the_limit_is_refused_by_the_view(server: Server, database: Database) -> None:
     before = count(database)
-    answer = upload(server.person("alice"), b"x" * (3 * MB + 1))
-    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "attachment_too_large")
+    response = upload(server.person("alice"), b"x" * (3 * MB + 1))
+    assert (response.status_code, response.json()["error"]["code"]) == (413, "attachment_too_large")
     assert (count(database), left(server)) == (before, [])
 
 
@@ -116,9 +116,9 @@ def test_a_signed_out_upload_is_refused_while_it_arrives(server: Server) -> None
     with socket.create_connection(("127.0.0.1", server.port)) as wire:
         wire.settimeout(20)
         wire.sendall(head("nobody" * 5) + b"Content-Length: 2500000\r\n\r\nx")
-        answer = wire.recv(4096)  # though most of the body has not been sent
-    assert answer.startswith(b"HTTP/1.1 401")
-    assert b'"signed_out"' in answer
+        response = wire.recv(4096)  # though most of the body has not been sent
+    assert response.startswith(b"HTTP/1.1 401")
+    assert b'"signed_out"' in response
     assert upload(server.person(""), b"x" * (2 * MB)).status_code == 413  # no session at all: as any body
     assert upload(server.person("dave"), pictures.jpeg()).status_code == 401
 
@@ -144,8 +144,8 @@ def test_a_session_sends_eight_pictures_at_once(server: Server) -> None:
 def test_ten_at_once_are_stored_or_told_to_wait(server: Server, database: Database) -> None:
     erin, before = server.person("erin"), count(database)
     with ThreadPoolExecutor(10) as pool:
-        answers = list(pool.map(lambda size: upload(erin, pictures.jpeg(size, 100)), range(100, 110)))
-    statuses = [answer.status_code for answer in answers]
+        responses = list(pool.map(lambda size: upload(erin, pictures.jpeg(size, 100)), range(100, 110)))
+    statuses = [response.status_code for response in responses]
     assert set(statuses) <= {201, 429}
     assert statuses.count(201) >= 8
     assert count(database) - before == statuses.count(201)
@@ -181,12 +181,12 @@ def questions(database: Database) -> int:
 
 def test_a_page_without_scripts_sends_its_pictures_with_the_form(server: Server, database: Database) -> None:
     carol = server.person("carol")
-    answer = send_form(carol, pictures.noise(1_300, 1_100), pictures.jpeg(41))
-    assert answer.status_code == 303
-    page = carol.get(answer.headers["Location"]).text
+    response = send_form(carol, pictures.noise(1_300, 1_100), pictures.jpeg(41))
+    assert response.status_code == 303
+    page = carol.get(response.headers["Location"]).text
     assert page.count('class="pictures"') == 1
     assert page.index('width="1300"') < page.index('width="41"')
-    assert send_without_a_file(carol, f"{answer.headers['Location']}messages/").status_code in (303, 409)
+    assert send_without_a_file(carol, f"{response.headers['Location']}messages/").status_code in (303, 409)
     assert left(server) == []
 
 
@@ -207,9 +207,9 @@ def test_a_form_that_is_sent_twice_with_its_files_asks_once(server: Server, data
 def test_a_form_that_is_sent_twice_at_once_asks_once(server: Server, database: Database) -> None:
     carol, key, before = server.person("carol"), str(uuid.uuid4()), questions(database)
     with ThreadPoolExecutor(2) as pool:
-        answers = list(pool.map(lambda _n: send_form(carol, pictures.jpeg(63), client_key=key), range(2)))
-    assert [answer.status_code for answer in answers] == [303, 303]
-    assert len({answer.headers["Location"] for answer in answers}) == 1
+        responses = list(pool.map(lambda _n: send_form(carol, pictures.jpeg(63), client_key=key), range(2)))
+    assert [response.status_code for response in responses] == [303, 303]
+    assert len({response.headers["Location"] for response in responses}) == 1
     assert questions(database) == before + 1
 
 
@@ -227,16 +227,16 @@ def test_a_form_with_a_picture_that_is_refused_sends_nothing(
     server: Server, database: Database, contents: list[bytes], model: str, status: int, words: str
 ) -> None:
     before = questions(database), count(database)
-    answer = send_form(server.person("carol"), *contents, model=model)
-    assert (answer.status_code, words in answer.text) == (status, True)
+    response = send_form(server.person("carol"), *contents, model=model)
+    assert (response.status_code, words in response.text) == (status, True)
     assert (questions(database), count(database), left(server)) == (*before, [])
 
 
 def test_a_form_beyond_all_limits_is_refused_in_words(server: Server, database: Database) -> None:
     before = questions(database), count(database)
-    answer = send_form(server.person("carol"), b"x" * (2 * MB), b"x" * (3 * MB))
-    assert (answer.status_code, answer.headers["Content-Type"]) == (413, "text/plain; charset=utf-8")
-    assert answer.text.startswith("The files are larger than 3 MB together. Go back")
+    response = send_form(server.person("carol"), b"x" * (2 * MB), b"x" * (3 * MB))
+    assert (response.status_code, response.headers["Content-Type"]) == (413, "text/plain; charset=utf-8")
+    assert response.text.startswith("The files are larger than 3 MB together. Go back")
     assert (questions(database), count(database), left(server)) == (*before, [])
 
 
@@ -244,8 +244,8 @@ def test_a_form_cannot_add_pictures_to_eight_others(server: Server, database: Da
     carol = server.person("carol")
     ids = [upload(carol, pictures.jpeg(50 + number)).json()["id"] for number in range(8)]
     before = questions(database), count(database)
-    answer = send_form(carol, pictures.jpeg(70), attachments=ids)
-    assert (answer.status_code, "8 files" in answer.text) == (400, True)
+    response = send_form(carol, pictures.jpeg(70), attachments=ids)
+    assert (response.status_code, "8 files" in response.text) == (400, True)
     assert (questions(database), count(database)) == before
 
 

@@ -17,9 +17,9 @@ def path(alice: Person) -> str:
 
 
 def test_a_preview_is_a_document_in_a_sandbox(alice: Person, path: str) -> None:
-    answer = alice.get(path)
-    assert answer.text == f"<!doctype html>\n{PAGE}"
-    policy = answer.headers["Content-Security-Policy"].split("; ")
+    response = alice.get(path)
+    assert response.text == f"<!doctype html>\n{PAGE}"
+    policy = response.headers["Content-Security-Policy"].split("; ")
     assert policy[:2] == ["sandbox", "default-src 'none'"], "no script, no form, no host, no origin of ours"
     assert policy[2:] == [
         "style-src 'unsafe-inline'", "img-src data:", "base-uri 'none'", "form-action 'none'",
@@ -33,22 +33,22 @@ def test_a_preview_is_a_document_in_a_sandbox(alice: Person, path: str) -> None:
         "Cache-Control": "private, no-store",
         "Cross-Origin-Resource-Policy": "same-origin",
     }
-    assert {name: answer.headers[name] for name in expected} == expected
+    assert {name: response.headers[name] for name in expected} == expected
     assert alice.get(path, params={"block": "2"}).text == "<!doctype html>\n<svg/>\n"
 
 
 def test_a_page_of_ours_gets_the_frame(alice: Person, path: str) -> None:
-    answer = alice.client.get(path, params={"block": "1"}, headers=PART)
-    assert f'<iframe sandbox src="{path}?block=1"' in answer.text
-    assert "Scripts don’t run" in answer.text
-    assert "sandbox;" not in answer.headers["Content-Security-Policy"]
+    response = alice.client.get(path, params={"block": "1"}, headers=PART)
+    assert f'<iframe sandbox src="{path}?block=1"' in response.text
+    assert "Scripts don’t run" in response.text
+    assert "sandbox;" not in response.headers["Content-Security-Policy"]
     assert "Scripts" not in alice.client.get(path, params={"block": "2"}, headers=PART).text
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "01", "1.5", "x", "", "²", "1234567"])
 def test_a_block_that_is_no_number_is_refused(alice: Person, path: str, number: str) -> None:
-    answer = alice.get(path, params={"block": number})
-    assert (answer.status_code, "the number of a code block" in answer.text) == (400, True)
+    response = alice.get(path, params={"block": number})
+    assert (response.status_code, "the number of a code block" in response.text) == (400, True)
 
 
 def test_a_block_that_does_not_exist_is_not_found(alice: Person, server: Server, path: str) -> None:

@@ -131,14 +131,14 @@ def test_form_send_is_303_to_the_conversation(server: Server) -> None:
     alice, questions = server.person("alice"), "SELECT COUNT(*) FROM chat_message WHERE role = 'user'"
     before = server.database.value(questions)
     form = {"content": "hello\r\nthere", "client_key": str(uuid.uuid4()), "csrfmiddlewaretoken": CSRF}
-    answers = [alice.client.post("/c/", data=form) for _ in range(2)]
-    assert [answer.status_code for answer in answers] == [303, 303]
-    assert answers[0].headers["Location"] == answers[1].headers["Location"]
-    page = alice.get(answers[0].headers["Location"])
+    responses = [alice.client.post("/c/", data=form) for _ in range(2)]
+    assert [response.status_code for response in responses] == [303, 303]
+    assert responses[0].headers["Location"] == responses[1].headers["Location"]
+    page = alice.get(responses[0].headers["Location"])
     assert page.status_code == 200
     assert "hello\nthere" in page.text.replace("\r", "")
     other = alice.client.post("/c/", data={**form, "content": "something else"})
-    assert other.headers["Location"] != answers[0].headers["Location"]
+    assert other.headers["Location"] != responses[0].headers["Location"]
     assert server.database.value(questions) == before + 2
 
 

@@ -182,9 +182,9 @@ def test_a_place_in_the_list_that_is_none_is_refused(server: Server) -> None:
 @pytest.mark.parametrize("path", ["/", "/conversations/", "/models/"])
 def test_a_part_that_is_fetched_signed_out_is_refused(server: Server, path: str) -> None:
     visitor: Person = server.person("")
-    answer = visitor.get(path, headers={"X-Requested-With": "fetch"})
-    assert answer.status_code == 401
-    assert answer.json()["error"]["code"] == "signed_out"
+    response = visitor.get(path, headers={"X-Requested-With": "fetch"})
+    assert response.status_code == 401
+    assert response.json()["error"]["code"] == "signed_out"
 
 
 def test_open_conversation_is_listed_even_if_old(

@@ -42,9 +42,9 @@ def test_nothing_new_is_304_without_a_body_and_writes_nothing(
     alice: Person, hers: str, unchanged: None
 ) -> None:
     etag = version(alice, hers)
-    answer = alice.get(f"/c/{hers}/state/", headers={"If-None-Match": etag})
-    assert (answer.status_code, answer.content) == (304, b"")
-    assert "Set-Cookie" not in answer.headers
+    response = alice.get(f"/c/{hers}/state/", headers={"If-None-Match": etag})
+    assert (response.status_code, response.content) == (304, b"")
+    assert "Set-Cookie" not in response.headers
 
 
 CHANGES: dict[str, Callable[[Person, str, dict[str, str]], object]] = {
@@ -105,9 +105,9 @@ def test_since_a_message_of_another_branch_is_a_whole_page(alice: Person, hers: 
 )
 def test_a_wrong_part_is_refused(alice: Person, hers: str, unchanged: None, query: str, status: int) -> None:
     key = alice.get(f"/c/{hers}/state/").json()["trail"][0]
-    answer = alice.get(f"/c/{hers}/?{query.format(key)}", headers=PART)
-    assert answer.status_code == status
-    assert answer.json()["error"]["message"]
+    response = alice.get(f"/c/{hers}/?{query.format(key)}", headers=PART)
+    assert response.status_code == status
+    assert response.json()["error"]["message"]
 
 
 def grow(person: Person, conversation: str) -> list[dict[str, str]]:
@@ -163,8 +163,8 @@ def test_the_line_moves_with_the_model(alice: Person, hers: str) -> None:
 
 
 def test_a_model_that_there_is_not_reads_nothing(alice: Person, hers: str, unchanged: None) -> None:
-    answer = alice.get(f"/c/{hers}/context/?model=none", headers={"Accept": "application/json"})
-    assert answer.status_code == 400
+    response = alice.get(f"/c/{hers}/context/?model=none", headers={"Accept": "application/json"})
+    assert response.status_code == 400
 
 
 def test_the_gauge_tells_how_full_the_window_is(alice: Person, hers: str) -> None:

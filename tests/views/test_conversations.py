@@ -32,9 +32,9 @@ def test_a_rename_changes_the_title_and_nothing_else(
     alice: Person, hers: str, database: Database, sent: str, title: str
 ) -> None:
     before = others(database, hers, "title")
-    answer = alice.post(f"/c/{hers}/rename/", {"title": sent})
-    assert answer.status_code == 200
-    assert answer.json() == {"conversation": hers, "title": title}
+    response = alice.post(f"/c/{hers}/rename/", {"title": sent})
+    assert response.status_code == 200
+    assert response.json() == {"conversation": hers, "title": title}
     assert column(database, "title", hers) == title
     assert others(database, hers, "title") == before
 
@@ -180,8 +180,8 @@ def test_the_page_after_a_deletion_offers_to_take_it_back(server: Server, alice:
 @pytest.mark.parametrize("path", ["rename", "settings", "seen"])
 def test_forms_lead_back_to_the_conversation(alice: Person, hers: str, path: str) -> None:
     fields = {"rename": {"title": "By form"}, "settings": {"system": "By form", "model": ""}, "seen": {}}
-    answer = alice.client.post(f"/c/{hers}/{path}/", data={**fields[path], **FORM})
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"/c/{hers}/")
+    response = alice.client.post(f"/c/{hers}/{path}/", data={**fields[path], **FORM})
+    assert (response.status_code, response.headers["Location"]) == (303, f"/c/{hers}/")
     if fields[path]:
         assert "By form" in alice.get(f"/c/{hers}/").text
 
@@ -189,10 +189,10 @@ def test_forms_lead_back_to_the_conversation(alice: Person, hers: str, path: str
 @pytest.mark.parametrize("path", ["rename", "settings", "seen", "delete", "messages", "undelete"])
 def test_login_returns_to_the_conversation_of_the_form(server: Server, path: str) -> None:
     key = uuid.uuid4()
-    answer = server.person("").client.post(f"/c/{key}/{path}/", data=FORM)
+    response = server.person("").client.post(f"/c/{key}/{path}/", data=FORM)
     home = path == "undelete"  # there is no such conversation until it is taken back
     expected = "/accounts/login/?next=/" if home else f"/accounts/login/?next=/c/{key}/"
-    assert (answer.status_code, answer.headers["Location"]) == (302, expected)
+    assert (response.status_code, response.headers["Location"]) == (302, expected)
 
 
 def test_a_new_chat_proposes_the_model_used_last(server: Server) -> None:

@@ -22,9 +22,9 @@ ODT = "application/vnd.oasis.opendocument.text"
 
 
 def uploaded(person: Person, name: str, content: bytes) -> dict[str, Any]:
-    answer = person.client.post("/attachments/", files={"file": (name, content)})
-    assert answer.status_code == 201, answer.text
-    told: dict[str, Any] = answer.json()
+    response = person.client.post("/attachments/", files={"file": (name, content)})
+    assert response.status_code == 201, response.text
+    told: dict[str, Any] = response.json()
     return told
 
 
@@ -123,17 +123,17 @@ def test_the_parts_of_a_long_document_are_cited(alice: Person, fake: Fake) -> No
 
 
 def test_a_form_without_scripts_brings_a_document(alice: Person, fake: Fake) -> None:
-    answer = alice.client.post(
+    response = alice.client.post(
         "/c/", data={"content": "What is it?"}, files={"file": ("a.md", b"# Buy milk")}
     )
-    assert answer.status_code == 303, answer.text
-    assert shown(alice, answer.headers["Location"].split("/")[-2]) == ["a.md"]
+    assert response.status_code == 303, response.text
+    assert shown(alice, response.headers["Location"].split("/")[-2]) == ["a.md"]
 
 
 def test_parts_are_found_by_their_meaning_with_embeddings(
     servers: Any, database: Database, fake: Fake
 ) -> None:
-    """The document is too long for the window, and the answer is in words that the question does not have."""
+    """The document is too long for the window, and the sought passage has other words than the question."""
     alice = servers(EMBEDDING_MODEL="").person("alice")
     filler = "It is about the days with rain in this place.\n" * 9_000
     text = f"{filler}\n\nHolidays: thirty.\n\n{filler}"

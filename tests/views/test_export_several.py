@@ -20,11 +20,11 @@ def test_chosen_conversations_are_exported(client: Client) -> None:
     rows, his = made(alice, "Red", "Blue", "Green"), made(bob, "his")
     client.force_login(alice)
     body = {"conversations": [str(row.pk) for row in [*rows[:2], *his]], "page": "list", "tag": ""}
-    answer = client.post("/conversations/export/", body)
-    assert answer["Content-Type"] == "application/zip"
+    response = client.post("/conversations/export/", body)
+    assert response["Content-Type"] == "application/zip"
 
     async def whole() -> bytes:
-        return b"".join([piece async for piece in answer.streaming_content])
+        return b"".join([piece async for piece in response.streaming_content])
 
     names = zipfile.ZipFile(io.BytesIO(asyncio.run(whole()))).namelist()
     assert {name for name in names if name.endswith(".json") and "/" in name} == {

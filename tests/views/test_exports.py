@@ -31,14 +31,14 @@ def hers(server: Server) -> str:
 def test_a_conversation_is_downloaded_as(
     alice: Person, hers: str, kind: str, content_type: str, ending: str
 ) -> None:
-    answer = alice.get(f"/c/{hers}/export/?format={kind}")
-    assert (answer.status_code, answer.headers["Content-Type"]) == (200, content_type)
-    assert answer.headers["Content-Disposition"] == f'attachment; filename="Why b.{ending}"'
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert "Why?" in answer.text
+    response = alice.get(f"/c/{hers}/export/?format={kind}")
+    assert (response.status_code, response.headers["Content-Type"]) == (200, content_type)
+    assert response.headers["Content-Disposition"] == f'attachment; filename="Why b.{ending}"'
+    assert response.headers["Cache-Control"] == "no-store"
+    assert "Why?" in response.text
     head = alice.client.head(f"/c/{hers}/export/?format={kind}")
     assert (head.status_code, head.content) == (200, b"")
-    assert head.headers["Content-Disposition"] == answer.headers["Content-Disposition"]
+    assert head.headers["Content-Disposition"] == response.headers["Content-Disposition"]
 
 
 def test_the_page_loads_nothing_and_runs_nothing(alice: Person, hers: str) -> None:
@@ -52,15 +52,17 @@ def test_the_page_loads_nothing_and_runs_nothing(alice: Person, hers: str) -> No
 
 @pytest.mark.parametrize("query", ["", "?format=", "?format=pdf", "?format=JSON"])
 def test_an_unknown_format_is_refused(alice: Person, hers: str, query: str) -> None:
-    answer = alice.get(f"/c/{hers}/export/{query}", headers={"Accept": "application/json"})
-    assert answer.status_code == 400
-    assert answer.json()["error"]["message"] == "“format” must be one of: markdown, json, html."
+    response = alice.get(f"/c/{hers}/export/{query}", headers={"Accept": "application/json"})
+    assert response.status_code == 400
+    assert response.json()["error"]["message"] == "“format” must be one of: markdown, json, html."
 
 
 def test_the_archive_is_downloaded_from_the_settings(alice: Person, hers: str) -> None:
     assert 'href="/settings/data/export/"' in alice.get("/settings/data/").text
-    answer = alice.get("/settings/data/export/")
-    assert re.fullmatch(r'attachment; filename="chat-[\d-]{10}\.zip"', answer.headers["Content-Disposition"])
-    archive = zipfile.ZipFile(io.BytesIO(answer.content))
+    response = alice.get("/settings/data/export/")
+    assert re.fullmatch(
+        r'attachment; filename="chat-[\d-]{10}\.zip"', response.headers["Content-Disposition"]
+    )
+    archive = zipfile.ZipFile(io.BytesIO(response.content))
     stored = json.loads(archive.read(f"conversations/{hers}.json"))
     assert stored == alice.get(f"/c/{hers}/export/?format=json").json()

@@ -50,8 +50,8 @@ def test_too_many_concurrent_pages_of_one_user_are_refused(server: Server) -> No
     async def ask() -> list[int]:
         limits = httpx.Limits(max_connections=400)
         async with httpx.AsyncClient(cookies=alice.client.cookies, limits=limits, timeout=120) as client:
-            answers = await asyncio.gather(*(client.get(f"{server.url}/") for _ in range(400)))
-        return [answer.status_code for answer in answers]
+            responses = await asyncio.gather(*(client.get(f"{server.url}/") for _ in range(400)))
+        return [response.status_code for response in responses]
 
     statuses = asyncio.run(ask())
     assert set(statuses) <= {200, 429}
@@ -63,10 +63,10 @@ def test_too_many_concurrent_pages_of_one_user_are_refused(server: Server) -> No
 def test_a_refused_page_says_when_to_come_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.force_login(User.objects.create_user("alice"))
     monkeypatch.setattr(chat_page.RENDER_POOL, "waiting", lambda person: chat_page.MAX_WAITING_CHAT_PAGES)
-    answer = client.get("/")
-    assert answer.status_code == 429
-    assert answer["Retry-After"] == "5"
-    assert "too many pages" in answer.content.decode()
+    response = client.get("/")
+    assert response.status_code == 429
+    assert response["Retry-After"] == "5"
+    assert "too many pages" in response.content.decode()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -29,8 +29,8 @@ def rows(server: Server) -> list[tuple[bool, str]]:
 
 def test_a_thumb_is_stored_changed_and_taken_back(alice: Person, server: Server, reply: str) -> None:
     path = f"/messages/{reply}/feedback/"
-    answer = alice.post(path, {"thumb": "down", "reason": " It is wrong.\r\nReally. "})
-    assert answer.json() == {"message": reply, "thumb": "down", "reason": "It is wrong.\nReally."}
+    response = alice.post(path, {"thumb": "down", "reason": " It is wrong.\r\nReally. "})
+    assert response.json() == {"message": reply, "thumb": "down", "reason": "It is wrong.\nReally."}
     assert rows(server) == [(False, "It is wrong.\nReally.")]
     for _ in range(2):
         assert alice.post(path, {"thumb": "up"}).json() == {"message": reply, "thumb": "up", "reason": ""}
@@ -42,9 +42,9 @@ def test_a_thumb_is_stored_changed_and_taken_back(alice: Person, server: Server,
 
 def test_a_form_goes_back_to_the_message(alice: Person, server: Server, reply: str) -> None:
     form = {"csrfmiddlewaretoken": CSRF, "thumb": "up", "reason": ""}
-    answer = alice.client.post(f"/messages/{reply}/feedback/", data=form)
-    assert answer.status_code == 303
-    assert re.fullmatch(rf"/c/[0-9a-f-]{{36}}/#m-{reply}", answer.headers["Location"])
+    response = alice.client.post(f"/messages/{reply}/feedback/", data=form)
+    assert response.status_code == 303
+    assert re.fullmatch(rf"/c/[0-9a-f-]{{36}}/#m-{reply}", response.headers["Location"])
     assert rows(server) == [(True, "")]
 
 
@@ -52,25 +52,25 @@ def test_a_form_goes_back_to_the_message(alice: Person, server: Server, reply: s
     "body", [{}, {"thumb": None}, {"thumb": "sideways"}, {"thumb": True}, {"reason": "x"}]
 )
 def test_a_thumb_that_is_none_is_refused(alice: Person, server: Server, reply: str, body) -> None:
-    answer = alice.post(f"/messages/{reply}/feedback/", body)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed")
+    response = alice.post(f"/messages/{reply}/feedback/", body)
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "malformed")
     assert rows(server) == []
 
 
 def test_a_reason_has_its_length(alice: Person, server: Server, reply: str) -> None:
     path = f"/messages/{reply}/feedback/"
     assert alice.post(path, {"thumb": "up", "reason": "é" * 1_000}).status_code == 200
-    answer = alice.post(path, {"thumb": "up", "reason": "é" * 1_001})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_long")
+    response = alice.post(path, {"thumb": "up", "reason": "é" * 1_001})
+    assert (response.status_code, response.json()["error"]["code"]) == (413, "too_long")
     assert rows(server) == [(True, "é" * 1_000)]
 
 
 def test_the_source_is_the_text_and_nothing_else(alice: Person) -> None:
     stream = asked(alice, "# <b>not bold</b> & *this*")
     for key, text in (("user_message", "# <b>not bold</b> & *this*"), ("message", stream.text)):
-        answer = alice.get(f"/messages/{stream.meta[key]}/source/")
-        assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert answer.text == text
+        response = alice.get(f"/messages/{stream.meta[key]}/source/")
+        assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.text == text
     page = alice.get(f"/c/{stream.conversation}/").text
     assert html.escape("# <b>not bold</b> & *this*") in page

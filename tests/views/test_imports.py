@@ -36,8 +36,8 @@ def files(server: Server) -> list[Path]:
 def test_a_file_is_checked_shown_and_imported(server: Server) -> None:
     alice = server.person("alice")
     exported = [samples.chatgpt(), samples.claude(), {"mapping": {}}]
-    answer = upload(alice, json.dumps(exported).encode())
-    assert (answer.status_code, answer.headers["Location"]) == (303, f"{PAGE}#import")
+    response = upload(alice, json.dumps(exported).encode())
+    assert (response.status_code, response.headers["Location"]) == (303, f"{PAGE}#import")
     wait_for(alice, "ready")
     page = alice.get(PAGE).text
     for words in ("2 conversations are new.", "1 conversation is left out: without messages.", "cat.png"):
@@ -84,8 +84,8 @@ def test_without_a_permit_nothing_is_taken_in(server: Server, how: str) -> None:
 def test_a_permit_is_worthless_when_signed_out_or_disabled(server: Server) -> None:
     address = permit(server.person("erin"))
     for name in ("", "dave"):
-        answer = upload(server.person(name), b"[{}]", address, Accept="application/json")
-        assert answer.status_code in (302, 401)
+        response = upload(server.person(name), b"[{}]", address, Accept="application/json")
+        assert response.status_code in (302, 401)
     assert files(server) == []
 
 
@@ -105,17 +105,17 @@ def test_a_body_without_a_file_is_refused(server: Server, body: dict[str, Any], 
     erin = server.person("erin")
     before = files(server)
     erin.client.headers["Accept"] = "application/json"
-    answer = erin.client.post(permit(erin), **body)
-    assert answer.status_code == status
-    assert answer.json()["error"]["message"]
+    response = erin.client.post(permit(erin), **body)
+    assert response.status_code == status
+    assert response.json()["error"]["message"]
     assert files(server) == before
     assert state(erin) is None
 
 
 def test_files_in_other_forms_are_refused(server: Server) -> None:
     sent = {"file": ("x", b"x")}
-    answer = server.person("alice").client.post("/settings/", files=sent, data={"theme": "dark"})
-    assert answer.status_code == 400
+    response = server.person("alice").client.post("/settings/", files=sent, data={"theme": "dark"})
+    assert response.status_code == 400
 
 
 def test_a_person_has_one_import_at_a_time(server: Server, database: Database) -> None:
@@ -126,8 +126,8 @@ def test_a_person_has_one_import_at_a_time(server: Server, database: Database) -
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "conflict")
     wait_for(carol, "ready")
     job = database.value("SELECT id FROM chat_importjob WHERE state = 'ready'")
-    answer = server.person("bob").post(f"{PAGE}import/start/", {"job": str(job)})
-    assert answer.status_code == 404
+    response = server.person("bob").post(f"{PAGE}import/start/", {"job": str(job)})
+    assert response.status_code == 404
     assert state(carol)["state"] == "ready"
     assert press(carol, "stop").status_code == 303
     assert carol.post(f"{PAGE}import/start/", {"job": str(job)}).status_code == 409
@@ -173,5 +173,5 @@ def test_twenty_imports_a_day_are_enough(server: Server) -> None:
         assert upload(root, b"[]").status_code == 303
         wait_for(root, "refused")
     assert "There are no conversations in this file." in root.get(PAGE).text
-    answer = upload(root, b"[]", Accept="application/json")
-    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "3600")
+    response = upload(root, b"[]", Accept="application/json")
+    assert (response.status_code, response.headers["Retry-After"]) == (429, "3600")

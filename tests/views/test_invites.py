@@ -80,10 +80,10 @@ def test_invalid_invitations_are_the_same_404(root: User, client: Client) -> Non
     Invite.objects.filter(pk=expired[0].pk).update(created=timezone.now() - VALID_FOR)
     revoked[0].delete()
     dead = [used[1], expired[1], revoked[1], "x", used[0].digest, used[1].swapcase(), "%00"]
-    answers = [client.get(address(token)) for token in dead]
-    answers += [client.post(address(token), FORM | {"username": "eve", "email": ""}) for token in dead]
-    assert {answer.status_code for answer in answers} == {404}
-    assert len({answer.content for answer in answers}) == 1
+    responses = [client.get(address(token)) for token in dead]
+    responses += [client.post(address(token), FORM | {"username": "eve", "email": ""}) for token in dead]
+    assert {response.status_code for response in responses} == {404}
+    assert len({response.content for response in responses}) == 1
     assert set(User.objects.values_list("username", flat=True)) == {"root", "ada"}
 
 

@@ -66,8 +66,8 @@ def test_lifetimes_are_in_order_and_90_days_are_offered(alice: Person, database:
 
 def test_a_key_is_revoked_for_good_and_stays_in_the_list(alice: Person, database: Database) -> None:
     key = alice.post(PAGE, WANTED).json()["id"]
-    answer = form(alice, f"{PAGE}{key}/revoke/")
-    assert (answer.status_code, answer.headers["Location"]) == (303, PAGE)
+    response = form(alice, f"{PAGE}{key}/revoke/")
+    assert (response.status_code, response.headers["Location"]) == (303, PAGE)
     assert f"{PAGE}{key}/revoke/" not in alice.get(PAGE).text
     when = database.value(f"SELECT revoked FROM chat_apikey WHERE id IN ('{key}', '{key.replace('-', '')}')")
     assert when
@@ -101,8 +101,8 @@ def test_an_invalid_key_is_refused(alice: Person, database: Database, fields: An
 
 def test_one_person_has_at_most_fifty_keys(server: Server) -> None:
     bob = server.person("bob")
-    answers = [bob.post(PAGE, WANTED).status_code for _ in range(51)]
-    assert answers == [201] * 50 + [409]
+    statuses = [bob.post(PAGE, WANTED).status_code for _ in range(51)]
+    assert statuses == [201] * 50 + [409]
 
 
 def test_the_forms_need_their_token(alice: Person) -> None:

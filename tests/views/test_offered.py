@@ -61,14 +61,14 @@ def test_one_may_not_be_told_from_one_that_is_not_there(
     reply, question = stream.meta["message"], stream.meta["user_message"]
     runs, calls = database.value("SELECT count(*) FROM chat_run"), len(fake.calls)
 
-    def answers(name: str) -> list[tuple[int, str]]:
+    def refusals(name: str) -> list[tuple[int, str]]:
         given = [*asked(bob, name, stream.conversation)]
         given.append(bob.post(f"/messages/{reply}/regenerate/", {"model": name}))
         given.append(bob.post(f"/messages/{question}/edit/", {"content": "x", "model": name}))
-        return [(answer.status_code, answer.text.replace(name, "…")) for answer in given]
+        return [(response.status_code, response.text.replace(name, "…")) for response in given]
 
-    assert answers(model) == answers("@cf/of/nobody")
-    assert {status for status, _ in answers(model)} == {400}
+    assert refusals(model) == refusals("@cf/of/nobody")
+    assert {status for status, _ in refusals(model)} == {400}
     assert database.value("SELECT count(*) FROM chat_run") == runs
     assert len(fake.calls) == calls
 
@@ -130,6 +130,6 @@ def test_old_page_that_sends_a_retired_model_is_answered(bob: Person, fake: Fake
 
 @pytest.mark.parametrize("was", ["", "x", HIDDEN, "@cf/of/nobody", "<script>", "%00"])
 def test_the_choice_says_nothing_of_models_that_did_not_retire(bob: Person, was: str) -> None:
-    answer = bob.get(f"/models/?was={was}")
-    assert answer.status_code == 200
-    assert "no longer available" not in answer.text
+    response = bob.get(f"/models/?was={was}")
+    assert response.status_code == 200
+    assert "no longer available" not in response.text

@@ -28,10 +28,10 @@ def logged(database: Database, run: str) -> dict[str, Any]:
     return json.loads(value) if isinstance(value, str) else value
 
 
-def said(answer: httpx.Response) -> str:
+def said(response: httpx.Response) -> str:
     """Return the message of an error “malformed”."""
-    refused(answer, 400, "malformed")
-    return answer.json()["error"]["message"]
+    refused(response, 400, "malformed")
+    return response.json()["error"]["message"]
 
 
 def test_values_sent_with_the_first_turn_last(alice: Person, database: Database, fake) -> None:
@@ -88,10 +88,10 @@ def test_settings_are_merged_and_change_nothing_else(
 ) -> None:
     before = others(database, hers)
     settings = f"/c/{hers}/settings/"
-    answer = alice.post(settings, {"parameters": {"temperature": 0.5, "seed": 3}})
-    assert answer.json() == {"conversation": hers, "parameters": {"temperature": 0.5, "seed": 3}}
-    answer = alice.post(settings, {"parameters": {"seed": None, "thinking": True}})
-    assert answer.json() == {"conversation": hers, "parameters": {"temperature": 0.5, "thinking": True}}
+    response = alice.post(settings, {"parameters": {"temperature": 0.5, "seed": 3}})
+    assert response.json() == {"conversation": hers, "parameters": {"temperature": 0.5, "seed": 3}}
+    response = alice.post(settings, {"parameters": {"seed": None, "thinking": True}})
+    assert response.json() == {"conversation": hers, "parameters": {"temperature": 0.5, "thinking": True}}
     assert others(database, hers) == before
     asked(alice, "And now?", f"/c/{hers}/messages/")
     assert sent(fake)["chat_template_kwargs"] == {"enable_thinking": True}
@@ -107,8 +107,8 @@ def test_a_form_has_one_field_a_parameter(alice: Person, hers: str, database: Da
         "effort": "",
         "top_p": "",
     }
-    answer = alice.client.post(f"/c/{hers}/settings/", data=form)
-    assert (answer.status_code, answer.headers["location"]) == (303, f"/c/{hers}/")
+    response = alice.client.post(f"/c/{hers}/settings/", data=form)
+    assert (response.status_code, response.headers["location"]) == (303, f"/c/{hers}/")
     assert kept(database, hers) == {"temperature": 0.5, "seed": 3, "thinking": False}
     alice.client.post(f"/c/{hers}/settings/", data={**FORM, "temperature": "", "thinking": "on"})
     assert kept(database, hers) == {"seed": 3, "thinking": True}
@@ -150,8 +150,8 @@ def test_a_value_out_of_range_is_refused_with_the_range(
     content = {} if "settings" in path else {"content": "Hello"}
     body = json.dumps({**content, "parameters": parameters})
     headers = {"Content-Type": "application/json"}
-    answer = alice.client.post(path.format(hers), content=body, headers=headers)
-    assert said(answer).startswith(words)
+    response = alice.client.post(path.format(hers), content=body, headers=headers)
+    assert said(response).startswith(words)
 
 
 @pytest.mark.parametrize("call", ["edit", "regenerate", "continue"])
@@ -159,8 +159,8 @@ def test_each_call_on_a_message_refuses_it_too(alice: Person, call: str) -> None
     meta = cut_short(alice, "truncated").meta
     message = meta["user_message" if call == "edit" else "message"]
     body = {"content": "Hello"} if call == "edit" else {}
-    answer = alice.post(f"/messages/{message}/{call}/", {**body, "parameters": {"top_k": 0}})
-    assert said(answer) == "“top_k” must be a whole number between 1 and 100."
+    response = alice.post(f"/messages/{message}/{call}/", {**body, "parameters": {"top_k": 0}})
+    assert said(response) == "“top_k” must be a whole number between 1 and 100."
 
 
 @pytest.mark.parametrize(("parameters", "words"), WRONG, ids=str)
@@ -168,8 +168,8 @@ def test_a_form_is_told_the_range_as_well(
     alice: Person, hers: str, unchanged, parameters, words: str
 ) -> None:
     form = {**FORM, **{name: str(value) for name, value in parameters.items()}}
-    answer = alice.client.post(f"/c/{hers}/settings/", data=form, headers={"Accept": "application/json"})
-    assert said(answer) == words
+    response = alice.client.post(f"/c/{hers}/settings/", data=form, headers={"Accept": "application/json"})
+    assert said(response) == words
 
 
 def test_a_form_has_no_object_of_parameters(alice: Person, hers: str, unchanged) -> None:
@@ -188,8 +188,8 @@ def test_a_key_with_other_parameters_is_a_conflict(alice: Person, fake) -> None:
     second = asked(alice, "Hello", client_key=key, parameters={"seed": 3, "temperature": 0.5})
     assert second.run == first.run
     for parameters in ({"temperature": 0.5}, None):
-        answer = alice.post("/c/", {"content": "Hello", "client_key": key, "parameters": parameters})
-        refused(answer, 409, "conflict")
+        response = alice.post("/c/", {"content": "Hello", "client_key": key, "parameters": parameters})
+        refused(response, 409, "conflict")
     assert len(fake.calls) == before
 
 
@@ -219,8 +219,8 @@ def test_a_models_controls_are_those_that_it_knows(alice: Person) -> None:
 
 def test_a_form_resets_them_all(alice: Person, hers: str, database: Database) -> None:
     alice.post(f"/c/{hers}/settings/", {"parameters": {"temperature": 0.5, "top_k": 3}})
-    answer = alice.client.post(f"/c/{hers}/settings/", data={**FORM, "parameters": "reset"})
-    assert answer.status_code == 303
+    response = alice.client.post(f"/c/{hers}/settings/", data={**FORM, "parameters": "reset"})
+    assert response.status_code == 303
     assert kept(database, hers) == {}
 
 

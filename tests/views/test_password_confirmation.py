@@ -60,14 +60,14 @@ def test_the_next_of_a_session_is_refused_while_one_is_checked(
     def post() -> Any:
         client = Client()
         client.cookies = session
-        answer = client.post(path, fields)
+        response = client.post(path, fields)
         refused.release()
-        return answer
+        return response
 
     monkeypatch.setattr(backends, "check_password", slow)
-    answers = at_once(POSTS, post)
-    assert [answer.status_code for answer in answers] == [429] * (POSTS - 1) + [done]
-    assert {answer["Retry-After"] for answer in answers[:-1]} == {"1"}
+    responses = at_once(POSTS, post)
+    assert [response.status_code for response in responses] == [429] * (POSTS - 1) + [done]
+    assert {response["Retry-After"] for response in responses[:-1]} == {"1"}
     assert hashed_in_database_thread == [False]
     assert ApiKey.objects.count() == (path == KEYS)
 

@@ -138,10 +138,10 @@ class TestKeeping:
         key_of(alice, "revoked")
         ApiKey.objects.filter(name="revoked").update(revoked="2026-01-01T00:00Z")
         found = ApiKey.objects.filter(name=whose).first()
-        answer = signed_in(alice).post(CHANGE, FORM | {"keep": [str(found.pk) if found else "odd"]})
-        assert answer.status_code == 200
-        assert answer.context["form"].errors.keys() == {"keep"}
-        assert str(answer.context["form"].errors["keep"][0]) in html.unescape(answer.content.decode())
+        response = signed_in(alice).post(CHANGE, FORM | {"keep": [str(found.pk) if found else "odd"]})
+        assert response.status_code == 200
+        assert response.context["form"].errors.keys() == {"keep"}
+        assert str(response.context["form"].errors["keep"][0]) in html.unescape(response.content.decode())
         alice.refresh_from_db()
         assert alice.check_password(PASSWORD)
         assert works(secret)
@@ -163,10 +163,10 @@ class TestMakingAKey:
 
     @pytest.mark.parametrize(("password", "status"), [(PASSWORD, 303), ("wrong", 403), (PASSWORD + " ", 403)])
     def test_it_takes_the_password(self, alice: User, password: str, status: int) -> None:
-        answer = signed_in(alice).post(KEYS, WANTED | {"password": password})
-        assert answer.status_code == status
+        response = signed_in(alice).post(KEYS, WANTED | {"password": password})
+        assert response.status_code == status
         assert ApiKey.objects.count() == (status == 303)
-        assert ("That password isn’t correct." in answer.content.decode()) == (status == 403)
+        assert ("That password isn’t correct." in response.content.decode()) == (status == 403)
 
     def test_without_one_it_is_refused(self, alice: User) -> None:
         assert signed_in(alice).post(KEYS, WANTED).status_code == 400
@@ -175,8 +175,8 @@ class TestMakingAKey:
 
     def test_programs_are_told_in_json(self, alice: User) -> None:
         wanted = {"name": "x", "run": True, "password": "wrong"}
-        answer = signed_in(alice).post(KEYS, wanted, content_type="application/json")
-        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "wrong_password")
+        response = signed_in(alice).post(KEYS, wanted, content_type="application/json")
+        assert (response.status_code, response.json()["error"]["code"]) == (403, "wrong_password")
 
     def test_a_stolen_session_cannot_try_all_passwords(self, alice: User) -> None:
         client = signed_in(alice)

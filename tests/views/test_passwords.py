@@ -199,16 +199,16 @@ class TestALink:
         bob = urlsafe_base64_encode(force_bytes(User.objects.create_user("bob").pk))
         dead = [f"{key}/{token[:-1]}x", f"{key}/x", f"{bob}/{token}", f"!/{token}", f"{key}/set-password"]
         dead.append(f"{urlsafe_base64_encode(b'9' * 40)}/{token}")
-        answers = [client.get(f"/accounts/reset/{rest}/") for rest in dead]
-        answers += [client.post(f"/accounts/reset/{rest}/", RESET) for rest in dead]
+        responses = [client.get(f"/accounts/reset/{rest}/") for rest in dead]
+        responses += [client.post(f"/accounts/reset/{rest}/", RESET) for rest in dead]
         settings.PASSWORD_RESET_TIMEOUT = -1
-        answers.append(client.get(link))
+        responses.append(client.get(link))
         settings.PASSWORD_RESET_TIMEOUT = 259_200
         used = Client()
         used.post(used.get(link)["Location"], RESET)
-        answers.append(client.get(link))
-        assert {answer.status_code for answer in answers} == {404}
-        assert len({answer.content for answer in answers}) == 1
+        responses.append(client.get(link))
+        assert {response.status_code for response in responses} == {404}
+        assert len({response.content for response in responses}) == 1
 
     def test_it_is_valid_for_three_days(self, settings: Any) -> None:
         assert settings.PASSWORD_RESET_TIMEOUT == 3 * 24 * 60 * 60

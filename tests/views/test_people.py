@@ -86,9 +86,9 @@ def test_a_disabled_reviewer_is_out_of_the_admin_at_once(server: Server, root: P
     carol = server.person("carol")
     assert carol.get("/admin/").status_code == 200
     set_active(server, root, "carol", False)
-    answer = carol.get("/admin/")
-    assert answer.status_code == 302
-    assert "/login/" in answer.headers["Location"]
+    response = carol.get("/admin/")
+    assert response.status_code == 302
+    assert "/login/" in response.headers["Location"]
 
 
 def test_an_account_enabled_again_has_to_sign_in(server: Server, root: Person) -> None:
@@ -102,10 +102,10 @@ def sign_in(server: Server, name: str, password: str) -> Person | None:
     """Sign a person in in another browser; None if the login is refused."""
     person = server.person("")
     form = {"login": name, "password": password, "csrfmiddlewaretoken": CSRF}
-    answer = person.client.post("/accounts/login/", data=form, headers={"accept": "application/json"})
-    if answer.status_code == 401:
+    response = person.client.post("/accounts/login/", data=form, headers={"accept": "application/json"})
+    if response.status_code == 401:
         return None
-    person.client.headers["X-CSRFToken"] = answer.json()["csrf"]
+    person.client.headers["X-CSRFToken"] = response.json()["csrf"]
     return person
 
 

@@ -20,9 +20,9 @@ BLIND = "@cf/zai-org/glm-4.7-flash"
 
 
 def uploaded(person: Person, name: str = "cat.jpg", width: int = 64) -> dict[str, Any]:
-    answer = person.client.post("/attachments/", files={"file": (name, pictures.jpeg(width))})
-    assert answer.status_code == 201, answer.text
-    told: dict[str, Any] = answer.json()
+    response = person.client.post("/attachments/", files={"file": (name, pictures.jpeg(width))})
+    assert response.status_code == 201, response.text
+    told: dict[str, Any] = response.json()
     return told
 
 
@@ -40,8 +40,8 @@ def shown(person: Person, conversation: str) -> list[str]:
     return re.findall(r'data-id="([0-9a-f-]{36})" data-name="[^"]', person.get(f"/c/{conversation}/").text)
 
 
-def refused(answer: httpx.Response) -> tuple[int, str]:
-    return answer.status_code, answer.json()["error"]["code"]
+def refused(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, response.json()["error"]["code"]
 
 
 def counts(server: Server) -> tuple[Any, Any, Any]:
@@ -120,10 +120,10 @@ def test_unknown_picture_is_refused_and_nothing_is_stored(server: Server, alice:
         asked(alice, "First", model=SEEING, attachments=[id_])
     good, before = uploaded(alice, width=70), counts(server)
     body = {"content": "Well?", "model": SEEING, "attachments": [good["id"], id_]}
-    answer = alice.post("/c/", body)
-    assert refused(answer) == (400, "attachment_not_found")
-    assert answer.json()["error"]["attachments"] == [id_]
-    assert ("cat.jpg" in answer.json()["error"]["message"]) is (whose == "sent")  # the names that are known
+    response = alice.post("/c/", body)
+    assert refused(response) == (400, "attachment_not_found")
+    assert response.json()["error"]["attachments"] == [id_]
+    assert ("cat.jpg" in response.json()["error"]["message"]) is (whose == "sent")  # the names that are known
     assert counts(server) == before
     asked(alice, "Well?", model=SEEING, attachments=[good["id"]])  # it is still unsent
 
@@ -132,9 +132,9 @@ def test_another_persons_picture_cannot_enter_a_question(server: Server, alice: 
     first = asked(alice, "One", model=SEEING)
     theirs = uploaded(server.person("bob"))["id"]
     body = {"content": "Two", "attachments": [theirs]}
-    answer = alice.post(f"/messages/{first.meta['user_message']}/edit/", body)
-    assert refused(answer) == (400, "attachment_not_found")
-    assert answer.json()["error"]["attachments"] == [theirs]
+    response = alice.post(f"/messages/{first.meta['user_message']}/edit/", body)
+    assert refused(response) == (400, "attachment_not_found")
+    assert response.json()["error"]["attachments"] == [theirs]
 
 
 @pytest.mark.parametrize("edits", [False, True], ids=["send", "edit"])
@@ -145,9 +145,9 @@ def test_model_that_cannot_see_is_refused_by_name(
     if edits:
         path = f"/messages/{asked(alice, 'One', model=SEEING).meta['user_message']}/edit/"
     cat, before, calls = uploaded(alice), counts(server), len(fake.calls)
-    answer = alice.post(path, {"content": "Well?", "model": BLIND, "attachments": [cat["id"]]})
-    assert refused(answer) == (400, "model_cannot_see")
-    assert "GLM 4.7 Flash" in answer.json()["error"]["message"]
+    response = alice.post(path, {"content": "Well?", "model": BLIND, "attachments": [cat["id"]]})
+    assert refused(response) == (400, "model_cannot_see")
+    assert "GLM 4.7 Flash" in response.json()["error"]["message"]
     assert (counts(server), len(fake.calls)) == (before, calls)
     assert alice.get(cat["url"]).status_code == 200
 
@@ -177,8 +177,8 @@ def test_four_sends_of_one_picture_at_once_make_one_message(alice: Person, serve
     cat = uploaded(alice)
     body = {"content": "Well?", "model": SEEING, "attachments": [cat["id"]]}
     before = counts(server)
-    answers = at_once(4, lambda: server.person("alice").post("/c/", body))
-    assert sorted(answer.status_code for answer in answers) == [200, 400, 400, 400]
+    responses = at_once(4, lambda: server.person("alice").post("/c/", body))
+    assert sorted(response.status_code for response in responses) == [200, 400, 400, 400]
     assert counts(server)[2] == before[2] + 1
 
 
@@ -191,10 +191,10 @@ def test_form_without_scripts_names_pictures(alice: Person, fake: Fake) -> None:
         "client_key": str(uuid.uuid4()),
         "csrfmiddlewaretoken": alice.client.cookies["csrftoken"],
     }
-    answer = alice.client.post("/c/", data=fields, headers={"Accept": "text/html"})
-    assert answer.status_code == 303
+    response = alice.client.post("/c/", data=fields, headers={"Accept": "text/html"})
+    assert response.status_code == 303
     fake.wait_for(lambda calls: calls and calls[-1]["method"] == "POST")
-    assert len(shown(alice, answer.headers["Location"].split("/")[2])) == 2
+    assert len(shown(alice, response.headers["Location"].split("/")[2])) == 2
 
 
 def test_picture_whose_file_is_gone_becomes_a_line(alice: Person, server: Server, fake: Fake) -> None:

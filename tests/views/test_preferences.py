@@ -51,9 +51,9 @@ def alice(server: Server, database: Database) -> Person:
     return server.person("alice")
 
 
-def root(answer: httpx.Response) -> str:
+def root(response: httpx.Response) -> str:
     """The page's first element."""
-    found = re.search(r"<html[^>]*>", answer.text)
+    found = re.search(r"<html[^>]*>", response.text)
     assert found
     return found[0]
 
@@ -73,9 +73,9 @@ def test_without_a_choice_everything_is_as_usual(alice: Person) -> None:
 
 
 def test_a_form_is_kept_and_its_page_says_so(alice: Person) -> None:
-    answer = alice.client.post("/settings/", data=FORM, headers=HTML)
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/settings/?saved=1")
-    for cookie in answer.headers.get_list("set-cookie"):
+    response = alice.client.post("/settings/", data=FORM, headers=HTML)
+    assert (response.status_code, response.headers["Location"]) == (303, "/settings/?saved=1")
+    for cookie in response.headers.get_list("set-cookie"):
         assert {"HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=31536000"} <= set(cookie.split("; "))
     page = alice.get("/settings/?saved=1")
     assert "Your settings are saved." in page.text
@@ -112,16 +112,16 @@ def test_one_choice_leaves_the_others_alone(alice: Person) -> None:
 
 @pytest.mark.parametrize("body", BAD, ids=str)
 def test_forbidden_values_change_nothing(alice: Person, body: dict[str, Any]) -> None:
-    answer = alice.post("/settings/", body)
-    assert answer.status_code == 400
-    assert answer.json()["error"]["code"] == "malformed"
+    response = alice.post("/settings/", body)
+    assert response.status_code == 400
+    assert response.json()["error"]["code"] == "malformed"
     assert set(cookies(alice).values()) == {None}
 
 
 def test_a_form_with_a_wrong_value_gets_a_page_and_no_cookie(alice: Person) -> None:
-    answer = alice.client.post("/settings/", data={**FORM, "theme": "<b>"}, headers=HTML)
-    assert answer.status_code == 400
-    assert "must be one of: system, light, dark" in answer.text
+    response = alice.client.post("/settings/", data={**FORM, "theme": "<b>"}, headers=HTML)
+    assert response.status_code == 400
+    assert "must be one of: system, light, dark" in response.text
     assert set(cookies(alice).values()) == {None}
 
 
@@ -239,8 +239,8 @@ def system_of(fake: Fake) -> list[str]:
 
 
 def test_instructions_too_long_are_refused(alice: Person, database: Database) -> None:
-    answer = alice.post("/settings/instructions/", {"instructions": "x" * 10_001})
-    assert answer.status_code == 413
+    response = alice.post("/settings/instructions/", {"instructions": "x" * 10_001})
+    assert response.status_code == 413
     assert database.value("SELECT COUNT(*) FROM chat_preferences") == 0
 
 

@@ -108,24 +108,24 @@ def test_a_body_over_the_limit_is_refused_before_it_is_read(
     content = (
         body if sent == "length" else iter([body[at : at + 65_536] for at in range(0, len(body), 65_536)])
     )
-    answer = alice.client.post("/c/", content=content, headers={"Content-Type": "application/json"})
-    refused(answer, 413, "too_long")
+    response = alice.client.post("/c/", content=content, headers={"Content-Type": "application/json"})
+    refused(response, 413, "too_long")
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/xml", ""])
 def test_a_body_that_is_neither_json_nor_a_form_is_refused(
     alice: Person, hers: str, unchanged, kind: str
 ) -> None:
-    answer = alice.client.post("/c/", content=b'{"content": "hi"}', headers={"Content-Type": kind})
-    refused(answer, 415, "unsupported_media_type")
+    response = alice.client.post("/c/", content=b'{"content": "hi"}', headers={"Content-Type": kind})
+    refused(response, 415, "unsupported_media_type")
 
 
 def test_json_that_is_labelled_as_an_event_stream_is_taken(alice: Person) -> None:
-    answer = alice.client.post(
+    response = alice.client.post(
         "/c/", content=b'{"content": "hi"}', headers={"Content-Type": "text/event-stream"}
     )
-    assert answer.status_code == 200
-    assert "data: [DONE]" in answer.text
+    assert response.status_code == 200
+    assert "data: [DONE]" in response.text
 
 
 @pytest.mark.parametrize("token", [None, "x" * 32, "foreign"])
@@ -140,9 +140,9 @@ def test_a_call_without_the_right_csrf_token_is_refused(server: Server, hers: st
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null"])
 def test_a_call_from_another_site_is_refused(alice: Person, hers: str, unchanged, origin: str) -> None:
-    answer = alice.post("/c/", {"content": "hi"}, headers={"Origin": origin})
-    refused(answer, 403, "csrf")
-    assert "access-control-allow-origin" not in answer.headers
+    response = alice.post("/c/", {"content": "hi"}, headers={"Origin": origin})
+    refused(response, 403, "csrf")
+    assert "access-control-allow-origin" not in response.headers
 
 
 @pytest.mark.parametrize("path", ["/c/not-a-uuid/", "/runs/1/stream/", "/nothing/"])
@@ -166,18 +166,18 @@ def test_another_method_is_refused(alice: Person, hers: str, unchanged, method: 
 
 
 def test_a_form_is_refused_with_a_page(alice: Person, hers: str, unchanged) -> None:
-    answer = alice.client.post("/c/", data={"content": " ", "csrfmiddlewaretoken": CSRF})
-    assert answer.status_code == 400
-    assert answer.headers["Content-Type"].startswith("text/html")
-    assert "empty" in answer.text
+    response = alice.client.post("/c/", data={"content": " ", "csrfmiddlewaretoken": CSRF})
+    assert response.status_code == 400
+    assert response.headers["Content-Type"].startswith("text/html")
+    assert "empty" in response.text
 
 
 @pytest.mark.parametrize(("field", "status"), [("file", 415), ("document", 400)])
 def test_a_form_with_a_file_that_cannot_be_read_is_refused(
     alice: Person, hers: str, unchanged, field: str, status: int
 ) -> None:
-    answer = alice.client.post("/c/", data={"content": "hi"}, files={field: b"\0x"})
-    assert answer.status_code == status
+    response = alice.client.post("/c/", data={"content": "hi"}, files={field: b"\0x"})
+    assert response.status_code == status
 
 
 @pytest.mark.parametrize("before", ["x", "", str(uuid.UUID(int=7))])

@@ -9,7 +9,7 @@ import pytest
 from chatsite.sessions import session_digest
 from tests.support.databases import Database
 from tests.support.people import SESSIONS
-from tests.support.quick_calls import Answer
+from tests.support.quick_calls import Response
 from tests.support.server import Person, Server
 from tests.views.objects import SECRET, Turn, address, ask, ask_and_delete, never, routes
 from tests.views.rights import ADMIN_LOGIN, ALL, LOGIN, ROLES, ROWS, SAFE, Row
@@ -42,12 +42,12 @@ def turns(people: dict[str, Person], database: Database) -> dict[str, Turn]:
     }
 
 
-def told(answer: Answer, turn: Turn) -> str:
+def told(response: Response, turn: Turn) -> str:
     """A status, and where it leads if it does, with … for the caller's own words."""
-    where = answer.headers.get("Location", "").split("?")[0]
+    where = response.headers.get("Location", "").split("?")[0]
     for key in sorted(vars(turn).values(), key=len, reverse=True):  # a short one can be a part of another
         where = where.replace(key, "…")
-    return f"{answer.status_code} {where}".strip()
+    return f"{response.status_code} {where}".strip()
 
 
 @pytest.fixture
@@ -78,15 +78,15 @@ def test_each_role_gets_what_its_row_says(row: Row, people, turns, database: Dat
     wrong: list[str] = []
     before = everything(database)
     for method, role, what in calls(row, quiet=True):
-        answer = people[role].call(method, address(row, turns[what]), row.body)
-        wrong += check(row, method, role, what, told(answer, turns[what]))
-        assert SECRET not in answer.text or row.answer(role, what) == "200"
+        response = people[role].call(method, address(row, turns[what]), row.body)
+        wrong += check(row, method, role, what, told(response, turns[what]))
+        assert SECRET not in response.text or row.expected(role, what) == "200"
     assert row.records or everything(database) == before
     for method, role, what in calls(row, quiet=False):
         turn = fresh(row, what, people["alice"]) if row.fresh else turns[what]
         person = leaver(role) if row.signs_out else people[role]
-        answer = person.call(method, address(row, turn), row.body)
-        wrong += check(row, method, role, what, told(answer, turn))
+        response = person.call(method, address(row, turn), row.body)
+        wrong += check(row, method, role, what, told(response, turn))
     assert wrong == []
 
 
@@ -95,7 +95,7 @@ def calls(row: Row, *, quiet: bool) -> Iterator[tuple[str, str, str]]:
     for method in row.methods.split():
         for role in ROLES:
             for what in WHATS if row.about and method in ("GET", "POST") else WHATS[:1]:
-                if (method in SAFE.split() or row.answer(role, what)[0] == "4") is quiet:
+                if (method in SAFE.split() or row.expected(role, what)[0] == "4") is quiet:
                     yield method, role, what
 
 
@@ -106,7 +106,7 @@ def fresh(row: Row, what: str, alice: Person) -> Turn:
 
 
 def check(row: Row, method: str, role: str, what: str, got: str) -> list[str]:
-    expected = row.answer(role, what)
+    expected = row.expected(role, what)
     return [] if got == expected else [f"{method} {role or 'nobody'} {what}: {got}, not {expected}"]
 
 
@@ -116,8 +116,8 @@ def test_methods_without_a_row_are_refused(route: str, people, turns, database: 
     before = everything(database)
     for method in UNUSED[route]:
         for role in ROLES:
-            answer = people[role].call(method, address(row, turns["own"]), row.body)
-            assert answer.status_code == 405, f"{method} {role}"
+            response = people[role].call(method, address(row, turns["own"]), row.body)
+            assert response.status_code == 405, f"{method} {role}"
     assert everything(database) == before
 
 
@@ -125,16 +125,16 @@ def test_methods_without_a_row_are_refused(route: str, people, turns, database: 
 def test_a_strangers_object_and_a_missing_one_get_the_same_bytes(row: Row, people, turns) -> None:
     """Compare all but the caller's own words: any difference would tell which objects exist."""
     for role in ROLES:
-        if row.answer(role, "own") not in ("404", "403", LOGIN, ADMIN_LOGIN):
+        if row.expected(role, "own") not in ("404", "403", LOGIN, ADMIN_LOGIN):
             continue
         seen = [bytes_of(people[role], row, turn) for turn in turns.values()]
         assert seen[0] == seen[1] == seen[2], role
 
 
 def bytes_of(person: Person, row: Row, turn: Turn) -> tuple[str, bytes, dict[str, str]]:
-    answer = person.call(row.methods.split()[0], address(row, turn), row.body)
-    headers = {name: value for name, value in answer.headers.items() if name.lower() not in CHANGING}
-    return told(answer, turn), answer.content, headers
+    response = person.call(row.methods.split()[0], address(row, turn), row.body)
+    headers = {name: value for name, value in response.headers.items() if name.lower() not in CHANGING}
+    return told(response, turn), response.content, headers
 
 
 def test_deleted_conversations_are_listed_nowhere(people, turns) -> None:
@@ -156,5 +156,5 @@ def test_deleting_stops_what_is_being_written(people) -> None:
 
 def test_signed_out_people_are_told_so(people, turns) -> None:
     for who in ("", "dave"):
-        answer = people[who].post(f"/c/{turns['own'].conversation}/messages/", {"content": "hello"})
-        assert answer.json()["error"]["code"] == "signed_out"
+        response = people[who].post(f"/c/{turns['own'].conversation}/messages/", {"content": "hello"})
+        assert response.json()["error"]["code"] == "signed_out"

@@ -16,9 +16,9 @@ HTML = {"Accept": "text/html"}
 
 
 def find(person: Person, typed: str, **more: str) -> dict:
-    answer = person.client.get("/search/", params={"q": typed, **more}, headers=JSON)
-    assert answer.status_code == 200
-    return answer.json()
+    response = person.client.get("/search/", params={"q": typed, **more}, headers=JSON)
+    assert response.status_code == 200
+    return response.json()
 
 
 def ask(person: Person, text: str, url: str = "/c/") -> dict:

@@ -29,9 +29,9 @@ def url(server: Server) -> Iterator[str]:
     alice = server.person("alice")
     content = documents.docx("text", word__media__a=os.urandom(FILE_BYTES))
     told = alice.client.post("/attachments/", files={"file": ("a.docx", content)}).json()
-    answer = alice.get(told["url"])
-    assert answer.content == content
-    assert answer.headers["Content-Length"] == str(len(content))
+    response = alice.get(told["url"])
+    assert response.content == content
+    assert response.headers["Content-Length"] == str(len(content))
     yield told["url"]
     alice.client.delete(told["url"])
 

@@ -51,7 +51,7 @@ def test_only_an_administrator_sees_the_first_steps_once(server: Server) -> None
     root: Person = server.person("root")
     assert HEADING in root.get("/").text
     assert [HEADING in server.person(name).get("/").text for name in ("alice", "erin")] == [False, False]
-    answer = root.post("/checklist/dismiss/")
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    response = root.post("/checklist/dismiss/")
+    assert (response.status_code, response.headers["Location"]) == (303, "/")
     assert HEADING not in root.get("/").text
     assert TINY not in root.get("/").text  # this site has no small model

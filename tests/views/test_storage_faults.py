@@ -32,8 +32,8 @@ def upload(person: Person, content: bytes, name: str) -> httpx.Response:
     return person.client.post("/attachments/", files={"file": (name, content)}, headers=UNSIGNED)
 
 
-def code(answer: httpx.Response) -> str:
-    return f"{answer.status_code} {answer.json()['error']['code']}"
+def code(response: httpx.Response) -> str:
+    return f"{response.status_code} {response.json()['error']['code']}"
 
 
 @contextmanager
@@ -52,10 +52,10 @@ def full_disk(server: Server) -> Iterator[None]:
 def test_a_full_disk_refuses_files_and_nothing_else(server: Server) -> None:
     alice = server.person("alice")
     with full_disk(server):
-        answer = upload(alice, LARGE, "words.txt")
-        assert code(answer) == "503 storage_full"
-        assert answer.headers["Retry-After"] == "60"
-        assert "disk is full" in answer.json()["error"]["message"]
+        response = upload(alice, LARGE, "words.txt")
+        assert code(response) == "503 storage_full"
+        assert response.headers["Retry-After"] == "60"
+        assert "disk is full" in response.json()["error"]["message"]
         assert upload(alice, pictures.jpeg(), "a.jpg").status_code == 201
         with alice.ask("Well?") as stream:
             assert stream.to_end().finished
@@ -72,9 +72,9 @@ def test_a_full_disk_refuses_imports_and_api_calls(server: Server) -> None:
     body = {"model": SEEING, "messages": [{"role": "user", "content": content}]}
     with full_disk(server):
         assert code(program.client.post(CHAT, json=body)) == "503 storage_full"
-        answer = imports.upload(alice, LARGE)
-        assert (answer.status_code, answer.headers["Location"]) == (303, "/settings/data/?problem=full")
-        page = alice.get(answer.headers["Location"], headers=imports.HTML).text
+        response = imports.upload(alice, LARGE)
+        assert (response.status_code, response.headers["Location"]) == (303, "/settings/data/?problem=full")
+        page = alice.get(response.headers["Location"], headers=imports.HTML).text
         assert "disk is full" in page
     assert program.client.post(CHAT, json=body).status_code == 200
     program.client.close()
@@ -90,9 +90,9 @@ def test_a_folder_that_cannot_be_written_refuses_files(server: Server) -> None:
         assert code(upload(alice, content, "a.jpg")).startswith("503 storage_")
     form = {"content": "Well?", "model": SEEING, "csrfmiddlewaretoken": CSRF}
     sent = {"data": form, "files": {"file": ("a.jpg", pictures.jpeg())}, "headers": imports.HTML}
-    answer = alice.client.post("/c/", **sent)
-    assert answer.status_code == 503
-    assert "disk is full" in answer.text
+    response = alice.client.post("/c/", **sent)
+    assert response.status_code == 503
+    assert "disk is full" in response.text
     folder.unlink()
     assert upload(alice, pictures.jpeg(), "a.jpg").status_code == 201
 
@@ -112,8 +112,8 @@ def test_another_thing_in_place_of_a_file_counts_as_missing(server: Server, fake
     else:
         shutil.rmtree(folder)
         folder.write_bytes(b"")
-    answer = alice.get(told["url"])
-    assert (answer.status_code, "missing" in answer.text) == (404, True)
+    response = alice.get(told["url"])
+    assert (response.status_code, "missing" in response.text) == (404, True)
     for page in (f"/c/{conversation}/", f"/c/{conversation}/export/?format=html", "/settings/data/export/"):
         assert alice.get(page, headers=imports.HTML).status_code == 200, page
     with alice.ask("And?", f"/c/{conversation}/messages/", model=SEEING) as stream:

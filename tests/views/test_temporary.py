@@ -27,9 +27,9 @@ def rows(database: Database, table: str, conversation: str, name: str = "convers
 
 def test_it_is_listed_nowhere_and_its_title_tells_nothing(alice: Person, chat: str, database) -> None:
     for path in ("/", "/conversations/", "/conversations/archive/", f"/search/?q={SECRET.split()[-2]}"):
-        answer = alice.get(path)
-        assert chat not in answer.text, path
-        assert SECRET not in answer.text, path
+        response = alice.get(path)
+        assert chat not in response.text, path
+        assert SECRET not in response.text, path
     assert SECRET in alice.get(f"/c/{chat}/").text
     assert column(database, "title", chat) == "Temporary chat"
     assert column(database, "title_state", chat) == "final"
@@ -65,9 +65,9 @@ def test_a_form_begins_one(alice: Person, database: Database) -> None:
     assert "It is deleted when you leave this page" in page
     assert 'name="temporary"' not in alice.get("/").text
     form = {"content": "hello", "temporary": "on", "csrfmiddlewaretoken": CSRF}
-    answer = alice.client.post("/c/", data=form)
-    assert answer.status_code == 303
-    conversation = answer.headers["Location"].split("/")[2]
+    response = alice.client.post("/c/", data=form)
+    assert response.status_code == 303
+    conversation = response.headers["Location"].split("/")[2]
     assert column(database, "temporary", conversation)
     assert "data-temporary" in alice.get(f"/c/{conversation}/").text
     until(lambda: not database.value("SELECT COUNT(*) FROM chat_run WHERE finished IS NULL"))
@@ -76,5 +76,5 @@ def test_a_form_begins_one(alice: Person, database: Database) -> None:
 @pytest.mark.parametrize("value", ["on", 1, None, []])
 def test_a_choice_that_is_none_is_refused(alice: Person, hers: str, unchanged: None, value: object) -> None:
     assert alice.post("/c/", {"content": "hello", "temporary": value}).status_code == 400
-    answer = alice.post(f"/c/{hers}/messages/", {"content": "hello", "temporary": True})
-    assert answer.status_code == 400
+    response = alice.post(f"/c/{hers}/messages/", {"content": "hello", "temporary": True})
+    assert response.status_code == 400

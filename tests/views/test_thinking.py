@@ -61,8 +61,8 @@ def test_its_page_says_so_and_offers_more_or_less(alice: Person) -> None:
 def test_an_offer_is_a_form_with_one_field(alice: Person, database, fake, name: str, value: str) -> None:
     stream = burnt(alice, "enough=20000")
     form = {"csrfmiddlewaretoken": CSRF, name: value}
-    answer = alice.client.post(f"/messages/{stream.meta['message']}/regenerate/", data=form)
-    assert answer.status_code == 303
+    response = alice.client.post(f"/messages/{stream.meta['message']}/regenerate/", data=form)
+    assert response.status_code == 303
     until(lambda: not database.value("SELECT COUNT(*) FROM chat_run WHERE finished IS NULL"))
     assert len(shown(alice, stream.conversation)) == 2
     more: dict[str, Any] = {"max_tokens": 32_768}

@@ -78,9 +78,9 @@ def test_the_actions_of_a_message(tree: Tree, status: str, may: bool) -> None:
     tree.show(reply)
     run(reply, "stopped")
     run(reply, status)
-    question, answer = (item["can"] for item in thread.read(tree.conversation).items)
-    assert question == {"edit": True, "regenerate": False, "continue": False}
-    assert answer == {"edit": False, "regenerate": True, "continue": may}
+    question_can, reply_can = (item["can"] for item in thread.read(tree.conversation).items)
+    assert question_can == {"edit": True, "regenerate": False, "continue": False}
+    assert reply_can == {"edit": False, "regenerate": True, "continue": may}
 
 
 def test_only_the_last_reply_can_be_continued(tree: Tree) -> None:
@@ -125,8 +125,12 @@ def test_a_thumb_and_its_reason_are_shown(tree: Tree) -> None:
     tree.show(reply)
     assert [item["feedback"] for item in thread.read(tree.conversation).items] == [None, None]
     Feedback.objects.create(message=reply, user=tree.conversation.user, up=False, reason="wrong")
-    question, answer = thread.read(tree.conversation).items
-    assert (question["feedback"], answer["feedback"], answer["reason"]) == (None, "down", "wrong")
+    question_item, reply_item = thread.read(tree.conversation).items
+    assert (question_item["feedback"], reply_item["feedback"], reply_item["reason"]) == (
+        None,
+        "down",
+        "wrong",
+    )
 
 
 def test_the_number_of_queries_does_not_grow(tree: Tree) -> None:

@@ -90,9 +90,9 @@ def test_forms_are_answered_with_303_to_the_conversation(alice: Person) -> None:
     first = asked(alice, "one")
     form = {"csrfmiddlewaretoken": CSRF, "client_key": str(uuid.uuid4())}
     edit = f"/messages/{first.meta['user_message']}/edit/"
-    answers = [alice.client.post(edit, data={**form, "content": "uno\r\n!"}) for _ in range(2)]
-    assert {answer.headers["Location"] for answer in answers} == {f"/c/{first.conversation}/"}
-    assert {answer.status_code for answer in answers} == {303}
+    responses = [alice.client.post(edit, data={**form, "content": "uno\r\n!"}) for _ in range(2)]
+    assert {response.headers["Location"] for response in responses} == {f"/c/{first.conversation}/"}
+    assert {response.status_code for response in responses} == {303}
     page = alice.get(f"/c/{first.conversation}/").text.replace("\r", "")
     assert "uno\n!" in page
     with alice.follow(re.findall(r'data-run="([0-9a-f-]{36})"', page)[-1]) as stream:

@@ -149,8 +149,8 @@ def test_twenty_continuations_with_one_key_are_one_run(alice: Person, server: Se
         return more.status, more.run, more.text
 
     with ThreadPoolExecutor(20) as pool:
-        answers = set(pool.map(send, range(20)))
-    assert len(answers) == 1
+        results = set(pool.map(send, range(20)))
+    assert len(results) == 1
     assert len(fake.calls) == calls + 1
     assert len(run_rows(server, first.meta["message"])) == 2
 

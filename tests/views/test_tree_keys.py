@@ -57,8 +57,8 @@ def test_a_key_of_another_kind_of_call_is_a_conflict(
     sent = str(uuid.uuid4())
     started(alice, path(hers, call), client_key=sent, **CALLS[call][1])
     before = len(fake.calls)
-    answer = alice.post(path(hers, other), {"client_key": sent, **CALLS[other][1]})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "conflict")
+    response = alice.post(path(hers, other), {"client_key": sent, **CALLS[other][1]})
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "conflict")
     further = alice.post(f"/c/{hers['conversation']}/messages/", {"content": "else", "client_key": sent})
     assert (further.status_code, further.json()["error"]["code"]) == (409, "conflict")
     assert len(fake.calls) == before
@@ -77,8 +77,8 @@ def test_a_key_with_other_content_is_a_conflict(alice: Person, hers, fake, call:
     sent = str(uuid.uuid4())
     started(alice, path(hers, call), client_key=sent, **CALLS[call][1])
     before = len(fake.calls)
-    answer = alice.post(path(hers, call), {"client_key": sent, **more})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "conflict")
+    response = alice.post(path(hers, call), {"client_key": sent, **more})
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "conflict")
     assert len(fake.calls) == before
 
 
@@ -86,8 +86,8 @@ def test_a_key_with_other_content_is_a_conflict(alice: Person, hers, fake, call:
 def test_a_key_on_another_message_is_a_conflict(alice: Person, hers, call: str) -> None:
     sent, another = str(uuid.uuid4()), cut_short(alice, "truncated").meta
     started(alice, path(hers, call), client_key=sent, **CALLS[call][1])
-    answer = alice.post(path(another, call), {"client_key": sent, **CALLS[call][1]})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "conflict")
+    response = alice.post(path(another, call), {"client_key": sent, **CALLS[call][1]})
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "conflict")
 
 
 @pytest.mark.parametrize("call", CALLS)

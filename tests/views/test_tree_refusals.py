@@ -161,9 +161,9 @@ def test_running_reply_blocks_other_turns_as_busy(alice: Person, server) -> None
             (f"/messages/{live.meta['message']}/regenerate/", {}),
             (f"/messages/{reply}/select/", {}),
         ):
-            answer = server.person("alice").post(path, body)
-            refused(answer, 409, "busy")
-            assert answer.json()["error"]["run"] == live.run
+            response = server.person("alice").post(path, body)
+            refused(response, 409, "busy")
+            assert response.json()["error"]["run"] == live.run
         assert server.person("alice").post(f"/messages/{reply}/feedback/", {"thumb": "up"}).status_code == 200
         server.person("alice").stop(live.run)
         live.to_end()
@@ -185,8 +185,10 @@ def test_foreign_missing_and_deleted_messages_are_alike(
     method = "GET" if call == "source" else "POST"
     body = {"edit": {"content": "hi"}, "feedback": {"thumb": "up"}}.get(call, {})
     keys = (hers["question"], hers["reply"], gone["user_message"], gone["message"], uuid.uuid4())
-    answers = [
+    responses = [
         server.person("bob").client.request(method, f"/messages/{key}/{call}/", json=body) for key in keys
     ]
-    assert {(answer.status_code, answer.content) for answer in answers} == {(404, answers[0].content)}
-    assert json.loads(answers[0].content)["error"]["code"] == "not_found"
+    assert {(response.status_code, response.content) for response in responses} == {
+        (404, responses[0].content)
+    }
+    assert json.loads(responses[0].content)["error"]["code"] == "not_found"

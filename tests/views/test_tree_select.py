@@ -16,9 +16,9 @@ def alice(server: Server) -> Person:
 
 
 def select(alice: Person, message: str) -> dict[str, str]:
-    answer = alice.post(f"/messages/{message}/select/", {})
-    assert answer.status_code == 200
-    return answer.json()
+    response = alice.post(f"/messages/{message}/select/", {})
+    assert response.status_code == 200
+    return response.json()
 
 
 def test_the_chosen_version_is_shown_until_another_is_chosen(alice: Person, fake) -> None:
@@ -77,9 +77,9 @@ def test_a_form_goes_back_to_the_message(alice: Person) -> None:
     first = asked(alice, "one")
     started(alice, f"/messages/{first.meta['message']}/regenerate/")
     path = f"/messages/{first.meta['message']}/select/"
-    answer = alice.client.post(path, data={"csrfmiddlewaretoken": CSRF})
-    assert answer.status_code == 303
-    assert answer.headers["Location"] == f"/c/{first.conversation}/#m-{first.meta['message']}"
+    response = alice.client.post(path, data={"csrfmiddlewaretoken": CSRF})
+    assert response.status_code == 303
+    assert response.headers["Location"] == f"/c/{first.conversation}/#m-{first.meta['message']}"
     assert shown(alice, first.conversation)[-1] == first.meta["message"]
 
 

@@ -38,9 +38,9 @@ def test_two_tabs_at_once_lose_no_row(server: Server, database: Database, hers: 
             pool.submit(cut, tabs[1], known, random.Random(seed + 1)),
             pool.submit(send, tabs[2], hers, known),
         ]
-        answers = [answer for work in works for answer in work.result(timeout=120)]
-    assert set(answers) <= {200, 404, 409}, answers
-    assert answers.count(200) > ROUNDS // 2, answers
+        statuses = [status for work in works for status in work.result(timeout=120)]
+    assert set(statuses) <= {200, 404, 409}, statuses
+    assert statuses.count(200) > ROUNDS // 2, statuses
     until(lambda: not database.value("SELECT COUNT(*) FROM chat_run WHERE finished IS NULL"))
     stored = {str(key).replace("-", "") for (key,) in database.rows("SELECT id FROM chat_message")}
     assert {key.replace("-", "") for key in known} <= stored

@@ -84,9 +84,9 @@ def test_a_form_of_another_site_brings_nothing_along(server: Server) -> None:
     visitor = server.person("")
     visitor.client.headers.update({"Accept": "text/html", "X-CSRFToken": ""})
     for path in ("/c/", LOGIN):
-        answer = visitor.client.post(path, data={"content": TYPED})
-        assert answer.status_code == 403
-        assert "Why" not in answer.text
+        response = visitor.client.post(path, data={"content": TYPED})
+        assert response.status_code == 403
+        assert "Why" not in response.text
 
 
 def test_an_address_brings_nothing_along(nobody: Person) -> None:
@@ -102,14 +102,14 @@ def test_without_words_it_is_the_usual_way_in(nobody: Person) -> None:
 
 
 def test_a_program_is_refused_as_ever(nobody: Person) -> None:
-    answer = nobody.post("/c/", {"content": TYPED})
-    assert answer.status_code == 401
-    assert answer.json()["error"]["code"] == "signed_out"
+    response = nobody.post("/c/", {"content": TYPED})
+    assert response.status_code == 401
+    assert response.json()["error"]["code"] == "signed_out"
 
 
 def test_too_many_wrong_passwords_lose_nothing(nobody: Person) -> None:
     wrong = fields(login="nobody-at-all", password="wrong", content=TYPED)
-    answers = [nobody.client.post(LOGIN, data=wrong) for _ in range(12)]
-    assert answers[-1].status_code == 429
-    assert int(answers[-1].headers["Retry-After"]) > 0
-    assert f'name="content" value="{escape(TYPED)}"' in answers[-1].text
+    responses = [nobody.client.post(LOGIN, data=wrong) for _ in range(12)]
+    assert responses[-1].status_code == 429
+    assert int(responses[-1].headers["Retry-After"]) > 0
+    assert f'name="content" value="{escape(TYPED)}"' in responses[-1].text

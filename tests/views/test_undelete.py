@@ -17,6 +17,6 @@ def test_a_conversation_due_for_deletion_cannot_be_restored(client: Client, days
     deleted = timezone.now() - timedelta(days=days)
     talk = Conversation.objects.create(user=alice, title="t", model="m", deleted=deleted)
     for _ in range(2):  # the second time there is nothing to do
-        answer = client.post(f"/c/{talk.pk}/undelete/", content_type="application/json")
-        assert answer.status_code == status
+        response = client.post(f"/c/{talk.pk}/undelete/", content_type="application/json")
+        assert response.status_code == status
     assert (Conversation.objects.get().deleted is None) == (status == 200)

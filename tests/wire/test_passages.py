@@ -1,4 +1,4 @@
-"""The passages of AI Search, in each place of an answer, and what a broken one becomes."""
+"""The passages of AI Search, in each place of a response, and what a broken one becomes."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Text cut inside a character, and thinking told from the answer."""
+"""Text cut inside a character, and thinking told from the reply."""
 
 from itertools import pairwise
 

@@ -114,8 +114,8 @@ def _waits(
     for path in paths:
         for number in range(tries + 1):
             began = time.perf_counter()
-            answer = browser.get(path, headers=headers)
-            assert answer.status_code == 200, f"{path}: {answer.status_code} {answer.text[:200]}"
+            response = browser.get(path, headers=headers)
+            assert response.status_code == 200, f"{path}: {response.status_code} {response.text[:200]}"
             if number:
                 waits.append((time.perf_counter() - began) * 1e3)
     return waits

@@ -113,6 +113,6 @@ def _open_worst(url: str) -> float:
 
 def _open(person: httpx.Client, conversation: uuid.UUID) -> float:
     began = time.perf_counter()
-    answer = person.get(f"/c/{conversation}/")
-    assert answer.status_code == 200
+    response = person.get(f"/c/{conversation}/")
+    assert response.status_code == 200
     return time.perf_counter() - began

@@ -17,10 +17,10 @@ MARK_MB = 5.0
 def kept(stage: Stage, replies: int) -> list[Line]:
     """Own memory after so many replies, beyond that after the first hundred."""
     with stage.server() as (_, process, chat):
-        answer(stage, chat, FIRST)
+        add_replies(stage, chat, FIRST)
         time.sleep(REST_SECONDS)
         before, before_mapped = process.own_memory(), process.memory()
-        answer(stage, chat, replies - FIRST)
+        add_replies(stage, chat, replies - FIRST)
         time.sleep(REST_SECONDS)
         grown, grown_mapped = process.own_memory() - before, process.memory() - before_mapped
     title = f"memory after {replies:,} replies, beyond that after {FIRST}"
@@ -30,6 +30,6 @@ def kept(stage: Stage, replies: int) -> list[Line]:
     ]
 
 
-def answer(stage: Stage, chat: object, replies: int) -> None:
+def add_replies(stage: Stage, chat: object, replies: int) -> None:
     for _ in range(replies // AT_ONCE):
         stage.complete(Job(chat, Words(TOKENS), AT_ONCE))

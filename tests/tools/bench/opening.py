@@ -54,7 +54,7 @@ def _fill(server: Server) -> None:
 
 def _open(browser: httpx.Client) -> float:
     began = time.perf_counter()
-    answer = browser.get(f"/c/{CONVERSATION}/")
-    assert answer.status_code == 200
-    assert "Some <em>words</em>" in answer.text
+    response = browser.get(f"/c/{CONVERSATION}/")
+    assert response.status_code == 200
+    assert "Some <em>words</em>" in response.text
     return time.perf_counter() - began

@@ -15,7 +15,7 @@ END = b"0\r\n\r\n"  # of a chunked body
 
 
 class Recorder(asyncio.Protocol):
-    """One request and its answer. Up to its first text the answer is read at once, to know that it runs."""
+    """One request and its response, which is read at once up to its first text, to know that it runs."""
 
     def __init__(self, request: bytes) -> None:
         loop = asyncio.get_running_loop()

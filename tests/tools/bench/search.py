@@ -126,6 +126,6 @@ def _ask(server: Server, process: Process, person: str, path: str, headers: Mapp
 def _wait(browser: httpx.Client, path: str, query: str) -> float:
     """Return the milliseconds until the page of results is here."""
     began = time.perf_counter()
-    answer = browser.get(path, params={"q": query})
-    assert answer.status_code == 200, answer.text[:200]
+    response = browser.get(path, params={"q": query})
+    assert response.status_code == 200, response.text[:200]
     return (time.perf_counter() - began) * 1e3

@@ -21,12 +21,12 @@ CHUNKED = (
 )
 
 
-@pytest.mark.parametrize("answer", [PLAIN, CHUNKED])
+@pytest.mark.parametrize("response", [PLAIN, CHUNKED])
 @pytest.mark.parametrize("step", [1, 7, 10_000])
-def test_a_stream_is_read_whatever_pieces_it_comes_in(answer: bytes, step: int) -> None:
+def test_a_stream_is_read_whatever_pieces_it_comes_in(response: bytes, step: int) -> None:
     reader = Reader(sent=100.0)
-    for at in range(0, len(answer), step):
-        reader.feed(101.0 + at, answer[at : at + step])
+    for at in range(0, len(response), step):
+        reader.feed(101.0 + at, response[at : at + step])
     found = reader.transcript
     assert (found.status, found.text, found.complete) == (200, "zwölf words", True)
     assert len(found.arrivals) == 2

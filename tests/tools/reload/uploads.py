@@ -69,9 +69,9 @@ class Uploader:
     async def look(self) -> None:
         """Ask for every file that was accepted."""
         for url, file in self.accepted:
-            answer = await self.http.get(url)
-            same = not file.digest or hashlib.sha256(answer.content).hexdigest() == file.digest
-            self.counts["files lost"] += not (answer.status_code == 200 and same)
+            response = await self.http.get(url)
+            same = not file.digest or hashlib.sha256(response.content).hexdigest() == file.digest
+            self.counts["files lost"] += not (response.status_code == 200 and same)
 
     async def _add(self, file: File) -> None:
         self.counts["uploads"] += 1
@@ -81,12 +81,12 @@ class Uploader:
             "Content-Length": str(len(form)),
             "Accept": "application/json",
         }
-        answer = await self.http.post("/attachments/", content=self._slowly(form), headers=headers)
-        if answer.status_code == 201:
-            told = answer.json()
+        response = await self.http.post("/attachments/", content=self._slowly(form), headers=headers)
+        if response.status_code == 201:
+            told = response.json()
             self.accepted.append((told["url"], file))
             self.ask(SEEING, str(uuid.UUID(told["id"])))
-        elif answer.status_code in (429, 503) and "Retry-After" in answer.headers:
+        elif response.status_code in (429, 503) and "Retry-After" in response.headers:
             self.counts["uploads to be tried again"] += 1
         else:
             self.counts["uploads with an error"] += 1

@@ -134,15 +134,15 @@ async def test_where_the_gateway_tries_again_we_do_not(
     fake: Fake, attempts: int | None, calls: int, refusal: str
 ) -> None:
     async with client(fake, gateway=Gateway("g", max_attempts=attempts)) as made:
-        answer = await ask(made, f"fake: {refusal}")
-    assert answer.kind in (ErrorKind.BUSY, ErrorKind.UNAVAILABLE)
+        reply = await ask(made, f"fake: {refusal}")
+    assert reply.kind in (ErrorKind.BUSY, ErrorKind.UNAVAILABLE)
     assert len(runs(fake)) == calls
 
 
 async def test_a_request_that_never_reached_the_gateway_is_retried(fake: Fake) -> None:
     async with client(fake, gateway=Gateway("g", max_attempts=5)) as made:
-        answer = await ask(made, "fake: flaky fails=2 key=cut drop=1")
-    assert answer.error is None
+        reply = await ask(made, "fake: flaky fails=2 key=cut drop=1")
+    assert reply.error is None
     assert len(runs(fake)) == 3
 
 

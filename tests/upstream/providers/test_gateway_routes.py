@@ -20,15 +20,15 @@ AUTO = LlmModel("cloudflare/auto", "cloudflare/auto", window=128_000, host=Provi
 )
 async def test_a_route_is_asked_of_the_gateways_own_host(fake: Fake, model: LlmModel, served_by: str) -> None:
     async with client(fake, gateway=Gateway("team", cache_ttl=60)) as made:
-        answer = await ask(made, WORDS, model, max_tokens=77)
-    assert (answer.error, answer.text) == (None, "word1 word2")
+        reply = await ask(made, WORDS, model, max_tokens=77)
+    assert (reply.error, reply.text) == (None, "word1 word2")
     [call] = runs(fake)
     assert call["path"] == "/v1/acc/team/compat/chat/completions"
     assert (call["body"]["model"], call["body"]["max_completion_tokens"]) == (model.id, 77)
     assert call["headers"]["cf-aig-authorization"] == f"Bearer {TOKEN}"
     assert "authorization" not in call["headers"], "it would be handed on to the provider"
     assert call["headers"]["cf-aig-cache-ttl"] == "60"
-    passage = answer.reply.gateway_log_ref
+    passage = reply.stream.gateway_log_ref
     assert (passage.gateway, bool(passage.log_id), passage.served_by) == ("team", True, served_by)
 
 
@@ -48,8 +48,8 @@ async def test_json_over_a_route_is_requested_unstreamed(fake: Fake) -> None:
     schema = {"type": "object", "properties": {}}
     wanted = {"response_format": {"type": "json_schema", "json_schema": schema}}
     async with client(fake) as made:
-        answer = await ask(made, says_line('{"a": 1}'), ROUTE, raw_parameters=wanted)
-    assert answer.text == '{"a": 1}'
+        reply = await ask(made, says_line('{"a": 1}'), ROUTE, raw_parameters=wanted)
+    assert reply.text == '{"a": 1}'
     body = runs(fake)[0]["body"]
     assert body["stream"] is False
     assert body["response_format"]["json_schema"]["schema"] == schema

@@ -67,23 +67,23 @@ def cut(bundled: Path, tmp_path: Path) -> Path:
 @pytest.mark.local
 async def test_it_answers_through_the_client(model: LocalModel, capfd: pytest.CaptureFixture[str]) -> None:
     made = Client(None, model)
-    answer = await ask(made, "What is the capital of France?", model.model, max_tokens=30)
+    reply = await ask(made, "What is the capital of France?", model.model, max_tokens=30)
     await made.aclose()
-    assert answer.error is None
-    assert len(answer.text) > 10
-    assert answer.reply.complete
-    assert answer.reply.finish_reason in {"stop", "length"}
-    assert answer.reply.usage is not None
-    assert answer.reply.usage.completion_tokens > 1
+    assert reply.error is None
+    assert len(reply.text) > 10
+    assert reply.stream.complete
+    assert reply.stream.finish_reason in {"stop", "length"}
+    assert reply.stream.usage is not None
+    assert reply.stream.usage.completion_tokens > 1
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.local
 async def test_it_writes_at_most_what_it_may(model: LocalModel) -> None:
     made = Client(None, model)
-    answer = await ask(made, "Tell me a long story.", model.model, max_tokens=10)
+    reply = await ask(made, "Tell me a long story.", model.model, max_tokens=10)
     await made.aclose()
-    assert answer.reply.finish_reason == "length"
+    assert reply.stream.finish_reason == "length"
 
 
 @pytest.mark.local
@@ -92,9 +92,9 @@ async def test_it_obeys_its_parameters(model: LocalModel) -> None:
     made = Client(None, model)
 
     async def said(**chosen: parameters.Value) -> str:
-        answer = await ask(made, "Name three animals.", model.model, max_tokens=20, user_parameters=chosen)
-        assert answer.error is None
-        return answer.text
+        reply = await ask(made, "Name three animals.", model.model, max_tokens=20, user_parameters=chosen)
+        assert reply.error is None
+        return reply.text
 
     seven = await said(temperature=2, seed=7)
     assert await said(temperature=2, seed=7) == seven
@@ -127,7 +127,7 @@ async def test_two_are_answered_at_once(model: LocalModel) -> None:
         *(ask(made, f"Name {n} colours.", model.model, max_tokens=40) for n in ("three", "four"))
     )
     await made.aclose()
-    assert all(answer.text and answer.error is None for answer in both)
+    assert all(reply.text and reply.error is None for reply in both)
 
 
 @pytest.mark.local
@@ -135,12 +135,12 @@ async def test_leaving_a_reply_frees_its_place_at_once(model: LocalModel) -> Non
     made = Client(None, model)
     for _ in range(llama_cpp.PARALLEL_SLOTS + 2):
         messages = [{"role": "user", "content": "Count to one thousand, slowly."}]
-        async with made.stream(ChatRequest(messages, model.model, 3_000)) as reply:
-            await anext(reply)
+        async with made.stream(ChatRequest(messages, model.model, 3_000)) as stream:
+            await anext(stream)
     began = time.monotonic()
-    answer = await ask(made, "Say hello.", model.model, max_tokens=5)
+    reply = await ask(made, "Say hello.", model.model, max_tokens=5)
     await made.aclose()
-    assert answer.error is None
+    assert reply.error is None
     assert time.monotonic() - began < 20, "less than it needs to count to the end"
 
 
@@ -163,8 +163,8 @@ async def test_no_text_has_more_tokens_than_are_counted_for_it(model: LocalModel
     await model.start()
     headers = {"Authorization": f"Bearer {model.key}"}
     async with httpx.AsyncClient(headers=headers, trust_env=False) as http:
-        answer = await http.post(f"{model.base_url}/tokenize", json={"content": text})
-    assert len(answer.json()["tokens"]) <= token_budget.estimate_tokens(
+        response = await http.post(f"{model.base_url}/tokenize", json={"content": text})
+    assert len(response.json()["tokens"]) <= token_budget.estimate_tokens(
         {"role": "user", "content": text}, model.model
     )
 
@@ -172,9 +172,9 @@ async def test_no_text_has_more_tokens_than_are_counted_for_it(model: LocalModel
 @pytest.mark.local
 async def test_too_long_a_question_is_told_as_such(model: LocalModel) -> None:
     made = Client(None, model)
-    answer = await ask(made, "0123456789 " * 3_000, model.model, max_tokens=5)
+    reply = await ask(made, "0123456789 " * 3_000, model.model, max_tokens=5)
     await made.aclose()
-    assert answer.kind is ErrorKind.TOO_LONG
+    assert reply.kind is ErrorKind.TOO_LONG
 
 
 @pytest.mark.local
@@ -184,10 +184,10 @@ async def test_nobody_without_its_key_is_answered(model: LocalModel) -> None:
     stranger.base_url = model.base_url
     key, model.key = model.key, "guessed"
     made = Client(None, model)
-    answer = await ask(made, "hello", model.model, max_tokens=5)
+    reply = await ask(made, "hello", model.model, max_tokens=5)
     await made.aclose()
     model.key = key
-    assert answer.kind is ErrorKind.AUTH
+    assert reply.kind is ErrorKind.AUTH
     assert model.base_url.startswith("http://127.0.0.1:")
 
 
@@ -271,12 +271,12 @@ async def test_a_file_that_cannot_be_loaded_is_told_in_a_sentence(cut: Path) -> 
     llama_cpp.check(cut)  # its header is whole
     model = LocalModel(cut)
     made = Client(None, model)
-    answer = await ask(made, "hello", model.model, max_tokens=5)
+    reply = await ask(made, "hello", model.model, max_tokens=5)
     await made.aclose()
     model.close()
-    assert answer.kind is ErrorKind.UNAVAILABLE
-    assert answer.error is not None
-    assert answer.error.message.endswith(".")
+    assert reply.kind is ErrorKind.UNAVAILABLE
+    assert reply.error is not None
+    assert reply.error.message.endswith(".")
 
 
 def refused(path: Path) -> str:

@@ -13,7 +13,7 @@ from chat.upstream.errors import ErrorKind
 from chat.upstream.provider import Provider
 from chat.upstream.providers.openai_compatible import endpoint_request
 from tests.fake_cloudflare.server import ENDPOINT_KEY, TOKEN, Fake
-from tests.upstream.asking import MODEL, Answer, ask, runs
+from tests.upstream.asking import MODEL, Reply, ask, runs
 
 WORDS = "fake: openai tokens=2"
 THIRD = LlmModel("openai/gpt-5", "openai/gpt-5", window=400_000, host=Provider.GATEWAY)
@@ -50,13 +50,13 @@ async def both(
         await made.aclose()
 
 
-async def asked(made: Client, model: LlmModel, question: str = WORDS) -> Answer:
+async def asked(made: Client, model: LlmModel, question: str = WORDS) -> Reply:
     return await ask(made, question, model, session_affinity="a", metadata=LABELS, max_tokens=77)
 
 
 async def test_another_providers_model_is_asked_through_the_gateway(fake: Fake, other: Fake) -> None:
     async with both(fake, other, gateway=Gateway("team", cache_ttl=60)) as made:
-        answer = await asked(made, THIRD)
+        reply = await asked(made, THIRD)
     (call,) = runs(fake)
     assert (call["method"], call["path"]) == ("POST", "/client/v4/accounts/acc/ai/v1/chat/completions")
     assert call["body"] == {
@@ -71,10 +71,10 @@ async def test_another_providers_model_is_asked_through_the_gateway(fake: Fake, 
     assert headers["accept"] == "text/event-stream"
     assert (headers["cf-aig-gateway-id"], headers["cf-aig-cache-ttl"]) == ("team", "60")
     assert "x-session-affinity" not in headers
-    assert (answer.text, answer.error) == ("word1 word2", None)
-    assert answer.reply.usage is not None
-    assert answer.reply.usage.completion_tokens == 2
-    assert answer.reply.gateway_log_ref.gateway == "team"
+    assert (reply.text, reply.error) == ("word1 word2", None)
+    assert reply.stream.usage is not None
+    assert reply.stream.usage.completion_tokens == 2
+    assert reply.stream.gateway_log_ref.gateway == "team"
     assert other.calls == []
 
 
@@ -90,7 +90,7 @@ async def test_without_a_named_gateway_the_default_one_is_used(fake: Fake, other
 
 async def test_the_operators_server_is_asked_as_openai_documents(fake: Fake, other: Fake) -> None:
     async with both(fake, other, gateway=Gateway("team")) as made:
-        answer = await asked(made, SMALL)
+        reply = await asked(made, SMALL)
     (call,) = other.calls
     assert (call["method"], call["path"]) == ("POST", "/v1/chat/completions")
     assert call["body"] == {
@@ -104,7 +104,7 @@ async def test_the_operators_server_is_asked_as_openai_documents(fake: Fake, oth
         "host", "accept", "accept-encoding", "user-agent", "content-type", "content-length", "authorization"
     }  # fmt: skip
     assert call["headers"]["authorization"] == f"Bearer {ENDPOINT_KEY}"
-    assert (answer.text, answer.error, answer.reply.gateway_log_ref.gateway) == ("word1 word2", None, "")
+    assert (reply.text, reply.error, reply.stream.gateway_log_ref.gateway) == ("word1 word2", None, "")
     assert fake.calls == []
 
 
@@ -136,7 +136,7 @@ async def test_no_key_ever_reaches_the_other_server(fake: Fake, other: Fake) -> 
             for model in (MODEL, THIRD, SMALL):
                 await asked(made, model, f"fake: {way.format(model=model.name.replace('/', '-'))}")
         await made.verify()
-        await made.send_feedback((await asked(made, THIRD)).reply.gateway_log_ref, True)
+        await made.send_feedback((await asked(made, THIRD)).stream.gateway_log_ref, True)
     for server, own, foreign in ((fake, TOKEN, ENDPOINT_KEY), (other, ENDPOINT_KEY, TOKEN)):
         assert len(server.calls) > len(WAYS)
         for call in server.calls:
@@ -152,8 +152,8 @@ async def test_no_key_ever_reaches_the_other_server(fake: Fake, other: Fake) -> 
 async def test_a_redirect_is_never_followed(fake: Fake, other: Fake, model: LlmModel, http: int) -> None:
     served, stranger = (fake, other) if model is THIRD else (other, fake)
     async with both(fake, other) as made:
-        answer = await asked(made, model, f"fake: redirect http={http} to={stranger.url}/v1/chat/completions")
-    assert (answer.kind, len(served.calls), stranger.calls) == (ErrorKind.UNAVAILABLE, 1, [])
+        reply = await asked(made, model, f"fake: redirect http={http} to={stranger.url}/v1/chat/completions")
+    assert (reply.kind, len(served.calls), stranger.calls) == (ErrorKind.UNAVAILABLE, 1, [])
 
 
 async def test_its_errors_do_not_name_cloudflare(fake: Fake, other: Fake) -> None:

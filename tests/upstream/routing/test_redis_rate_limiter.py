@@ -16,7 +16,7 @@ from chat.upstream.routing.redis_rate_limiter import (
 )
 
 MANY = 300
-SLOW_SECONDS = REDIS_TIMEOUT_SECONDS / 20  # for one answer: all answers together take longer than the timeout
+SLOW_SECONDS = REDIS_TIMEOUT_SECONDS / 20  # for one response: together they take longer than the timeout
 
 
 async def acquire_many(url: str) -> set[float | None]:
@@ -39,8 +39,8 @@ async def slow_redis(url: str) -> AsyncIterator[str]:
         writer.close()
 
     async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        answers, requests = await asyncio.open_connection(real.hostname, real.port)
-        await asyncio.gather(pump(reader, requests, SLOW_SECONDS), pump(answers, writer, 0))
+        responses, requests = await asyncio.open_connection(real.hostname, real.port)
+        await asyncio.gather(pump(reader, requests, SLOW_SECONDS), pump(responses, writer, 0))
 
     server = await asyncio.start_server(relay, "127.0.0.1", 0)
     yield f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}{real.path}"

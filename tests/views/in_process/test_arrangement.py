@@ -76,9 +76,9 @@ def test_several_are_changed_at_once_without_missing_ones(alice_client: Client, 
     rows = made(alice, "1", "2", "3")
     change(alice_client, "delete", rows[0])
     strangers = made(User.objects.create_user("bob"), "his")
-    answer = change(alice_client, "archive", *rows, *strangers, uuid.uuid4())
-    assert set(answer.json()["conversations"]) == {str(rows[1].pk), str(rows[2].pk)}
-    assert answer.json()["message"] == "2 conversations archived."
+    response = change(alice_client, "archive", *rows, *strangers, uuid.uuid4())
+    assert set(response.json()["conversations"]) == {str(rows[1].pk), str(rows[2].pk)}
+    assert response.json()["message"] == "2 conversations archived."
     assert not Conversation.objects.get(pk=strangers[0].pk).archived_at
 
 
@@ -87,9 +87,9 @@ def test_nobody_changes_what_is_not_theirs(alice_client: Client, action: str) ->
     bob = User.objects.create_user("bob")
     theirs = made(bob, "1") + made(bob, "2", deleted=timezone.now())
     before = stored()
-    answer = change(alice_client, action, *theirs, tag="red")
+    response = change(alice_client, action, *theirs, tag="red")
     missing = change(alice_client, action, uuid.uuid4(), tag="red")
-    assert (answer.status_code, answer.content) == (404, missing.content)
+    assert (response.status_code, response.content) == (404, missing.content)
     assert stored() == before
 
 
@@ -117,9 +117,9 @@ def test_a_change_that_is_none_is_refused(
     rows = made(alice, "1")
     before = stored()
     body = {"action": "pin", "conversations": [str(rows[0].pk)]} | wrong
-    answer = alice_client.post("/conversations/", body, content_type="application/json")
-    assert answer.status_code == status
-    assert answer.json()["error"]["message"]
+    response = alice_client.post("/conversations/", body, content_type="application/json")
+    assert response.status_code == status
+    assert response.json()["error"]["message"]
     assert stored() == before
 
 
@@ -137,19 +137,19 @@ def test_pins_are_limited(alice_client: Client, alice: User) -> None:
     rows = made(alice, *map(str, range(changes.MAX_PINNED_CONVERSATIONS + 1)))
     assert change(alice_client, "pin", *rows[1:]).status_code == 200
     assert change(alice_client, "pin", *rows[1:]).status_code == 200  # the same ones again
-    answer = change(alice_client, "pin", rows[0])
-    assert answer.status_code == 409
-    assert "50" in answer.json()["error"]["message"]
+    response = change(alice_client, "pin", rows[0])
+    assert response.status_code == 409
+    assert "50" in response.json()["error"]["message"]
     assert not Conversation.objects.get(pk=rows[0].pk).pinned_at
 
 
 def test_a_form_leads_back_to_its_page_which_says_what_was_done(alice_client: Client, alice: User) -> None:
     rows = made(alice, "1", "2")
     body = {"action": "archive", "conversations": [str(row.pk) for row in rows], "page": "list", "tag": ""}
-    answer = alice_client.post("/conversations/", body, follow=True)
-    [(address, status)] = answer.redirect_chain
+    response = alice_client.post("/conversations/", body, follow=True)
+    [(address, status)] = response.redirect_chain
     assert (address.partition("&undo=")[0], status) == ("/conversations/?done=archive&number=2", 303)
-    assert "2 conversations archived." in answer.content.decode()
+    assert "2 conversations archived." in response.content.decode()
     single = alice_client.post("/conversations/", {"action": "pin", "conversations": str(rows[0].pk)})
     assert (single.status_code, single["Location"]) == (303, f"/c/{rows[0].pk}/")
     for address in ("?done=burn&number=1", "?done=archive&number=x", "?done=archive&number=999999"):
@@ -289,8 +289,8 @@ def test_a_change_leads_back_to_the_page_it_was_made_on(alice_client: Client, al
     assert (emptied.context["tag"], len(listed(emptied))) == first_page
 
 
-def listed(answer: Any) -> list[str]:
-    return [str(item["id"]) for group in answer.context["groups"] for item in group["items"]]
+def listed(response: Any) -> list[str]:
+    return [str(item["id"]) for group in response.context["groups"] for item in group["items"]]
 
 
 def post_to_form(alice_client: Client, shown: Any, fields: dict[str, Any]) -> Any:

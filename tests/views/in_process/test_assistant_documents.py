@@ -148,10 +148,10 @@ def test_json_names_uploads(alice_client: Client, alice: User, rules: Attachment
 
 
 def test_a_refused_form_keeps_its_documents(alice_client: Client, rules: Attachment) -> None:
-    answer = alice_client.post(PAGES, form(note(), name=" ", documents=[str(rules.pk)]), **HTML)
-    assert answer.status_code == 400
+    response = alice_client.post(PAGES, form(note(), name=" ", documents=[str(rules.pk)]), **HTML)
+    assert response.status_code == 400
     added = Attachment.objects.get(name="note.txt")
-    shown = answer.content.decode()
+    shown = response.content.decode()
     assert all(f'value="{each.pk}" checked' in shown for each in (rules, added))
     kept = [str(rules.pk), str(added.pk)]
     assert alice_client.post(PAGES, form(documents=kept), **HTML).status_code == 303
@@ -171,8 +171,8 @@ def test_a_file_that_is_no_document_is_refused(
     alice_client: Client, settings: Any, file: SimpleUploadedFile, status: int
 ) -> None:
     settings.ATTACHMENT_MAX_BYTES = 150_000
-    answer = alice_client.post(PAGES, form(file), **HTML)
-    assert answer.status_code == status
+    response = alice_client.post(PAGES, form(file), **HTML)
+    assert response.status_code == status
     assert not Assistant.objects.exists()
     assert not Attachment.objects.exists()
 
@@ -202,8 +202,10 @@ def test_documents_that_are_not_there_are_refused(
     alice_client: Client, referee: Assistant, wrong: Any
 ) -> None:
     for path in (PAGES, f"{PAGES}{referee.pk}/"):
-        answer = alice_client.post(path, {"name": "New", "documents": wrong}, content_type="application/json")
-        assert answer.status_code in (400, 404)
+        response = alice_client.post(
+            path, {"name": "New", "documents": wrong}, content_type="application/json"
+        )
+        assert response.status_code in (400, 404)
     assert AssistantVersion.objects.count() == 1
 
 
@@ -215,8 +217,8 @@ def test_nobody_names_a_document_of_another_person(alice_client: Client, bob: Us
     sent = document(alice, ["Sent."], "sent.txt", message=question)
     for each in (theirs, sent):
         wrong = {"name": "Spy", "documents": [str(each.pk)]}
-        answer = alice_client.post(PAGES, wrong, content_type="application/json")
-        assert answer.json()["error"]["code"] == "attachment_not_found"
+        response = alice_client.post(PAGES, wrong, content_type="application/json")
+        assert response.json()["error"]["code"] == "attachment_not_found"
     assert not Assistant.objects.exists()
 
 
@@ -247,12 +249,12 @@ def test_a_document_of_an_assistant_cannot_be_sent_or_removed(
         plan(alice, attachments=(rules.pk,))
     talk = begin(alice, referee)
     question = talk.messages.get(role="user")
-    answer = alice_client.post(
+    response = alice_client.post(
         f"/messages/{question.pk}/edit/",
         {"content": "Who?", "attachments": [str(rules.pk)]},
         content_type="application/json",
     )
-    assert answer.json()["error"]["code"] == "attachment_not_found"
+    assert response.json()["error"]["code"] == "attachment_not_found"
 
 
 def test_every_prompt_holds_the_documents(alice: User, referee: Assistant) -> None:

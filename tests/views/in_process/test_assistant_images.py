@@ -71,10 +71,10 @@ def test_a_picture_becomes_a_small_square_and_is_shown(alice_client: Client, ali
 
 
 def test_a_refused_form_keeps_its_picture(alice_client: Client, alice: User) -> None:
-    answer = alice_client.post(PAGES, form(name=" ", image_file=photo()), **HTML)
-    assert answer.status_code == 400
+    response = alice_client.post(PAGES, form(name=" ", image_file=photo()), **HTML)
+    assert response.status_code == 400
     stored = Attachment.objects.get()
-    assert f'name="image" value="{stored.pk}" checked' in answer.content.decode()
+    assert f'name="image" value="{stored.pk}" checked' in response.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_a_refused_form_keeps_its_picture(alice_client: Client, alice: User) -> 
     ids=["document", "broken", "svg"],
 )
 def test_a_file_that_is_no_picture_is_refused(alice_client: Client, content: bytes, status: int) -> None:
-    answer = alice_client.post(PAGES, form(image_file=photo("a.png", content)), **HTML)
-    assert answer.status_code == status
-    assert 'role="alert"' in answer.content.decode()
+    response = alice_client.post(PAGES, form(image_file=photo("a.png", content)), **HTML)
+    assert response.status_code == status
+    assert 'role="alert"' in response.content.decode()
     assert not Attachment.objects.exists()
     assert not Assistant.objects.exists()
 
@@ -100,8 +100,8 @@ def test_a_picture_fits_beside_the_most_documents(alice_client: Client, alice: U
     documents = [
         SimpleUploadedFile(f"{n}.txt", b"Chess has %d kings." % n) for n in range(MAX_ASSISTANT_DOCUMENTS)
     ]
-    answer = alice_client.post(PAGES, form(image_file=photo(), file=documents), **HTML)
-    assert answer.status_code == 303, answer.content
+    response = alice_client.post(PAGES, form(image_file=photo(), file=documents), **HTML)
+    assert response.status_code == 303, response.content
     assert (
         Attachment.objects.exclude(pages=None).filter(media_type="text/plain").count()
         == MAX_ASSISTANT_DOCUMENTS
@@ -113,8 +113,8 @@ def test_only_squares_of_ones_own_can_be_named(alice_client: Client, alice: User
     bob = User.objects.create_user("bob")
     for wrong in (image(alice, 64).pk, image(bob).pk, uuid.uuid4(), "x", 1):
         sent = {"name": "Cook", "image": str(wrong) if wrong != 1 else 1}
-        answer = alice_client.post(PAGES, sent, content_type="application/json")
-        assert answer.status_code in (400, 404), answer.content
+        response = alice_client.post(PAGES, sent, content_type="application/json")
+        assert response.status_code in (400, 404), response.content
     assert not Assistant.objects.exists()
     sent = {"name": "Cook", "image": str(image(alice).pk)}
     assert alice_client.post(PAGES, sent, content_type="application/json").status_code == 201

@@ -24,10 +24,10 @@ def cook(alice: User) -> Assistant:
 def send(alice_client: Client, cook: Assistant, **fields: str) -> str:
     """Send the form as it is without scripts, with the controls of LLAMA; return where it leads."""
     sent = {"name": "Cook", "model": LLAMA, "temperature": "4.5", "top_k": "3", "parameters_of": LLAMA}
-    answer = alice_client.post(f"{PAGES}{cook.pk}/", sent | fields, **HTML)
-    assert answer.status_code == 303
+    response = alice_client.post(f"{PAGES}{cook.pk}/", sent | fields, **HTML)
+    assert response.status_code == 303
     cook.refresh_from_db()
-    return str(answer.headers["Location"])
+    return str(response.headers["Location"])
 
 
 def test_the_form_says_whose_controls_it_has(alice_client: Client, cook: Assistant) -> None:

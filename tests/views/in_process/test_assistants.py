@@ -109,17 +109,17 @@ def test_a_wrong_field_changes_nothing(
     alice_client: Client, pirate: Assistant, wrong: dict, status: int
 ) -> None:
     for path in (PAGES, f"{PAGES}{pirate.pk}/"):
-        answer = post(alice_client, path, form(questions=[]) | wrong)
-        assert (answer.status_code, list(answer.json())) == (status, ["error"])
+        response = post(alice_client, path, form(questions=[]) | wrong)
+        assert (response.status_code, list(response.json())) == (status, ["error"])
     assert AssistantVersion.objects.count() == 1
 
 
 def test_a_refused_form_keeps_what_was_typed(alice_client: Client) -> None:
-    answer = alice_client.post(
+    response = alice_client.post(
         PAGES, form(picture="no", description="Quick meals", temperature="0.5"), **HTML
     )
-    shown = answer.content.decode()
-    assert answer.status_code == 400
+    shown = response.content.decode()
+    assert response.status_code == 400
     assert "The picture must be one emoji." in shown
     assert all(words in shown for words in ("Quick meals", "Cook for two.", "What today?", 'value="0.5"'))
 
@@ -208,13 +208,13 @@ def test_other_text_is_no_picture(text: str) -> None:
 def test_nobody_else_has_a_private_assistant(alice_client: Client, bob: User) -> None:
     theirs = library.create(bob, PIRATE)
     strange = {"assistant": str(theirs.pk), "content": "hello"}
-    for answer in (
+    for response in (
         alice_client.get("/", {"assistant": theirs.pk}),
         post(alice_client, "/c/", strange),
         post(alice_client, f"{PAGES}{theirs.pk}/", form(questions=[])),
         *(post(alice_client, f"{PAGES}{theirs.pk}/{what}/") for what in ("delete", "undelete", "duplicate")),
     ):
-        assert answer.status_code == 404
+        assert response.status_code == 404
     assert post(alice_client, "/c/", strange | {"assistant": "x"}).status_code == 400
     assert alice_client.get("/", {"assistant": "x"}).status_code == 400
     assert "Pirate" not in alice_client.get("/").content.decode()

@@ -26,9 +26,9 @@ def upload(alice_client: Client, content: bytes, name: str = "photo.jpg", **head
 
 
 def test_a_picture_is_stored_by_the_hash_of_its_new_bytes(alice_client: Client, folder: Path) -> None:
-    answer = upload(alice_client, pictures.jpeg(300, 200))
-    assert answer.status_code == 201, answer.content
-    told = answer.json()
+    response = upload(alice_client, pictures.jpeg(300, 200))
+    assert response.status_code == 201, response.content
+    told = response.json()
     assert (told["media_type"], told["width"], told["height"]) == ("image/jpeg", 300, 200)
     got = alice_client.get(told["url"])
     assert (got.status_code, got["Content-Type"]) == (200, "image/jpeg")
@@ -76,10 +76,10 @@ def test_the_alternative_text_can_be_set_also_when_sent(
 ) -> None:
     told = upload(alice_client, pictures.jpeg()).json()
     send(alice, told["id"])
-    answer = getattr(alice_client, method)(told["url"], {"alt": " A grey cat "}, "application/json")
-    assert (answer.status_code, answer.json()["alt"]) == (200, "A grey cat")
-    answer = getattr(alice_client, method)(told["url"], {"alt": "x" * 501}, "application/json")
-    assert answer.status_code == 413
+    response = getattr(alice_client, method)(told["url"], {"alt": " A grey cat "}, "application/json")
+    assert (response.status_code, response.json()["alt"]) == (200, "A grey cat")
+    response = getattr(alice_client, method)(told["url"], {"alt": "x" * 501}, "application/json")
+    assert response.status_code == 413
     assert Attachment.objects.get().alt == "A grey cat"
 
 

@@ -1,4 +1,4 @@
-"""A branch is forked, deleted and taken back: in-process, on a tree of two versions of each answer."""
+"""A branch is forked, deleted and taken back: in-process, on a tree of two versions of each reply."""
 
 import uuid
 from datetime import timedelta
@@ -78,11 +78,11 @@ def test_a_message_goes_with_all_below_it(
     alice_client: Client, tree: Tree, name: str, there: list, active
 ) -> None:
     before = Conversation.objects.get().updated
-    answer = post(alice_client, tree.keys[name], "delete")
-    assert answer.status_code == 200
+    response = post(alice_client, tree.keys[name], "delete")
+    assert response.status_code == 200
     assert tree.there == there
     assert tree.active == active
-    assert answer.json()["leaf"] == (str(tree.keys[active]) if active else None)
+    assert response.json()["leaf"] == (str(tree.keys[active]) if active else None)
     content = alice_client.get(f"/c/{tree.talk.pk}/").content.decode()
     assert f"text {name}" not in content
     assert alice_client.get(f"/messages/{tree.keys[name]}/source/").status_code == 404
@@ -123,9 +123,9 @@ def test_an_undo_is_possible_as_long_as_that_of_a_conversation(
 
 
 def test_a_form_offers_to_undo_the_deletion(alice_client: Client, tree: Tree) -> None:
-    answer = alice_client.post(f"/messages/{tree.keys['A1']}/delete/", {}, follow=True)
-    content = answer.content.decode()
-    assert answer.redirect_chain == [(f"/c/{tree.talk.pk}/?removed={tree.keys['A1']}", 303)]
+    response = alice_client.post(f"/messages/{tree.keys['A1']}/delete/", {}, follow=True)
+    content = response.content.decode()
+    assert response.redirect_chain == [(f"/c/{tree.talk.pk}/?removed={tree.keys['A1']}", 303)]
     assert f'action="/messages/{tree.keys["A1"]}/undelete/"' in content
     undone = alice_client.post(f"/messages/{tree.keys['A1']}/undelete/", {})
     assert undone["Location"] == f"/c/{tree.talk.pk}/#m-{tree.keys['A1']}"
@@ -145,9 +145,9 @@ def test_a_reply_that_is_being_written_there_is_stopped(alice_client: Client, tr
 
 
 def test_a_fork_is_the_path_to_a_message(alice_client: Client, alice: User, tree: Tree) -> None:
-    answer = post(alice_client, tree.keys["Q2"], "fork")
-    assert answer.status_code == 201
-    made = Conversation.objects.get(pk=answer.json()["conversation"])
+    response = post(alice_client, tree.keys["Q2"], "fork")
+    assert response.status_code == 201
+    made = Conversation.objects.get(pk=response.json()["conversation"])
     path = [*reversed([*Message.objects.ancestors(made.active_leaf_id, 9)])]
     copies = [Message.objects.get(pk=step.id) for step in path]
     assert [row.text for row in copies] == ["text Q1", "text A1", "text Q2"]

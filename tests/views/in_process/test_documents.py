@@ -85,9 +85,9 @@ def test_the_page_offers_only_types_that_are_read(account: str, settings: Any) -
 
 def test_a_document_is_stored_as_it_was_sent_with_its_text(alice_client: Client, folder: Path) -> None:
     content = "Grüße, 世界.\n".encode()
-    answer = upload(alice_client, content, "../my\u202enotes.txt")
-    assert answer.status_code == 201, answer.content
-    told = answer.json()
+    response = upload(alice_client, content, "../my\u202enotes.txt")
+    assert response.status_code == 201, response.content
+    told = response.json()
     row = Attachment.objects.get()
     assert told == {
         "id": str(row.pk),
@@ -154,10 +154,10 @@ def followed(alice_client: Client, url: str, relation: str) -> list[str]:
     """The texts on the pages of the site from this one on, along its links."""
     found, query = [], url.partition("?")[2]
     while True:
-        answer = alice_client.get(f"{url.partition('?')[0]}?{query}")
-        assert answer.status_code == 200
-        assert len(answer.content) < 250_000
-        shown = answer.content.decode()
+        response = alice_client.get(f"{url.partition('?')[0]}?{query}")
+        assert response.status_code == 200
+        assert len(response.content) < 250_000
+        shown = response.content.decode()
         found.append("".join(re.findall(r'<div class="text" dir="auto">(.*?)</div>', shown, re.DOTALL)))
         link = re.search(rf'rel="{relation}" href="\?([^"]+)"', shown)
         if link is None:
@@ -302,8 +302,8 @@ def test_a_long_document_is_ranked_in_no_database_thread(
         "send": (f"/c/{talk.pk}/messages/", {"content": "What now?"}),
     }
     path, body = paths[kind]
-    answer = alice_client.post(path, body, content_type="application/json")
-    assert answer.json()["error"]["message"] == "enough seen"
+    response = alice_client.post(path, body, content_type="application/json")
+    assert response.json()["error"]["message"] == "enough seen"
     assert Run.objects.count() == 1
     assert [name.partition("_")[0] for name in threads] == ["ranking"]
 

@@ -123,10 +123,10 @@ def send(client: Client, user: User, data: bytes = b"[{}]", permit: str = "", **
     return client.post(address, {"file": SimpleUploadedFile("x.json", data)}, **{**HTML, **headers})
 
 
-def refused(answer: Any, client: Client) -> str:
+def refused(response: Any, client: Client) -> str:
     """Return what the page says to which an upload was led back."""
-    assert (answer.status_code, answer["Location"].partition("?")[0]) == (303, PAGE)
-    return shown(client, answer["Location"])
+    assert (response.status_code, response["Location"].partition("?")[0]) == (303, PAGE)
+    return shown(client, response["Location"])
 
 
 def test_an_empty_file_leads_back_to_the_form(hers: Client, alice: User) -> None:
@@ -155,8 +155,8 @@ def test_one_import_too_many_leads_back(hers: Client, alice: User, monkeypatch: 
     monkeypatch.setattr(imports, "MAX_IMPORTS_PER_DAY", 1)
     job(alice, State.DONE, {})
     assert "You have started 1 imports today." in refused(send(hers, alice), hers)
-    answer = send(hers, alice, HTTP_ACCEPT="application/json")
-    assert (answer.status_code, answer["Retry-After"]) == (429, "3600")
+    response = send(hers, alice, HTTP_ACCEPT="application/json")
+    assert (response.status_code, response["Retry-After"]) == (429, "3600")
 
 
 def test_an_unknown_problem_says_nothing(hers: Client) -> None:
@@ -176,5 +176,5 @@ def test_an_unknown_problem_says_nothing(hers: Client) -> None:
 )
 def test_signing_in_leads_back_to_the_page_of_the_form(path: str, page: str) -> None:
     """The session ended while the form was open."""
-    answer = Client().post(path, {}, **HTML)
-    assert (answer.status_code, answer["Location"]) == (302, f"/accounts/login/?next={page}")
+    response = Client().post(path, {}, **HTML)
+    assert (response.status_code, response["Location"]) == (302, f"/accounts/login/?next={page}")

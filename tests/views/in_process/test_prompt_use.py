@@ -25,9 +25,9 @@ def made(owner: User, text: str, **fields: Any) -> str:
     return f"{LIST}{prompt.pk}/use/"
 
 
-def box(answer: Any) -> str:
+def box(response: Any) -> str:
     """Return the text in the message box."""
-    found = re.search(r'<textarea id="content"[^>]*>\n(.*?)</textarea>', answer.content.decode(), re.DOTALL)
+    found = re.search(r'<textarea id="content"[^>]*>\n(.*?)</textarea>', response.content.decode(), re.DOTALL)
     assert found
     return html.unescape(found[1])
 
@@ -71,10 +71,10 @@ def test_the_list_leads_to_a_new_chat_with_the_text(alice_client: Client, alice:
     shown = html.unescape(alice_client.get(use, **HTML).content.decode())
     assert 'name="field:name"' in shown
     assert "\nboats</textarea>" in shown
-    answer = alice_client.post(use, {"field:name": "Ada\r\nand Bob", "field:topic": "cats"}, **HTML)
-    assert answer.status_code == 200
-    assert box(answer) == "Dear Ada\nand Bob,\nabout cats: Ada\nand Bob!"
-    assert 'action="/c/"' in answer.content.decode()
+    response = alice_client.post(use, {"field:name": "Ada\r\nand Bob", "field:topic": "cats"}, **HTML)
+    assert response.status_code == 200
+    assert box(response) == "Dear Ada\nand Bob,\nabout cats: Ada\nand Bob!"
+    assert 'action="/c/"' in response.content.decode()
     assert not Message.objects.exists()
 
 
@@ -87,9 +87,9 @@ def test_hostile_texts_are_only_text(alice_client: Client, alice: User) -> None:
     shown = alice_client.get(use, **HTML)
     filled = alice_client.post(use, {"field:name": HOSTILE}, **HTML)
     assert box(filled) == f"{HOSTILE} {HOSTILE}"
-    for answer in (shown, filled):
-        assert "<script>alert" not in answer.content.decode()
-        assert html.escape(HOSTILE) in answer.content.decode()
+    for response in (shown, filled):
+        assert "<script>alert" not in response.content.decode()
+        assert html.escape(HOSTILE) in response.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -103,17 +103,19 @@ def test_hostile_texts_are_only_text(alice_client: Client, alice: User) -> None:
 def test_a_refused_field_keeps_what_was_typed(
     alice_client: Client, alice: User, sent: dict, status: int
 ) -> None:
-    answer = alice_client.post(made(alice, "Dear {{name}} {{topic}}"), {"field:topic": "kept"} | sent, **HTML)
-    assert answer.status_code == status
-    assert 'role="alert"' in answer.content.decode()
-    assert "\nkept</textarea>" in answer.content.decode()
+    response = alice_client.post(
+        made(alice, "Dear {{name}} {{topic}}"), {"field:topic": "kept"} | sent, **HTML
+    )
+    assert response.status_code == status
+    assert 'role="alert"' in response.content.decode()
+    assert "\nkept</textarea>" in response.content.decode()
 
 
 def test_a_field_that_stands_often_cannot_grow_the_text(alice_client: Client, alice: User) -> None:
     use = made(alice, "{{a}}" * (MAX_PROMPT_CHARS // 5))
-    answer = alice_client.post(use, {"field:a": "x" * 100_000}, HTTP_ACCEPT="application/json")
-    assert answer.status_code == 413
-    assert "the limit is" in answer.json()["error"]["message"]
+    response = alice_client.post(use, {"field:a": "x" * 100_000}, HTTP_ACCEPT="application/json")
+    assert response.status_code == 413
+    assert "the limit is" in response.json()["error"]["message"]
 
 
 def test_the_page_asks_for_so_many_fields(alice_client: Client, alice: User) -> None:
@@ -122,16 +124,16 @@ def test_the_page_asks_for_so_many_fields(alice_client: Client, alice: User) -> 
     shown = alice_client.get(use, **HTML).content.decode()
     assert shown.count('name="field:') == MAX_FIELDS
     assert "The other fields stay as they are written." in shown
-    answer = alice_client.post(use, {f"field:{name}": "x" for name in names[:-1]}, **HTML)
-    assert box(answer) == "x" * MAX_FIELDS + f"{{{{{names[-1]}}}}}"
+    response = alice_client.post(use, {f"field:{name}": "x" for name in names[:-1]}, **HTML)
+    assert box(response) == "x" * MAX_FIELDS + f"{{{{{names[-1]}}}}}"
 
 
 def test_a_prompt_of_another_is_used_if_it_is_published(alice_client: Client) -> None:
     bob = User.objects.create_user("bob")
     private = made(bob, "secret")
-    for answer in (alice_client.get(private, **HTML), alice_client.post(private, **HTML)):
-        assert answer.status_code == 404
-        assert "secret" not in answer.content.decode()
+    for response in (alice_client.get(private, **HTML), alice_client.post(private, **HTML)):
+        assert response.status_code == 404
+        assert "secret" not in response.content.decode()
     Prompt.objects.update(everybody=True)
     assert f'href="{private}"' in alice_client.get(LIST).content.decode()
     assert box(alice_client.post(private, **HTML)) == "secret"

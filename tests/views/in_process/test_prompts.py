@@ -24,9 +24,9 @@ def post(alice_client: Client, path: str, body: Any) -> Any:
 
 
 def saved(alice_client: Client, **fields: Any) -> str:
-    answer = post(alice_client, LIST, LETTER | fields)
-    assert answer.status_code == 201, answer.content
-    return str(answer.json()["id"])
+    response = post(alice_client, LIST, LETTER | fields)
+    assert response.status_code == 201, response.content
+    return str(response.json()["id"])
 
 
 def stored() -> list[Any]:
@@ -72,10 +72,10 @@ def test_a_prompt_is_created_listed_edited_and_deleted(alice_client: Client) -> 
 
 
 def test_forms_work_without_scripts(alice_client: Client) -> None:
-    answer = alice_client.post(LIST, LETTER)
-    assert (answer.status_code, answer["Location"]) == (303, f"{LIST}?saved")
+    response = alice_client.post(LIST, LETTER)
+    assert (response.status_code, response["Location"]) == (303, f"{LIST}?saved")
     prompt = Prompt.objects.get()
-    assert "Your changes are saved." in alice_client.get(answer["Location"]).content.decode()
+    assert "Your changes are saved." in alice_client.get(response["Location"]).content.decode()
     shown = html.unescape(alice_client.get(f"{LIST}{prompt.pk}/").content.decode())
     assert 'value="letter"' in shown
     assert ">\nDear {{name}},\nhello</textarea>" in shown
@@ -87,9 +87,9 @@ def test_forms_work_without_scripts(alice_client: Client) -> None:
 def test_a_refused_form_keeps_what_was_typed(alice_client: Client) -> None:
     saved(alice_client)
     before = stored()
-    answer = alice_client.post(LIST, LETTER | {"title": "Another", "text": "typed for long"})
-    shown = html.unescape(answer.content.decode())
-    assert answer.status_code == 409
+    response = alice_client.post(LIST, LETTER | {"title": "Another", "text": "typed for long"})
+    shown = html.unescape(response.content.decode())
+    assert response.status_code == 409
     assert "You already have a prompt with the command /letter." in shown
     assert "typed for long" in shown
     assert 'value="Another"' in shown

@@ -341,12 +341,12 @@ def test_a_reply_that_is_being_written_is_not_shared(hers: Client, reply: Messag
 
 @pytest.mark.usefixtures("live")
 def test_the_way_back_from_a_refusal_is_to_the_conversation(hers: Client, reply: Message) -> None:
-    for answer in (
+    for response in (
         hers.get(f"/messages/{reply.pk}/share/", **HTML),
         hers.post(f"/messages/{reply.pk}/share/", {"days": "7"}, **HTML),
     ):
-        page = answer.content.decode()
-        assert answer.status_code == 409
+        page = response.content.decode()
+        assert response.status_code == 409
         assert "A reply is still being written. Wait for it or stop it." in page
         assert f'href="/c/{reply.conversation_id}/#m-{reply.pk}">Open this conversation</a>' in page
         assert "Create link" not in page
@@ -385,9 +385,9 @@ def test_the_form_says_what_is_shared_and_the_link_is_shown_once(hers: Client, r
 
 def test_somebody_signed_in_continues_in_a_copy(link: str, stranger: Client, talk: Conversation) -> None:
     assert stranger.get(f"{link}continue/", **HTML).status_code == 200
-    answer = stranger.post(f"{link}continue/", {}, **HTML)
+    response = stranger.post(f"{link}continue/", {}, **HTML)
     made = Conversation.objects.get(user__username="bob")
-    assert (answer.status_code, answer["Location"]) == (303, f"/c/{made.pk}/")
+    assert (response.status_code, response["Location"]) == (303, f"/c/{made.pk}/")
     assert (made.title, made.system, made.parameters) == ("Boats", "", {})
     assert made.model != "m"  # a model that this site does not offer
     texts = made.messages.order_by("created").values_list("text", "reasoning")
@@ -405,8 +405,8 @@ def test_continuing_needs_a_sign_in(link: str) -> None:
 
 def test_a_dead_link_is_not_continued(link: str, stranger: Client) -> None:
     SharedLink.objects.all().delete()
-    for answer in (stranger.get(f"{link}continue/", **HTML), stranger.post(f"{link}continue/", {}, **HTML)):
-        assert answer.status_code == 404
+    for response in (stranger.get(f"{link}continue/", **HTML), stranger.post(f"{link}continue/", {}, **HTML)):
+        assert response.status_code == 404
     assert Conversation.objects.count() == 1
 
 

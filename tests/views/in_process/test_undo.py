@@ -96,7 +96,7 @@ def test_only_who_did_it_undoes_it_and_only_for_a_while(
     wrong = [take_back(stranger, signed), take_back(alice_client, signed[:-1]), take_back(alice_client, "x")]
     monkeypatch.setattr(undo, "TOKEN_SECONDS", -1)
     wrong += [take_back(alice_client, signed)]
-    assert [answer.status_code for answer in wrong] == [409] * 4
+    assert [response.status_code for response in wrong] == [409] * 4
     assert take_back(alice_client, "").status_code == 400
     assert stored() == before
 
@@ -109,18 +109,18 @@ def test_a_page_offers_to_undo_without_scripts(alice_client: Client, alice: User
     )
     before = stored()
     body = {"action": "archive", "conversations": keys, "page": "list", "tag": ""}
-    answer = alice_client.post("/conversations/", body, follow=True)
-    assert "100 conversations archived." in answer.content.decode()
+    response = alice_client.post("/conversations/", body, follow=True)
+    assert "100 conversations archived." in response.content.decode()
     cookie = alice_client.cookies["undo"]
     assert len(cookie.OutputString()) < COOKIE_BYTES
     assert (cookie["path"], cookie["httponly"], cookie["samesite"]) == ("/conversations/", True, "Strict")
-    assert answer.context["undo"]
-    assert "Undo" in answer.content.decode()
-    body = {"action": "undo", "undo": answer.context["undo"], "page": "list"}
-    answer = alice_client.post("/conversations/", body, follow=True)
-    assert answer.redirect_chain == [("/conversations/?done=undo&number=100", 303)]
-    assert "Undone for 100 conversations." in answer.content.decode()
-    assert not answer.context["undo"]
+    assert response.context["undo"]
+    assert "Undo" in response.content.decode()
+    body = {"action": "undo", "undo": response.context["undo"], "page": "list"}
+    response = alice_client.post("/conversations/", body, follow=True)
+    assert response.redirect_chain == [("/conversations/?done=undo&number=100", 303)]
+    assert "Undone for 100 conversations." in response.content.decode()
+    assert not response.context["undo"]
     assert stored() == before
 
 

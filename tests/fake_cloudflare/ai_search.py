@@ -83,8 +83,8 @@ def _invalid(call: str, body: Body) -> Iterator[Response]:
             yield error(7001, 400, "Input Validation Error: messages")
     if not isinstance(body.get("stream", False), bool):
         yield error(7001, 400, "Input Validation Error: stream")
-    asked = any(each.get("role") == "user" and each.get("content") for each in messages)
-    if not asked and not (call == "search" and body.get("query")):
+    has_question = any(each.get("role") == "user" and each.get("content") for each in messages)
+    if not has_question and not (call == "search" and body.get("query")):
         yield error(7039 if call == "search" else 7038)
 
 

@@ -41,7 +41,7 @@ TYPES = {
 }
 SUPPORTED = [{"extension": extension, "mimeType": kind} for extension, kind in TYPES.items()]
 LARGEST_FORM = 20_000_000  # bytes; Cloudflare publishes no number
-ASKED = re.compile(rb"fake: error (\d+)")
+WANTED_ERROR = re.compile(rb"fake: error (\d+)")
 
 
 def conversion(request: Request) -> tuple[int, object]:
@@ -50,10 +50,10 @@ def conversion(request: Request) -> tuple[int, object]:
         return error(3006)
     files = _files(request)
     if not files:
-        return error(8001, said="AiError: Invalid input: files are required")
+        return error(8001, message="AiError: Invalid input: files are required")
     for _name, _kind, content in files:
-        if asked := ASKED.search(content):
-            return error(int(asked[1]))
+        if found := WANTED_ERROR.search(content):
+            return error(int(found[1]))
         if b"fake: not JSON" in content:
             return 200, HTML
     return 200, envelope([_result(*file) for file in files])

@@ -30,12 +30,12 @@ def embeddings(model: str, body: dict[str, Any]) -> tuple[int, object]:
     texts = body.get("text")
     texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list) or not all(isinstance(each, str) and each for each in texts):
-        return error(5006, said="AiError: AiError: Bad input: Error: Type mismatch of '/text'")
+        return error(5006, message="AiError: AiError: Bad input: Error: Type mismatch of '/text'")
     if not 1 <= len(texts) <= MOST_TEXTS:
-        return error(5006, said=f"AiError: AiError: Bad input: Error: '/text' must have 1 to {MOST_TEXTS}")
+        return error(5006, message=f"AiError: AiError: Bad input: Error: '/text' must have 1 to {MOST_TEXTS}")
     sizes = [len(each.encode()) for each in texts]
     if max(sizes) > LONGEST_TEXT or sum(sizes) > LONGEST_REQUEST:
-        return error(3030, said="AiError: AiError: This model's maximum context length was exceeded")
+        return error(3030, message="AiError: AiError: This model's maximum context length was exceeded")
     if any(BUSY in each for each in texts):
         return error(3040)
     vectors = [vector(each, MODELS[model]) for each in texts]

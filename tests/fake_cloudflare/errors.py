@@ -62,13 +62,13 @@ ERRORS: dict[int, tuple[int, str]] = {
 HTML = b"<!DOCTYPE html><html><head><title>api.cloudflare.com | 524: A timeout occurred</title></head></html>"
 
 
-def error(code: int, http: int = 0, said: str = "") -> tuple[int, object]:
+def error(code: int, http: int = 0, message: str = "") -> tuple[int, object]:
     """Status and JSON body for `code`, in Cloudflare's envelope for it.
 
-    `http` overrides the status and `said` the message.
+    `http` overrides the status and `message` its text.
     """
-    status, message = ERRORS.get(code, (400, "AiError: Unknown"))
-    status, message = http or status, said or message
+    usual_status, usual_message = ERRORS.get(code, (400, "AiError: Unknown"))
+    status, message = http or usual_status, message or usual_message
     message = f"{message} ({REQUEST_ID})" if message.startswith("AiError") else message
     if code == 5021:
         return status, {"name": "AiError", "internalCode": code, "httpCode": status, "message": message}

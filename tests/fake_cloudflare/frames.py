@@ -41,13 +41,13 @@ def usage(prompt: int, completion: int) -> dict[str, object]:
 
 def chunk(content: object, field: str = "content", *, n: int = 0) -> bytes:
     """One token in today's shape, with its increment of the usage and the padding that hides its length."""
-    said = _to_json({field: content} | ({"reasoning_content": None} if field == "content" else {}))
-    return frame(_CHUNK % (said, "null", _PADDING[: 5 + n % 30], 0, 1, 1, NEURONS))
+    delta = _to_json({field: content} | ({"reasoning_content": None} if field == "content" else {}))
+    return frame(_CHUNK % (delta, "null", _PADDING[: 5 + n % 30], 0, 1, 1, NEURONS))
 
 
 def opening(prompt: int) -> bytes:
-    said = '{"content":"","reasoning_content":null,"role":"assistant"}'
-    return frame(_CHUNK % (said, "null", _PADDING, prompt, 0, prompt, prompt * 0.009))
+    delta = '{"content":"","reasoning_content":null,"role":"assistant"}'
+    return frame(_CHUNK % (delta, "null", _PADDING, prompt, 0, prompt, prompt * 0.009))
 
 
 def closing(reason: str, prompt: int, completion: int) -> Iterator[bytes]:

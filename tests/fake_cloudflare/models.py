@@ -106,8 +106,8 @@ class Lists:
         self.schema_calls: list[str] = []
         self.calls: list[Record] = []
 
-    async def respond(self, connection: Connection, asked: str, target: str) -> None:
-        kind = asked.rpartition("/")[2]
+    async def respond(self, connection: Connection, path: str, target: str) -> None:
+        kind = path.rpartition("/")[2]
         query = {name: values[0] for name, values in parse_qs(urlsplit(target).query).items()}
         if how := self.fails.get(kind):
             await fail(connection, how, int(query.get("page", 1)))

@@ -106,28 +106,28 @@ def by_other_provider(model: str, lists: Lists) -> Response | None:
     if model.startswith("@"):
         return None
     if "/" not in model or model.startswith(("dynamic/", "cloudflare/")):
-        return error(5007, said=f"AiError: No such model: No such model {model} or task")
+        return error(5007, message=f"AiError: No such model: No such model {model} or task")
     return None
 
 
 def _by_model(model: str, lists: Lists) -> Response | None:
     known = {each.get("name") for each in lists.models if isinstance(each, dict)}
     if model in REQUIRED:
-        said = f"AiError: AiError: Bad input: Error: required properties at '/' are '{REQUIRED[model]}'"
-        return error(5006, said=said)
+        message = f"AiError: AiError: Bad input: Error: required properties at '/' are '{REQUIRED[model]}'"
+        return error(5006, message=message)
     if model in known or model in ALIASED or INVENTED.match(model):
         return None
     if model in _retired():
         return error(5028)
-    return error(5007, said=f"AiError: AiError: No such model: No such model {model} or task")
+    return error(5007, message=f"AiError: AiError: No such model: No such model {model} or task")
 
 
 def _retired() -> set[str]:
     return {each["id"] for each in json.loads(RETIRED.read_text())}
 
 
-def _bad(said: str) -> Response:
-    return error(5006, said=f"AiError: AiError: Bad input: Error: {said}")
+def _bad(message: str) -> Response:
+    return error(5006, message=f"AiError: AiError: Bad input: Error: {message}")
 
 
 def _question(model: str, body: Body, lists: Lists) -> Iterator[Response]:
@@ -153,7 +153,7 @@ def _messages(model: str, body: Body, lists: Lists) -> Iterator[Response]:
         elif not isinstance(content, str) and not (openai and content is None):
             yield _bad(f"Type mismatch of '{at}/content', 'string' not in 'null'")
         if message.get("role") == "tool" and "/mistral" in model and not message.get("tool_call_id"):
-            yield error(8001, said="AiError: Invalid input: tool_call_id")
+            yield error(8001, message="AiError: Invalid input: tool_call_id")
 
 
 def _parts(model: str, parts: list[Any], at: str, lists: Lists) -> Iterator[Response]:
@@ -165,9 +165,9 @@ def _parts(model: str, parts: list[Any], at: str, lists: Lists) -> Iterator[Resp
             url = part.get("image_url")
             url = url.get("url") if isinstance(url, dict) else None
             if not _has(model, "vision", lists):
-                yield error(8001, said="AiError: Invalid input: this model accepts text content only")
+                yield error(8001, message="AiError: Invalid input: this model accepts text content only")
             elif not str(url).startswith("data:image/"):
-                yield error(5004, said="AiError: HTTP URL will not be accepted, send a base64 data URI")
+                yield error(5004, message="AiError: HTTP URL will not be accepted, send a base64 data URI")
             elif not _is_picture(str(url)):
                 yield error(5004)
 
@@ -222,10 +222,10 @@ def _odd_fields(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     if "/glm-" in model:
         for name in ("top_k", "repetition_penalty", "repeat_penalty"):
             if name in body:
-                yield error(8001, said=f"AiError: Invalid input: {name} is not supported")
+                yield error(8001, message=f"AiError: Invalid input: {name} is not supported")
     effort = body.get("reasoning_effort")
     if isinstance(effort, str) and effort not in EFFORTS:
-        yield error(8001, said="AiError: Invalid input: reasoning_effort")
+        yield error(8001, message="AiError: Invalid input: reasoning_effort")
 
 
 def _lora(model: str, body: Body, lists: Lists) -> Iterator[Response]:
@@ -236,7 +236,7 @@ def _lora(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     if not _has(model, "lora", lists):
         yield error(5005)
     elif wanted not in there:
-        yield error(3039, said=f"AiError: Finetune {wanted} does not exist")
+        yield error(3039, message=f"AiError: Finetune {wanted} does not exist")
 
 
 def _tools(model: str, body: Body, lists: Lists) -> Iterator[Response]:
@@ -246,18 +246,18 @@ def _tools(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     for tool in body.get("tools") or ():
         function = tool.get("function", tool) if isinstance(tool, dict) else {}
         if not isinstance(function, dict) or not function.get("name"):
-            yield error(8001, said="AiError: Invalid input: a tool needs a name")
+            yield error(8001, message="AiError: Invalid input: a tool needs a name")
         elif not isinstance(function.get("description", ""), str):
-            yield error(8001, said="AiError: Invalid input: description")
+            yield error(8001, message="AiError: Invalid input: description")
     if isinstance(choice, dict):
         if not isinstance(choice.get("function"), dict) or choice.get("type") != "function":
-            yield error(8001, said="AiError: Invalid input: tool_choice")
+            yield error(8001, message="AiError: Invalid input: tool_choice")
         elif (body.get("max_tokens") or body.get("max_completion_tokens") or 256) < 16:
             yield error(8006)
     elif choice not in (None, "auto", "none", "required"):
-        yield error(8001, said="AiError: Invalid input: tool_choice")
+        yield error(8001, message="AiError: Invalid input: tool_choice")
     if choice is not None and "/mistral" in model:
-        yield error(8001, said="AiError: Invalid input: tool_choice is not supported")
+        yield error(8001, message="AiError: Invalid input: tool_choice is not supported")
 
 
 def _json_mode(model: str, body: Body, lists: Lists) -> Iterator[Response]:
@@ -288,15 +288,21 @@ def _window(model: str, body: Body, lists: Lists) -> Iterator[Response]:
     window = int(_property(model, "context_window", lists) or 0)
     wanted = body.get("max_completion_tokens") or body.get("max_tokens") or 256
     messages = [_without_pictures(message) for message in body.get("messages") or ()]
-    asked = len(json.dumps(messages or body.get("prompt"))) // BYTES_A_TOKEN
-    if not window or asked + wanted <= window:
+    prompt_tokens = len(json.dumps(messages or body.get("prompt"))) // BYTES_A_TOKEN
+    if not window or prompt_tokens + wanted <= window:
         return
     if OPENAI_SHAPED.match(model):
-        said = f"Requested token count exceeds the model's maximum context length of {window} tokens."
-        yield error(3030, said=f"AiError: AiError: {said} You requested a total of {asked + wanted} tokens")
+        message = f"Requested token count exceeds the model's maximum context length of {window} tokens."
+        yield error(
+            3030,
+            message=f"AiError: AiError: {message} You requested a total of {prompt_tokens + wanted} tokens",
+        )
         return
-    said = "AiError: Ai: The estimated number of input and maximum output tokens"
-    yield error(5021, said=f"{said} ({asked + wanted}) exceeded this model context window limit ({window}).")
+    message = "AiError: Ai: The estimated number of input and maximum output tokens"
+    yield error(
+        5021,
+        message=f"{message} ({prompt_tokens + wanted}) exceeded this model context window limit ({window}).",
+    )
 
 
 def _without_pictures(message: Body) -> Body:

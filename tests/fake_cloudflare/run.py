@@ -45,8 +45,8 @@ class Run:
     @property
     def question(self) -> str:
         """The last user message's text, or the prompt."""
-        asked = [m["content"] for m in self.body.get("messages", []) if m.get("role") == "user"]
-        return _text(asked[-1] if asked else self.body.get("prompt", ""))
+        user_messages = [m["content"] for m in self.body.get("messages", []) if m.get("role") == "user"]
+        return _text(user_messages[-1] if user_messages else self.body.get("prompt", ""))
 
     @property
     def pictures(self) -> int:

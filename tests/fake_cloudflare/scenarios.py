@@ -71,13 +71,13 @@ async def reasoning(
         await run.send(frames.native(inline, run.prompt_tokens), delay)
         return
     if style == "both":
-        said = (
+        thought_frames = (
             frame({"choices": [{"index": 0, "delta": {"reasoning": each, "reasoning_content": each}}]})
             for each in thoughts
         )
     else:
-        said = (frames.chunk(each, style) for each in thoughts)
-    await run.send(chain(said, frames.catalog(reply_tokens, run.prompt_tokens)), delay)
+        thought_frames = (frames.chunk(each, style) for each in thoughts)
+    await run.send(chain(thought_frames, frames.catalog(reply_tokens, run.prompt_tokens)), delay)
 
 
 @scenario
@@ -90,11 +90,13 @@ async def numbers(run: Run, delay: float = 0.01) -> None:
 @scenario
 async def both(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "") -> None:
     """Send both shapes in every frame."""
-    said = (
+    text_frames = (
         frame({"response": each, "choices": [{"index": 0, "delta": {"content": each}}]})
         for each in run.tokens(tokens, text)
     )
-    await run.send(chain(said, frames.closing("stop", run.prompt_tokens, tokens), [frames.DONE]), delay)
+    await run.send(
+        chain(text_frames, frames.closing("stop", run.prompt_tokens, tokens), [frames.DONE]), delay
+    )
 
 
 @scenario
@@ -110,11 +112,11 @@ async def emoji(
     run: Run, text: str = "Grüße 😀 👩‍👩‍👧 日本 \u2028 end", size: int = 3, delay: float = 0.001
 ) -> None:
     """UTF-8 that every TCP write cuts anew, `size` bytes each."""
-    said = (
+    text_frames = (
         f'data: {{"response":"{token}"}}\n\n'.encode()
         for token in re.findall(r"\s?\S+|\s+", text.replace("\\", "").replace('"', ""))
     )
-    raw = b"".join(said) + frames.DONE
+    raw = b"".join(text_frames) + frames.DONE
     await run.send((raw[i : i + size] for i in range(0, len(raw), size)), delay)
 
 
@@ -165,8 +167,8 @@ async def length(run: Run, tokens: int = 5, delay: float = 0.01, text: str = "")
 @scenario
 async def filtered(run: Run, tokens: int = 5, delay: float = 0.01) -> None:
     """A content filter ends the reply after so many tokens."""
-    said = frames.catalog(frames.numbered(tokens), run.prompt_tokens, reason="content_filter")
-    await run.send(said, delay)
+    text_frames = frames.catalog(frames.numbered(tokens), run.prompt_tokens, reason="content_filter")
+    await run.send(text_frames, delay)
 
 
 @scenario
@@ -187,8 +189,8 @@ async def burnt(run: Run, think: int = 5, tokens: int = 0, enough: int = 0, dela
         await reasoning(run, think if thinks else 0, 5, delay)
         return
     thought = (frames.chunk(f"thought{n} ", "reasoning_content") for n in range(1, think + 1))
-    said = frames.catalog(frames.numbered(tokens), run.prompt_tokens, reason="length")
-    await run.send(chain(thought, said), delay)
+    text_frames = frames.catalog(frames.numbered(tokens), run.prompt_tokens, reason="length")
+    await run.send(chain(thought, text_frames), delay)
 
 
 @scenario
@@ -236,13 +238,15 @@ async def endless_line(run: Run, mb: int = 50) -> None:
 @scenario
 async def tools(run: Run, delay: float = 0.01, calls: int = 1) -> None:
     """Calls `weather` with `{"at": "Oslo"}`, so many times."""
-    said = [
+    call_deltas = [
         {"index": 0, "id": "call_1", "type": "function", "function": {"name": "weather", "arguments": ""}},
         {"index": 0, "id": None, "type": "function", "function": {"name": None, "arguments": '{"at": '}},
         {"index": 0, "id": None, "type": None, "function": {"name": None, "arguments": '"Oslo"}'}},
     ]
     others = [
-        each | {"index": n, "id": each["id"] and f"call_{n + 1}"} for n in range(calls) for each in said
+        each | {"index": n, "id": each["id"] and f"call_{n + 1}"}
+        for n in range(calls)
+        for each in call_deltas
     ]
     called = (
         frame({"choices": [{"index": 0, "delta": {"content": None, "tool_calls": [each]}}]})
@@ -254,15 +258,15 @@ async def tools(run: Run, delay: float = 0.01, calls: int = 1) -> None:
 @scenario
 async def json(run: Run, text: str = "", shape: str = "response", code: int = 3040) -> None:
     """A JSON response; `shape`: response, choices, both, bare, streamed_data, empty, error."""
-    said = text or f"You said: {run.question}"
-    counted = {"usage": frames.usage(run.prompt_tokens, len(frames.tokens_of(said)))}
-    message = {"role": "assistant", "content": said}
+    reply_text = text or f"You said: {run.question}"
+    counted = {"usage": frames.usage(run.prompt_tokens, len(frames.tokens_of(reply_text)))}
+    message = {"role": "assistant", "content": reply_text}
     choices = {"choices": [{"index": 0, "finish_reason": "stop", "message": message}]} | counted
     results: dict[str, object] = {
-        "response": {"response": said, "tool_calls": []} | counted,
+        "response": {"response": reply_text, "tool_calls": []} | counted,
         "choices": choices,
-        "both": choices | {"response": said},
-        "streamed_data": {"streamed_data": [{"response": each} for each in frames.tokens_of(said)]},
+        "both": choices | {"response": reply_text},
+        "streamed_data": {"streamed_data": [{"response": each} for each in frames.tokens_of(reply_text)]},
         "empty": {},
     }
     if shape == "bare":

@@ -54,7 +54,7 @@ _ACCOUNT = re.compile(r"/client/v4/accounts/([^/]+)/.*|/v1/([^/]+)/[^/]+/(?:comp
 _RUN = re.compile(r"/client/v4/accounts/[^/]+/ai/run/(.+)")
 _NAMED = re.compile(r"/client/v4/accounts/[^/]+/ai/run")
 _CHAT = re.compile(r"/client/v4/accounts/[^/]+/ai/v1/chat/completions")
-_ASKED = (_RUN, _CHAT, _NAMED, ai_search.PATH)
+_MODEL_PATHS = (_RUN, _CHAT, _NAMED, ai_search.PATH)
 _COMPAT = re.compile(r"/v1/[^/]+/([^/]+)/compat/chat/completions")  # on the gateway's own host
 _VERIFY = re.compile(r"/client/v4/(user|accounts/[^/]+)/tokens/verify")
 _LISTS = re.compile(r"/client/v4/accounts/[^/]+/ai/(models/search|models/schema|finetunes)")
@@ -200,18 +200,20 @@ class WorkersAI:
         self, connection: Connection, request: Request, path: str, call: dict[str, Any]
     ) -> None:
         """A call of an account's API with a token that is valid."""
-        if asked := _LISTS.fullmatch(path):
-            await self.lists.respond(connection, asked[1], request.target)
+        if found := _LISTS.fullmatch(path):
+            await self.lists.respond(connection, found[1], request.target)
         elif (found := _CONVERSION.fullmatch(path)) and request.method == ("GET" if found[1] else "POST"):
             connection.respond(*((200, envelope(SUPPORTED)) if found[1] else conversion(request)))
         elif found := _GATEWAY.fullmatch(path):
             self._gateway(connection, request.method, *found.groups())
-        elif request.method == "POST" and any(each.fullmatch(path) for each in _ASKED):
-            await self._asked(connection, request, path, call)
+        elif request.method == "POST" and any(each.fullmatch(path) for each in _MODEL_PATHS):
+            await self._model_call(connection, request, path, call)
         else:
             connection.respond(*error(7003))
 
-    async def _asked(self, connection: Connection, request: Request, path: str, call: dict[str, Any]) -> None:
+    async def _model_call(
+        self, connection: Connection, request: Request, path: str, call: dict[str, Any]
+    ) -> None:
         """A call of a model: what Cloudflare refuses of it is refused, the rest is played."""
         if found := ai_search.PATH.fullmatch(path):
             await self._ai_search(connection, *found.groups(), call)
@@ -243,11 +245,13 @@ class WorkersAI:
             return refusal(found[1], body, self.lists)
         model = body.get("model")
         if not isinstance(model, str):
-            return error(5006, said="AiError: Bad input: Error: required properties at '/' are 'model'")
+            return error(5006, message="AiError: Bad input: Error: required properties at '/' are 'model'")
         if _NAMED.fullmatch(path):
             body = body.get("input")
             if not isinstance(body, dict):
-                return error(5006, said="AiError: Bad input: Error: required properties at '/' are 'input'")
+                return error(
+                    5006, message="AiError: Bad input: Error: required properties at '/' are 'input'"
+                )
         if model.startswith("@"):
             return refusal(model, body, self.lists)
         return by_other_provider(model, self.lists)
@@ -277,7 +281,7 @@ class WorkersAI:
         elif gateway == NO_GATEWAY:
             connection.respond(*error(2001))
         elif not isinstance(model, str) or "/" not in model or model == f"dynamic/{NO_ROUTE}":
-            connection.respond(*error(2001, said="Invalid model or route"))
+            connection.respond(*error(2001, message="Invalid model or route"))
         else:
             await self._run(connection, call)
 
@@ -316,8 +320,8 @@ class WorkersAI:
             if "cf-aig-cache-ttl" in call["headers"] and not skips:
                 headers += [("cf-aig-cache-status", "HIT" if self._has_cached(call) else "MISS")]
         try:
-            body, asked = call["body"], _RUN.fullmatch(path)
-            model = asked[1] if asked else ""
+            body, found = call["body"], _RUN.fullmatch(path)
+            model = found[1] if found else ""
             if _NAMED.fullmatch(path):
                 model, body = body["model"], body["input"]
             run = Run(connection, body, headers, self.port, model, self._failures, self._gates, **more)

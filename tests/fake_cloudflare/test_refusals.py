@@ -94,7 +94,7 @@ async def test_ai_search_refuses(
     assert (refused.status_code, code_of(refused)) == (403, 10000)
 
 
-async def answered(http: httpx.AsyncClient, model: str, **body: Any) -> tuple[int, int]:
+async def status_and_code(http: httpx.AsyncClient, model: str, **body: Any) -> tuple[int, int]:
     """The status, and Cloudflare's code, 0 for none."""
     if "prompt" not in body:
         body = {"messages": ASKED} | body
@@ -165,8 +165,8 @@ REFUSED = [
 async def test_it_refuses_with_cloudflares_code(
     http: httpx.AsyncClient, model: str, body: dict[str, Any], code: int
 ) -> None:
-    status, said = await answered(http, model, **body)
-    assert (status >= 400, said) == (True, code)
+    status, error_code = await status_and_code(http, model, **body)
+    assert (status >= 400, error_code) == (True, code)
 
 
 TAKEN = [
@@ -189,13 +189,13 @@ TAKEN = [
 async def test_it_takes_what_cloudflare_takes(
     http: httpx.AsyncClient, model: str, body: dict[str, Any]
 ) -> None:
-    assert await answered(http, model, **body) == (200, 0)
+    assert await status_and_code(http, model, **body) == (200, 0)
 
 
 async def test_a_finetune_is_taken_by_its_id_and_its_name(fake: WorkersAI, http: httpx.AsyncClient) -> None:
     fake.lists.finetunes = [finetune("mine", LLAMA)]
     for lora in ("mine", fake.lists.finetunes[0]["id"]):
-        assert await answered(http, LLAMA, lora=lora) == (200, 0)
+        assert await status_and_code(http, LLAMA, lora=lora) == (200, 0)
 
 
 async def test_accounts_gateways_and_bodies_that_are_not_there(http: httpx.AsyncClient) -> None:

@@ -29,13 +29,13 @@ async def client(fake):
         yield http
 
 
-def ask(question: str, **more: object) -> tuple[str, dict[str, object]]:
+def model_call(question: str, **more: object) -> tuple[str, dict[str, object]]:
     body = {"messages": [{"role": "user", "content": question}], "stream": True, **more}
     return f"/accounts/acct/ai/run/{MODEL}", body
 
 
 async def read(client, question, **more) -> tuple[Delta, FrameReader]:
-    url, body = ask(question, **more)
+    url, body = model_call(question, **more)
     decoder, reader, deltas = Decoder(), FrameReader(inline_reasoning="inline" in question), []
     async with client.stream("POST", url, json=body) as response:
         assert response.headers["content-type"] == "text/event-stream"
@@ -43,8 +43,8 @@ async def read(client, question, **more) -> tuple[Delta, FrameReader]:
             async for piece in response.aiter_bytes():
                 deltas += [reader.read(event) for event in decoder.feed(piece)]
     deltas += [reader.read(event) for event in decoder.close()] + [reader.flush()]
-    said = [delta for delta in deltas if delta]
-    text, reasoning = "".join(each.text for each in said), "".join(each.reasoning for each in said)
+    filled = [delta for delta in deltas if delta]
+    text, reasoning = "".join(each.text for each in filled), "".join(each.reasoning for each in filled)
     return Delta(text, reasoning, reader.finish_reason), reader
 
 
@@ -94,7 +94,7 @@ async def test_a_long_question_is_repeated_soon(client):
 async def test_the_endings_of_a_cut_stream_differ_on_the_wire(client):
     ends = {"clean": None, "abrupt": httpx.RemoteProtocolError, "reset": httpx.ReadError}
     for how, error in ends.items():
-        url, body = ask(f"fake: cut after=1 how={how}")
+        url, body = model_call(f"fake: cut after=1 how={how}")
         async with client.stream("POST", url, json=body) as response:
             if error is None:
                 await response.aread()
@@ -122,21 +122,21 @@ async def test_an_error_may_come_inside_the_stream(client):
 
 @pytest.mark.parametrize("shape", ["response", "choices", "both", "bare", "streamed_data"])
 async def test_json_may_answer_a_request_for_a_stream(client, shape):
-    url, body = ask(f'fake: json text="a b" shape={shape}')
+    url, body = model_call(f'fake: json text="a b" shape={shape}')
     response = await client.post(url, json=body)
     assert response.headers["content-type"] == "application/json"
     assert FrameReader().read_json(response.json()).text == "a b"
 
 
 async def test_a_request_for_no_stream_gets_the_whole_answer(client):
-    url, body = ask("Hello", stream=False)
+    url, body = model_call("Hello", stream=False)
     response = await client.post(url, json=body)
     assert response.json()["result"]["response"] == "You said: Hello"
 
 
 @pytest.mark.parametrize("code", ERRORS)
 async def test_every_error_comes_with_its_status(client, code):
-    url, body = ask(f"fake: status code={code} retry_after=7")
+    url, body = model_call(f"fake: status code={code} retry_after=7")
     response = await client.post(url, json=body)
     assert response.status_code == ERRORS[code][0]
     assert response.headers["retry-after"] == "7"
@@ -146,10 +146,10 @@ async def test_every_error_comes_with_its_status(client, code):
 
 
 async def test_the_first_calls_of_a_flaky_model_fail(client):
-    url, body = ask("fake: flaky fails=2 key=a http=503 code=7009")
+    url, body = model_call("fake: flaky fails=2 key=a http=503 code=7009")
     statuses = [(await client.post(url, json=body)).status_code for _ in range(3)]
     assert statuses == [503, 503, 200]
-    url, body = ask("fake: flaky key=b drop=1")
+    url, body = model_call("fake: flaky key=b drop=1")
     with pytest.raises(httpx.RemoteProtocolError):
         await client.post(url, json=body)
     assert (await client.post(url, json=body)).status_code == 200
@@ -157,7 +157,7 @@ async def test_the_first_calls_of_a_flaky_model_fail(client):
 
 async def test_a_wrong_scenario_is_told_to_the_author_of_the_test(client):
     for question in ("fake: nonsense", "fake: words colour=red"):
-        url, body = ask(question)
+        url, body = model_call(question)
         response = await client.post(url, json=body)
         assert (response.status_code, response.json()["success"]) == (400, False)
 
@@ -168,7 +168,7 @@ async def test_only_a_known_token_is_let_in(fake, client):
     account_token = {"Authorization": "Bearer fake-account-token"}
     assert (await client.get("/user/tokens/verify", headers=account_token)).status_code == 401
     assert (await client.get("/accounts/acct/tokens/verify", headers=account_token)).status_code == 200
-    url, body = ask("Hello")
+    url, body = model_call("Hello")
     response = await client.post(url, json=body, headers={"Authorization": "Bearer wrong"})
     assert response.status_code == 401
     assert response.json()["errors"] == [{"code": 10000, "message": "Authentication error"}]
@@ -177,7 +177,7 @@ async def test_only_a_known_token_is_let_in(fake, client):
 @pytest.mark.parametrize("question", ["fake: words tokens=50000", "fake: silent", "fake: hang after=1",
                                       "fake: comments_only", "fake: endless_line"])  # fmt: skip
 async def test_a_client_that_leaves_is_noticed_at_once(fake, client, question):
-    url, body = ask(question)
+    url, body = model_call(question)
     async with client.stream("POST", url, json=body) as response:
         assert response.status_code == 200
         await asyncio.sleep(0.05)
@@ -187,7 +187,7 @@ async def test_a_client_that_leaves_is_noticed_at_once(fake, client, question):
 
 
 async def test_a_client_that_leaves_before_the_headers_is_noticed_too(fake, client):
-    url, body = ask("fake: hang before=headers")
+    url, body = model_call("fake: hang before=headers")
     with pytest.raises(httpx.ReadTimeout):
         await client.post(url, json=body, timeout=httpx.Timeout(60, read=0.1))
     await becomes(lambda: fake.calls and fake.calls[0]["closed_by_client"])
@@ -209,7 +209,7 @@ async def test_calls_are_recorded_and_connections_kept(fake, client):
 
 
 async def test_a_redirect_points_to_where_it_would_be_seen(fake, client):
-    url, body = ask("fake: redirect")
+    url, body = model_call("fake: redirect")
     response = await client.post(url, json=body)
     assert (response.status_code, response.headers["location"]) == (
         302,
@@ -227,7 +227,7 @@ async def test_tokens_keep_their_pace(client):
 
 def test_it_also_runs_in_a_thread_for_tests_that_block():
     with Fake() as fake:
-        url, body = ask("Hello")
+        url, body = model_call("Hello")
         response = httpx.post(fake.base_url + url, json=body, headers=TOKEN, trust_env=False)
         assert response.text.endswith("data: [DONE]\n\n")
         fake.wait_for(lambda calls: calls and calls[0]["ended"])

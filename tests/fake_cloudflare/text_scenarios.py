@@ -40,8 +40,8 @@ async def says(
     """
     text = _text(data) * times
     thought = (frames.chunk(piece, field) for piece in _pieces(text, size)) if field != "content" else ()
-    said = frames.catalog(_pieces(text, size), run.prompt_tokens, reason=reason)
-    await run.send(chain(thought, said), delay)
+    text_frames = frames.catalog(_pieces(text, size), run.prompt_tokens, reason=reason)
+    await run.send(chain(thought, text_frames), delay)
 
 
 @scenario
@@ -55,7 +55,7 @@ async def cut_bytes(run: Run, data: str = "", size: int = 1, delay: float = 0.0)
 async def odd_events(run: Run, data: str = "", delay: float = 0.0) -> None:
     """Says `before` and `after`, and between them what no client should act on, with the text in it."""
     text = _text(data)
-    said = [
+    odd_frames = [
         frames.chunk("before "),
         b"event: execute\n" + frame({"code": text, "response": text}),
         b"event: meta\nid: 99!\nretry: 1\n" + frame({"response": text, "html": [[0, text]]}),
@@ -66,7 +66,7 @@ async def odd_events(run: Run, data: str = "", delay: float = 0.0) -> None:
         b'data: {"response":\ndata: "after"}\n\n',
         b"nonsense: x\n\n:" + text.replace("\n", " ").encode() + b"\n\n",
     ]
-    await run.send(chain(said, frames.closing("stop", run.prompt_tokens, 2), [frames.DONE]), delay)
+    await run.send(chain(odd_frames, frames.closing("stop", run.prompt_tokens, 2), [frames.DONE]), delay)
 
 
 @scenario

@@ -64,12 +64,12 @@ def _assemble(body: bytes, *, envelope: bool, parsed: bool) -> tuple[Object, boo
         if frame.get("errors") or frame.get("error"):
             return frame, True
         choice = (frame.get("choices") or [{}])[0]
-        said = choice.get("delta") or {}
-        text += _text(frame.get("response")) or _text(said.get("content"))
-        reasoning += said.get("reasoning_content") or said.get("reasoning") or ""
+        delta = choice.get("delta") or {}
+        text += _text(frame.get("response")) or _text(delta.get("content"))
+        reasoning += delta.get("reasoning_content") or delta.get("reasoning") or ""
         reason = choice.get("finish_reason") or reason
         usage = frame.get("usage") or usage
-        calls += said.get("tool_calls") or ()
+        calls += delta.get("tool_calls") or ()
     found = [json.loads(each) for each in frames if each.startswith(b"[{")]  # by AI Search
     chunks: Object = {"chunks": found[0]} if found else {}
     message: Object = {"role": "assistant", "content": text}

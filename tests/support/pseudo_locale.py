@@ -62,8 +62,8 @@ def _of_python(source: str) -> Iterator[list[str]]:
     for call in ast.walk(ast.parse(source)):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in CALLS:
             texts = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
-            if said := [text for text in texts if isinstance(text, str)]:
-                yield [IN_CONTEXT.join(said)] if call.func.id in IN_A_CONTEXT else said
+            if strings := [text for text in texts if isinstance(text, str)]:
+                yield [IN_CONTEXT.join(strings)] if call.func.id in IN_A_CONTEXT else strings
 
 
 def longer(message: str) -> str:

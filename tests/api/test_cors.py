@@ -30,8 +30,10 @@ def client(settings: Any) -> Client:
 
 
 def preflight(client: Client, where: str, origin: str = PAGE) -> Any:
-    asked = {"origin": origin, "access-control-request-method": "POST"}
-    return client.options(where, headers={**asked, "access-control-request-headers": ",".join(ASKED)})
+    request_headers = {"origin": origin, "access-control-request-method": "POST"}
+    return client.options(
+        where, headers={**request_headers, "access-control-request-headers": ",".join(ASKED)}
+    )
 
 
 @pytest.mark.parametrize("where", API)

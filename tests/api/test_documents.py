@@ -41,7 +41,7 @@ def code(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, response.json()["error"]["code"]
 
 
-def asked_of(fake: Fake) -> Any:
+def sent_text_of(fake: Fake) -> Any:
     return fake.calls[-1]["body"]["messages"][-1]["content"]
 
 
@@ -49,13 +49,13 @@ def test_both_dialects_put_the_text_before_the_question(alices: Program, fake: F
     parts = [text("How high is it?"), sent(documents.pdf("It is 7 m high", "and long")), text(" Say.")]
     response = alices.client.post(CHAT, json=body(*parts))
     assert response.status_code == 200, response.text
-    asked = asked_of(fake)
-    assert asked.endswith("\n\nHow high is it? Say.")
-    assert 'document "report.pdf", 2 pages' in asked
-    assert "[report.pdf, page 1]\nIt is 7 m high\n\n[report.pdf, page 2]\nand long" in asked
+    sent_text = sent_text_of(fake)
+    assert sent_text.endswith("\n\nHow high is it? Say.")
+    assert 'document "report.pdf", 2 pages' in sent_text
+    assert "[report.pdf, page 1]\nIt is 7 m high\n\n[report.pdf, page 2]\nand long" in sent_text
     response = alices.client.post(f"{RUN}/{MODEL}", json={"messages": [{"role": "user", "content": parts}]})
     assert response.status_code == 200
-    assert asked_of(fake) == asked
+    assert sent_text_of(fake) == sent_text
 
 
 def test_the_sdk_of_openai_sends_files(alices: Program, server: Server, fake: Fake) -> None:
@@ -75,13 +75,13 @@ def test_a_picture_and_files_in_one_message(alices: Program, fake: Fake) -> None
     parts = [shown, sent(documents.pdf("the pdf")), text("Well?"), other]
     response = alices.client.post(CHAT, json=body(*parts, model=SEEING))
     assert response.status_code == 200, response.text
-    first, second, third, fourth = asked_of(fake)
+    first, second, third, fourth = sent_text_of(fake)
     assert ("the pdf" in first["text"], 'document "b.txt"' in second["text"]) == (True, True)
     assert (third, fourth) == (shown, text("Well?"))
 
 
 @pytest.mark.parametrize(
-    ("part", "said"),
+    ("part", "refusal"),
     [
         ({"type": "file"}, "400 malformed"),
         ({"type": "file", "file": "x"}, "400 malformed"),
@@ -98,13 +98,13 @@ def test_a_picture_and_files_in_one_message(alices: Program, fake: Fake) -> None
     ],
     ids=range(12),
 )
-def test_refusals_of_a_file(alices: Program, fake: Fake, part: dict[str, Any], said: str) -> None:
+def test_refusals_of_a_file(alices: Program, fake: Fake, part: dict[str, Any], refusal: str) -> None:
     before = [each for each in fake.calls if "/ai/run" in each["path"]]
     response = alices.client.post(CHAT, json=body(text("Well?"), part))
-    if said == "200":
-        assert "# document.odt" in asked_of(fake)
+    if refusal == "200":
+        assert "# document.odt" in sent_text_of(fake)
         return
-    assert "{} {}".format(*code(response)) == said
+    assert "{} {}".format(*code(response)) == refusal
     native = alices.run({"messages": [{"role": "user", "content": [text("Well?"), part]}]})
     assert (native.status_code, native.json()["errors"][0]["code"]) == (response.status_code, 5006)
     assert [each for each in fake.calls if "/ai/run" in each["path"]] == before
@@ -112,9 +112,9 @@ def test_refusals_of_a_file(alices: Program, fake: Fake, part: dict[str, Any], s
 
 def test_only_users_send_files(alices: Program) -> None:
     for role in ("assistant", "system", "tool"):
-        asked = body(text("Well?"), sent(b"x", "a.txt"), role=role)
-        asked["messages"].append({"role": "user", "content": "?"})
-        assert code(alices.client.post(CHAT, json=asked)) == (400, "malformed")
+        call_body = body(text("Well?"), sent(b"x", "a.txt"), role=role)
+        call_body["messages"].append({"role": "user", "content": "?"})
+        assert code(alices.client.post(CHAT, json=call_body)) == (400, "malformed")
 
 
 def test_number_and_size_have_limits(alices: Program, fake: Fake) -> None:

@@ -41,18 +41,18 @@ def sent(fake: Fake) -> dict[str, str]:
 
 async def test_headers_are_passed_on_and_the_log_id_comes_back(engine: Engine, fake: Fake) -> None:
     labels = {"team": "blue", "person": "somebody else"}
-    asked = {
+    gateway_headers = {
         ID: "team",
         "cf-aig-cache-ttl": "300",
         "cf-aig-metadata": json.dumps(labels),
         "cf-aig-collect-log-payload": "true",
         "cf-aig-max-attempts": "2",
     }
-    response = await ask(asked)
+    response = await ask(gateway_headers)
     assert response.status_code == 200
     passed = sent(fake)
     told = json.loads(passed.pop("cf-aig-metadata"))
-    assert passed == {name: value for name, value in asked.items() if name != "cf-aig-metadata"}
+    assert passed == {name: value for name, value in gateway_headers.items() if name != "cf-aig-metadata"}
     assert (told["team"], set(told)) == ("blue", {"team", "person", "site"})
     assert told["person"] != labels["person"], "whose call it is stays true in the log"
     call = await run_in_db(Call.objects.get)
@@ -68,9 +68,9 @@ async def test_the_option_of_the_body_says_the_same(engine: Engine, fake: Fake) 
         "eventId": "e-1",
         "retries": {"maxAttempts": 3, "backoff": "linear"},
     }
-    asked = {"prompt": "hello", "gateway": option, "messages": None}
+    run_body = {"prompt": "hello", "gateway": option, "messages": None}
     told = {ID: "team", "cf-aig-skip-cache": "true", "cf-aig-event-id": "e-1", "cf-aig-max-attempts": "3"}
-    response = await ask({"cf-aig-skip-cache": "false"}, path=f"{RUN}/{MODEL}", **asked)
+    response = await ask({"cf-aig-skip-cache": "false"}, path=f"{RUN}/{MODEL}", **run_body)
     assert response.status_code == 200
     assert told.items() <= sent(fake).items()
     assert sent(fake)["cf-aig-backoff"] == "linear"
@@ -93,11 +93,11 @@ async def test_stream_reports_the_gateway_and_repeats_hit_the_cache(engine: Engi
 async def test_a_cache_that_is_not_skipped_is_asked(engine: Engine) -> None:
     """The options as Cloudflare's first samples write them."""
     gateway = {"id": "team", "skipCache": False, "cacheTtl": 3600}
-    asked = {"prompt": "cached so?", "gateway": gateway, "messages": None}
+    run_body = {"prompt": "cached so?", "gateway": gateway, "messages": None}
     headers = {"Authorization": await run_in_db(bearer, True)}
     told = []
     for _ in range(2):
-        response = await AsyncClient().post(f"{RUN}/{MODEL}", asked, "application/json", headers=headers)
+        response = await AsyncClient().post(f"{RUN}/{MODEL}", run_body, "application/json", headers=headers)
         told.append(response["cf-aig-cache-status"])
     assert told == ["MISS", "HIT"]
 

@@ -139,8 +139,8 @@ def test_a_kept_call_is_a_conversation_of_its_person(
     assert listed
     assert listed[1].replace("-", "") == str(key).replace("-", "")
     page = alice.get(f"/c/{listed[1]}/").text
-    for said in ("An **earlier** question", "An earlier reply", "word1 word2 word3", "thought1 thought2"):
-        assert said in page
+    for text in ("An **earlier** question", "An earlier reply", "word1 word2 word3", "thought1 thought2"):
+        assert text in page
     assert server.person("bob").get(f"/c/{listed[1]}/").status_code == 404
     review = erin.get(f"/admin/chat/conversation/{listed[1]}/change/").text
     assert "word1 word2 word3" in review

@@ -14,7 +14,7 @@ ENDLESS = "fake: words tokens=4000 delay=0.01"
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
 
 
-def asked(fake: Fake) -> dict[str, Any]:
+def last_request_body(fake: Fake) -> dict[str, Any]:
     return dict(fake.calls[-1]["body"])
 
 
@@ -24,7 +24,7 @@ def test_a_stop_ends_the_reply_and_the_request(alices: Program, fake: Fake, stop
     [choice] = response["choices"]
     expected = "word1 word2 word3 " if stop == "word4" else "word1 word2 word3 wor"
     assert (choice["message"]["content"], choice["finish_reason"]) == (expected, "stop")
-    assert "stop" not in asked(fake)
+    assert "stop" not in last_request_body(fake)
     fake.wait_for(lambda calls: calls[-1]["closed_by_client"])
     assert 4 <= response["usage"]["completion_tokens"] < 100
     assert response["usage"]["prompt_tokens"] > 0
@@ -35,8 +35,8 @@ def test_a_stop_ends_a_stream(alices: Program, fake: Fake) -> None:
     with alices.stream(CHAT, question(ENDLESS, **options)) as events:
         chunks = list(events)
     assert events.done
-    said = [chunk["choices"][0]["delta"].get("content", "") for chunk in chunks[:-1]]
-    assert "".join(said) == "word1 wor"
+    texts = [chunk["choices"][0]["delta"].get("content", "") for chunk in chunks[:-1]]
+    assert "".join(texts) == "word1 wor"
     assert chunks[-2]["choices"][0]["finish_reason"] == "stop"
     assert 3 <= chunks[-1]["usage"]["completion_tokens"] < 100
     fake.wait_for(lambda calls: calls[-1]["closed_by_client"])
@@ -72,14 +72,14 @@ def test_a_stop_cuts_a_reply_that_was_not_streamed(alices: Program) -> None:
 
 def test_a_model_that_knows_stop_gets_it(alices: Program, fake: Fake) -> None:
     assert alices.chat("fake: words tokens=3 delay=0", stop="word9").status_code == 200
-    assert asked(fake)["stop"] == "word9"
+    assert last_request_body(fake)["stop"] == "word9"
 
 
 def test_one_tool_call_at_a_time(alices: Program, fake: Fake) -> None:
     wanted = {"model": CLASSIC, "tools": [WEATHER], "parallel_tool_calls": False}
     message = alices.chat("fake: tools calls=2 delay=0", **wanted).json()["choices"][0]["message"]
     assert len(message["tool_calls"]) == 1
-    assert "parallel_tool_calls" not in asked(fake)
+    assert "parallel_tool_calls" not in last_request_body(fake)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_defaults_are_accepted_and_not_sent(
     response = alices.chat("fake: words tokens=1 delay=0", model=model, **defaults)
     assert response.status_code == 200, response.text
     known = {"messages", "max_tokens", "stream", "tools", "frequency_penalty", "presence_penalty"}
-    assert set(asked(fake)) <= known
+    assert set(last_request_body(fake)) <= known
 
 
 @pytest.mark.parametrize("stop", ["x" * 1_001, ["x"] * 17, [7]])

@@ -15,7 +15,7 @@ from tests.support.server import Server
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
 
 
-def asked(fake: Fake) -> dict[str, Any]:
+def last_request_body(fake: Fake) -> dict[str, Any]:
     body = fake.calls[-1]["body"]
     assert isinstance(body, dict)
     return body
@@ -67,11 +67,11 @@ def test_a_stream(alices: Program, usage: bool) -> None:
 
 def test_every_character_arrives(alices: Program) -> None:
     """Send also the characters at which careless readers split lines."""
-    said = 'quote " back \\ line\u2028 \u0085 emoji 😀 <b> & \t end'
-    with alices.stream(CHAT, question(says_line(said, size=3, delay=0.001))) as events:
+    reply_text = 'quote " back \\ line\u2028 \u0085 emoji 😀 <b> & \t end'
+    with alices.stream(CHAT, question(says_line(reply_text, size=3, delay=0.001))) as events:
         text = "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in events)
-    assert text == said
-    assert alices.chat(says_line(said)).json()["choices"][0]["message"]["content"] == said
+    assert text == reply_text
+    assert alices.chat(says_line(reply_text)).json()["choices"][0]["message"]["content"] == reply_text
 
 
 def test_reasoning_is_told_apart(alices: Program) -> None:
@@ -87,8 +87,9 @@ def test_reasoning_is_told_apart(alices: Program) -> None:
 def test_tools_go_to_the_model_and_its_calls_come_back(alices: Program, fake: Fake) -> None:
     wanted = {"tools": [WEATHER], "tool_choice": "any", "parallel_tool_calls": False}
     body = alices.chat("fake: tools delay=0", **wanted).json()
-    assert asked(fake)["tools"] == [WEATHER]
-    assert (asked(fake)["tool_choice"], asked(fake)["parallel_tool_calls"]) == ("required", False)
+    request_body = last_request_body(fake)
+    assert request_body["tools"] == [WEATHER]
+    assert (request_body["tool_choice"], request_body["parallel_tool_calls"]) == ("required", False)
     call = {
         "id": "call_1",
         "type": "function",
@@ -114,7 +115,7 @@ def test_all_roles_reach_the_model_as_text(alices: Program, fake: Fake) -> None:
     ]
     response = alices.client.post(CHAT, json={"model": MODEL, "messages": messages})
     assert response.status_code == 200
-    assert asked(fake)["messages"] == [
+    assert last_request_body(fake)["messages"] == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "How is it?"},
         {"role": "assistant", "content": "", "tool_calls": [call]},
@@ -144,11 +145,11 @@ def test_known_parameters_pass_and_unknown_ones_are_ignored(alices: Program, fak
     }
     ignored |= usual | {"function_call": "auto", "audio": None, "lora": None, "raw": False, "unheard_of": 1}
     assert alices.chat("fake: words tokens=1 delay=0", max_tokens=99, **passed, **ignored).status_code == 200
-    body = asked(fake)
+    body = last_request_body(fake)
     assert body == passed | {"messages": body["messages"], "max_tokens": 99, "stream": True}
     assert alices.chat("hello", temperature=None, tools=None, max_completion_tokens=5).status_code == 200
-    assert set(asked(fake)) == {"messages", "max_tokens", "stream"}
-    assert asked(fake)["max_tokens"] == 5
+    assert set(last_request_body(fake)) == {"messages", "max_tokens", "stream"}
+    assert last_request_body(fake)["max_tokens"] == 5
 
 
 UNSUPPORTED = [
@@ -181,7 +182,7 @@ def test_a_busy_model_rejects_at_once_where_the_call_says_so(alices: Program, fa
     [call] = fake.calls
     assert call["body"]["options"] == {"rejectIfBusy": True}
     assert alices.chat("hello", options={"rejectIfBusy": False}).status_code == 200
-    assert "options" not in asked(fake)
+    assert "options" not in last_request_body(fake)
 
 
 def test_earlier_reasoning_goes_to_models_that_read_it(alices: Program, fake: Fake) -> None:
@@ -192,14 +193,14 @@ def test_earlier_reasoning_goes_to_models_that_read_it(alices: Program, fake: Fa
         {"role": "user", "content": "fake: words tokens=1 delay=0"},
     ]
     alices.client.post(CHAT, json={"model": MODEL, "messages": messages})
-    assert [message.get("reasoning") for message in asked(fake)["messages"]] == [
+    assert [message.get("reasoning") for message in last_request_body(fake)["messages"]] == [
         None,
         "Let me look.",
         "Let me look again.",
         None,
     ]
     alices.client.post(CHAT, json={"model": "@cf/meta/llama-3.3-70b-instruct-fp8-fast", "messages": messages})
-    assert all(set(message) == {"role", "content"} for message in asked(fake)["messages"])
+    assert all(set(message) == {"role", "content"} for message in last_request_body(fake)["messages"])
 
 
 @pytest.mark.parametrize(

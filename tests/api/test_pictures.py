@@ -56,12 +56,12 @@ ENCODED = JPEG.partition(",")[2]
 @pytest.mark.parametrize(
     "image", [ENCODED, JPEG, list(pictures.jpeg())], ids=["base64", "data URL", "list of bytes"]
 )
-@pytest.mark.parametrize("asked", ["prompt", "messages"])
+@pytest.mark.parametrize("field", ["prompt", "messages"])
 def test_classic_field_is_a_part_of_the_question(
-    alices: Program, fake: Fake, image: str | list[int], asked: str
+    alices: Program, fake: Fake, image: str | list[int], field: str
 ) -> None:
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Well?"}]
-    fields = {"prompt": "Well?"} if asked == "prompt" else {"messages": messages}
+    fields = {"prompt": "Well?"} if field == "prompt" else {"messages": messages}
     response = alices.client.post(f"{RUN}/{SEEING}", json={**fields, "image": image})
     assert response.json()["result"]["response"] == "You said: Well? I see 1 picture(s)."
     assert fake.calls[-1]["body"]["messages"][-1]["content"] == [text("Well?"), shown(JPEG)]
@@ -126,9 +126,9 @@ def test_model_that_cannot_see_is_refused(alices: Program, fake: Fake) -> None:
 
 @pytest.mark.parametrize("role", ["assistant", "system", "tool"])
 def test_only_users_show_pictures(alices: Program, role: str) -> None:
-    asked = body(text("Well?"), shown(JPEG), role=role)
-    asked["messages"].append({"role": "user", "content": "?"})
-    assert alices.client.post(CHAT, json=asked).status_code == 400
+    call_body = body(text("Well?"), shown(JPEG), role=role)
+    call_body["messages"].append({"role": "user", "content": "?"})
+    assert alices.client.post(CHAT, json=call_body).status_code == 400
 
 
 def test_number_and_size_have_limits(alices: Program) -> None:

@@ -68,13 +68,13 @@ class TestOpenAI:
         assert chunks[-1].usage.completion_tokens == 4
 
     def test_its_streaming_helper_puts_tool_calls_together(self, chat: openai.OpenAI) -> None:
-        asked = {"model": MODEL, "messages": user("fake: tools delay=0"), "tools": [TOOL]}
-        with chat.chat.completions.stream(**asked) as stream:
+        request = {"model": MODEL, "messages": user("fake: tools delay=0"), "tools": [TOOL]}
+        with chat.chat.completions.stream(**request) as stream:
             final = stream.get_final_completion()
         calls = final.choices[0].message.tool_calls
         assert calls
         assert (calls[0].function.name, calls[0].function.arguments) == ("weather", '{"at": "Oslo"}')
-        whole = chat.chat.completions.create(**asked).choices[0]
+        whole = chat.chat.completions.create(**request).choices[0]
         assert whole.finish_reason == "tool_calls"
         assert whole.message.tool_calls
 
@@ -116,8 +116,8 @@ class TestOpenAI:
 
 class TestCloudflare:
     def test_a_prompt_and_messages(self, workers: cloudflare.Cloudflare) -> None:
-        for asked in ({"prompt": WORDS}, {"messages": user(WORDS)}):
-            response = workers.ai.run(MODEL, account_id="any", **asked)
+        for inputs in ({"prompt": WORDS}, {"messages": user(WORDS)}):
+            response = workers.ai.run(MODEL, account_id="any", **inputs)
             assert response["response"] == SAID
 
     def test_its_call_of_openais_shape(self, server: Server, alices: Program) -> None:
@@ -150,17 +150,17 @@ class TestLangChain:
 
     def test_reasoning(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
         """Expect each text once."""
-        asked = "fake: reasoning think=2 tokens=3 delay=0"
-        assert chain.invoke(asked).content == [
+        scenario = "fake: reasoning think=2 tokens=3 delay=0"
+        assert chain.invoke(scenario).content == [
             {"type": "thinking", "thinking": "thought1 thought2 "},
             {"type": "text", "text": "word1 word2 word3"},
         ]
-        assert "".join(str(chunk.content) for chunk in chain.stream(asked)) == "word1 word2 word3"
+        assert "".join(str(chunk.content) for chunk in chain.stream(scenario)) == "word1 word2 word3"
 
     def test_a_stream(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:
         chunks = list(chain.stream("fake: words tokens=20 delay=0.05"))
-        said = "".join(str(chunk.content) for chunk in chunks)
-        assert said.split() == [f"word{number}" for number in range(1, 21)]
+        text = "".join(str(chunk.content) for chunk in chunks)
+        assert text.split() == [f"word{number}" for number in range(1, 21)]
         assert len(chunks) > 2
 
     def test_ainvoke(self, chain: langchain_cloudflare.ChatCloudflareWorkersAI) -> None:

@@ -45,13 +45,13 @@ async def post(url: str, **body: Any) -> Any:
     return await AsyncClient().post(url, body, "application/json", headers=bearer)
 
 
-def asked(**more: Any) -> dict[str, Any]:
+def chat_body(**more: Any) -> dict[str, Any]:
     question = [{"role": "user", "content": says_line(SAID)}]
     return {"model": LLAMA, "messages": question, "response_format": FORMAT, **more}
 
 
 async def test_a_schema_with_a_stream_is_streamed(engine: Engine, fake: Fake) -> None:
-    response = await post(CHAT, **asked(stream=True))
+    response = await post(CHAT, **chat_body(stream=True))
     assert response.status_code == 200
     sent = b"".join([piece async for piece in response.streaming_content]).decode()
     frames = [json.loads(line[6:]) for line in sent.splitlines() if line.startswith("data: {")]
@@ -71,7 +71,7 @@ async def test_a_model_that_cannot_says_so_with_cloudflares_code(engine: Engine)
 
 
 async def test_whom_a_route_chose_comes_back_in_a_header(engine: Engine, fake: Fake) -> None:
-    response = await post(CHAT, **asked(model="dynamic/cheap"))
+    response = await post(CHAT, **chat_body(model="dynamic/cheap"))
     assert response.json()["choices"][0]["message"]["content"] == SAID
     assert response.headers["cf-aig-model"] == "openai/gpt-5-mini"
     assert response.headers["cf-aig-log-id"]

@@ -41,8 +41,8 @@ def test_a_stream(alices: Program) -> None:
     with alices.stream(f"{RUN}/{MODEL}", {"prompt": "fake: words tokens=20 delay=0.05"}) as events:
         frames = list(events)
     assert events.done
-    said = "".join(frame["response"] for frame in frames)
-    assert said.split() == [f"word{number}" for number in range(1, 21)]
+    text = "".join(frame["response"] for frame in frames)
+    assert text.split() == [f"word{number}" for number in range(1, 21)]
     assert all(set(frame) == {"response"} for frame in frames[:-1])
     assert len(frames) > 2
     assert frames[-1]["usage"]["completion_tokens"] == 20
@@ -60,8 +60,8 @@ def test_reasoning_stands_in_both_shapes_of_a_whole_answer(alices: Program) -> N
     result = alices.run({"prompt": "fake: reasoning think=2 tokens=1 delay=0"}).json()["result"]
     assert (result["response"], result["reasoning_content"]) == ("word1", "thought1 thought2 ")
     assert (result["object"], result["model"]) == ("chat.completion", MODEL)
-    said = {"role": "assistant", "content": "word1", "reasoning_content": "thought1 thought2 "}
-    assert result["choices"] == [{"index": 0, "message": said, "logprobs": None, "finish_reason": "stop"}]
+    message = {"role": "assistant", "content": "word1", "reasoning_content": "thought1 thought2 "}
+    assert result["choices"] == [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}]
 
 
 def test_a_raw_prompt_reaches_the_model_as_it_stands(alices: Program, fake: Fake) -> None:

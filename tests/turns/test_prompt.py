@@ -23,9 +23,9 @@ def tree() -> Tree:
 def reply(tree: Tree, text: str, question: str = "Why?") -> Message:
     """A reply behind an earlier turn."""
     *_, before = tree.grow(None, 2)
-    asked = tree.message(before, question)
-    asked.save()
-    written = Message(conversation=tree.conversation, parent=asked, role="assistant", text=text)
+    user_message = tree.message(before, question)
+    user_message.save()
+    written = Message(conversation=tree.conversation, parent=user_message, role="assistant", text=text)
     written.save()
     return written
 

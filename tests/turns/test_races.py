@@ -156,9 +156,9 @@ def test_a_reply_deleted_meanwhile_starts_nothing(
     meanwhile(lambda: deletion.delete_branch(owner(tree), target))
     if kind == "send":
         turn = store.store(owner(tree), sent, queued=False)
-        asked = turn.run.message.parent
-        assert asked
-        assert asked.parent_id == reply.parent_id
+        user_message = turn.run.message.parent
+        assert user_message
+        assert user_message.parent_id == reply.parent_id
         assert len(plans) == 2
         return
     with pytest.raises(NotFound):
@@ -169,12 +169,12 @@ def test_a_reply_deleted_meanwhile_starts_nothing(
 def test_a_reply_that_gets_a_child_meanwhile_cannot_go_on(
     store: TurnStore, tree: Tree, meanwhile: Any
 ) -> None:
-    def ask() -> None:
+    def send() -> None:
         turn = store.store(owner(tree), command("send", tree), queued=False)
         turn.run.finish("Done.", "", {"status": Run.Status.COMPLETE}, worker=turn.run.worker_id)
 
     sent = command("continue", tree)
-    meanwhile(ask)
+    meanwhile(send)
     with pytest.raises(Conflict, match="last reply"):
         store.store(owner(tree), sent, queued=False)
 

@@ -12,7 +12,7 @@ from tests.support.server import Server
 GATEWAY = {"AI_GATEWAY_ID": "team", "AI_GATEWAY_CACHE_TTL": "600", "SITE_URL": "http://chat.example:8000"}
 
 
-def asked(server: Server, fake: Fake, name: str, times: int = 1) -> tuple[str, list[dict[str, Any]]]:
+def converse(server: Server, fake: Fake, name: str, times: int = 1) -> tuple[str, list[dict[str, Any]]]:
     """A conversation of so many turns, and the headers of their calls."""
     before = len(fake.calls)
     person = server.person(name)
@@ -33,7 +33,7 @@ def metadata(headers: dict[str, str]) -> dict[str, str]:
 @pytest.mark.database
 def test_a_gateway_learns_who_asks_only_by_pseudonym(servers: Callable[..., Server], fake: Fake) -> None:
     server = servers(**GATEWAY)
-    conversation, (first, second) = asked(server, fake, "alice", 2)
+    conversation, (first, second) = converse(server, fake, "alice", 2)
     key = str(server.database.value("SELECT id FROM chat_user WHERE username = 'alice'"))
     labels = metadata(first)
     assert (labels["conversation"], labels["site"]) == (conversation, "chat.example")
@@ -41,7 +41,7 @@ def test_a_gateway_learns_who_asks_only_by_pseudonym(servers: Callable[..., Serv
     assert labels["person"] not in (key, "alice")
     assert metadata(second) == labels | {"request": metadata(second)["request"]}
     assert metadata(second)["request"] != labels["request"]
-    other, (bobs,) = asked(server, fake, "bob")
+    other, (bobs,) = converse(server, fake, "bob")
     assert metadata(bobs)["person"] != labels["person"]
     assert other != conversation
     for headers in (first, second, bobs):
@@ -49,9 +49,9 @@ def test_a_gateway_learns_who_asks_only_by_pseudonym(servers: Callable[..., Serv
 
 
 def test_without_a_gateway_nothing_says_who_asks(server: Server, fake: Fake) -> None:
-    conversation, (first, second) = asked(server, fake, "alice", 2)
+    conversation, (first, second) = converse(server, fake, "alice", 2)
     assert first["x-session-affinity"] == second["x-session-affinity"]
-    _, (other,) = asked(server, fake, "alice")
+    _, (other,) = converse(server, fake, "alice")
     assert other["x-session-affinity"] != first["x-session-affinity"]
     assert not [name for name in first if name.startswith("cf-aig-")]
     assert not [value for value in first.values() if conversation in value]

@@ -39,9 +39,9 @@ def statements(opener: TurnStore, tree: Tree, command: Command) -> list[str]:
     """Return the verbs of the SQL statements that store this turn, without those of the transaction."""
     user = User.objects.with_preferences(tree.conversation.user_id)
     assert user
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         opener.store(user, command, queued=False)
-    words = [MANY.sub("", query["sql"]).split(maxsplit=1)[0].upper() for query in asked]
+    words = [MANY.sub("", query["sql"]).split(maxsplit=1)[0].upper() for query in queries]
     return [word for word in words if word in ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")]
 
 

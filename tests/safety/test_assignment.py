@@ -13,7 +13,7 @@ from tests.support.databases import Database
 from tests.support.invites import issue_invite
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
-from tests.views.objects import Turn, address, ask
+from tests.views.objects import Turn, address, make_turn
 from tests.views.rights import CHAT, Row
 
 OFFERED = {"title", "system", "model", "content", "parent", "client_key", "thumb", "reason"}
@@ -45,7 +45,7 @@ def alice(server: Server) -> Person:
 @pytest.fixture
 def turn(alice: Person) -> Iterator[Turn]:
     """A turn with a key, of which a person can have only so many."""
-    made = ask(alice)
+    made = make_turn(alice)
     yield made
     alice.post(f"/settings/keys/{made.key}/revoke/")
 
@@ -98,7 +98,7 @@ def test_form_with_an_unknown_field_is_refused_or_ignored(
 def test_a_send_stores_for_its_sender_whatever_it_says(
     server: Server, alice: Person, database: Database, name: str
 ) -> None:
-    target = ask(server.person("bob")).conversation
+    target = make_turn(server.person("bob")).conversation
     for value in (target, 2, {"id": 2}, [2], None, True):
         assert alice.post("/c/", {"content": "hello", name: value}).status_code == 400
     owners = database.value(

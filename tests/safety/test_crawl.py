@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.databases import Database
 from tests.support.server import Server
-from tests.views.objects import Turn, address, ask, ask_and_delete, never
+from tests.views.objects import Turn, address, make_deleted_turn, make_turn, never
 from tests.views.rights import ROLES, ROWS
 from tests.views.stored import everything
 
@@ -21,7 +21,7 @@ LINK = re.compile(r'\b(?:href|src|action|formaction|content)="([^"#][^"]*)"')
 @pytest.fixture(scope="module")
 def turns(server: Server) -> list[Turn]:
     alice = server.person("alice")
-    return [ask(alice), ask_and_delete(alice), never()]
+    return [make_turn(alice), make_deleted_turn(alice), never()]
 
 
 @pytest.mark.parametrize("role", ROLES)

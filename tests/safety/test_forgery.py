@@ -9,7 +9,7 @@ from chat.views.errors import NO_CSRF
 from tests.support.databases import Database
 from tests.support.people import CSRF, SESSIONS
 from tests.support.server import Server
-from tests.views.objects import Turn, address, ask
+from tests.views.objects import Turn, address, make_turn
 from tests.views.rights import API, ROWS, Row
 from tests.views.stored import everything
 
@@ -33,7 +33,7 @@ FORGED: dict[str, dict[str, str | None]] = {
 
 @pytest.fixture(scope="module")
 def turn(server: Server) -> Turn:
-    return ask(server.person("alice"))
+    return make_turn(server.person("alice"))
 
 
 def send(server: Server, path: str, row: Row, forged: dict[str, str | None]) -> httpx.Response:
@@ -68,7 +68,7 @@ def test_a_forged_call_is_refused_at_every_address(
 
 
 def test_the_same_calls_get_through_from_our_own_page(server: Server) -> None:
-    turn = ask(server.person("alice"))
+    turn = make_turn(server.person("alice"))
     for row in SENDS:
         if not row.signs_out and "delete" not in row.route:
             response = send(server, address(row, turn), row, {})

@@ -36,7 +36,7 @@ class Turn:
     assistant: str = NOBODYS
 
 
-def ask(person: Person, *, picture: bool = False) -> Turn:
+def make_turn(person: Person, *, picture: bool = False) -> Turn:
     """A turn whose reply shows HTML and was cut short, so that everything can be done with it; and a key."""
     files = [("cat.jpg", pictures.jpeg()), ("notes.txt", b"Notes.")] if picture else []
     uploaded = [upload(person, *file) for file in files]
@@ -61,8 +61,8 @@ def upload(person: Person, name: str, content: bytes) -> str:
     return str(response.json()["id"])
 
 
-def ask_and_delete(person: Person, *, picture: bool = False) -> Turn:
-    turn = ask(person, picture=picture)
+def make_deleted_turn(person: Person, *, picture: bool = False) -> Turn:
+    turn = make_turn(person, picture=picture)
     assert person.post(f"/c/{turn.conversation}/delete/").status_code == 200
     assert person.post(f"/settings/keys/{turn.key}/revoke/").status_code == 200
     assert person.post(f"/settings/prompts/{turn.prompt}/delete/").status_code == 200

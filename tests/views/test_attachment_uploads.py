@@ -64,12 +64,12 @@ def test_a_document_that_only_cloudflare_reads(server: Server, database: Databas
     assert "Grüße" in alice.get(told["text_url"]).text
     before = count(database)
     broken = documents.package({"mimetype": kind})
-    for content, said in (
+    for content, refusal in (
         (broken, "422 broken_document"),
         (odt + b"fake: error 3040", "503 conversion_unavailable"),
     ):
         response = upload(alice, content, "notes.odt")
-        assert f"{response.status_code} {response.json()['error']['code']}" == said
+        assert f"{response.status_code} {response.json()['error']['code']}" == refusal
     assert (count(database), left(server)) == (before, [])
 
 

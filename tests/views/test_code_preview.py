@@ -4,7 +4,7 @@ import pytest
 
 from tests.fake_cloudflare.text_scenarios import says_line
 from tests.support.server import Person, Server
-from tests.views.trees import asked
+from tests.views.trees import ask_to_end
 
 PAGE = "<title>é</title><script>alert(1)</script><p>Hi\n"
 TEXT = f"```html\n{PAGE}```\n\n```svg\n<svg/>\n```\n"
@@ -13,7 +13,7 @@ PART = {"X-Requested-With": "fetch", "Accept": "text/html"}
 
 @pytest.fixture
 def path(alice: Person) -> str:
-    return f"/messages/{asked(alice, says_line(TEXT)).meta['message']}/preview/"
+    return f"/messages/{ask_to_end(alice, says_line(TEXT)).meta['message']}/preview/"
 
 
 def test_a_preview_is_a_document_in_a_sandbox(alice: Person, path: str) -> None:
@@ -53,7 +53,7 @@ def test_a_block_that_is_no_number_is_refused(alice: Person, path: str, number: 
 
 def test_a_block_that_does_not_exist_is_not_found(alice: Person, server: Server, path: str) -> None:
     assert alice.get(path, params={"block": "3"}).status_code == 404
-    question = asked(alice, f"{TEXT}\n{says_line('x')}").meta["user_message"]
+    question = ask_to_end(alice, f"{TEXT}\n{says_line('x')}").meta["user_message"]
     assert alice.get(f"/messages/{question}/preview/").status_code == 404
     assert server.person("bob").get(path, params={"block": "3"}).status_code == 404
 

@@ -36,10 +36,16 @@ def conversation(user: User, updated: datetime = NOON, **fields: object) -> Conv
 
 def reply(within: Conversation, status: str = "complete", finished: datetime | None = None) -> Run:
     """The run of its active leaf."""
-    asked = Message.objects.create(conversation=within, role="user", text="?")
-    said = Message.objects.create(conversation=within, role="assistant", parent=asked)
-    Conversation.objects.filter(pk=within.pk).update(active_leaf=said)
-    run = {"user": within.user, "conversation": within, "message": said, "fingerprint": "x", "max_tokens": 1}
+    user_message = Message.objects.create(conversation=within, role="user", text="?")
+    assistant_message = Message.objects.create(conversation=within, role="assistant", parent=user_message)
+    Conversation.objects.filter(pk=within.pk).update(active_leaf=assistant_message)
+    run = {
+        "user": within.user,
+        "conversation": within,
+        "message": assistant_message,
+        "fingerprint": "x",
+        "max_tokens": 1,
+    }
     worker = Worker.objects.create(pid=1) if finished is None else None
     return Run.objects.create(model="@cf/a/b", status=status, finished=finished, worker=worker, **run)
 
@@ -127,9 +133,9 @@ def test_three_queries_list_any_number(user: User) -> None:
     for _ in range(2):
         for _ in range(10):
             reply(conversation(user), finished=NOON)
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             conversation_list.read(user, ZoneInfo("UTC"))
-        counts.append(len(asked))
+        counts.append(len(queries))
     assert counts == [3, 3]
 
 
@@ -143,12 +149,12 @@ def test_query_count_is_equal_for_many_conversations(user: User) -> None:
             shown = conversation(user, last_seen=NOON - DAY)
             reply(shown, finished=NOON)
         shown.refresh_from_db()
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             page = pages._page(request, shown, thread.read(shown))
             page._add_html(render_page_sync(user.pk, page._texts()))
             response = page._render()  # the template in this thread, whose queries are counted
         assert b"data-state" in response.content
-        counts.append(len(asked))
+        counts.append(len(queries))
     assert counts[0] == counts[1] < 10
 
 
@@ -158,9 +164,9 @@ def test_the_list_is_a_page_and_a_part_of_one(server: Server) -> None:
         stream.to_end()
     page = alice.get("/conversations/").text
     part = alice.get("/conversations/", headers={"X-Requested-With": "fetch"}).text
-    for said in (page, part):
-        assert f'href="/c/{stream.conversation}/"' in said
-        assert "Something to list" in said
+    for html in (page, part):
+        assert f'href="/c/{stream.conversation}/"' in html
+        assert "Something to list" in html
     assert "<main" in page
     assert not re.search("<(main|nav|html)", part)
     last = alice.get("/conversations/", params={"before": stream.conversation})

@@ -15,7 +15,7 @@ from tests.fake_cloudflare.server import Fake
 from tests.support.databases import Database
 from tests.support.server import Person
 from tests.support.waiting import until
-from tests.views.trees import asked, cut_short, started
+from tests.views.trees import ask_to_end, cut_short, started
 
 pytestmark = pytest.mark.database
 ODT = "application/vnd.oasis.opendocument.text"
@@ -55,14 +55,14 @@ def test_the_tray_gets_room_and_price_of_each_model(alice: Person) -> None:
 def test_a_model_gets_the_text_of_a_pdf_with_the_question(alice: Person, fake: Fake) -> None:
     report = uploaded(alice, "report.pdf", documents.pdf("The margin was 7 percent.", "The end."))
     assert (report["kind"], report["pages"]) == ("document", 2)
-    first = asked(alice, "What was the margin?", attachments=[report["id"]])
+    first = ask_to_end(alice, "What was the margin?", attachments=[report["id"]])
     assert "[report.pdf, page 1]\nThe margin was 7 percent." in sent(fake)
     assert sent(fake).endswith("\n\nWhat was the margin?")
     assert shown(alice, first.conversation) == ["report.pdf"]
     text = alice.get(report["text_url"]).text
     assert text.index('id="page-1"') < text.index("The margin") < text.index('id="page-2"')
 
-    asked(alice, "And then?", f"/c/{first.conversation}/messages/")
+    ask_to_end(alice, "And then?", f"/c/{first.conversation}/messages/")
     assert "The margin was 7 percent." in sent(fake, -3)
     assert sent(fake) == "And then?"
     started(alice, f"/messages/{first.meta['message']}/regenerate/")
@@ -73,7 +73,7 @@ def test_a_model_gets_the_text_of_a_pdf_with_the_question(alice: Person, fake: F
 
 def test_an_edit_changes_documents_and_branches_stay_apart(alice: Person, fake: Fake) -> None:
     notes, more = (uploaded(alice, f"{name}.txt", name.encode()) for name in ("alpha", "beta"))
-    first = asked(alice, "One", attachments=[notes["id"]])
+    first = ask_to_end(alice, "One", attachments=[notes["id"]])
     edit = f"/messages/{first.meta['user_message']}/edit/"
     kept = started(alice, edit, content="Two")
     assert "\nalpha\n" in sent(fake)
@@ -86,7 +86,7 @@ def test_an_edit_changes_documents_and_branches_stay_apart(alice: Person, fake: 
 
 def test_a_question_may_be_a_document_alone(alice: Person, fake: Fake) -> None:
     told = uploaded(alice, "shopping list.txt", b"Buy milk.")
-    asked(alice, "", attachments=[told["id"]])
+    ask_to_end(alice, "", attachments=[told["id"]])
     assert "Buy milk." in sent(fake)
     assert "shopping list.txt" in alice.get("/").text  # the title
 
@@ -102,7 +102,7 @@ def test_a_document_that_cloudflare_reads_is_converted(alice: Person, fake: Fake
     content = documents.package({"mimetype": ODT, "content.xml": "<text>Grüße</text>"})
     told = uploaded(alice, "letter.odt", content)
     assert (told["media_type"], told["pages"]) == (ODT, 1)
-    asked(alice, "What does it say?", attachments=[told["id"]])
+    ask_to_end(alice, "What does it say?", attachments=[told["id"]])
     assert "Grüße" in sent(fake)
 
 
@@ -112,7 +112,7 @@ def test_the_parts_of_a_long_document_are_cited(alice: Person, fake: Fake) -> No
     pages[20] = "The ship reached Zanzibar in April."
     book = uploaded(alice, "log.pdf", documents.pdf(*pages))
     small = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
-    first = asked(alice, "When did it reach Zanzibar?", attachments=[book["id"]], model=small)
+    first = ask_to_end(alice, "When did it reach Zanzibar?", attachments=[book["id"]], model=small)
     assert first.done
     assert first.done["citations"] >= 1
     part = alice.get(f"/messages/{first.meta['message']}/outcome/").text
@@ -144,9 +144,9 @@ def test_parts_are_found_by_their_meaning_with_embeddings(
         f"SELECT SUM(count) FROM chat_passagevectors WHERE sha256 = '{sha256(text.encode()).hexdigest()}'"
     )
     until(lambda: database.value(stored) == passages)
-    first = asked(alice, "Vacation days?", attachments=[told["id"]])
+    first = ask_to_end(alice, "Vacation days?", attachments=[told["id"]])
     assert "Holidays: thirty." in sent(fake)
     assert embedded(fake)[-1] == ["Vacation days?"]
     before = len(fake.calls)
-    asked(alice, "fake: words tokens=1", f"/messages/{first.meta['user_message']}/edit/", attachments=[])
+    ask_to_end(alice, "fake: words tokens=1", f"/messages/{first.meta['user_message']}/edit/", attachments=[])
     assert len(fake.calls) == before + 1  # without a document nothing is embedded

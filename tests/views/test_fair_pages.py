@@ -47,13 +47,13 @@ def test_too_many_concurrent_pages_of_one_user_are_refused(server: Server) -> No
     """Expect 200 for the accepted ones, and for another person's page."""
     alice = server.person("alice")
 
-    async def ask() -> list[int]:
+    async def load_pages() -> list[int]:
         limits = httpx.Limits(max_connections=400)
         async with httpx.AsyncClient(cookies=alice.client.cookies, limits=limits, timeout=120) as client:
             responses = await asyncio.gather(*(client.get(f"{server.url}/") for _ in range(400)))
         return [response.status_code for response in responses]
 
-    statuses = asyncio.run(ask())
+    statuses = asyncio.run(load_pages())
     assert set(statuses) <= {200, 429}
     assert statuses.count(200) >= chat_page.MAX_WAITING_CHAT_PAGES
     assert server.person("bob").get("/").status_code == 200

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
-from tests.views.trees import asked
+from tests.views.trees import ask_to_end
 
 pytestmark = pytest.mark.database
 ROWS = "SELECT up, reason FROM chat_feedback"
@@ -16,7 +16,7 @@ ROWS = "SELECT up, reason FROM chat_feedback"
 @pytest.fixture
 def reply(alice: Person, server: Server) -> str:
     server.database.rows("DELETE FROM chat_feedback")
-    return asked(alice, "hello").meta["message"]
+    return ask_to_end(alice, "hello").meta["message"]
 
 
 def rows(server: Server) -> list[tuple[bool, str]]:
@@ -66,7 +66,7 @@ def test_a_reason_has_its_length(alice: Person, server: Server, reply: str) -> N
 
 
 def test_the_source_is_the_text_and_nothing_else(alice: Person) -> None:
-    stream = asked(alice, "# <b>not bold</b> & *this*")
+    stream = ask_to_end(alice, "# <b>not bold</b> & *this*")
     for key, text in (("user_message", "# <b>not bold</b> & *this*"), ("message", stream.text)):
         response = alice.get(f"/messages/{stream.meta[key]}/source/")
         assert response.headers["Content-Type"] == "text/plain; charset=utf-8"

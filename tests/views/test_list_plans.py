@@ -116,7 +116,7 @@ def test_a_page_of_a_list_asks_the_same_number_of_questions(alice: User, path: s
         tags.add_tag(user, list(listed), "red")
         request = RequestFactory().get(path)
         request.user, request.session = user, SessionStore()
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             if path == "/":
                 conversation_list.read(user, ZoneInfo("UTC"))
             else:
@@ -125,5 +125,5 @@ def test_a_page_of_a_list_asks_the_same_number_of_questions(alice: User, path: s
                     for list_page in conversation_pages.LIST_PAGES
                 }
                 conversation_pages.render_list_page(request, pages[path])
-        counts.append(len(asked))
+        counts.append(len(queries))
     assert counts[0] == counts[1] <= 8

@@ -21,7 +21,7 @@ GLM, QWQ = "@cf/zai-org/glm-4.7-flash", "@cf/qwen/qwq-32b"
 
 
 @pytest.mark.parametrize(
-    ("window", "said"),
+    ("window", "text"),
     [
         (131_072, "128k"),
         (128_000, "128k"),
@@ -32,21 +32,21 @@ GLM, QWQ = "@cf/zai-org/glm-4.7-flash", "@cf/qwen/qwq-32b"
         (1_310_720, "1.25M"),
     ],
 )
-def test_a_window_is_said_as_its_maker_says_it(window: int, said: str) -> None:
-    assert model_picker.tokens(window) == said
+def test_a_window_is_said_as_its_maker_says_it(window: int, text: str) -> None:
+    assert model_picker.tokens(window) == text
 
 
 @pytest.mark.parametrize(
-    ("price", "said"), [(0.06, "$0.06"), (0.4, "$0.40"), (0.293, "$0.293"), (4.0, "$4.00"), (None, "")]
+    ("price", "text"), [(0.06, "$0.06"), (0.4, "$0.40"), (0.293, "$0.293"), (4.0, "$4.00"), (None, "")]
 )
-def test_a_price_has_the_digits_that_say_something(price: float | None, said: str) -> None:
-    assert model_picker.dollars(price) == said
+def test_a_price_has_the_digits_that_say_something(price: float | None, text: str) -> None:
+    assert model_picker.dollars(price) == text
 
 
-@pytest.mark.parametrize(("language", "said"), [("de", "0,06 $"), ("fr", "0,06 $"), ("en", "$0.06")])
-def test_a_price_is_written_as_in_the_language(language: str, said: str) -> None:
+@pytest.mark.parametrize(("language", "text"), [("de", "0,06 $"), ("fr", "0,06 $"), ("en", "$0.06")])
+def test_a_price_is_written_as_in_the_language(language: str, text: str) -> None:
     with override(language):
-        assert model_picker.dollars(0.06) == said.replace(" ", "\xa0")
+        assert model_picker.dollars(0.06) == text.replace(" ", "\xa0")
 
 
 def test_a_price_of_zero_is_free_and_an_unknown_one_is_not() -> None:
@@ -89,7 +89,7 @@ def test_each_bundled_model_has_a_purpose_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "text"),
     [
         (LlmModel("@cf/a/coder-9b", "X", 8192, reasoning=True), "Writing and explaining code"),
         (LlmModel("@cf/a/x-90b", "X", 8192, reasoning=True), "Questions that need reasoning"),
@@ -100,8 +100,8 @@ def test_each_bundled_model_has_a_purpose_of_its_own() -> None:
         (LlmModel("local/x", "X", 8192, local=True), "Nothing leaves this server"),
     ],
 )
-def test_another_models_purpose_is_read_from_its_description(model: LlmModel, said: str) -> None:
-    assert purpose(model) == said
+def test_another_models_purpose_is_read_from_its_description(model: LlmModel, text: str) -> None:
+    assert purpose(model) == text
 
 
 @pytest.mark.database

@@ -44,7 +44,7 @@ def test_only_those_of_its_group_see_and_use_a_model(alice: Person, bob: Person,
     assert fake.calls[-1]["path"].endswith(FEW)
 
 
-def asked(person: Person, model: str, conversation: str) -> Iterator[Any]:
+def model_calls(person: Person, model: str, conversation: str) -> Iterator[Any]:
     """Every call that takes the name of a model."""
     yield person.post("/c/", {"content": "hello", "model": model})
     yield person.post(f"/c/{conversation}/messages/", {"content": "hello", "model": model})
@@ -62,7 +62,7 @@ def test_one_may_not_be_told_from_one_that_is_not_there(
     runs, calls = database.value("SELECT count(*) FROM chat_run"), len(fake.calls)
 
     def refusals(name: str) -> list[tuple[int, str]]:
-        given = [*asked(bob, name, stream.conversation)]
+        given = [*model_calls(bob, name, stream.conversation)]
         given.append(bob.post(f"/messages/{reply}/regenerate/", {"model": name}))
         given.append(bob.post(f"/messages/{question}/edit/", {"content": "x", "model": name}))
         return [(response.status_code, response.text.replace(name, "…")) for response in given]

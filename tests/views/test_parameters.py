@@ -14,7 +14,7 @@ from tests.support.people import CSRF
 from tests.support.server import Person
 from tests.views.conversations import OTHER_MODEL, kept, others
 from tests.views.refusals import refused
-from tests.views.trees import asked, cut_short, started
+from tests.views.trees import ask_to_end, cut_short, started
 from tests.views.upstream_calls import sent
 
 LLAMA = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
@@ -28,7 +28,7 @@ def logged(database: Database, run: str) -> dict[str, Any]:
     return json.loads(value) if isinstance(value, str) else value
 
 
-def said(response: httpx.Response) -> str:
+def error_message(response: httpx.Response) -> str:
     """Return the message of an error “malformed”."""
     refused(response, 400, "malformed")
     return response.json()["error"]["message"]
@@ -36,32 +36,32 @@ def said(response: httpx.Response) -> str:
 
 def test_values_sent_with_the_first_turn_last(alice: Person, database: Database, fake) -> None:
     chosen = {"temperature": 0.25, "thinking": False, "max_tokens": 700, "top_k": 5, "seed": None}
-    first = asked(alice, "Hello", parameters=chosen)
+    first = ask_to_end(alice, "Hello", parameters=chosen)
     body = {"max_tokens": 700, "temperature": 0.25, "chat_template_kwargs": {"enable_thinking": False}}
     assert sent(fake) == body
     assert logged(database, first.run) == {name: body[name] for name in body if name != "max_tokens"}
-    asked(alice, "And now?", f"/c/{first.conversation}/messages/")
+    ask_to_end(alice, "And now?", f"/c/{first.conversation}/messages/")
     assert sent(fake) == body
     del chosen["seed"]
     assert kept(database, first.conversation) == chosen
 
 
 def test_a_further_turn_changes_and_forgets_single_ones(alice: Person, database: Database, fake) -> None:
-    first = asked(alice, "Hello", parameters={"temperature": 0.25, "top_p": 0.5})
+    first = ask_to_end(alice, "Hello", parameters={"temperature": 0.25, "top_p": 0.5})
     path = f"/c/{first.conversation}/messages/"
-    asked(alice, "And now?", path, parameters={"temperature": None, "seed": 7})
+    ask_to_end(alice, "And now?", path, parameters={"temperature": None, "seed": 7})
     assert sent(fake) == {"max_tokens": 16_384, "top_p": 0.5, "seed": 7}
     assert kept(database, first.conversation) == {"top_p": 0.5, "seed": 7}
 
 
 def test_unsupported_values_wait_for_a_model_that_takes_them(alice: Person, database: Database, fake) -> None:
     chosen = {"temperature": 4.5, "top_k": 5, "effort": "low"}
-    first = asked(alice, "Hello", parameters=chosen)
+    first = ask_to_end(alice, "Hello", parameters=chosen)
     assert sent(fake) == {"max_tokens": 16_384, "temperature": 2}
     path = f"/c/{first.conversation}/messages/"
-    asked(alice, "And now?", path, model=LLAMA)
+    ask_to_end(alice, "And now?", path, model=LLAMA)
     assert sent(fake) == {"max_tokens": 8_000, "temperature": 4.5, "top_k": 5}
-    asked(alice, "And then?", path, model=OTHER_MODEL)
+    ask_to_end(alice, "And then?", path, model=OTHER_MODEL)
     assert sent(fake) == {"max_tokens": 16_384, "temperature": 2, "reasoning_effort": "low"}
     assert kept(database, first.conversation) == chosen
 
@@ -79,7 +79,7 @@ def test_edited_written_anew_and_continued_with_other_parameters(alice: Person, 
 
 
 def test_a_budget_is_never_larger_than_the_model_can_give(alice: Person, fake) -> None:
-    asked(alice, "Hello", model=OTHER_MODEL, parameters={"max_tokens": 100_000})
+    ask_to_end(alice, "Hello", model=OTHER_MODEL, parameters={"max_tokens": 100_000})
     assert sent(fake) == {"max_tokens": 16_384}
 
 
@@ -93,7 +93,7 @@ def test_settings_are_merged_and_change_nothing_else(
     response = alice.post(settings, {"parameters": {"seed": None, "thinking": True}})
     assert response.json() == {"conversation": hers, "parameters": {"temperature": 0.5, "thinking": True}}
     assert others(database, hers) == before
-    asked(alice, "And now?", f"/c/{hers}/messages/")
+    ask_to_end(alice, "And now?", f"/c/{hers}/messages/")
     assert sent(fake)["chat_template_kwargs"] == {"enable_thinking": True}
 
 
@@ -151,7 +151,7 @@ def test_a_value_out_of_range_is_refused_with_the_range(
     body = json.dumps({**content, "parameters": parameters})
     headers = {"Content-Type": "application/json"}
     response = alice.client.post(path.format(hers), content=body, headers=headers)
-    assert said(response).startswith(words)
+    assert error_message(response).startswith(words)
 
 
 @pytest.mark.parametrize("call", ["edit", "regenerate", "continue"])
@@ -160,7 +160,7 @@ def test_each_call_on_a_message_refuses_it_too(alice: Person, call: str) -> None
     message = meta["user_message" if call == "edit" else "message"]
     body = {"content": "Hello"} if call == "edit" else {}
     response = alice.post(f"/messages/{message}/{call}/", {**body, "parameters": {"top_k": 0}})
-    assert said(response) == "“top_k” must be a whole number between 1 and 100."
+    assert error_message(response) == "“top_k” must be a whole number between 1 and 100."
 
 
 @pytest.mark.parametrize(("parameters", "words"), WRONG, ids=str)
@@ -169,7 +169,7 @@ def test_a_form_is_told_the_range_as_well(
 ) -> None:
     form = {**FORM, **{name: str(value) for name, value in parameters.items()}}
     response = alice.client.post(f"/c/{hers}/settings/", data=form, headers={"Accept": "application/json"})
-    assert said(response) == words
+    assert error_message(response) == words
 
 
 def test_a_form_has_no_object_of_parameters(alice: Person, hers: str, unchanged) -> None:
@@ -183,9 +183,9 @@ def test_a_form_has_no_object_of_parameters(alice: Person, hers: str, unchanged)
 
 def test_a_key_with_other_parameters_is_a_conflict(alice: Person, fake) -> None:
     key, chosen = str(uuid.uuid4()), {"temperature": 0.5, "seed": 3}
-    first = asked(alice, "Hello", client_key=key, parameters=chosen)
+    first = ask_to_end(alice, "Hello", client_key=key, parameters=chosen)
     before = len(fake.calls)
-    second = asked(alice, "Hello", client_key=key, parameters={"seed": 3, "temperature": 0.5})
+    second = ask_to_end(alice, "Hello", client_key=key, parameters={"seed": 3, "temperature": 0.5})
     assert second.run == first.run
     for parameters in ({"temperature": 0.5}, None):
         response = alice.post("/c/", {"content": "Hello", "client_key": key, "parameters": parameters})
@@ -230,7 +230,7 @@ def test_the_form_offers_less_than_a_call_may_send(alice: Person) -> None:
     assert field
     assert 'max="2"' in field[0]
     assert 'data-accepts="[0, 5]"' in field[0]
-    first = asked(alice, "Hello", model=LLAMA, parameters={"temperature": 4.5})
+    first = ask_to_end(alice, "Hello", model=LLAMA, parameters={"temperature": 4.5})
     page = alice.get(f"/c/{first.conversation}/").text
     field = re.search(r'<input id="set-temperature"[^>]*>', page)
     assert field

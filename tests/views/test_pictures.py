@@ -12,7 +12,7 @@ from tests.attachments import pictures
 from tests.fake_cloudflare.server import Fake
 from tests.support.concurrency import at_once
 from tests.support.server import Person, Server
-from tests.views.trees import asked, started
+from tests.views.trees import ask_to_end, started
 
 pytestmark = pytest.mark.database
 SEEING = "@cf/google/gemma-4-26b-a4b-it"
@@ -54,7 +54,7 @@ def counts(server: Server) -> tuple[Any, Any, Any]:
 
 def test_model_gets_the_stored_bytes_with_the_question(alice: Person, fake: Fake) -> None:
     cat, dog = uploaded(alice), uploaded(alice, "dog.jpg", 65)
-    reply = asked(alice, "What are these?", model=SEEING, attachments=[dog["id"], cat["id"]])
+    reply = ask_to_end(alice, "What are these?", model=SEEING, attachments=[dog["id"], cat["id"]])
     assert reply.text == "You said: What are these? I see 2 picture(s)."
     content = parts(fake)
     assert content[0] == {"type": "text", "text": "What are these?"}
@@ -66,7 +66,7 @@ def test_model_gets_the_stored_bytes_with_the_question(alice: Person, fake: Fake
 def test_question_may_be_pictures_alone(alice: Person, fake: Fake) -> None:
     cat = uploaded(alice)
     alice.post(cat["url"], {"alt": "a cat on a mat"})
-    reply = asked(alice, " \n", model=SEEING, attachments=[cat["id"]])
+    reply = ask_to_end(alice, " \n", model=SEEING, attachments=[cat["id"]])
     assert [part["type"] for part in parts(fake)] == ["image_url"]
     assert "a cat on a mat" in alice.get("/").text  # the title
     assert alice.get(f"/messages/{reply.meta['user_message']}/source/").text == ""
@@ -74,8 +74,8 @@ def test_question_may_be_pictures_alone(alice: Person, fake: Fake) -> None:
 
 def test_pictures_stay_in_the_conversation(alice: Person, fake: Fake) -> None:
     cat = uploaded(alice)
-    first = asked(alice, "What is this?", model=SEEING, attachments=[cat["id"]])
-    asked(alice, "And its colour?", f"/c/{first.conversation}/messages/")
+    first = ask_to_end(alice, "What is this?", model=SEEING, attachments=[cat["id"]])
+    ask_to_end(alice, "And its colour?", f"/c/{first.conversation}/messages/")
     assert len(urls(parts(fake, 0))) == 1
     again = started(alice, f"/messages/{first.meta['message']}/regenerate/")
     assert "I see 1 picture" in again.text
@@ -84,14 +84,14 @@ def test_pictures_stay_in_the_conversation(alice: Person, fake: Fake) -> None:
 def test_a_text_model_gets_a_line_for_an_earlier_picture(alice: Person, fake: Fake) -> None:
     cat = uploaded(alice)
     alice.post(cat["url"], {"alt": "a cat"})
-    first = asked(alice, "What is this?", model=SEEING, attachments=[cat["id"]])
-    asked(alice, "And now?", f"/c/{first.conversation}/messages/", model=BLIND)
+    first = ask_to_end(alice, "What is this?", model=SEEING, attachments=[cat["id"]])
+    ask_to_end(alice, "And now?", f"/c/{first.conversation}/messages/", model=BLIND)
     assert parts(fake, 0) == "What is this?\n\n[picture: a cat]"
 
 
 def test_edit_keeps_adds_and_removes_pictures(alice: Person, fake: Fake) -> None:
     cat, dog = uploaded(alice), uploaded(alice, "dog.jpg", 65)
-    first = asked(alice, "One", model=SEEING, attachments=[cat["id"]])
+    first = ask_to_end(alice, "One", model=SEEING, attachments=[cat["id"]])
     edit = f"/messages/{first.meta['user_message']}/edit/"
     kept = started(alice, edit, content="Two")
     assert len(urls(parts(fake))) == 1
@@ -117,7 +117,7 @@ def test_unknown_picture_is_refused_and_nothing_is_stored(server: Server, alice:
         id_ = uploaded(server.person("bob"))["id"]
     else:
         id_ = uploaded(alice)["id"]
-        asked(alice, "First", model=SEEING, attachments=[id_])
+        ask_to_end(alice, "First", model=SEEING, attachments=[id_])
     good, before = uploaded(alice, width=70), counts(server)
     body = {"content": "Well?", "model": SEEING, "attachments": [good["id"], id_]}
     response = alice.post("/c/", body)
@@ -125,11 +125,11 @@ def test_unknown_picture_is_refused_and_nothing_is_stored(server: Server, alice:
     assert response.json()["error"]["attachments"] == [id_]
     assert ("cat.jpg" in response.json()["error"]["message"]) is (whose == "sent")  # the names that are known
     assert counts(server) == before
-    asked(alice, "Well?", model=SEEING, attachments=[good["id"]])  # it is still unsent
+    ask_to_end(alice, "Well?", model=SEEING, attachments=[good["id"]])  # it is still unsent
 
 
 def test_another_persons_picture_cannot_enter_a_question(server: Server, alice: Person) -> None:
-    first = asked(alice, "One", model=SEEING)
+    first = ask_to_end(alice, "One", model=SEEING)
     theirs = uploaded(server.person("bob"))["id"]
     body = {"content": "Two", "attachments": [theirs]}
     response = alice.post(f"/messages/{first.meta['user_message']}/edit/", body)
@@ -143,7 +143,7 @@ def test_model_that_cannot_see_is_refused_by_name(
 ) -> None:
     path = "/c/"
     if edits:
-        path = f"/messages/{asked(alice, 'One', model=SEEING).meta['user_message']}/edit/"
+        path = f"/messages/{ask_to_end(alice, 'One', model=SEEING).meta['user_message']}/edit/"
     cat, before, calls = uploaded(alice), counts(server), len(fake.calls)
     response = alice.post(path, {"content": "Well?", "model": BLIND, "attachments": [cat["id"]]})
     assert refused(response) == (400, "model_cannot_see")
@@ -202,7 +202,7 @@ def test_picture_whose_file_is_gone_becomes_a_line(alice: Person, server: Server
     for file in (server.folder / "attachments").rglob("*"):
         if file.is_file():
             file.unlink()
-    asked(alice, "Well?", model=SEEING, attachments=[cat["id"]])
+    ask_to_end(alice, "Well?", model=SEEING, attachments=[cat["id"]])
     assert parts(fake)[1]["text"] == "[picture: unique.jpg]"
 
 

@@ -191,7 +191,7 @@ def test_cookies_hold_until_something_is_saved(alice: Person) -> None:
 
 
 def test_a_chosen_zone_is_that_of_all_times(server: Server, alice: Person) -> None:
-    server.person("erin").get(f"/admin/chat/conversation/{asked(alice)}/change/")
+    server.person("erin").get(f"/admin/chat/conversation/{make_conversation(alice)}/change/")
     alice.post("/settings/", {"time_zone": "Asia/Tokyo"})
     other = another_browser(server)
     other.client.cookies.set("tz", "Europe/Berlin")
@@ -202,7 +202,7 @@ def test_a_chosen_zone_is_that_of_all_times(server: Server, alice: Person) -> No
     assert "CET" in shown or "CEST" in shown
 
 
-def asked(person: Person) -> str:
+def make_conversation(person: Person) -> str:
     with person.ask("hello") as stream:
         stream.to_end()
     return stream.conversation
@@ -212,7 +212,7 @@ def test_instructions_go_before_a_chats_own(alice: Person, fake: Fake) -> None:
     assert alice.post("/settings/instructions/", {"instructions": " Be brief. "}).json() == {
         "instructions": "Be brief."
     }
-    asked(alice)
+    make_conversation(alice)
     assert system_of(fake) == ["Be brief."]
     with alice.ask("hello", system="Speak Latin.") as stream:
         stream.to_end()
@@ -228,9 +228,9 @@ def test_calls_of_the_api_get_no_instructions(alice: Person, fake: Fake, keep: s
     alice.post("/settings/instructions/", {"instructions": "Be brief."})
     wanted = {"name": "a program", "run": True, "keep": keep, "password": PASSWORD}
     key = alice.post("/settings/keys/", wanted).json()["key"]
-    asked = {"model": MODEL, "messages": [{"role": "user", "content": "hello"}]}
+    body = {"model": MODEL, "messages": [{"role": "user", "content": "hello"}]}
     with httpx.Client(base_url=alice.client.base_url, headers={"Authorization": f"Bearer {key}"}) as program:
-        assert program.post("/v1/chat/completions", json=asked).status_code == 200
+        assert program.post("/v1/chat/completions", json=body).status_code == 200
     assert system_of(fake) == []
 
 
@@ -245,11 +245,11 @@ def test_instructions_too_long_are_refused(alice: Person, database: Database) ->
 
 
 def test_a_new_chat_begins_with_the_persons_model(alice: Person, fake: Fake) -> None:
-    asked(alice)
+    make_conversation(alice)
     other = next(model for model in models(alice) if model != MODEL)
     assert alice.post("/settings/", {"model": other}).json()["model"] == other
     assert f'value="{other}" selected' in alice.get("/").text
-    asked(alice)
+    make_conversation(alice)
     assert fake.calls[-1]["path"].endswith(other) or fake.calls[-1]["body"].get("model") == other
     alice.post("/settings/", {"model": "default"})
     assert f'value="{MODEL}" selected' in alice.get("/").text
@@ -280,7 +280,7 @@ def test_a_model_that_is_hidden_gives_way_to_the_default(alice: Person, database
     database.rows("UPDATE chat_preferences SET model = '@cf/gone/model'")
     assert f'value="{MODEL}" selected' in alice.get("/").text
     assert "@cf/gone/model is no longer available here" in alice.get("/settings/").text
-    asked(alice)
+    make_conversation(alice)
 
 
 def test_two_sections_saved_at_once_are_both_kept(alice: Person, server: Server) -> None:

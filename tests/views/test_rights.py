@@ -11,7 +11,7 @@ from tests.support.databases import Database
 from tests.support.people import SESSIONS
 from tests.support.quick_calls import Response
 from tests.support.server import Person, Server
-from tests.views.objects import SECRET, Turn, address, ask, ask_and_delete, never, routes
+from tests.views.objects import SECRET, Turn, address, make_deleted_turn, make_turn, never, routes
 from tests.views.rights import ADMIN_LOGIN, ALL, LOGIN, ROLES, ROWS, SAFE, Row
 from tests.views.stored import everything
 
@@ -36,8 +36,8 @@ def turns(people: dict[str, Person], database: Database) -> dict[str, Turn]:
     """Return the turns for calls that change nothing."""
     alice, dave = people["alice"], str(database.value("SELECT id FROM chat_user WHERE username = 'dave'"))
     return {
-        "own": replace(ask(alice, picture=True), person=dave),
-        "deleted": replace(ask_and_delete(alice, picture=True), person=dave),
+        "own": replace(make_turn(alice, picture=True), person=dave),
+        "deleted": replace(make_deleted_turn(alice, picture=True), person=dave),
         "missing": never(),
     }
 
@@ -102,7 +102,7 @@ def calls(row: Row, *, quiet: bool) -> Iterator[tuple[str, str, str]]:
 def fresh(row: Row, what: str, alice: Person) -> Turn:
     if what == "missing":
         return never()
-    return (ask if what == "own" else ask_and_delete)(alice, picture="attachment" in row.route)
+    return (make_turn if what == "own" else make_deleted_turn)(alice, picture="attachment" in row.route)
 
 
 def check(row: Row, method: str, role: str, what: str, got: str) -> list[str]:

@@ -21,7 +21,7 @@ def find(person: Person, typed: str, **more: str) -> dict:
     return response.json()
 
 
-def ask(person: Person, text: str, url: str = "/c/") -> dict:
+def ask_to_end(person: Person, text: str, url: str = "/c/") -> dict:
     with person.ask(text, url) as stream:
         stream.to_end()
     return stream.meta
@@ -34,18 +34,18 @@ def word() -> str:
 
 @pytest.mark.database
 def test_question_reply_and_title_are_found_at_once(alice: Person) -> None:
-    asked = word()
-    meta = ask(alice, f"{asked} please\nfake: words tokens=3 delay=0")
-    title, question = find(alice, asked)["results"]
+    unique_word = word()
+    meta = ask_to_end(alice, f"{unique_word} please\nfake: words tokens=3 delay=0")
+    title, question = find(alice, unique_word)["results"]
     assert title == title | {
         "conversation": meta["conversation"],
         "message": None,
-        "snippet": f"{asked} please",
+        "snippet": f"{unique_word} please",
     }
     assert title["url"] == f"/c/{meta['conversation']}/"
     assert question["message"] == meta["user_message"]
-    assert question["snippet"].startswith(f"{asked} please")
-    assert question["marks"] == [[0, len(asked)]]
+    assert question["snippet"].startswith(f"{unique_word} please")
+    assert question["marks"] == [[0, len(unique_word)]]
     assert question["url"] == f"/c/{meta['conversation']}/?at={question['message']}#m-{question['message']}"
     reply = alice.client.get(f"/messages/{meta['message']}/source/").text
     assert meta["message"] in {each["message"] for each in find(alice, f'"{reply}"')["results"]}
@@ -54,27 +54,27 @@ def test_question_reply_and_title_are_found_at_once(alice: Person) -> None:
 @pytest.mark.database
 def test_a_new_title_replaces_the_former_one(alice: Person) -> None:
     former, new = word(), word()
-    talk = ask(alice, former)["conversation"]
+    talk = ask_to_end(alice, former)["conversation"]
     alice.post(f"/c/{talk}/rename/", {"title": new})
     assert [each["message"] for each in find(alice, f"in:title {new}")["results"]] == [None]
     assert find(alice, f"in:title {former}")["results"] == []
 
 
 def test_nobody_finds_what_another_person_wrote(alice: Person, server: Server) -> None:
-    asked = word()
-    ask(alice, asked)
-    assert find(alice, asked)["results"]
+    unique_word = word()
+    ask_to_end(alice, unique_word)
+    assert find(alice, unique_word)["results"]
     for other in ("bob", "erin", "root"):
-        assert find(server.person(other), asked) == {"results": [], "next": None, "building": False}
+        assert find(server.person(other), unique_word) == {"results": [], "next": None, "building": False}
 
 
 def test_a_deleted_conversation_is_found_again_once_restored(alice: Person) -> None:
-    asked = word()
-    talk = ask(alice, asked)["conversation"]
+    unique_word = word()
+    talk = ask_to_end(alice, unique_word)["conversation"]
     alice.post(f"/c/{talk}/delete/")
-    assert find(alice, asked)["results"] == []
+    assert find(alice, unique_word)["results"] == []
     alice.post(f"/c/{talk}/undelete/")
-    assert len(find(alice, asked)["results"]) == 3  # also the reply, which repeats it
+    assert len(find(alice, unique_word)["results"]) == 3  # also the reply, which repeats it
 
 
 @pytest.mark.parametrize(
@@ -92,20 +92,20 @@ def test_a_cursor_that_is_none_is_refused(alice: Person, written: str) -> None:
 
 
 def test_without_scripts_it_is_a_page_with_marks_and_pages(alice: Person) -> None:
-    asked = word()
-    ask(alice, f"<b>{asked}</b>")
-    page = alice.client.get("/search/", params={"q": asked}, headers=HTML).text
-    assert f"&lt;b&gt;<mark>{asked}</mark>&lt;/b&gt;" in page
-    assert f"<b>{asked}" not in page
-    assert f'value="{asked}"' in page
+    unique_word = word()
+    ask_to_end(alice, f"<b>{unique_word}</b>")
+    page = alice.client.get("/search/", params={"q": unique_word}, headers=HTML).text
+    assert f"&lt;b&gt;<mark>{unique_word}</mark>&lt;/b&gt;" in page
+    assert f"<b>{unique_word}" not in page
+    assert f'value="{unique_word}"' in page
     assert "Nothing found." in alice.client.get("/search/", params={"q": word()}, headers=HTML).text
 
 
 def test_the_next_page_goes_on_where_the_last_ended(alice: Person, database: Database) -> None:
-    asked = word()
+    unique_word = word()
     for n in range(12):
-        ask(alice, f"{asked} {n}")
-    page = alice.client.get("/search/", params={"q": asked}, headers=HTML).text
+        ask_to_end(alice, f"{unique_word} {n}")
+    page = alice.client.get("/search/", params={"q": unique_word}, headers=HTML).text
     (further,) = re.findall(r'href="(\?q=[^"]+)">More results', page)
     rest = alice.client.get(f"/search/{further.replace('&amp;', '&')}", headers=HTML).text
     found = re.findall(r'class="search-result" href="([^"]+)"', page + rest)
@@ -113,10 +113,10 @@ def test_the_next_page_goes_on_where_the_last_ended(alice: Person, database: Dat
 
 
 def test_a_page_reaches_to_a_message_far_up(alice: Person) -> None:
-    first = ask(alice, "the first of many")
+    first = ask_to_end(alice, "the first of many")
     talk = first["conversation"]
     for n in range(26):
-        ask(alice, f"number {n}", f"/c/{talk}/messages/")
+        ask_to_end(alice, f"number {n}", f"/c/{talk}/messages/")
     anchor = f'id="m-{first["user_message"]}"'
     assert anchor not in alice.client.get(f"/c/{talk}/").text
     assert anchor in alice.client.get(f"/c/{talk}/", params={"at": first["user_message"]}).text
@@ -134,9 +134,9 @@ def test_far_from_the_end_a_page_leads_to_the_latest_messages(alice: Person, ser
 
 
 def test_another_branch_is_offered_and_a_get_changes_nothing(alice: Person) -> None:
-    first = ask(alice, "one")
+    first = ask_to_end(alice, "one")
     talk, question = first["conversation"], first["user_message"]
-    ask(alice, "two", f"/messages/{question}/edit/")
+    ask_to_end(alice, "two", f"/messages/{question}/edit/")
     for _ in range(2):
         page = alice.client.get(f"/c/{talk}/", params={"at": question}).text
         assert f'action="/messages/{question}/select/?at=1"' in page
@@ -149,6 +149,6 @@ def test_another_branch_is_offered_and_a_get_changes_nothing(alice: Person) -> N
 
 
 def test_a_page_opens_only_at_its_own_messages(alice: Person, hers: str) -> None:
-    other = ask(alice, "another talk")["user_message"]
+    other = ask_to_end(alice, "another talk")["user_message"]
     assert alice.client.get(f"/c/{hers}/", params={"at": other}).status_code == 404
     assert alice.client.get(f"/c/{hers}/", params={"at": "x"}).status_code == 400

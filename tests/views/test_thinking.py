@@ -11,7 +11,7 @@ from tests.support.people import CSRF
 from tests.support.server import Person, Stream
 from tests.support.waiting import until
 from tests.views.conversations import kept
-from tests.views.trees import asked, shown, started
+from tests.views.trees import ask_to_end, shown, started
 from tests.views.upstream_calls import sent
 
 MODELS = {model.id: model for model in bundled()}
@@ -20,7 +20,7 @@ OFFER = re.compile(r'<button class="button" name="(\w+)" value="(\w+)" data-acti
 
 
 def burnt(alice: Person, how: str = "", **fields: Any) -> Stream:
-    return asked(alice, f"Why?\nfake: burnt {how}", **fields)
+    return ask_to_end(alice, f"Why?\nfake: burnt {how}", **fields)
 
 
 def test_it_ends_as_truncated_by_thinking_whenever_it_is_read(alice: Person) -> None:

@@ -24,9 +24,9 @@ def tree() -> Tree:
 def queries(tree: Tree, before: Message | None = None) -> int:
     with CaptureQueriesContext(
         connection,
-    ) as asked:
+    ) as captured:
         thread.read(tree.conversation, before)
-    return len(asked)
+    return len(captured)
 
 
 def timed(work: Any) -> Any:

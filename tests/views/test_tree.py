@@ -8,15 +8,15 @@ import pytest
 from tests.support.people import CSRF
 from tests.support.server import Person
 from tests.views.conversations import OTHER_MODEL
-from tests.views.trees import asked, shown, started
+from tests.views.trees import ask_to_end, shown, started
 from tests.views.upstream_calls import messages
 
 pytestmark = pytest.mark.database
 
 
 def test_edit_makes_a_sibling_with_its_own_reply(alice: Person, fake) -> None:
-    first = asked(alice, "one")
-    second = asked(alice, "two", f"/c/{first.conversation}/messages/")
+    first = ask_to_end(alice, "one")
+    second = ask_to_end(alice, "two", f"/c/{first.conversation}/messages/")
     edited = started(alice, f"/messages/{second.meta['user_message']}/edit/", content="zwei")
     assert messages(fake) == [("user", "one"), ("assistant", first.text), ("user", "zwei")]
     assert edited.conversation == first.conversation
@@ -31,25 +31,25 @@ def test_edit_makes_a_sibling_with_its_own_reply(alice: Person, fake) -> None:
 
 
 def test_the_first_question_can_be_edited_too(alice: Person, fake) -> None:
-    first = asked(alice, "one", system="Be kind.")
+    first = ask_to_end(alice, "one", system="Be kind.")
     edited = started(alice, f"/messages/{first.meta['user_message']}/edit/", content="uno")
     assert messages(fake) == [("system", "Be kind."), ("user", "uno")]
     assert shown(alice, first.conversation) == [edited.meta["user_message"], edited.meta["message"]]
 
 
 def test_model_and_system_sent_with_an_edit_hold_from_then_on(alice: Person, fake) -> None:
-    first = asked(alice, "one")
+    first = ask_to_end(alice, "one")
     path = f"/messages/{first.meta['user_message']}/edit/"
     edited = started(alice, path, content="uno", model=OTHER_MODEL, system="Be short.")
     assert edited.meta["model"] == OTHER_MODEL
-    further = asked(alice, "two", f"/c/{first.conversation}/messages/")
+    further = ask_to_end(alice, "two", f"/c/{first.conversation}/messages/")
     assert further.meta["model"] == OTHER_MODEL
     assert messages(fake)[0] == ("system", "Be short.")
 
 
 def test_regenerate_sends_the_same_question_and_history(alice: Person, fake) -> None:
-    first = asked(alice, "one")
-    second = asked(alice, "two", f"/c/{first.conversation}/messages/")
+    first = ask_to_end(alice, "one")
+    second = ask_to_end(alice, "two", f"/c/{first.conversation}/messages/")
     before = messages(fake)
     again = started(alice, f"/messages/{second.meta['message']}/regenerate/")
     assert messages(fake) == before
@@ -59,19 +59,19 @@ def test_regenerate_sends_the_same_question_and_history(alice: Person, fake) -> 
 
 
 def test_regenerate_with_a_model_keeps_that_model(alice: Person, server, fake) -> None:
-    first = asked(alice, "one")
+    first = ask_to_end(alice, "one")
     again = started(alice, f"/messages/{first.meta['message']}/regenerate/", model=OTHER_MODEL)
     assert again.meta["model"] == OTHER_MODEL
     assert fake.calls[-1]["path"].endswith(OTHER_MODEL)
     stored = "SELECT model FROM chat_message WHERE role = 'assistant' ORDER BY created DESC LIMIT 2"
     assert server.database.rows(stored) == [(OTHER_MODEL,), ("@cf/zai-org/glm-4.7-flash",)]
-    assert asked(alice, "two", f"/c/{first.conversation}/messages/").meta["model"] == OTHER_MODEL
+    assert ask_to_end(alice, "two", f"/c/{first.conversation}/messages/").meta["model"] == OTHER_MODEL
 
 
 def test_a_failed_reply_written_anew_asks_the_question_once(alice: Person, server, fake) -> None:
     questions = "SELECT COUNT(*) FROM chat_message WHERE role = 'user'"
     before = server.database.value(questions)
-    failed = asked(alice, "fake: flaky key=tree http=401 code=10000")
+    failed = ask_to_end(alice, "fake: flaky key=tree http=401 code=10000")
     assert failed.done["status"] == "failed"
     again = started(alice, f"/messages/{failed.meta['message']}/regenerate/")
     assert again.done["status"] == "complete"
@@ -79,15 +79,15 @@ def test_a_failed_reply_written_anew_asks_the_question_once(alice: Person, serve
 
 
 def test_regenerate_midway_leaves_out_what_followed(alice: Person, fake) -> None:
-    first = asked(alice, "one")
-    asked(alice, "two", f"/c/{first.conversation}/messages/")
+    first = ask_to_end(alice, "one")
+    ask_to_end(alice, "two", f"/c/{first.conversation}/messages/")
     again = started(alice, f"/messages/{first.meta['message']}/regenerate/")
     assert messages(fake) == [("user", "one")]
     assert shown(alice, first.conversation) == [first.meta["user_message"], again.meta["message"]]
 
 
 def test_forms_are_answered_with_303_to_the_conversation(alice: Person) -> None:
-    first = asked(alice, "one")
+    first = ask_to_end(alice, "one")
     form = {"csrfmiddlewaretoken": CSRF, "client_key": str(uuid.uuid4())}
     edit = f"/messages/{first.meta['user_message']}/edit/"
     responses = [alice.client.post(edit, data={**form, "content": "uno\r\n!"}) for _ in range(2)]

@@ -9,7 +9,7 @@ import pytest
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
 from tests.views.refusals import refused
-from tests.views.trees import asked, cut_short, started
+from tests.views.trees import ask_to_end, cut_short, started
 
 CALLS = {
     "edit": "question",
@@ -125,7 +125,7 @@ def test_an_action_for_another_kind_of_message_is_a_conflict(
 class TestAReplyThat:
     @pytest.fixture(params=["hello", "fake: status http=401 code=10000"], ids=["complete", "failed"])
     def hers(self, alice: Person, request: pytest.FixtureRequest) -> str:
-        return asked(alice, request.param).meta["message"]
+        return ask_to_end(alice, request.param).meta["message"]
 
     def test_is_complete_or_failed_cannot_be_continued(self, alice: Person, hers: str, unchanged) -> None:
         refused(alice.post(f"/messages/{hers}/continue/", {}), 409, "conflict")
@@ -135,7 +135,7 @@ class TestAReplyWithSomethingBehindIt:
     @pytest.fixture
     def hers(self, alice: Person) -> str:
         cut = cut_short(alice, "truncated")
-        asked(alice, "and then?", f"/c/{cut.conversation}/messages/")
+        ask_to_end(alice, "and then?", f"/c/{cut.conversation}/messages/")
         return cut.meta["message"]
 
     def test_cannot_be_continued(self, alice: Person, hers: str, unchanged) -> None:
@@ -148,7 +148,7 @@ def test_a_completed_continuation_cannot_be_continued(alice: Person, hers) -> No
 
 
 def test_running_reply_blocks_other_turns_as_busy(alice: Person, server) -> None:
-    first = asked(alice, "hello")
+    first = ask_to_end(alice, "hello")
     path = f"/c/{first.conversation}/messages/"
     with alice.ask("fake: words tokens=2000 delay=0.02", path) as live:
         live.until(10)

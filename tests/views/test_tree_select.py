@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.people import CSRF
 from tests.support.server import Person, Server
-from tests.views.trees import asked, shown, started
+from tests.views.trees import ask_to_end, shown, started
 from tests.views.upstream_calls import messages
 
 pytestmark = pytest.mark.database
@@ -22,7 +22,7 @@ def select(alice: Person, message: str) -> dict[str, str]:
 
 
 def test_the_chosen_version_is_shown_until_another_is_chosen(alice: Person, fake) -> None:
-    first = asked(alice, "one")
+    first = ask_to_end(alice, "one")
     again = started(alice, f"/messages/{first.meta['message']}/regenerate/")
     question, old, new = first.meta["user_message"], first.meta["message"], again.meta["message"]
     chosen = select(alice, old)
@@ -32,16 +32,16 @@ def test_the_chosen_version_is_shown_until_another_is_chosen(alice: Person, fake
     select(alice, new)
     assert shown(alice, first.conversation) == [question, new]
     select(alice, old)
-    asked(alice, "two", f"/c/{first.conversation}/messages/")
+    ask_to_end(alice, "two", f"/c/{first.conversation}/messages/")
     assert messages(fake) == [("user", "one"), ("assistant", first.text), ("user", "two")]
 
 
 def test_each_branch_remembers_the_versions_chosen_within_it(alice: Person) -> None:
-    first = asked(alice, "one")
+    first = ask_to_end(alice, "one")
     path = f"/c/{first.conversation}/messages/"
-    left = asked(alice, "left", path)
+    left = ask_to_end(alice, "left", path)
     left_again = started(alice, f"/messages/{left.meta['message']}/regenerate/")
-    left_end = asked(alice, "the end of the left", path)
+    left_end = ask_to_end(alice, "the end of the left", path)
     right = started(alice, f"/messages/{left.meta['user_message']}/edit/", content="right")
     right_again = started(alice, f"/messages/{right.meta['message']}/regenerate/")
     root = [first.meta["user_message"], first.meta["message"]]
@@ -65,7 +65,7 @@ def test_each_branch_remembers_the_versions_chosen_within_it(alice: Person) -> N
 
 
 def test_first_questions_are_versions_of_one_another(alice: Person) -> None:
-    first = asked(alice, "one")
+    first = ask_to_end(alice, "one")
     edited = started(alice, f"/messages/{first.meta['user_message']}/edit/", content="uno")
     select(alice, first.meta["user_message"])
     assert shown(alice, first.conversation) == [first.meta["user_message"], first.meta["message"]]
@@ -74,7 +74,7 @@ def test_first_questions_are_versions_of_one_another(alice: Person) -> None:
 
 
 def test_a_form_goes_back_to_the_message(alice: Person) -> None:
-    first = asked(alice, "one")
+    first = ask_to_end(alice, "one")
     started(alice, f"/messages/{first.meta['message']}/regenerate/")
     path = f"/messages/{first.meta['message']}/select/"
     response = alice.client.post(path, data={"csrfmiddlewaretoken": CSRF})
@@ -84,7 +84,7 @@ def test_a_form_goes_back_to_the_message(alice: Person) -> None:
 
 
 def test_choosing_moves_a_conversation_nowhere_in_the_list(alice: Person, server: Server) -> None:
-    first = asked(alice, "one")
+    first = ask_to_end(alice, "one")
     updated = "SELECT updated FROM chat_conversation ORDER BY created DESC LIMIT 1"
     before = server.database.value(updated)
     select(alice, first.meta["message"])

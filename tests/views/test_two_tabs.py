@@ -8,7 +8,7 @@ import pytest
 from tests.support.databases import Database
 from tests.support.server import Person, Server
 from tests.support.waiting import until
-from tests.views.trees import asked
+from tests.views.trees import ask_to_end
 
 pytestmark = pytest.mark.database
 ROUNDS = 40
@@ -30,7 +30,9 @@ def test_two_tabs_at_once_lose_no_row(server: Server, database: Database, hers: 
     seed = random.randrange(10**6)
     print("seed", seed)
     tabs = [server.person("alice") for _ in range(3)]
-    sent = [asked(tabs[0], "fake: words tokens=2 delay=0", f"/c/{hers}/messages/").meta for _ in range(2)]
+    sent = [
+        ask_to_end(tabs[0], "fake: words tokens=2 delay=0", f"/c/{hers}/messages/").meta for _ in range(2)
+    ]
     known = [key for meta in sent for key in (meta["user_message"], meta["message"])]
     with ThreadPoolExecutor(3) as pool:
         works = [

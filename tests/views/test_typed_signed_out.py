@@ -44,12 +44,12 @@ def hers(server: Server) -> str:
 
 def test_it_comes_along_in_the_form_and_is_given_back(nobody: Person, server: Server) -> None:
     hers = begun_by("carol", server)
-    asked = nobody.client.post(
+    response = nobody.client.post(
         f"/c/{hers}/messages/", data=fields(content=TYPED, client_key=str(uuid.uuid4()))
     )
-    assert asked.status_code == 401
-    assert f'name="content" value="{escape(TYPED)}"' in asked.text
-    assert f'name="next" value="/c/{hers}/"' in asked.text
+    assert response.status_code == 401
+    assert f'name="content" value="{escape(TYPED)}"' in response.text
+    assert f'name="next" value="/c/{hers}/"' in response.text
     again = nobody.client.post(LOGIN, data=fields(login="carol", password="wrong", content=TYPED))
     assert f'name="content" value="{escape(TYPED)}"' in again.text
     back = signed_in(nobody, "carol", next=f"/c/{hers}/", content=TYPED)
@@ -96,8 +96,8 @@ def test_an_address_brings_nothing_along(nobody: Person) -> None:
 
 
 def test_without_words_it_is_the_usual_way_in(nobody: Person) -> None:
-    asked = nobody.client.post("/c/", data=fields(content=" \n"))
-    assert (asked.status_code, asked.headers["Location"]) == (302, f"{LOGIN}?next=/")
+    response = nobody.client.post("/c/", data=fields(content=" \n"))
+    assert (response.status_code, response.headers["Location"]) == (302, f"{LOGIN}?next=/")
     assert signed_in(nobody, "bob", content=" ").status_code == 302
 
 

@@ -97,13 +97,13 @@ def test_a_hundred_thousand_runs_are_read_from_the_index(request: pytest.Fixture
             cursor.execute("CHECKPOINT")  # VACUUM skips rows whose commits are not on the disk
         cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
     request.addfinalizer(forget_statistics)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         used = usage_of(ann, days(UTC))
     assert used == [DayUsage(4, MODEL, MANY + 1, (MANY + 1) * 10, (MANY + 1) * 5)]
-    assert len(asked) == 4  # runs, calls, titles, and what was purged
+    assert len(queries) == 4  # runs, calls, titles, and what was purged
     explain = "EXPLAIN " if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN "
     with connection.cursor() as cursor:
-        cursor.execute(explain + asked[0]["sql"].strip().replace("%", "%%"))
+        cursor.execute(explain + queries[0]["sql"].strip().replace("%", "%%"))
         plan = str(cursor.fetchall())
     index = "Index Only Scan using " if connection.vendor == "postgresql" else "USING COVERING INDEX "
     assert f"{index}run_usage" in plan, plan
@@ -132,7 +132,7 @@ def multiply(run: Run) -> None:
         )
 
 
-def ask(person: Person) -> None:
+def ask_to_end(person: Person) -> None:
     with person.ask("hello") as stream:
         stream.to_end()
 
@@ -140,7 +140,7 @@ def ask(person: Person) -> None:
 def test_the_page_shows_figures_and_a_chart(server: Server) -> None:
     bob = server.person("bob")
     assert "No usage in" in bob.get(PAGE).text
-    ask(bob)
+    ask_to_end(bob)
     page = bob.get(PAGE).text
     assert '<svg role="img" aria-label="Bar chart of the tokens' in page
     assert page.count('<rect class="shade-1"') == 2  # a bar, and the legend of its model

@@ -11,7 +11,7 @@ CUT_SHORT = {
 }
 
 
-def asked(person: Person, content: str, path: str = "/c/", **fields) -> Stream:
+def ask_to_end(person: Person, content: str, path: str = "/c/", **fields) -> Stream:
     """Send a message and read the reply to its end."""
     with person.ask(content, path, **fields) as stream:
         stream.to_end()

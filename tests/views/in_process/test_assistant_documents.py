@@ -71,8 +71,8 @@ def published(staff: User) -> tuple[Assistant, Attachment]:
 
 
 def plan(user: User, **sent: Any) -> Plan:
-    asked = SendMessage(content="Who has kings?", client_key=uuid.uuid4(), **sent)
-    return Planner(catalog.current.get()).plan(user, asked)
+    command = SendMessage(content="Who has kings?", client_key=uuid.uuid4(), **sent)
+    return Planner(catalog.current.get()).plan(user, command)
 
 
 def begin(user: User, assistant: Assistant) -> Conversation:
@@ -276,8 +276,8 @@ def test_a_long_document_is_answered_from_its_best_parts(alice: User) -> None:
     pages[122] += "The gambit of Bologna loses a knight."
     long = document(alice, pages, "openings.pdf")
     short = document(alice, ["Chess has kings."], "rules.txt", media_type="text/plain")
-    asked = "What is the gambit of Bologna?"
-    made = built(prompt.build_prompt, "", None, asked, LARGE, {}, [short], [long])
+    question = "What is the gambit of Bologna?"
+    made = built(prompt.build_prompt, "", None, question, LARGE, {}, [short], [long])
     assert "gambit of Bologna loses" in made.messages[0]["content"]
     assert (long.pk, 123) in [(each.attachment, each.page) for each in made.sent_parts]
 

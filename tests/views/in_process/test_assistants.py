@@ -41,8 +41,8 @@ def pirate(alice: User) -> Assistant:
 
 
 def plan(user: User, **sent: Any) -> Plan:
-    asked = SendMessage(content="hello", client_key=uuid.uuid4(), **sent)
-    return Planner(catalog.current.get()).plan(user, asked)
+    command = SendMessage(content="hello", client_key=uuid.uuid4(), **sent)
+    return Planner(catalog.current.get()).plan(user, command)
 
 
 def begin(user: User, assistant: Assistant) -> Conversation:

@@ -396,8 +396,8 @@ def test_somebody_signed_in_continues_in_a_copy(link: str, stranger: Client, tal
 
 
 def test_continuing_needs_a_sign_in(link: str) -> None:
-    asked = Client().get(f"{link}continue/", **HTML)
-    assert (asked.status_code, asked["Location"]) == (302, f"/accounts/login/?next={link}continue/")
+    response = Client().get(f"{link}continue/", **HTML)
+    assert (response.status_code, response["Location"]) == (302, f"/accounts/login/?next={link}continue/")
     sent = Client().post(f"{link}continue/", content_type="application/json")
     assert sent.status_code == 401
     assert Conversation.objects.count() == 1

@@ -32,7 +32,7 @@ class Redactor:
         self._sought: dict[int, set[str]] = {}  # by length
 
     def conceal(self, *secrets: str) -> None:
-        """Register secrets; those shorter than SHORTEST_SECRET_CHARS are ignored."""
+        """Register secrets; those shorter than MIN_SECRET_CHARS are ignored."""
         for secret in secrets:
             if len(secret) < MIN_SECRET_CHARS or secret in self._known:
                 continue
@@ -83,7 +83,7 @@ def _base64(raw: bytes) -> Iterator[str]:
 
 
 def _squeezed(text: str) -> str:
-    """Return the text in lower case without the characters in BETWEEN; each other character stays one."""
+    """Return the text in lower case without separators; each other character stays one."""
     return _lowered(text.translate(WITHOUT_SEPARATORS))
 
 
@@ -101,7 +101,7 @@ def _places(text: str) -> list[int]:
 
 
 def _marked(text: str, hits: list[int]) -> Iterator[str]:
-    """Yield the text with one mark for each run of hits, which characters in BETWEEN do not interrupt."""
+    """Yield the text with one mark for each run of hits, which separators do not interrupt."""
     after, last = 0, None
     hit = set(hits)
     for place in sorted(hit):

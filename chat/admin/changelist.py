@@ -82,9 +82,10 @@ def _shared(keys: Iterable[uuid.UUID]) -> Iterable[uuid.UUID]:
 def matching(conversations: QuerySet, words: str) -> QuerySet:
     """Return the conversations that contain each word and each “quoted phrase” of the search.
 
-    A term may be in the title, the owner's name or address, or a message, or be the conversation's id. Of a
-    term that is in more messages and titles than FOUND, only the newest count; of one that more than
-    MAX_PEOPLE users have in their name or address, only the first.
+    A term may be in the title, the owner's name or address, or a message, or be the conversation's id. The
+    terms share MAX_SEARCH_MATCHES: of one that is in more messages and titles than its share, only the newest
+    count. Of one that more than MAX_PEOPLE_OF_CONVERSATIONS users have in their name or address, only the
+    first users count.
     """
     terms = terms_of(words)
     if not terms:
@@ -123,7 +124,7 @@ def _conversations(text: str, limit: int) -> dict[uuid.UUID, int]:
 
 
 def _people(text: str) -> set[int]:
-    """Return the users whose name or address has the text, at most MAX_PEOPLE, by name."""
+    """Return the users whose name or address has the text: the first ones by name."""
     found = User.objects.filter(Q(username__icontains=text) | Q(email__icontains=text))
     return set(found.order_by("username").values_list("pk", flat=True)[:MAX_PEOPLE_OF_CONVERSATIONS])
 

@@ -43,9 +43,9 @@ class SharedLinkAdmin(ActionListAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet, search_term: str
     ) -> tuple[QuerySet, bool]:
-        """Return the links of the people with all these terms in their name, the first MAX_PEOPLE by name.
+        """Return the links of the people with all these terms in their name, of the first ones by name.
 
-        They are looked up first: to compare the name of each link's owner took 200 ms for 20,000 links.
+        The people are looked up first: comparing the name of each link's owner took 200 ms for 20,000 links.
         """
         if not (terms := terms_of(search_term)):
             return queryset, False

@@ -30,7 +30,7 @@ Moments = dict[str, datetime | None]  # the values of ARRANGEMENT_COLUMNS, or of
 class Changed:
     """The result of a change: the conversations, its time, and the live runs that the caller has to stop.
 
-    `before`: the former COLUMNS of the conversations that really changed, for the undo.
+    `before`: the former ARRANGEMENT_COLUMNS of the conversations that really changed, for the undo.
     """
 
     conversations: list[uuid.UUID]

@@ -4,7 +4,7 @@ from typing import TextIO
 
 
 class ProgressLine:
-    """A `Progress` callable that writes to `stream`, which is standard error in the commands.
+    """A `BackupProgress` that writes to `stream`, which is standard error in the commands.
 
     With a `unit`, such as "rows", the line also says how many of them are done.
     """

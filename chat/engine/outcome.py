@@ -197,7 +197,7 @@ def outcome_of_error(error: UpstreamError) -> RunOutcome:
 
 
 def fallback_sentence(reason: str) -> str:
-    """Return the untranslated sentence for an error code, with the placeholders `model` and `asked`."""
+    """Return the untranslated sentence for an error code, with the placeholders `model` and `requested`."""
     return FALLBACK_SENTENCES.get(reason, DEFAULT_FALLBACK_SENTENCE)
 
 

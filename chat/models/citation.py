@@ -66,8 +66,8 @@ class CitationQuerySet(models.QuerySet["Citation"]):
     def add(self, message: uuid.UUID, citations: Sequence["Citation"]) -> None:
         """Store the citations of a reply under the numbers that follow its last one.
 
-        Those that it has already are left out, so the call may be repeated. Beyond MAX_PER_MESSAGE the rest
-        is dropped.
+        Those that it has already are left out, so the call may be repeated. Beyond MAX_CITATIONS the rest is
+        dropped.
         """
         stored = {each.identity for each in self.filter(message=message)}
         new = [each for each in citations if each.identity not in stored]

@@ -267,7 +267,7 @@ def _first(messages: Iterable[ImportedMessage], now: datetime) -> datetime:
 
 
 def _time(moment: datetime | None, now: datetime) -> datetime | None:
-    """Return the time; None if it is missing, in the future or before EARLIEST."""
+    """Return the time; None if it is missing, in the future or before EARLIEST_TIME."""
     return moment if moment and EARLIEST_TIME <= moment <= now else None
 
 

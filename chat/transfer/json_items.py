@@ -19,7 +19,10 @@ _IN_STRING = re.compile(rb'["\\]')
 
 
 class Unreadable:
-    """Placeholder for an object that is too large or nested too deeply. `code` is a key of CONVERSATION."""
+    """Placeholder for an object that is too large or nested too deeply.
+
+    `code` is a key of `problems.CONVERSATION_PROBLEMS`.
+    """
 
     def __init__(self, code: str) -> None:
         self.code = code

@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class FileProblem(Exception):
-    """The whole file is refused. `code` is a key of FILE."""
+    """The whole file is refused. `code` is a key of FILE_PROBLEMS."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -13,7 +13,7 @@ class FileProblem(Exception):
 
 
 class ConversationProblem(Exception):
-    """One conversation of the file is left out. `code` is a key of CONVERSATION."""
+    """One conversation of the file is left out. `code` is a key of CONVERSATION_PROBLEMS."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -39,7 +39,7 @@ FILE_PROBLEMS: dict[str, Promise] = {
     "too_many": _("The file has more conversations than can be imported at once."),
     "too_many_files": _("The zip file has too many files in it."),
 }
-CONVERSATION: dict[str, Promise] = {
+CONVERSATION_PROBLEMS: dict[str, Promise] = {
     "deep": _("nested too deeply"),
     "duplicate": _("two messages with the same ID"),
     "empty": _("without messages"),

@@ -39,9 +39,10 @@ class Listing:
 def read(
     user: User, zone: tzinfo, *, current: Conversation | None = None, before: Conversation | None = None
 ) -> Listing:
-    """Return the pinned and the newest LISTED conversations, or those before `before`, by days in `zone`.
+    """Return the pinned and the newest conversations, or those before `before`, by days in `zone`.
 
-    Three queries, whatever their number; one more if `current`, the open conversation, is not among them.
+    Three queries, whatever the number of conversations; one more if `current`, the open conversation, is not
+    among them.
     """
     unpinned = Conversation.objects.listed(user).filter(pinned_at=None)
     pinned = _rows(Conversation.objects.pinned(user).order_by("-pinned_at", "-pk")[:MAX_PINNED_CONVERSATIONS])

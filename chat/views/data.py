@@ -20,7 +20,7 @@ from .settings_shell import render_section
 BUSY = _("Another upload of yours is still arriving. Wait for it, or close its page.")
 EXPIRED = _("This page had expired. Choose the file again.")
 # The reasons for a refusal of an upload, by their names in the query of this page: those of the server
-# (chatsite/server/limited_request.py), and those of the view (`imports.PROBLEM_OF_REFUSAL`).
+# (chatsite/server/large_bodies.py), and those of the view (`imports.PROBLEM_OF_REFUSAL`).
 PROBLEM_SENTENCES: dict[str, Callable[[], str | Promise]] = {
     "large": too_large,
     "busy": lambda: BUSY,
@@ -64,7 +64,7 @@ def _import(job: ImportJob | None) -> dict[str, Any]:
         "size": filesizeformat(job.size),
         "preview": preview,
         "sources": ", ".join(FORMAT_NAMES.get(source, source) for source in preview.get("sources", ())),
-        "skipped": [(problems.CONVERSATION[code], number) for code, number in skipped.items()],
+        "skipped": [(problems.CONVERSATION_PROBLEMS[code], number) for code, number in skipped.items()],
         "more_names": preview.get("attachments", 0) - len(preview.get("names", ())),
         "more_left_out": left_out.get("count", 0) - len(left_out.get("names", ())),
         "refused": problems.FILE_PROBLEMS.get(job.problem, ""),

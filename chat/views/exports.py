@@ -42,7 +42,7 @@ class _Export(NamedTuple):
 
 @access.require_methods("GET", "HEAD", page=True)
 async def conversation(request: HttpRequest, conversation: uuid.UUID) -> HttpResponseBase:
-    """Download one conversation, in one of FORMATS."""
+    """Download one conversation, in one of EXPORT_FORMATS."""
     export, own_conversation = await run_in_db(_conversation, request, conversation)
     kind = request.GET.get("format", "")
     if kind not in EXPORT_FORMATS:

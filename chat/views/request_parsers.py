@@ -208,7 +208,7 @@ def sent_parameters(request: HttpRequest, sent: dict[str, Any]) -> dict[str, Val
 
 
 def _parameter_value(parameter: Parameter, text: str) -> Any:
-    """Convert a form's text: an empty field to None; what cannot be converted stays text, for `_check`."""
+    """Convert a form's text: an empty field to None; what cannot be converted stays text, for the check."""
     text = text.strip()
     if not text:
         return None

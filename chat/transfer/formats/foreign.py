@@ -52,7 +52,7 @@ def moment(value: Any) -> datetime | None:
 
 
 def names(values: Iterable[dict[str, Any]], *fields: str) -> list[str]:
-    """Return the name of each attachment: the first of these fields that is not empty, else UNNAMED."""
+    """Return each attachment's name: the first of these fields that is not empty, or UNNAMED_ATTACHMENT."""
     return [
         next((found for field in fields if (found := text(each.get(field)))), UNNAMED_ATTACHMENT)
         for each in values

@@ -23,7 +23,7 @@ from chat.models.user import User
 from chatsite.proxies import forwarded_for, without_port
 
 ADDRESS_LIMIT = 300  # failed logins from one address, of all names together, within AXES_COOLOFF_TIME
-MAX_LOGIN_CHARS = 255  # characters; width of the `username` column of AccessAttempt
+MAX_LOGIN_CHARS = 255  # width of the `username` column of AccessAttempt
 LOG_IN, CONFIRMATION = "name:", "session:"  # prefixes of the names that failures are counted under
 
 # Probes and scrapers call these addresses beside the proxies, so the header is rightly missing there.

@@ -23,7 +23,7 @@ from chat.models.api_key import ApiKey
 from chat.models.role import Role, flags_of
 from chat.models.user import User
 
-MAX_PASSWORD_CHARS = 1024  # characters; limits the request, because the hash costs the same for any length
+MAX_PASSWORD_CHARS = 1024  # limits the request only: the hash costs the same for any length
 EMAIL_TAKEN = _("Another account already uses this email address.")
 GONE = _("One of these keys is no longer valid. Choose again.")
 LAST_ADMINISTRATOR = _("This is the last administrator who can sign in. Add another one first.")

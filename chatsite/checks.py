@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import Error, Tags, register
 
-MIN_METRICS_TOKEN = 16  # characters
+MIN_METRICS_TOKEN_CHARS = 16
 
 
 def system_check(
@@ -112,10 +112,11 @@ def check_trusted_proxy() -> Iterable[tuple[str, str]]:
 def check_metrics_token() -> Iterable[tuple[str, str]]:
     """Refuse a METRICS_TOKEN that can be guessed: nothing limits how often it is tried."""
     token = settings.METRICS_TOKEN
-    if token and (len(token) < MIN_METRICS_TOKEN or not token.isascii() or " " in token):
+    if token and (len(token) < MIN_METRICS_TOKEN_CHARS or not token.isascii() or " " in token):
         yield (
             "METRICS_TOKEN is easy to guess, or no bearer token.",
-            f"Write {MIN_METRICS_TOKEN} or more random letters and digits, as `openssl rand -hex 32` prints.",
+            f"Write {MIN_METRICS_TOKEN_CHARS} or more random letters and digits, "
+            "as `openssl rand -hex 32` prints.",
         )
 
 

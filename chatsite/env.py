@@ -33,7 +33,7 @@ _ADDRESS = re.compile(r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9.-]+)
 # An instance of AI Search, perhaps with its namespace, and a name to show for it.
 _INSTANCE = re.compile(r"((?:[A-Za-z0-9_-]{1,64}/)?[A-Za-z0-9_-]{1,64})(?:=([^\s=][^=]{0,79}))?")
 _MODEL_ID = re.compile(r"@?[A-Za-z0-9][A-Za-z0-9._:/+@-]{0,199}")
-DEFAULT_WINDOW_TOKENS = 128_000  # tokens, for a model listed without its window
+DEFAULT_WINDOW_TOKENS = 128_000  # of a model listed without its window
 
 
 class EnvError(Exception):

@@ -48,9 +48,8 @@ class RequestIdMiddleware(SyncAndAsyncMiddleware):
         try:
             return self._tell(self.get_response(request), chosen)
         finally:
-            request_id.request_id.set(
-                ""
-            )  # the thread goes on to other work; an async request ends with its task
+            # The thread goes on to other work; an async request ends with its task.
+            request_id.request_id.set("")
 
     async def _acall(self, request: HttpRequest) -> HttpResponseBase:
         chosen = self._choose(request)

@@ -7,7 +7,7 @@ from pathlib import Path
 from chatsite.env import EnvError
 
 KEY_BYTES = 64
-MIN_KEY_CHARS = 50  # characters; Django warns below that
+MIN_KEY_CHARS = 50  # Django warns below that
 
 
 def get_or_create(path: Path) -> str:

@@ -24,7 +24,7 @@ from .keyset import KeysetChangeList, key_in
 MAX_SEARCH_TERMS = 30  # per search; a database accepts a few hundred conditions, and users write about three
 MAX_PEOPLE_OF_CONVERSATIONS = 100  # whose conversations a search finds by their names
 MAX_SEARCH_MATCHES = 1_000  # messages and titles that a search reads, for all of its terms
-MAX_SEARCH_CHARS = 1_000  # characters of all terms of a search; the rest is ignored
+MAX_SEARCH_CHARS = 1_000  # of all terms of a search; the rest is ignored
 STRAIGHT_QUOTES = str.maketrans("“”„", '"""')  # typographic quotes, as phones insert them
 
 

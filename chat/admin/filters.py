@@ -79,9 +79,8 @@ class ThumbsFilter(ChoiceFilter):
         given = Feedback.objects.with_conversation()
         if chosen == "none":
             return queryset.filter(~Exists(given.filter(within=OuterRef("pk"))))
-        given = given.filter(
-            up__in=[chosen == "up"]
-        )  # for `up=`, Django writes what SQLite finds in no index
+        # `up=` would become a condition for which SQLite uses no index.
+        given = given.filter(up__in=[chosen == "up"])
         if given[FEW_RATED_CONVERSATIONS:].exists():
             return queryset.filter(Exists(given.filter(within=OuterRef("pk"))))
         return queryset.filter(pk__in=given.values("within"))

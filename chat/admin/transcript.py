@@ -18,7 +18,7 @@ from chat.rendering.message_html import MessageHtml
 
 from .tree import NodeKey, Tree
 
-TRANSCRIPT_MESSAGES = 100  # messages shown at once
+TRANSCRIPT_MESSAGES = 100  # shown at once
 Newest = Literal[""]
 NEWEST: Newest = ""  # the value of `before` for the newest page
 

@@ -24,10 +24,8 @@ from .workers_ai import envelope, error_envelope
 MAX_PAGE_MODELS = 1_000
 CLOUDFLARE_SOURCE = "1"  # Cloudflare's number for its own models
 SWITCH_OF_VALUE = {"true": True, "1": True, "false": False, "0": False}
-TEXT_GENERATION_TASK = {
-    "id": "c329a1f9-323d-4e91-b2aa-582dd4188d34",
-    "name": "Text Generation",
-}  # as Cloudflare names it
+# As Cloudflare names it.
+TEXT_GENERATION_TASK = {"id": "c329a1f9-323d-4e91-b2aa-582dd4188d34", "name": "Text Generation"}
 UNITS = {
     "per M input tokens": "price_in",
     "per M output tokens": "price_out",

@@ -20,9 +20,8 @@ import sys
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF, ASK_VERSION, PATH_BENEATH = 444, 445, 446, 1, 1
 NO_NEW_PRIVILEGES = 38  # of prctl
 READ_FILE, READ_FOLDER = 1 << 2, 1 << 3
-WRITE_RIGHTS = (
-    1 << 13
-) - 1  # execute, write, read, remove, and make files, folders, links, sockets and devices
+# Execute, write, read, remove, and make files, folders, links, sockets and devices.
+WRITE_RIGHTS = (1 << 13) - 1
 TRUNCATE = 1 << 14  # since version 3
 TCP = 0b11  # bind and connect, since version 4
 ABSTRACT_SOCKETS_AND_SIGNALS = 0b11  # to processes that are not isolated as well, since version 6
@@ -59,7 +58,7 @@ def limit_resources(address_space_bytes: int, cpu_seconds: int) -> None:
 
 
 def isolate(program: str) -> None:
-    """Forbid files but those of Python and the system's libraries, other programs, TCP, and other processes.
+    """Forbid all files except those of Python and of the system's libraries; programs, TCP, other processes.
 
     The environment of the server is a file of `/proc`, so it cannot be read. A kernel without Landlock, or a
     sandbox that hides it, forbids nothing of this.

@@ -33,9 +33,8 @@ CHARSETS = re.compile(
 )
 TERMINAL_CODES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]{0,200}\x07)")
 BINARY_CHARACTER = re.compile(r"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
-SOFT_HYPHENS = re.compile(
-    "\xad|[\x02\ufffe]\r?\n?"
-)  # the last two: what PDFium writes for a word that was parted
+# U+0002 and U+FFFE: written by PDFium where a word was divided at the end of a line.
+SOFT_HYPHENS = re.compile("\xad|[\x02\ufffe]\r?\n?")
 UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 BLANK_LINES = re.compile(r"\n{3,}")

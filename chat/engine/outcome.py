@@ -33,7 +33,7 @@ MAX_RETRY_AFTER_SECONDS = 86_400.0  # one day, the upper limit: a server that sa
 INTERNAL_ERROR = gettext_noop("Something went wrong on the server. Try again.")
 
 MAX_COUNT = 2**31 - 1  # tokens, the limit of the database column; the number a server reports is not trusted
-MAX_BARELY_BEGUN_CHARS = 40  # code points; a truncated reply with no more text has barely begun
+MAX_BARELY_BEGUN_CHARS = 40  # a truncated reply with no more text has barely begun
 THINKING_CODE = "thinking"
 CONTENT_FILTER = "content_filter"  # a finish reason
 FILTERED_TEXT = gettext_noop("A content filter stopped this reply. Change your message or try another model.")

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from hashlib import blake2b
 
 MAX_STORED_HTML_BYTES = 4 * 1024 * 1024  # compressed: HTML shrinks to a tenth and less
-MIN_COMPRESSED_BYTES = 512  # bytes; shorter HTML is not compressed
+MIN_COMPRESSED_BYTES = 512  # shorter HTML is not compressed
 ZLIB_LEVEL = 1  # of zlib: compresses a megabyte in about 5 ms
 ENTRY_BYTES = 300  # overhead of an entry in addition to its HTML
 

@@ -12,7 +12,7 @@ from .characters import neutralise_code, neutralise_controls
 from .code_blocks import code_block
 from .sanitise import clean
 
-MAX_OPEN_CHARS = 300  # characters; markup that begins farther from the end is neither held back nor completed
+MAX_OPEN_CHARS = 300  # markup that begins farther from the end is neither held back nor completed
 
 # A line of marks alone may become a list, a heading, a rule or a fence; “-” can even turn the line above into
 # a heading.

@@ -152,9 +152,8 @@ def messages_of(nodes: list[Node]) -> tuple[list[ImportedMessage], dict[str, str
             found += _with_question(node.message, above, thoughts)
             chars += len(node.message.text) + len(node.message.reasoning)
             above, thoughts = node.key, None
-        if (
-            chars > MAX_IMPORTED_CHARS
-        ):  # checked here, because reasoning above many replies would fill the memory
+        # Checked here, because reasoning above many replies would fill the memory.
+        if chars > MAX_IMPORTED_CHARS:
             raise ConversationProblem("large")
         message_of_node[node.key] = above
         pending += [(child, above, thoughts) for child in reversed(children.get(node.key, []))]

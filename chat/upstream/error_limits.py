@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-MIN_LIMIT_TOKENS = 512  # tokens; a smaller number is no model's limit, and would reject every prompt
-MAX_LIMIT_TOKENS = 100_000_000  # tokens
+MIN_LIMIT_TOKENS = 512  # a smaller number is no model's limit, and would reject every prompt
+MAX_LIMIT_TOKENS = 100_000_000
 TOKENS_PATTERN = r"\(?([0-9][0-9,]{0,15})\)?"
 # "Max context reached 80030 tokens but model supports only 60000"; "exceeded this model context window limit
 # (32000)"; "maximum context length of 256000 tokens", and vLLM's "maximum context length is 4096 tokens".

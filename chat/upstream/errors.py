@@ -140,7 +140,7 @@ REQUEST_ID_SUFFIX = re.compile(r"\s*\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{1
 SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b[A-Za-z0-9_-]{40,}\b")
 MAX_DETAIL_CHARS = 300
 MAX_READ_CHARS = 4_000  # of a server's message, which are searched for secrets
-RATE_WINDOW_SECONDS = 60.0  # seconds, Cloudflare's rate limit window
+RATE_WINDOW_SECONDS = 60.0  # of Cloudflare's rate limit
 
 
 class UpstreamError(Exception):

@@ -190,9 +190,8 @@ def _save(
         assert saved.current
         payload = {"id": str(saved.pk), "version": saved.current.number}
         return JsonResponse(payload, status=200 if own else 201)
-    if assistant_fields.has_other_controls(
-        request, content.model
-    ):  # sent without scripts: show the right ones
+    # Sent without scripts, with the controls of another model: show the right ones.
+    if assistant_fields.has_other_controls(request, content.model):
         return HttpResponseSeeOther(f"{reverse('chat:assistant', args=[saved.pk])}?saved=1")
     return HttpResponseSeeOther(f"{reverse('chat:assistants')}?saved=1")
 

@@ -30,7 +30,7 @@ ROUTE_OF_PAGE = {
 }  # routes, by a form's `page`
 PLACE_PARAMETERS = ("tag", "before")  # of a list's query: which of its pages is shown
 UNDO = "undo"  # the action, and the cookie with its token
-MAX_COOKIE_BYTES = 4_000  # bytes; browsers reject longer cookies
+MAX_COOKIE_BYTES = 4_000  # browsers reject longer cookies
 MAX_UNDO_TOKEN_CHARS = 20_000
 REPORTED_ACTIONS = (*ACTIONS, UNDO)
 

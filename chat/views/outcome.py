@@ -46,7 +46,7 @@ ADMINISTRATOR_HINTS = {
     "quota": f"{DASHBOARD}/workers/plans",
 }
 MORE_TOKENS = 2  # factor on the max_tokens of the last attempt
-MAX_COUNTDOWN_SECONDS = 900.0  # seconds that the retry button may count down; for a longer wait there is none
+MAX_COUNTDOWN_SECONDS = 900.0  # for a longer wait the retry button has no countdown
 
 
 @access.require_methods("GET", "HEAD")

@@ -12,13 +12,13 @@ from chat.wire.position import Position
 
 from . import outcome
 
-MESSAGES_PER_PAGE = 50  # messages
+MESSAGES_PER_PAGE = 50
 PAGE_LENGTH = 1_000_000  # code points of text on a page, unless a question and its reply alone have more
-FOLD_CHARS = 2_500  # characters from which a question is folded
+FOLD_CHARS = 2_500  # a longer question is folded
 LINE_LENGTH = 50  # characters that each line counts as in addition, because short lines take space too
 # Below the message that a page is opened at; with more, the newest are left out.
 MAX_MESSAGES_BELOW = 200
-MESSAGES_BELOW_TARGET = 10  # messages below it that are then shown
+MESSAGES_BELOW_TARGET = 10  # then shown below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ def read(
 ) -> Thread:
     """Return the newest page of the active branch, or the page that ends just before `before`.
 
-    If `since` is on that page, only it and the messages after it. The number of queries is fixed: one more if
-    there are pictures or documents, and one if there are citations.
+    If `since` is on that page, only it and the messages after it. The number of queries does not grow with
+    the page: there is one more for pictures and documents, and one for citations.
     """
     leaf = before.parent_id if before else conversation.active_leaf_id
     places = list(reversed(Message.objects.branch(leaf, most + 1))) if leaf else []

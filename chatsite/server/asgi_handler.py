@@ -49,9 +49,8 @@ class Handler(ASGIHandler):
         try:
             if request is not None:
                 if not upload:
-                    with suppress(
-                        RequestDataTooBig
-                    ):  # raised again, and answered, when a view parses the body
+                    # A body that is too large raises again, and is answered, when a view parses it.
+                    with suppress(RequestDataTooBig):
                         _ = request.body  # which the request keeps
                 response = await self.run_get_response(request)
             assert response is not None

@@ -25,7 +25,7 @@ BACKLOG_CONNECTIONS = 2_048
 LOGGER = "chatsite.server.supervisor"
 READY, RETIRE = b"+", b"-"
 FORKER = "The process that forks the workers"
-MAX_RESTART_PAUSE_SECONDS = 30.0  # seconds before a pool that died is started again
+MAX_RESTART_PAUSE_SECONDS = 30.0  # before a pool that died is started again
 SUPERVISOR_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 

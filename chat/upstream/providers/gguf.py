@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 GGUF_MAGIC = b"GGUF"
-OLDEST_VERSION, NEWEST_VERSION = 2, 99  # versions; a file in the other byte order seems to have a huge one
+OLDEST_VERSION, NEWEST_VERSION = 2, 99  # a file in the other byte order seems to have a huge one
 MAX_METADATA_KEYS = 10_000
-MAX_STRING_BYTES = 65_536  # bytes; longer strings are skipped
+MAX_STRING_BYTES = 65_536  # longer strings are skipped
 # Bytes searched for the chat template; a vocabulary of 250,000 words takes half of them.
 SEARCHED_BYTES = 32 * 2**20
 THINKS = b"enable_thinking"  # the name of the reasoning switch in chat templates

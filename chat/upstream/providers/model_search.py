@@ -27,14 +27,15 @@ from .workers_ai import Account
 TEXT_GENERATION = "Text Generation"
 PER_PAGE = 100
 MAX_SEARCH_PAGES = 30  # a longer list is an error
-MAX_PAGE_BYTES = 4 * 1_048_576  # bytes; a record has about 2,000
-MAX_FETCH_SECONDS = 30.0  # seconds for all pages together, and for all schemas together
-MAX_SCHEMAS = 60  # maximum of input schemas that are fetched, only for models that are not bundled
+MAX_PAGE_BYTES = 4 * 1_048_576  # a record has about 2,000
+MAX_FETCH_SECONDS = 30.0  # for all pages together, and for all schemas together
+MAX_SCHEMAS = 60  # of models that are not bundled
 MAX_CONCURRENT_SCHEMAS = 4
-MIN_WINDOW_TOKENS = 512  # tokens; a smaller number is a mistake in the list
-MAX_WINDOW_TOKENS = 100_000_000  # tokens
-USUAL_WINDOW_TOKENS = 8_192  # tokens, for a record without one: the second smallest of today's models
-MAX_FINETUNE_NAME_CHARS = 100  # characters of a finetune's name
+MIN_WINDOW_TOKENS = 512  # a smaller number is a mistake in the list
+MAX_WINDOW_TOKENS = 100_000_000
+USUAL_WINDOW_TOKENS = 8_192  # for a record without one: the second smallest of today's models
+MAX_FINETUNE_NAME_CHARS = 100
+MAX_EFFORTS_CHARS = 100  # of the words for efforts in a record
 EFFORT = re.compile(r"[a-z]{1,20}")
 EFFORT_WORDS = {word: word for word in ("none", "minimal", *LEVELS)} | {"off": "none"}
 UNIT = re.compile(r"per m (input|output|cached input) tokens", re.I)
@@ -265,7 +266,7 @@ def _efforts(value: Any) -> tuple[str, ...]:
     """Parse an object's `supported_efforts`, or words such as "Off, Low, High, Max"."""
     levels = value.get("supported_efforts") if isinstance(value, dict) else None
     if isinstance(value, str):
-        words = [each.strip().lower() for each in value[:MAX_FINETUNE_NAME_CHARS].split(",")]
+        words = [each.strip().lower() for each in value[:MAX_EFFORTS_CHARS].split(",")]
         levels = [EFFORT_WORDS[word] for word in words if word in EFFORT_WORDS]
     words = [each for each in levels if isinstance(each, str)] if isinstance(levels, list) else []
     return tuple(dict.fromkeys(word for word in words if EFFORT.fullmatch(word)))

@@ -110,7 +110,7 @@ class LoginThrottle(AxesDatabaseHandler):
 
 
 @receiver(pre_save, sender=AccessAttempt)
-def keep_nothing_sent(sender: Any, instance: AccessAttempt, **_: Any) -> None:
+def clear_request_fields(sender: Any, instance: AccessAttempt, **_: Any) -> None:
     """Clear the request's fields, whatever their names; the name, address and time of the failure stay.
 
     axes stores every GET and POST field except those on a list of names. The fields of a password change form

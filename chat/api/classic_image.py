@@ -54,12 +54,15 @@ def _data_url(image: str | list[Any]) -> str:
     for media_type, beginnings in PICTURE_MAGIC.items():
         if content.startswith(beginnings):
             return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
-    raise BadRequest(_("“image” must be a JPEG, PNG, WebP or GIF file, as base64 or as a list of bytes."))
+    raise _no_picture()
 
 
 def _content(image: str | list[Any]) -> bytes:
     try:
         return base64.b64decode(image, validate=True) if isinstance(image, str) else bytes(image)
     except (binascii.Error, TypeError, ValueError) as error:
-        words = _("“image” must be a JPEG, PNG, WebP or GIF file, as base64 or as a list of bytes.")
-        raise BadRequest(words) from error
+        raise _no_picture() from error
+
+
+def _no_picture() -> BadRequest:
+    return BadRequest(_("“image” must be a JPEG, PNG, WebP or GIF file, as base64 or as a list of bytes."))

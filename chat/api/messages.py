@@ -54,14 +54,14 @@ def _message(sent: Object) -> Object:
     if "parts" in message and role != "user":
         raise BadRequest(_("Only a user’s message can have pictures and files."))
     if role == "assistant":
-        message |= _of_the_model(sent)
+        message |= _assistant_fields(sent)
     for name in ("tool_call_id", "name"):
         if role in ("tool", "function") and (value := get_field(sent, name, (str,))) is not None:
             message[name] = plain_text(name, value)
     return message
 
 
-def _of_the_model(sent: Object) -> Object:
+def _assistant_fields(sent: Object) -> Object:
     """Return `tool_calls` and `reasoning` of an assistant message, the latter under Workers AI's name."""
     more: Object = {}
     if sent.get("function_call") is not None:

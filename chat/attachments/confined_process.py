@@ -58,7 +58,7 @@ def limit_resources(address_space_bytes: int, cpu_seconds: int) -> None:
 
 
 def isolate(program: str) -> None:
-    """Forbid all files except those of Python and of the system's libraries; programs, TCP, other processes.
+    """Forbid programs, TCP, other processes, and all files except those of Python and the system's libraries.
 
     The environment of the server is a file of `/proc`, so it cannot be read. A kernel without Landlock, or a
     sandbox that hides it, forbids nothing of this.

@@ -13,6 +13,7 @@ class ProgressLine:
         self._stream, self._unit = stream, unit
         self._is_terminal = stream.isatty()
         self._last = ("", -1)
+        self._started = False
 
     def __call__(self, doing: str, done: int, total: int) -> None:
         percent = 100 * done // total if total else 100
@@ -29,8 +30,6 @@ class ProgressLine:
             self._stream.write(f"{doing}: {shown} %{amount}\n")
         self._started = True
         self._stream.flush()
-
-    _started = False
 
     def end(self) -> None:
         if self._is_terminal and self._started:

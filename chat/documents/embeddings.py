@@ -14,7 +14,6 @@ from .passages import DocumentPassage, split
 from .vectors import packed, similarities
 
 Vector = Sequence[float]
-EmbeddingsKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)

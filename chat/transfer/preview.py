@@ -56,7 +56,7 @@ class Preview:
 
     def __init__(self, user: User, files: Attachments) -> None:
         self._user, self._files = user, files
-        self._shelf = prompts.Shelf.of(user)
+        self._own_prompts = prompts.OwnPrompts.of(user)
         self._prompts = self._known_prompts = self._refused_prompts = 0
         self.conversations = self._messages = self._known = self._trashed = self._attachments = 0
         self._grown = self._added = self.assistants = self._known_assistants = 0
@@ -80,7 +80,7 @@ class Preview:
             self._refused_prompts += 1
 
     def _add_prompt(self, prompt: PromptContent) -> None:
-        if self._shelf.add(prompt):
+        if self._own_prompts.add(prompt):
             self._prompts += 1
         else:
             self._known_prompts += 1

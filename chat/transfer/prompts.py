@@ -72,13 +72,13 @@ def _text(value: dict[str, Any], name: str, longest: int) -> str:
 
 
 @dataclass(slots=True)
-class Shelf:
+class OwnPrompts:
     """The person's prompts as an import compares and adds to them: {command: (title, text)}."""
 
     prompts: dict[str, tuple[str, str]]
 
     @classmethod
-    def of(cls, user: User) -> "Shelf":
+    def of(cls, user: User) -> "OwnPrompts":
         own = Prompt.objects.owned_by(user).values_list("command", "title", "text")
         return cls({command: (title, text) for command, title, text in own})
 
@@ -109,7 +109,7 @@ def store(user: User, content: PromptContent) -> bool:
     """Store a prompt unless it is here already; return True if it was stored. Raises PromptProblem."""
     with write_lock(), transaction.atomic():
         user.lock()
-        new = Shelf.of(user).add(content)
+        new = OwnPrompts.of(user).add(content)
         if new:
             Prompt.objects.create(owner=user, title=new.title, command=new.command, text=new.text)
         return new is not None

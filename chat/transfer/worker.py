@@ -28,7 +28,6 @@ async def work_on_imports(convert: AsyncConvert) -> None:
     _wake = asyncio.Event()
     thread, stopping, log = DatabaseExecutor("db-import"), threading.Event(), FailureLog("import")
     convert_here = _from_thread(convert, asyncio.get_running_loop(), stopping)
-
     tidied_at = time.monotonic() - TIDY_SECONDS
 
     async def work_while_any() -> None:

@@ -73,7 +73,7 @@ def login(request: HttpRequest) -> HttpResponse:
         if user is not None:
             auth.login(request, user)
             return _signed_in(request, _next(request))
-        if locked_out(request) and not _typed(request):
+        if locked_out(request) and not _pending_message(request):
             return refuse_locked_out(request)
         form.add_error(None, LOCKED_OUT if locked_out(request) else LOGIN_WRONG)
     return _render_form(request, form)
@@ -81,7 +81,7 @@ def login(request: HttpRequest) -> HttpResponse:
 
 def login_with_pending_message(request: HttpRequest) -> HttpResponse:
     """Respond to a message sent by form while signed out: 401 and the login form, which keeps it."""
-    if not _typed(request):
+    if not _pending_message(request):
         return access.login_redirect(request)
     return _form(request, LoginForm(), access.return_url(request), 401)
 
@@ -113,24 +113,29 @@ def _render_form(request: HttpRequest, form: LoginForm) -> HttpResponse:
 
 
 def _form(request: HttpRequest, form: LoginForm, target: str, status: int) -> HttpResponse:
-    context = {"form": form, "next": target, "content": _typed(request), "nobody": not User.objects.exists()}
+    context = {
+        "form": form,
+        "next": target,
+        "content": _pending_message(request),
+        "nobody": not User.objects.exists(),
+    }
     response = render(request, "registration/login.html", context, status=status)
     if status == 429:
         response["Retry-After"] = str(round(settings.AXES_COOLOFF_TIME.total_seconds()))
     return response
 
 
-def _typed(request: HttpRequest) -> str:
+def _pending_message(request: HttpRequest) -> str:
     """Return the pending message, "" if there is none."""
-    typed = request.POST.get("content", "")
-    return typed if typed.strip() else ""
+    message = request.POST.get("content", "")
+    return message if message.strip() else ""
 
 
 def _signed_in(request: HttpRequest, target: str = settings.LOGIN_REDIRECT_URL) -> HttpResponse:
     if wants_json(request):
         return _session_json(request)
-    if typed := _typed(request):
-        return pages.render_after_login(request, _conversation(_next(request)), typed)
+    if message := _pending_message(request):
+        return pages.render_after_login(request, _conversation(_next(request)), message)
     return redirect(target)
 
 

@@ -28,8 +28,7 @@ def menu(request: HttpRequest) -> HttpResponse:
 def text(request: HttpRequest, prompt: uuid.UUID) -> HttpResponse:
     """Return one prompt with its text, as JSON."""
     found = library.find(access.get_user(request), prompt)
-    payload = {"id": str(found.pk), "title": found.title, "command": found.command, "text": found.text}
-    return JsonResponse(payload, headers={"Cache-Control": "no-store"})
+    return JsonResponse(_listed(found) | {"text": found.text}, headers={"Cache-Control": "no-store"})
 
 
 def _listed(prompt: Prompt) -> dict[str, str]:

@@ -1,4 +1,5 @@
 """Limits that several packages share."""
 
+MAX_BODY_BYTES = 1_048_576  # of a request, without the files in it
 MAX_REPLY_CHARS = 400_000  # code points of a run's text and of its reasoning; of both together for a call
 MAX_LIVE_RUNS = 1_500  # per process, and as many calls; further runs are queued, further calls refused

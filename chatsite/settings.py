@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from django.conf.global_settings import LANGUAGES
 from django.utils.translation import to_locale
 
+from chat.limits import MAX_BODY_BYTES
 from chatsite import cors, databases, env, secret_key
 from chatsite.env import BASE_DIR, EnvError
 
@@ -220,7 +221,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY e
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "chat.views.errors.csrf_failure"
-DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1_048_576
 # Empty fields count. chat/attachments/receiving.py has the limits of forms with files.
 DATA_UPLOAD_MAX_NUMBER_FILES = 10

@@ -14,6 +14,7 @@ from django.http import HttpRequest, UnreadablePostError
 from django.utils.translation import gettext as _
 
 from chat.exceptions import BadRequest, PayloadTooLarge
+from chat.limits import MAX_BODY_BYTES
 from chat.upstream.parameters import API_NUMBERS, MAX_TOKENS, WHOLE
 from chat.wire import strict_json
 
@@ -27,7 +28,6 @@ DATA_URLS = re.compile(
     rb'|"image"\s{0,9}:\s{0,9}(?:"[A-Za-z0-9+/=\\]+"|\[[0-9,\s]+\])'  # see classic_image.py
 )
 UPLOAD = "chat.upload"  # in the scope of a request whose body is in a file: see chatsite/server
-MAX_TEXT_BYTES = 1_048_576  # of a body, without its files
 OBJECTS = ("response_format", "logit_bias", "chat_template_kwargs")
 RESPONSE_FORMAT_TYPES = ("text", "json_object", "json_schema")
 TOOL_CHOICES = ("none", "auto", "required", "any")
@@ -75,7 +75,7 @@ def parse_body(request: HttpRequest) -> Object:
 def _large_body(request: HttpRequest) -> bytes:
     """Read a body that may be large because of its files. Raises RequestDataTooBig for one without."""
     body = request.read()
-    if len(body) - sum(len(found[0]) for found in DATA_URLS.finditer(body)) > MAX_TEXT_BYTES:
+    if len(body) - sum(len(found[0]) for found in DATA_URLS.finditer(body)) > MAX_BODY_BYTES:
         raise RequestDataTooBig("the rest is larger than a request without files may be")
     return body
 

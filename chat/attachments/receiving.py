@@ -24,11 +24,12 @@ from django.http import UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
 
+from chat.limits import MAX_BODY_BYTES
+
 from .problems import StorageUnavailable
 
 UPLOAD_RETRY_SECONDS = 60
 ATTACHMENT_FORM_BYTES = 65_536  # allowance for the multipart form around a file
-MAX_TEXT_BYTES = 1_048_576  # of such a form without its files
 MAX_ATTACHMENTS = 8
 MAX_RAW_NAME_CHARS = 1_000
 FORM_TYPE = b"multipart/form-data"
@@ -56,7 +57,7 @@ def body_limit(method: bytes, uri: bytes, content_type: bytes) -> int:
     if path == UPLOAD_PATH:
         return int(settings.ATTACHMENT_MAX_BYTES) + ATTACHMENT_FORM_BYTES
     if FORM_PATHS.fullmatch(path):
-        return int(settings.ATTACHMENT_MAX_BYTES) + MAX_TEXT_BYTES
+        return int(settings.ATTACHMENT_MAX_BYTES) + MAX_BODY_BYTES
     return 0
 
 

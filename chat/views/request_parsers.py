@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from chat.attachments.receiving import MAX_ATTACHMENTS
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.formats import grouped_number
+from chat.limits import MAX_BODY_BYTES
 from chat.models.conversation import TITLE_LENGTH
 from chat.models.feedback import MAX_REASON_CHARS
 from chat.turns.commands import LEAF, ContinueReply, EditMessage, RegenerateReply, SendMessage
@@ -26,7 +27,6 @@ from .errors import is_form
 MAX_QUESTION_CHARS = 200_000  # code points
 MAX_SYSTEM_CHARS = 20_000  # code points
 MAX_MODEL_CHARS = 200
-MAX_BODY_BYTES = 1_048_576  # bytes; as the limit of a text field it is never reached
 THUMBS = {"up": True, "down": False, "none": None}
 PARAMETERS_FIELD = "parameters"
 ATTACHMENTS_FIELD = "attachments"
@@ -106,9 +106,9 @@ def title(request: HttpRequest) -> str:
 
 def title_field(sent: Mapping[str, Any], *, required: bool = False) -> str | None:
     """Return the field `title` with its white space collapsed; None if it is blank and not `required`."""
-    line = " ".join(
-        (request_fields.parse_text(sent, "title", MAX_BODY_BYTES, required=required) or "").split()
-    )
+    # The limit is that of the line: the field may have more white space, up to the size of a body.
+    text = request_fields.parse_text(sent, "title", MAX_BODY_BYTES, required=required)
+    line = " ".join((text or "").split())
     if len(line) > TITLE_LENGTH:
         words = _("The title has %(length)s characters; the limit is %(longest)s.")
         raise PayloadTooLarge(words % {"length": grouped_number(len(line)), "longest": TITLE_LENGTH})

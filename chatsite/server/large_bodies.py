@@ -12,6 +12,7 @@ from django.conf import settings
 from chat.api.auth import secret_of
 from chat.attachments import receiving
 from chat.db import run_in_db
+from chat.limits import MAX_BODY_BYTES
 from chat.models import ApiKey
 from chat.transfer import uploads
 from chat.upstream.pictures import MAX_PICTURE_BYTES
@@ -20,8 +21,7 @@ from chatsite.server.early_errors import error_body
 JSON_HEADERS = {b"Content-Type": b"application/json"}
 TEXT_HEADERS = {b"Content-Type": b"text/plain; charset=utf-8"}
 IMPORT_PAGE = "/settings/data/?problem="
-MAX_TEXT_BYTES = 1_048_576  # of an API call without pictures, which needs no file
-MAX_CALL_BYTES = MAX_TEXT_BYTES + MAX_PICTURE_BYTES * 4 // 3  # as base64
+MAX_CALL_BYTES = MAX_BODY_BYTES + MAX_PICTURE_BYTES * 4 // 3  # as base64
 CALLS_AT_ONCE = 4  # of one API key
 API_PATHS = re.compile(rb"/v1/chat/completions(\?|$)|/client/v4/accounts/[^/?]+/ai/run[/?]?")
 FILES_AT_ONCE = 8  # of one session
@@ -70,9 +70,9 @@ def allowed(method: bytes, uri: bytes, headers: Any, length: int) -> LargeBody |
     """
     if upload := uploads.body_limit(method, uri):
         return _import(*upload)
-    if length > MAX_TEXT_BYTES and settings.ATTACHMENTS and method == b"POST" and API_PATHS.match(uri):
+    if length > MAX_BODY_BYTES and settings.ATTACHMENTS and method == b"POST" and API_PATHS.match(uri):
         return _call(headers.getRawHeaders(b"authorization", [b""])[0].decode("latin-1"))
-    if 0 < length <= MAX_TEXT_BYTES and uri.partition(b"?")[0] != receiving.UPLOAD_PATH:
+    if 0 < length <= MAX_BODY_BYTES and uri.partition(b"?")[0] != receiving.UPLOAD_PATH:
         return None
     session = receiving.session_of(headers.getRawHeaders(b"cookie", []))
     limit = receiving.body_limit(method, uri, headers.getRawHeaders(b"content-type", [b""])[0])

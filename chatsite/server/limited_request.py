@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db.utils import Error
 
 from chat import request_id
+from chat.limits import MAX_BODY_BYTES
 from chatsite.server import large_bodies
 from chatsite.server.access_log import AccessEntry
 from chatsite.server.early_errors import error_body
@@ -29,8 +30,6 @@ from chatsite.server.request_span import begin_span
 if TYPE_CHECKING:
     from chat.tracing.spans import RequestSpan
 
-
-MAX_BODY_BYTES = 1_048_576  # but of uploads: see `large_bodies.py`
 MAX_DISCARDED_BYTES = 8 * MAX_BODY_BYTES  # of a refused body, which are still read
 DISCARDED_FACTOR = 3  # of a refused upload: this many times what is allowed
 logger = logging.getLogger(__name__)

@@ -279,7 +279,7 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-# Prometheus metrics: off, at /metrics for who has the token, or on an address of their own.
+# Prometheus metrics: off, at /metrics for clients with the token, or at an address of their own.
 METRICS_TOKEN = env.secret("METRICS_TOKEN")
 METRICS_BIND = env.address("METRICS_BIND")
 

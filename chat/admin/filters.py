@@ -118,7 +118,7 @@ class OwnerFilter(ChoiceFilter):
 
 
 class DeletedFilter(ChoiceFilter):
-    """Filter by deletion: a conversation that its owner deleted stays in the log for KEEP_DELETED_DAYS."""
+    """Filter by deletion: a conversation that its owner deleted is kept for KEEP_DELETED_DAYS."""
 
     title = _("deleted by its owner")
     parameter_name = "deleted"

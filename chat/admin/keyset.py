@@ -75,8 +75,8 @@ def key_in(model: type[Model], keys: Iterable[uuid.UUID]) -> Q:
 def unindexed(name: str) -> Concat:
     """Return the column as an expression, to group by.
 
-    To group by the column itself, SQLite reads a whole index that begins with it, instead of the few rows of
-    the time that is asked for.
+    If a query groups by the column itself, SQLite reads a whole index that begins with it, instead of the few
+    rows in the period.
     """
     return Concat(F(name), Value(""))
 
@@ -124,7 +124,7 @@ class KeysetChangeList(ChangeList):
     """Django's list, in pages that begin after, or end before, a row.
 
     `first_url`, `previous_url`, `next_url` and `last_url` are those of the other pages, "" where there is
-    none. Only by the columns of the admin's `sortable_by` can the list be sorted: they have an index.
+    none. The list can be sorted only by the columns in the admin's `sortable_by`, which have an index.
     """
 
     first_url = previous_url = next_url = last_url = ""
@@ -137,7 +137,7 @@ class KeysetChangeList(ChangeList):
         return super().get_queryset(request, exclude_parameters)
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[Any]:
-        """Return the order, of equal rows that of the list by itself, so that an index has it."""
+        """Return the chosen order; equal rows have the list's own order, so that an index fits the whole."""
         found: list[Any] = list(super().get_ordering(request, queryset))
         if self.params.get(ORDER_VAR) and found:
             sign = "-" if found[0].startswith("-") else ""
@@ -161,7 +161,7 @@ class KeysetChangeList(ChangeList):
         self.result_list: Any = rows
         self._is_whole = not (has_previous or has_next)
         self.result_count = len(rows)
-        # Equal numbers make Django's search box say no number.
+        # If both numbers are equal, Django's search box shows none.
         self.full_result_count = None if self._is_whole else self.result_count
         self.show_full_result_count, self.show_admin_actions = False, True
         self.can_show_all, self.multi_page = False, False
@@ -174,7 +174,7 @@ class KeysetChangeList(ChangeList):
 
     @property
     def count_text(self) -> str:
-        """Return the number of rows of a list of one page. Longer ones are not counted, see above."""
+        """Return the number of rows if they fit on one page. Longer lists are not counted, see the module."""
         return grouped_number(self.result_count) if self._is_whole else f"{self.list_per_page}+"
 
     def _page(self) -> tuple[list[Any], bool, bool]:

@@ -52,7 +52,7 @@ class ModelRequestAdmin(ReadOnlyListAdmin):
     def matching(self, rows: QuerySet, term: str) -> QuerySet:
         """Return the rows with this request id, of people with such a name, or with such an error message.
 
-        Of the people, and of the errors, so many are looked at that the search costs the same in any log.
+        The numbers of people and of errors that it looks at are bounded, so it costs the same on any site.
         """
         people = User.objects.filter(username__icontains=term).order_by("username")
         users = list(people.values_list("pk", flat=True)[:MAX_PEOPLE_OF_REQUESTS])

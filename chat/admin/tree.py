@@ -38,7 +38,7 @@ class Tree:
         return self._versions[self._parent[key]]
 
     def branch(self, leaf: NodeKey) -> list[NodeKey]:
-        """Return the messages from the root to `leaf`. It ends at a cycle, which the log forbids."""
+        """Return the messages from the root to `leaf`. It ends at a cycle, which nothing here writes."""
         path: dict[NodeKey, None] = {}
         key: NodeKey | None = leaf
         while key in self._parent and key not in path:

@@ -134,7 +134,7 @@ def with_texts(messages: list[Object], texts: dict[SentDocument, str]) -> list[O
 
 
 def recorded(messages: list[Object]) -> list[Object]:
-    """Return the messages with a line for each document, as they are kept in the log."""
+    """Return the messages with a line for each document, as a stored call has them."""
     return with_texts(messages, {each: each.as_text for each in documents_of(messages)})
 
 

@@ -31,8 +31,8 @@ def unsent() -> QuerySet[Attachment]:
 def discard(attachments: Collection[uuid.UUID]) -> int:
     """Delete these attachments, except those that a message or an assistant has. Return their number.
 
-    Call it in a transaction. Their rows are locked before that is asked: otherwise a question that is sent
-    meanwhile would lose its file. All who lock several rows do so in the order of their keys.
+    Call it in a transaction. It locks their rows before it looks, because a question that is sent meanwhile
+    would lose its file. Everything that locks several of these rows does so in the order of their keys.
     """
     rows = Attachment.objects.filter(pk__in=attachments).order_by("pk")
     locked = list(rows.select_for_update().values_list("pk", flat=True))

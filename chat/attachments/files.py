@@ -76,7 +76,7 @@ def write(sha256: str, content: bytes | IO[bytes]) -> None:
     try:
         with _available():
             storage().save(name_of(sha256), file)
-    except FileNotFoundError as error:  # of a folder
+    except FileNotFoundError as error:  # a folder that is missing
         raise unavailable() from error
 
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 MAX_PIXELS = 50_000_000
 SIDE_PIXELS = 2_048  # pixels: the longest side, and that of the square that no picture has more pixels than
-# Of a picture that is more than twice as long as wide, such as the screenshot of a whole page: with 2,048
+# For a picture that is more than twice as long as wide, such as the screenshot of a whole page: with 2,048
 # pixels on its long side, its words could not be read.
 NARROW_SIDE_PIXELS, MAX_LONG_SIDE_PIXELS = 1_024, 8_192
 MAX_STORED_BYTES = 4_000_000  # a PNG beyond it becomes a JPEG

@@ -75,7 +75,7 @@ def key_of(document: Attachment) -> tuple[str, str]:
 
 
 def some_pages(document: Attachment, first: int, part: int = 1) -> SomePages:
-    """Return the pages from number `first` on that a page of the site may show; none if there is no such.
+    """Return the pages from number `first` on that a page of the site may show; none if there are none.
 
     `part`: of a page that is too long to be shown whole. No query reads more of it than this part.
     """

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 from chat.search import words
 
-MAX_RANKED_TERMS = 24  # words of a question; the rarest of more count
-# Words at the beginning and words at the end of a question, where it asks: between them may be pasted text.
+MAX_RANKED_TERMS = 24  # words of a question; of more words, only the rarest count
+# As many words at the beginning of a question and at its end, which ask: between them may be pasted text.
 # Counting 64 words in 6,000,000 characters takes a third of a second, all words of a long question minutes.
 COUNTED_WORDS = 32
-FOLDED_CHARS = 3_000  # of a passage: a character can stand for eighteen
+FOLDED_CHARS = 3_000  # of a passage: one character can become eighteen when it is folded
 BM25_SATURATION, BM25_LENGTH_WEIGHT = 1.2, 0.75  # BM25's k1 and b, the usual values
-# Of longer words the end is left out, and all words count that begin with the rest: "contracts" finds
-# "contract" and "contractual", in many languages and without knowing which one it is.
+# The end of a longer word is cut off, and each word that begins with the rest counts: "contracts" finds
+# "contract" and "contractual". This works in many languages, and the language need not be known.
 STEM_FROM_CHARS = 6
 STEM_CUT_CHARS = 2
 PREFIX_FROM_CHARS = 3

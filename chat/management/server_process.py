@@ -33,7 +33,7 @@ LISTEN_ADVICE = {
     errno.EACCES: "Ports below 1024 need rights of the system: set PORT to a higher one.",
 }
 Say = Callable[[str], None]  # writes one line to the operator
-# Of the garbage collector; Python's defaults suit short scripts.
+# The thresholds of the garbage collector; Python's defaults suit short scripts.
 COLLECTOR_THRESHOLDS = (20_000, 20, 50)
 
 

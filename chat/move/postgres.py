@@ -23,7 +23,7 @@ REFERENCES = """
 SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint
 WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY 1, 2
 """
-# Of one server and one of its databases, whatever name leads there.
+# Identifies a server and one of its databases, whatever name leads there.
 IDENTITY = "SELECT pg_postmaster_start_time()::text, current_database(), current_schema()"
 TEXT_FORMAT_SQL = (
     "SET timezone TO 'UTC'",

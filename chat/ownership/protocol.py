@@ -117,12 +117,18 @@ class Lease(Generic[W]):
 
 
 def may_fence(row: Heartbeat | None, observed: Heartbeat) -> bool:
-    """Return True if a worker may be fenced: only while its row is the one that was found silent."""
+    """Return True if a worker may be fenced: only while its row is the one that was found silent.
+
+    The server asks the database instead: see `recovery.fence`. Tests compare the two.
+    """
     return row == observed
 
 
 def is_orphan(epoch: int, owner: Heartbeat | None) -> bool:
-    """Return True if a live run of this epoch has lost its owner."""
+    """Return True if a live run of this epoch has lost its owner.
+
+    The server asks the database instead: see `Run.objects.orphaned`. Tests compare the two.
+    """
     return owner is None or epoch < owner.epoch
 
 

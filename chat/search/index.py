@@ -20,7 +20,7 @@ from . import words
 from .expression import message_tag, title_tag
 from .word_tables import word_table
 
-# Of one INSERT; a batch has at least one document, however long it is.
+# The limits of one INSERT; a batch has at least one document, however long it is.
 BATCH_DOCUMENTS = 500
 BATCH_CHARS = 1_000_000
 

@@ -19,7 +19,7 @@ from .problems import ConversationProblem
 MAX_IMPORTED_MESSAGES = 20_000  # of a conversation
 MAX_NODES = 2 * MAX_IMPORTED_MESSAGES  # of the file's tree; some nodes, such as tool calls, are not imported
 MAX_IMPORTED_TEXT_CHARS = MAX_REPLY_CHARS
-# Of all messages: no file holds more, but a thought can count for many replies.
+# Of all messages together. No file holds more, but one piece of reasoning can count for many replies.
 MAX_IMPORTED_CHARS = 16 * 1_048_576
 MAX_MODEL_CHARS = 200
 ATTACHMENT_FILE = re.compile(r"attachments/[0-9a-f]{64}\.[a-z0-9]{1,8}")

@@ -56,11 +56,11 @@ def work(stop: Stop, convert: ConvertDocument = refuse_conversion) -> bool:
         _release(job)
     except (ConversionUnavailable, StorageUnavailable):
         _release(job)
-        raise  # an outage, too
+        raise  # an outage of the storage or the conversion: the import is resumed after it
     except FileProblem as problem:
         finish(job, ImportJob.State.REFUSED, problem=problem.code)
     except Error:
-        raise  # a database outage: the import is resumed after it
+        raise  # an outage of the database: the same
     except Exception:
         logger.exception("an import failed")
         finish(job, ImportJob.State.REFUSED, problem="failed")

@@ -88,7 +88,7 @@ async def start(request: HttpRequest) -> HttpResponseBase:
 @access.require_methods("POST")
 def stop(request: HttpRequest) -> HttpResponseBase:
     """Stop the import; what was stored stays."""
-    job = _named(request)
+    job = _job_of_form(request)
     if not jobs.finish(job, JobState.STOPPED):
         job.refresh_from_db()
         if job.state in (JobState.CHECKING, JobState.READY, JobState.IMPORTING):  # it went on meanwhile
@@ -158,7 +158,7 @@ def _create(user: User, key: uuid.UUID, received: ImportFile) -> None:
         raise
 
 
-def _named(request: HttpRequest) -> ImportJob:
+def _job_of_form(request: HttpRequest) -> ImportJob:
     """Return the person's open import with the id in the field `job`, as it was shown to them."""
     user = access.get_user(request)
     key = request_fields.parse_uuid(request_fields.parse(request, "job"), "job")
@@ -171,7 +171,7 @@ def _named(request: HttpRequest) -> ImportJob:
 
 
 def _start(request: HttpRequest) -> ImportJob:
-    job = _named(request)
+    job = _job_of_form(request)
     ready = ImportJob.objects.filter(pk=job.pk, state=JobState.READY)
     with write_lock():
         started = ready.update(state=JobState.IMPORTING, claim=None, beat=None, processed=0)

@@ -21,7 +21,7 @@ class StopSequences:
         text = self._held + piece
         found = [(at + len(stop), at) for stop in self._stops if (at := text.find(stop)) >= 0]
         self.found = bool(found)
-        # Of two sequences, the one that is complete first, so that it does not matter where pieces are cut.
+        # The sequence that is complete first counts, so that it does not matter where pieces are cut.
         certain = min(found)[1] if found else min(_start_of_prefix(text, stop) for stop in self._stops)
         self._held = "" if self.found else text[certain:]
         return text[:certain]

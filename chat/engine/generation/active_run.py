@@ -139,7 +139,7 @@ class ActiveRun:
 
 
 def _citation(passage: Passage) -> Citation:
-    """Return a citation. Of a path that is too long, the end tells most."""
+    """Return a citation. A path that is too long keeps its end, which says the most."""
     is_link = len(passage.key) <= MAX_URL_CHARS and is_web_address(passage.key)
     return Citation(
         title=passage.key

@@ -107,7 +107,7 @@ class Viewer:
         self.feed.subscribe()
         self._viewers.open.add(self)
         self._pings = state.ping_count
-        # Of earlier problems, a new viewer is told only the one that still holds.
+        # A new viewer is told the problem that still holds, and none of the earlier ones.
         self._problems = state.problem_count - (1 if state.has_current_problem else 0)
         return sse.retry(random.randint(*RETRY_MILLISECONDS)) + self.feed.first_frame()
 

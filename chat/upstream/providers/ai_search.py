@@ -14,7 +14,7 @@ from .workers_ai import Account, Request
 
 MODEL_ID_PREFIX = "ai-search/"  # of the ids of these models
 DEFAULT_NAMESPACE = "default"  # each account has it
-# Of the models that an instance may answer with, the default one has the smallest window: 24,000 tokens. The
+# The default model of an instance has the smallest window of all that it may use: 24,000 tokens. The
 # passages need a part of it: by default 10 of at most 512 tokens each, with the prompt that presents them.
 # https://developers.cloudflare.com/ai-search/configuration/models/supported-models/
 SEARCH_WINDOW_TOKENS = 16_000

@@ -67,7 +67,9 @@ def _read(output: bytes) -> EncodedPicture:
 
 def _problem(name: str) -> RequestError:
     if name == "heic":
-        return NotAPicture(_("HEIC and AVIF pictures can’t be read here. Save it as a JPEG, then add that."))
+        return NotAPicture(
+            _("HEIC and AVIF pictures can’t be read here. Save this one as a JPEG, then add that.")
+        )
     if name == "type":
         return NotAPicture(_("This file isn’t a picture that can be read here: JPEG, PNG, WebP or GIF."))
     if name == "pixels":

@@ -70,7 +70,7 @@ def submit(person: int, wanted: RankingRequest, question: QuestionVector | None 
     Raises ServiceOverloaded.
     """
     if RANKING_POOL.waiting(person) >= MAX_WAITING_RANKINGS:
-        words = _("You ask too much about long documents at once. Wait until this is answered.")
+        words = _("Too many questions about long documents at once. Wait until these are answered.")
         raise ServiceOverloaded(words, retry_after=RANKING_RETRY_SECONDS)
     return RANKING_POOL.submit(person, rank, wanted, question)
 

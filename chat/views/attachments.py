@@ -44,7 +44,7 @@ async def upload(request: HttpRequest) -> HttpResponseBase:
     """Receive, read and store one picture or document; respond with what `describe` returns."""
     user = await run_in_db(get_uploader, request)
     if READERS.waiting(user.pk) >= MAX_WAITING_UPLOADS:
-        words = _("You add too many files at once. Wait until these are added.")
+        words = _("Too many files at once. Wait until these are added.")
         raise TooManyAtOnce(words, retry_after=5)
     # Parsing a large form takes a while, so neither the event loop nor a database thread may do it.
     received = await asyncio.wrap_future(RENDER_POOL.submit(user.pk, _receive, request))

@@ -115,6 +115,10 @@ def disk_errors() -> Iterator[None]:
         raise StorageUnavailable(unwritable(), retry_after=UPLOAD_RETRY_SECONDS) from error
 
 
+def empty_file() -> str:
+    return _("Choose a file that isn’t empty.")
+
+
 def unwritable() -> str:
     return _("The server’s disk is full or can’t be written. Tell your administrator.")
 

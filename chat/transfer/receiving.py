@@ -4,19 +4,13 @@ import contextlib
 import uuid
 from typing import IO, Any
 
-from django.core.exceptions import (
-    RequestDataTooBig,
-    SuspiciousOperation,
-    TooManyFieldsSent,
-    TooManyFilesSent,
-)
+from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
-from django.http import HttpRequest, UnreadablePostError
-from django.http.multipartparser import MultiPartParserError
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from chat.attachments.problems import StorageUnavailable
-from chat.attachments.receiving import disk_errors
+from chat.attachments.receiving import UPLOAD_ERRORS, disk_errors, empty_file
 from chat.exceptions import BadRequest, PayloadTooLarge
 from chat.models.import_job import MAX_IMPORT_NAME_CHARS
 from chat.wire.text import sanitize
@@ -24,14 +18,6 @@ from chat.wire.text import sanitize
 from . import uploads
 
 FILE_FIELD = "file"
-IMPORT_UPLOAD_ERRORS = (
-    MultiPartParserError,
-    RequestDataTooBig,
-    SuspiciousOperation,
-    TooManyFieldsSent,
-    TooManyFilesSent,
-    UnreadablePostError,
-)
 
 
 class EmptyFile(BadRequest):
@@ -92,21 +78,17 @@ def receive(request: HttpRequest, job: uuid.UUID) -> ImportFile:
     try:
         request.POST.dict()  # Django reads the form now, and calls the handler
         if not handler.size:
-            raise EmptyFile(empty())
+            raise EmptyFile(empty_file())
     except RequestDataTooBig as error:
         handler.discard()
         raise PayloadTooLarge(too_large()) from error
-    except IMPORT_UPLOAD_ERRORS as error:
+    except UPLOAD_ERRORS as error:
         handler.discard()
         raise BadRequest(_("The form data can’t be read.")) from error
     except BaseException:
         handler.discard()
         raise
     return handler
-
-
-def empty() -> str:
-    return _("Choose a file that isn’t empty.")
 
 
 def too_large() -> str:

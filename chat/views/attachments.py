@@ -24,7 +24,13 @@ from chat.attachments.deletion import discard
 from chat.attachments.extraction import Extracted, NeedsConversion
 from chat.attachments.problems import AlreadySent, TooLarge, TooManyAtOnce
 from chat.attachments.readers import READERS
-from chat.attachments.receiving import FILE_INPUT, UPLOAD_ERRORS, AttachmentUploadHandler, ReceivedFile
+from chat.attachments.receiving import (
+    FILE_INPUT,
+    UPLOAD_ERRORS,
+    AttachmentUploadHandler,
+    ReceivedFile,
+    empty_file,
+)
 from chat.db import run_in_db, write_lock
 from chat.engine.engine import get_engine
 from chat.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
@@ -56,10 +62,6 @@ async def upload(request: HttpRequest) -> HttpResponseBase:
 # Django's middleware would read the form on the event loop, before its handler is set. `_receive` checks the
 # token instead.
 upload.csrf_exempt = True  # type: ignore[attr-defined]
-
-
-def empty() -> str:
-    return _("Choose a file that isn’t empty.")
 
 
 async def store(
@@ -156,7 +158,7 @@ def _receive(request: HttpRequest) -> ReceivedFile:
         request.POST.dict()  # Django reads the form now, and calls the handler
         _check_token(request)
         if not handler.files or not handler.files[0].size:
-            raise BadRequest(empty())
+            raise BadRequest(empty_file())
     except RequestDataTooBig as error:
         handler.close()
         raise TooLarge(too_large()) from error

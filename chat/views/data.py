@@ -8,11 +8,11 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from chat.attachments.receiving import unwritable
+from chat.attachments.receiving import empty_file, unwritable
 from chat.models import ImportJob
 from chat.transfer import problems, uploads
 from chat.transfer.formats import FORMAT_NAMES
-from chat.transfer.receiving import empty, too_large
+from chat.transfer.receiving import too_large
 
 from . import access, imports
 from .settings_shell import render_section
@@ -25,7 +25,7 @@ PROBLEM_SENTENCES: dict[str, Callable[[], str | Promise]] = {
     "large": too_large,
     "busy": lambda: BUSY,
     "full": unwritable,
-    "empty": empty,
+    "empty": empty_file,
     "expired": lambda: EXPIRED,
     "open": imports.another_is_open,
     "many": imports.too_many_today,

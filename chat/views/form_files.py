@@ -16,7 +16,13 @@ from chat.attachments.decoding import decode
 from chat.attachments.deletion import discard
 from chat.attachments.names import clean
 from chat.attachments.readers import READERS
-from chat.attachments.receiving import FILE_INPUT, IMAGE_INPUT, AttachmentUploadHandler, ReceivedFile
+from chat.attachments.receiving import (
+    FILE_INPUT,
+    IMAGE_INPUT,
+    AttachmentUploadHandler,
+    ReceivedFile,
+    empty_file,
+)
 from chat.db import run_in_db, write_lock
 from chat.exceptions import BadRequest, RequestError
 from chat.fair_executor import RENDER_POOL
@@ -101,7 +107,7 @@ def _named(received: ReceivedFile) -> Iterator[None]:
     """Let a refusal say which of several files it concerns."""
     try:
         if not received.size:
-            raise BadRequest(attachments.empty())
+            raise BadRequest(empty_file())
         yield
     except RequestError as refusal:
         name = clean(received.name, "")

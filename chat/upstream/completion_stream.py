@@ -7,7 +7,6 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import aiohttp
 import httpx
 
 from chat.upstream.providers.workers_ai import Request
@@ -19,7 +18,7 @@ from chat.wire.usage import Usage
 from .catalog import LlmModel
 from .errors import ErrorKind, UpstreamError, from_payload, from_response
 from .gateway_log import NO_GATEWAY, GatewayLogRef
-from .http_transport import READ_BYTES, Transport
+from .http_transport import CONNECTION_ERRORS, READ_BYTES, Transport
 from .timeouts import Deadline, Timeouts
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ ERROR_READ_SECONDS = 5.0  # limit for reading that body
 MAX_JSON_BYTES = 4_000_000  # limit for the body of a JSON response
 LAST_BYTES_SECONDS = 0.05  # for the end of the body after [DONE], so that the connection can be reused
 NO_SENTENCES: Mapping[ErrorKind, str] = {}
-CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)
 
 
 class NotStreamed(UpstreamError):

@@ -17,6 +17,8 @@ READ_BYTES = 16_384  # maximum of one read; after a read of this size, more byte
 WRITE_BYTES = 262_144  # of a request body, written at once
 CONNECT_SECONDS, WRITE_SECONDS = 10.0, 10.0  # the timeouts for reading are those of CompletionStream
 TIMEOUT = httpx.Timeout(connect=CONNECT_SECONDS, write=WRITE_SECONDS, pool=CONNECT_SECONDS, read=None)
+# The errors of a request, whichever of the two libraries raises them. A TimeoutError is an OSError.
+CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)
 # No compression, because it buffers whole blocks and visibly delays tokens.
 CLIENT_HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "chat"}
 

@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any
 
-import aiohttp
 import httpx
 
 from chat.upstream.errors import ErrorKind, UpstreamError, from_response
+from chat.upstream.http_transport import CONNECTION_ERRORS
 
 from .workers_ai import Account
 
@@ -35,7 +35,7 @@ async def post(
             body = await _read(response, max_bytes)
     except TimeoutError as error:
         raise UpstreamError(ErrorKind.TIMEOUT, detail=type(error).__name__) from None
-    except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
+    except CONNECTION_ERRORS as error:
         raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from None
     if body is None:
         raise too_long

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any
 
-import aiohttp
 import httpx
 
 from chat.upstream.errors import ErrorKind, UpstreamError, from_response
 from chat.upstream.gateway_log import GatewayLogRef
+from chat.upstream.http_transport import CONNECTION_ERRORS
 
 from .ai_search import instance_path
 from .workers_ai import Account
@@ -17,7 +17,6 @@ VERIFY_SECONDS = 5.0  # for both URLs together
 TEST_SEARCH = "help"  # words of a search that only has to be allowed
 API_TIMEOUT_SECONDS = 10.0  # for any other request
 REFUSED_STATUSES = {400, 401, 403, 404}  # Cloudflare's responses to a token that it does not accept
-CONNECTION_ERRORS = (httpx.HTTPError, aiohttp.ClientError, OSError)  # a timeout's TimeoutError is an OSError
 
 
 class Cloudflare:

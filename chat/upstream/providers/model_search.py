@@ -14,11 +14,11 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, TypeGuard
 
-import aiohttp
 import httpx
 
 from chat.upstream.catalog import CLOUDFLARE_MODEL_ID, MAX_MODEL_ID_CHARS, LlmModel, bundled, merge_bundled
 from chat.upstream.errors import ErrorKind, UpstreamError, from_payload, from_response
+from chat.upstream.http_transport import CONNECTION_ERRORS
 from chat.upstream.parameters import LEVELS
 
 from .input_schema import is_for_chat
@@ -116,7 +116,7 @@ async def _pages(
                 found += [record for record in records if isinstance(record, dict)]
                 if not records or not query or _is_last(payload, page, len(records)):
                     return found
-    except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
+    except CONNECTION_ERRORS as error:
         raise UpstreamError(ErrorKind.UNAVAILABLE, detail=type(error).__name__) from error
     raise UpstreamError(ErrorKind.UNAVAILABLE, detail="The list does not end.")
 

@@ -76,7 +76,7 @@ class AssistantAdmin(ActionListAdmin):
         return self.has_publish_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return True for whoever may publish assistants, and for the list only."""
+        """Return True for staff who may publish assistants, and for the list only."""
         return obj is None and self.has_publish_permission(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:

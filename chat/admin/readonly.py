@@ -1,4 +1,4 @@
-"""Base classes of admins without forms: for the log, and for lists whose rows are changed by actions."""
+"""Base classes of admins without forms: for what the chat records, and for lists that only actions change."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -41,15 +41,15 @@ class ReadOnlyAdmin(ListTitleMixin):
         return response
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return False: the chat writes the log."""
+        """Return False: the chat writes these rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: the log must show what was written."""
+        """Return False: the rows must stay as they were written."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False. This also prevents the deletion of an account, which would cascade to its log."""
+        """Return False. This also prevents the deletion of an account, which would cascade to these rows."""
         return False
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> Any:
@@ -100,7 +100,7 @@ class ActionListAdmin(ListTitleMixin):
 
 
 class ReadOnlyListAdmin(ReadOnlyAdmin):
-    """A log without pages for single rows, which would only repeat the list."""
+    """A read-only list without pages for single rows, which would only repeat the list."""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Return False for a single row, so that nothing links to it."""

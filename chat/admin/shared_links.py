@@ -1,4 +1,4 @@
-"""All shared links: who shares which conversation with whoever has the link, and until when.
+"""All shared links: which person shares which conversation, and until when.
 
 The titles are content, so they stand only in the transcript, whose readings are recorded.
 """
@@ -95,5 +95,5 @@ class SharedLinkAdmin(ActionListAdmin):
         messages.success(request, words % {"number": len(found)})
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return True for whoever may read conversations, and for the list only."""
+        """Return True for staff who may read conversations, and for the list only."""
         return obj is None and request.user.has_perm("chat.view_conversation")

@@ -114,7 +114,7 @@ class UserAdmin(ListTitleMixin, PermissionBeforeLookupMixin, DjangoUserAdmin):
         return super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: the log would lose the user's conversations."""
+        """Return False: the user's conversations would be deleted with the account."""
         return False
 
     def get_urls(self) -> list[URLPattern]:

@@ -28,7 +28,7 @@ def publish(user: User, key: uuid.UUID, *, everybody: bool, groups: Collection[i
 
 
 def withdraw(assistants: Collection[uuid.UUID]) -> int:
-    """End the publication of these assistants, whoever owns them. Return the number of those published."""
+    """End the publication of these assistants, of any owner. Return the number of those published."""
     with write_lock(), transaction.atomic():
         found = list(Assistant.objects.published().filter(pk__in=assistants).select_for_update())
         return end_publication(Assistant.objects.filter(pk__in=[each.pk for each in found]))

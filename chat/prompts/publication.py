@@ -20,7 +20,7 @@ def published_by_others(user: User) -> PromptQuerySet:
 
 
 def withdraw(user: User, key: uuid.UUID) -> None:
-    """End the publication of a prompt, whoever owns it. Raises Forbidden and NotFound."""
+    """End the publication of a prompt of any owner. Raises Forbidden and NotFound."""
     publication.require_permission(user, Prompt)
     with write_lock(), transaction.atomic():
         prompt = Prompt.objects.published().filter(pk=key).first()

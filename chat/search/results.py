@@ -14,7 +14,7 @@ from .query import Query
 from .ranking import ranked
 from .snippets import Snippet, snippet
 
-RESULTS_PER_PAGE = 20  # results
+RESULTS_PER_PAGE = 20
 MAX_WINDOWS = 4  # read for one page: filters may drop all matches of a window
 MAX_OFFSET = 2 * WINDOW_MATCHES  # the first window has titles and messages
 

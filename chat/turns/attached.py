@@ -82,7 +82,7 @@ def save(attachments: Sequence[Attachment], question: Message) -> None:
     Raises AttachmentNotFound if an upload was sent, removed or given to an assistant meanwhile.
     """
     copies, sent = [], []
-    # In the order in which all lock several of them.
+    # In the order of their keys, in which everything that locks several of them does so.
     for position, each in sorted(enumerate(attachments), key=lambda numbered: numbered[1].pk):
         if each.message_id is not None:
             copy = each.copy(

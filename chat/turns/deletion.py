@@ -17,7 +17,7 @@ from chat.models.conversation import UNDELETE_MARGIN
 
 from .planner import lock_conversation
 
-DELETED_IDS_PER_STATEMENT = 500  # ids in one statement
+DELETED_IDS_PER_STATEMENT = 500
 
 
 @dataclass(frozen=True, slots=True)

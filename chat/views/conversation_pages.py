@@ -25,7 +25,7 @@ from . import access, conversation_list
 from .conversation_changes import REPORTED_ACTIONS, UNDO, change_several, offered_undo, sentence
 from .errors import is_part
 
-CONVERSATIONS_PER_PAGE = 100  # conversations on a page
+CONVERSATIONS_PER_PAGE = 100
 MAX_NUMBER_DIGITS = 5  # of `?number=`
 
 

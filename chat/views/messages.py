@@ -27,7 +27,7 @@ from . import access, form_files, login, pages, request_parsers
 from .errors import is_form, wants_json
 from .responses import event_stream, to_conversation, to_message
 
-# Of one send: other turns of the conversation may change what has to be ranked.
+# For one send, because other turns of the conversation may change what has to be ranked.
 MAX_RANKINGS = 4
 
 

@@ -10,8 +10,8 @@ const OUTCOME_TIMEOUT_MS = 3_000; // how long the retry button waits for the but
 const TICK_MS = 500; // interval of the countdown
 
 /**
- * Show the sources of a reply, why it did not end well and what can be done about it, rendered by the server. If this does not
- * arrive in time, the error message of the `done` event and the retry button stay.
+ * Show the sources of a reply, why it did not end well and what can be done about it, rendered by the server. If
+ * this does not arrive in time, the error message of the `done` event and the retry button stay.
  */
 export async function showOutcome(chat, article) {
   const signal = AbortSignal.timeout(OUTCOME_TIMEOUT_MS);

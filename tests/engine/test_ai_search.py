@@ -20,12 +20,12 @@ def site(servers: Callable[..., Server]) -> Server:
     return servers(AI_SEARCH_INSTANCES=INSTANCES)
 
 
-def said(person: Person, question: str, model: str = "handbook", path: str = "/c/") -> Stream:
+def ask_to_end(person: Person, question: str, model: str = "handbook", path: str = "/c/") -> Stream:
     with person.ask(question, path, model=f"ai-search/{model}") as stream:
         return stream.to_end()
 
 
-def asked(fake: Fake, name: str = "handbook") -> list[object]:
+def calls_of(fake: Fake, name: str = "handbook") -> list[object]:
     return [call for call in fake.calls if call["path"] == PATH.format("default", name)]
 
 
@@ -36,7 +36,7 @@ def titles(page: str) -> list[str]:
 @pytest.mark.database
 def test_a_reply_has_the_passages_it_was_written_from(site: Server, fake: Fake) -> None:
     alice = site.person("alice")
-    first = said(alice, "How many days?")
+    first = ask_to_end(alice, "How many days?")
     assert first.text == "You said: How many days?"
     assert first.done
     assert (first.done["status"], first.done["citations"]) == ("complete", 3)
@@ -64,9 +64,9 @@ def test_each_instance_is_offered_under_its_name(site: Server, fake: Fake) -> No
     assert "Knowledge" in offered
     assert "Our handbook" in offered
     assert "with sources" in offered
-    assert said(alice, "hello", "team/handbook").done
+    assert ask_to_end(alice, "hello", "team/handbook").done
     assert fake.calls[-1]["path"] == PATH.format("team", "handbook")
-    nothing = said(alice, "hello", "empty")
+    nothing = ask_to_end(alice, "hello", "empty")
     assert nothing.done
     assert "citations" not in nothing.done
     assert titles(alice.get(f"/c/{nothing.conversation}/").text) == []
@@ -75,8 +75,8 @@ def test_each_instance_is_offered_under_its_name(site: Server, fake: Fake) -> No
 @pytest.mark.database
 def test_a_conversation_goes_on_with_its_documents(site: Server, fake: Fake) -> None:
     alice = site.person("alice")
-    first = said(alice, "one\nfake: ai_search tokens=3")
-    again = said(alice, "two", path=f"/c/{first.conversation}/messages/")
+    first = ask_to_end(alice, "one\nfake: ai_search tokens=3")
+    again = ask_to_end(alice, "two", path=f"/c/{first.conversation}/messages/")
     roles = [message["role"] for message in fake.calls[-1]["body"]["messages"]]
     assert roles == ["user", "assistant", "user"]
     assert titles(alice.get(f"/c/{again.conversation}/").text).count("handbook/holidays.md") == 2
@@ -108,31 +108,31 @@ def test_a_continued_reply_repeats_no_passage(site: Server) -> None:
 
 def test_an_instance_that_is_gone_is_said(site: Server, fake: Fake) -> None:
     alice = site.person("alice")
-    refused = said(alice, "hello", "gone")
+    refused = ask_to_end(alice, "hello", "gone")
     assert refused.done
     assert (refused.done["status"], refused.done["code"]) == ("failed", "unknown_model")
     assert "documents" in refused.done["message"]
-    assert len(asked(fake, "gone")) == 1
+    assert len(calls_of(fake, "gone")) == 1
 
 
 def test_a_used_up_month_is_not_tried_again(site: Server, fake: Fake) -> None:
-    refused = said(site.person("alice"), "fake: status code=7069")
+    refused = ask_to_end(site.person("alice"), "fake: status code=7069")
     assert refused.done
     assert refused.done["code"] == "credits"
     assert "month" in refused.done["message"]
-    assert len(asked(fake)) == 1
+    assert len(calls_of(fake)) == 1
 
 
 def test_an_internal_error_is_tried_again(site: Server, fake: Fake) -> None:
-    done = said(site.person("alice"), "fake: flaky fails=1 code=7017").done
+    done = ask_to_end(site.person("alice"), "fake: flaky fails=1 code=7017").done
     assert done
     assert done["status"] == "complete"
-    assert len(asked(fake)) == 2
+    assert len(calls_of(fake)) == 2
 
 
 def test_a_token_without_the_permission_is_refused(servers: Callable[..., Server]) -> None:
     site = servers(AI_SEARCH_INSTANCES=INSTANCES, CLOUDFLARE_API_TOKEN=NO_PERMISSION)
-    done = said(site.person("alice"), "hello").done
+    done = ask_to_end(site.person("alice"), "hello").done
     assert done
     assert done["code"] == "auth"
     assert "AI Search" in done["message"]
@@ -146,7 +146,7 @@ def test_programs_get_the_passages_as_they_came(site: Server, fake: Fake) -> Non
     headers = {"Authorization": f"Bearer {made.json()['key']}"}
     body = {"model": "ai-search/handbook", "messages": [{"role": "user", "content": "hello"}]}
 
-    def ask(**more: object) -> tuple[int, str]:
+    def complete(**more: object) -> tuple[int, str]:
         response = alice.client.post("/v1/chat/completions", json=body | more, headers=headers)
         return response.status_code, response.text
 
@@ -154,7 +154,7 @@ def test_programs_get_the_passages_as_they_came(site: Server, fake: Fake) -> Non
     assert response["chunks"] == HANDBOOK
     assert response["choices"][0]["message"]["content"] == "You said: hello"
     assert fake.calls[-1]["body"] == {"messages": body["messages"], "stream": True}
-    first, *_ = ask(stream=True)[1].split("\n\n")
+    first, *_ = complete(stream=True)[1].split("\n\n")
     assert '"chunks":[{"id":"chunk-001"' in first
     assert '"delta":{"role":"assistant","content":""}' in first
     models = alice.client.get("/v1/models", headers=headers).json()["data"]
@@ -164,7 +164,7 @@ def test_programs_get_the_passages_as_they_came(site: Server, fake: Fake) -> Non
         "max_tokens": 9,
         "tools": [{"type": "function", "function": {"name": "f"}}],
     }.items():
-        status, said_why = ask(**{name: value})
-        assert (status, name in said_why) == (400, True)
+        status, error_text = complete(**{name: value})
+        assert (status, name in error_text) == (400, True)
     stopped = alice.client.post("/v1/chat/completions", json=body | {"stop": "said"}, headers=headers).json()
     assert stopped["choices"][0]["message"]["content"] == "You "

@@ -69,8 +69,8 @@ async def ranking(
             await close_connections()
 
 
-def needed(*documents: Attachment, asked: str = QUESTION, model: LlmModel = HOSTED) -> RankingNeeded:
-    return RankingNeeded(RankingRequest.of(documents, [asked]), model)
+def needed(*documents: Attachment, question: str = QUESTION, model: LlmModel = HOSTED) -> RankingNeeded:
+    return RankingNeeded(RankingRequest.of(documents, [question]), model)
 
 
 def pages(ranked: Ranked) -> list[int]:
@@ -150,10 +150,10 @@ async def test_a_slow_embedding_does_not_hold_up_the_question(
     alice: User, report: Attachment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its words alone count, and the next question does not wait for another one."""
-    asked: list[str] = []
+    models: list[str] = []
 
     async def never(self: Client, model: str, texts: list[str]) -> list[list[float]]:
-        asked.append(model)
+        models.append(model)
         await asyncio.sleep(PATIENCE)
         return []
 
@@ -164,7 +164,7 @@ async def test_a_slow_embedding_does_not_hold_up_the_question(
         monkeypatch.setattr(document_ranking, "QUESTION_SECONDS", 0.05)
         for _ in range(2):
             assert 50 not in pages(await made.rank(alice.pk, needed(report)))
-    assert asked == [BGE]
+    assert models == [BGE]
 
 
 @pytest.mark.parametrize("failure", [BROKEN, BUSY])
@@ -174,11 +174,11 @@ async def test_a_failed_embedding_leaves_the_words(
     monkeypatch.setattr(document_ranking, "EMBEDDING_RETRY_SECONDS", 0.01)
     broken = await run_in_db(document, alice, [f"{FILLER} {failure}", "The margin."] * 20)
     async with ranking() as (made, fake):
-        found = await made.rank(alice.pk, needed(broken, asked="margin"))
+        found = await made.rank(alice.pk, needed(broken, question="margin"))
         await until_embedded(made)
         assert pages(found)[0] == 2
         assert len(fake.calls) == document_ranking.EMBEDDING_ATTEMPTS
-        assert pages(await made.rank(alice.pk, needed(broken, asked="margin")))[0] == 2
+        assert pages(await made.rank(alice.pk, needed(broken, question="margin")))[0] == 2
         await until_embedded(made)
         assert len(fake.calls) == document_ranking.EMBEDDING_ATTEMPTS  # paused
     assert not await run_in_db(PassageVectors.objects.exists)
@@ -209,7 +209,7 @@ async def test_long_questions_are_shortened(alice: User, report: Attachment) -> 
     async with ranking() as (made, fake):
         await made.rank(alice.pk, needed(report))
         await until_embedded(made)
-        await made.rank(alice.pk, needed(report, asked=f"{QUESTION} {'x' * 200_000} And why?"))
+        await made.rank(alice.pk, needed(report, question=f"{QUESTION} {'x' * 200_000} And why?"))
         [sent] = texts(fake)[-1]
     assert sent.startswith(QUESTION)
     assert sent.endswith("And why?")

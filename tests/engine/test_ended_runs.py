@@ -37,7 +37,9 @@ async def alice() -> User:
     return await run_in_db(User.objects.create_user, "alice")
 
 
-async def ask(engine: Engine, user: User, content: str = "fake: words tokens=20") -> tuple[Run, RunState]:
+async def launch_run(
+    engine: Engine, user: User, content: str = "fake: words tokens=20"
+) -> tuple[Run, RunState]:
     question = SendMessage(content=content, client_key=uuid.uuid4())
     opened = await run_in_db(engine.turn_store.store, user, question, queued=False)
     return opened.run, await engine.launch(opened)
@@ -59,7 +61,7 @@ async def soon(condition: Callable[[], object]) -> None:
 
 
 async def test_ended_runs_that_nobody_watches_are_let_go(engine: Engine, alice: User) -> None:
-    states = [(await ask(engine, alice))[1] for _ in range(RUNS)]
+    states = [(await launch_run(engine, alice))[1] for _ in range(RUNS)]
     told = await asyncio.gather(*(frames(engine, state) for state in states))
     assert all('"status":"complete"' in text for text in told)
     await soon(lambda: not engine.supervisor.states)
@@ -67,7 +69,7 @@ async def test_ended_runs_that_nobody_watches_are_let_go(engine: Engine, alice: 
 
 async def test_an_ended_run_is_freed_without_the_collector(engine: Engine, alice: User) -> None:
     """The collector comes late, and what it frees late keeps the memory of the process from shrinking."""
-    run, state = await ask(engine, alice)
+    run, state = await launch_run(engine, alice)
     await frames(engine, state)
     kept = [weakref.ref(state), weakref.ref(run.conversation)]
     gc.disable()
@@ -79,7 +81,7 @@ async def test_an_ended_run_is_freed_without_the_collector(engine: Engine, alice
 
 
 async def test_an_ended_run_stays_while_it_is_watched(engine: Engine, alice: User) -> None:
-    run, state = await ask(engine, alice)
+    run, state = await launch_run(engine, alice)
     slow = viewer(engine, state).frames()
     await anext(slow)
     await soon(lambda: state.outcome is not None)
@@ -90,7 +92,7 @@ async def test_an_ended_run_stays_while_it_is_watched(engine: Engine, alice: Use
 
 
 async def test_viewers_after_the_end_see_the_same(engine: Engine, alice: User) -> None:
-    run, state = await ask(engine, alice)
+    run, state = await launch_run(engine, alice)
     before = await frames(engine, state)
     await soon(lambda: not engine.supervisor.states)
     stored = await run_in_db(Run.objects.select_related("message", "worker").get, pk=run.pk)

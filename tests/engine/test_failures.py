@@ -73,15 +73,15 @@ async def test_another_model_answers_where_that_helps_and_nowhere_else(
     fake: Fake, code: int, http: int, kind: ErrorKind
 ) -> None:
     run = await ended(fake, question(code, http, kind), FALLBACK_MODELS=[SECOND])
-    asked = [call["path"].partition("/ai/run/")[2] for call in runs(fake)]
+    models = [call["path"].partition("/ai/run/")[2] for call in runs(fake)]
     if kind in REPLACED:
         tries = 3 if kind in TWICE_MORE - {ErrorKind.BUSY} else 1
-        assert asked == [FIRST] * tries + [SECOND]
+        assert models == [FIRST] * tries + [SECOND]
         assert (run.status, run.error_code, run.message.text.split()) == ("complete", "", ["word1", "word2"])
         assert (run.model, run.answered_by, run.fallback_reason) == (FIRST, SECOND, kind.value)
         assert run.message.model == SECOND
     else:
-        assert (run.status, run.error_code, asked) == ("failed", kind.value, [FIRST])
+        assert (run.status, run.error_code, models) == ("failed", kind.value, [FIRST])
         assert (await run_in_db(Message.objects.get, pk=run.message_id)).model == FIRST
 
 

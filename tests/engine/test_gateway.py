@@ -18,7 +18,7 @@ def told(server: Server) -> list[tuple[Any, ...]]:
     return [(gateway, bool(log), bool(cached), step) for gateway, log, cached, step in rows]
 
 
-def said(person: Person, question: str) -> Stream:
+def ask_to_end(person: Person, question: str) -> Stream:
     with person.ask(question) as stream:
         return stream.to_end()
 
@@ -34,8 +34,8 @@ def alice(team: Server) -> Person:
 
 
 def test_how_it_came_is_stored_and_said(team: Server, alice: Person) -> None:
-    first, again = said(alice, "fake: words tokens=2"), said(alice, "fake: words tokens=2")
-    third, failed = said(alice, "fake: fallback step=2"), said(alice, "fake: status code=2016")
+    first, again = ask_to_end(alice, "fake: words tokens=2"), ask_to_end(alice, "fake: words tokens=2")
+    third, failed = ask_to_end(alice, "fake: fallback step=2"), ask_to_end(alice, "fake: status code=2016")
     assert told(team) == [
         ("team", True, False, None),
         ("team", True, True, None),
@@ -87,8 +87,8 @@ def test_a_programs_call_is_in_the_log_as_well(team: Server, alice: Person) -> N
         "key"
     ]
     question = {"role": "user", "content": "fake: words tokens=2"}
-    asked = {"model": "@cf/zai-org/glm-4.7-flash", "messages": [question]}
-    response = alice.post("/v1/chat/completions", asked, headers={"Authorization": f"Bearer {key}"})
+    body = {"model": "@cf/zai-org/glm-4.7-flash", "messages": [question]}
+    response = alice.post("/v1/chat/completions", body, headers={"Authorization": f"Bearer {key}"})
     assert response.status_code == 200
     [(gateway, log)] = team.database.rows("SELECT gateway, gateway_log FROM chat_call")
     assert gateway == "team"
@@ -96,7 +96,7 @@ def test_a_programs_call_is_in_the_log_as_well(team: Server, alice: Person) -> N
 
 
 def test_without_a_gateway_there_is_nothing_to_store(server: Server) -> None:
-    said(server.person("alice"), "fake: words tokens=2")
+    ask_to_end(server.person("alice"), "fake: words tokens=2")
     assert told(server) == [("", False, False, None)]
 
 
@@ -106,7 +106,7 @@ def rated(fake: Fake) -> list[tuple[str, Any]]:
 
 
 def test_a_thumb_reaches_the_gateway_as_it_is_turned(team: Server, alice: Person, fake: Fake) -> None:
-    reply = said(alice, "fake: words tokens=2").meta["message"]
+    reply = ask_to_end(alice, "fake: words tokens=2").meta["message"]
     (log,) = [row[1] for row in team.database.rows(ROWS)]
     for thumb in ("up", "down", "none"):
         assert alice.post(f"/messages/{reply}/feedback/", {"thumb": thumb}).status_code == 200
@@ -117,7 +117,7 @@ def test_a_thumb_reaches_the_gateway_as_it_is_turned(team: Server, alice: Person
 
 
 def test_every_part_of_a_reply_is_rated(team: Server, alice: Person, fake: Fake) -> None:
-    reply = said(alice, "fake: length tokens=3").meta["message"]
+    reply = ask_to_end(alice, "fake: length tokens=3").meta["message"]
     with alice.start(f"/messages/{reply}/continue/") as more:
         more.to_end()
     alice.post(f"/messages/{reply}/feedback/", {"thumb": "up"})
@@ -130,7 +130,7 @@ def test_a_gateway_that_takes_no_thumbs_is_told_to_the_log_once(
 ) -> None:
     server = servers(AI_GATEWAY_ID=NO_THUMBS)
     alice = server.person("alice")
-    reply = said(alice, "fake: words tokens=2").meta["message"]
+    reply = ask_to_end(alice, "fake: words tokens=2").meta["message"]
     for thumb in ("up", "down", "up"):
         response = alice.post(f"/messages/{reply}/feedback/", {"thumb": thumb})
         assert response.json() == {"message": reply, "thumb": thumb, "reason": ""}
@@ -142,7 +142,7 @@ def test_a_gateway_that_takes_no_thumbs_is_told_to_the_log_once(
 
 def test_where_no_gateway_is_no_thumb_leaves(server: Server, fake: Fake) -> None:
     alice = server.person("alice")
-    reply = said(alice, "fake: words tokens=2").meta["message"]
+    reply = ask_to_end(alice, "fake: words tokens=2").meta["message"]
     assert alice.post(f"/messages/{reply}/feedback/", {"thumb": "up"}).status_code == 200
     assert server.terminate() == 0, "and it sends what is left before it ends"
     assert rated(fake) == []

@@ -28,10 +28,10 @@ def follow_from_another(one: Server, two: Server) -> None:
 def stop_from_another(one: Server, two: Server) -> None:
     with one.person("alice").ask("fake: words tokens=400 delay=0.05") as at_one:
         at_one.until(10)
-        asked = time.monotonic()
+        began = time.monotonic()
         assert two.person("alice").stop(at_one.run).status_code == 202
         at_one.to_end()
-    assert time.monotonic() - asked < SOON
+    assert time.monotonic() - began < SOON
     assert at_one.done["status"] == "stopped"
 
 

@@ -33,7 +33,7 @@ async def engine(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[E
         yield made
 
 
-async def ask(engine: Engine, user: User, content: str) -> tuple[Run, RunState]:
+async def launch_run(engine: Engine, user: User, content: str) -> tuple[Run, RunState]:
     question = SendMessage(content=content, client_key=uuid.uuid4())
     opened = await run_in_db(engine.turn_store.store, user, question, queued=engine.supervisor.is_full)
     return opened.run, await engine.launch(opened)
@@ -52,8 +52,8 @@ async def status(run: Run) -> str:
 
 async def test_a_run_waits_for_a_place_and_says_so(engine: Engine, fake: Fake) -> None:
     alice = await run_in_db(User.objects.create_user, "alice")
-    first, first_state = await ask(engine, alice, "fake: held")
-    second, second_state = await ask(engine, alice, "hello")
+    first, first_state = await launch_run(engine, alice, "fake: held")
+    second, second_state = await launch_run(engine, alice, "hello")
     assert await status(second) == "queued"
     assert not second_state.text
     fake.go_on()
@@ -78,8 +78,8 @@ async def told(state: RunState) -> list[tuple[str, str]]:
 
 async def test_waiting_runs_show_their_place(engine: Engine, fake: Fake) -> None:
     people = [await run_in_db(User.objects.create_user, name) for name in ("alice", "bob", "carol")]
-    _, first = await ask(engine, people[0], "fake: held key=first")
-    states = [(await ask(engine, person, "fake: held key=others"))[1] for person in people[1:]]
+    _, first = await launch_run(engine, people[0], "fake: held key=first")
+    states = [(await launch_run(engine, person, "fake: held key=others"))[1] for person in people[1:]]
     line = "Waiting in the queue at position {}."
     watching = [asyncio.create_task(told(state)) for state in states]
     await becomes(
@@ -99,8 +99,8 @@ async def test_waiting_runs_show_their_place(engine: Engine, fake: Fake) -> None
 
 async def test_a_run_that_waits_can_be_stopped_and_calls_nobody(engine: Engine, fake: Fake) -> None:
     alice = await run_in_db(User.objects.create_user, "alice")
-    _, first_state = await ask(engine, alice, "fake: held")
-    second, second_state = await ask(engine, alice, "hello")
+    _, first_state = await launch_run(engine, alice, "fake: held")
+    second, second_state = await launch_run(engine, alice, "hello")
     engine.supervisor.stop(second.pk)
     assert await ended(second_state) == "stopped"
     fake.go_on()

@@ -38,12 +38,12 @@ def test_text_and_reasoning_resume_each_at_its_own_place(server: Server) -> None
     with alice.ask(MIXED) as whole:
         while len(whole.reasoning) < 20:
             whole.next()
-        thought, said = whole.reasoning, whole.text
+        reasoning, text = whole.reasoning, whole.text
         with server.person("alice").follow(whole.run, whole.position) as rest:
             rest.to_end()
         whole.to_end()
-    assert thought + rest.reasoning == whole.reasoning
-    assert said + rest.text == whole.text
+    assert reasoning + rest.reasoning == whole.reasoning
+    assert text + rest.text == whole.text
     assert "." in rest.position
 
 

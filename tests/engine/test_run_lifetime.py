@@ -64,10 +64,10 @@ def test_stop_keeps_the_text_and_closes_the_upstream(server: Server, fake) -> No
     alice = server.person("alice")
     with alice.ask("fake: words tokens=400 delay=0.05") as stream:
         stream.until(10)
-        asked = time.monotonic()
+        began = time.monotonic()
         assert server.person("alice").stop(stream.run).status_code == 202
         stream.to_end()
-    assert time.monotonic() - asked < 10.0, "less than the twenty that it would take by itself"
+    assert time.monotonic() - began < 10.0, "less than the twenty that it would take by itself"
     assert stream.done["status"] == "stopped"
     assert stream.finished
     assert server.database.value("SELECT text FROM chat_message WHERE role = 'assistant'") == stream.text

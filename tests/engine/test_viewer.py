@@ -28,8 +28,8 @@ def watching(viewers: Viewers, run: RunState) -> Viewer:
 
 def message(frame: bytes) -> str:
     (event,) = sse.Decoder().feed(frame)
-    said: str = json.loads(event.data)["message"]
-    return said
+    sentence: str = json.loads(event.data)["message"]
+    return sentence
 
 
 async def called(viewer: Viewer, change: Callable[[], None]) -> int:

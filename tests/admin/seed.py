@@ -31,10 +31,10 @@ def talks(owner: str, titles: list[str], turns: int = 1, **more: Any) -> list[Co
     messages: list[Message] = []
     runs: list[Run] = []
     for conversation in made:
-        said, ran = turns_of(conversation, turns, **more)
-        messages += said
-        runs += ran
-        conversation.active_leaf = said[-1]
+        turn_messages, turn_runs = turns_of(conversation, turns, **more)
+        messages += turn_messages
+        runs += turn_runs
+        conversation.active_leaf = turn_messages[-1]
     Message.objects.bulk_create(messages, 2000)
     Run.objects.bulk_create(runs, 2000)
     Conversation.objects.bulk_update(made, ["active_leaf"], 500)
@@ -47,8 +47,8 @@ def turns_of(
     conversation: Conversation,
     turns: int,
     *,
-    asked: str = "Question {n}?",
-    said: str = "Answer **{n}**.",
+    question: str = "Question {n}?",
+    reply: str = "Answer **{n}**.",
     parent: Message | None = None,
     model: str = MODEL,
     reasoning: str = "",
@@ -63,11 +63,11 @@ def turns_of(
         common = {"conversation": conversation}
         above = messages[-1] if messages else parent
         messages.append(
-            Message(role="user", text=asked.format(n=n), parent=above, created=at, **common)
+            Message(role="user", text=question.format(n=n), parent=above, created=at, **common)
         )  # fmt: skip
         messages.append(
             Message(
-                role="assistant", text=said.format(n=n), reasoning=reasoning, parent=messages[-1],
+                role="assistant", text=reply.format(n=n), reasoning=reasoning, parent=messages[-1],
                 model=model, created=at + timedelta(milliseconds=1), **common,
             )
         )  # fmt: skip

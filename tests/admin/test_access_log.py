@@ -137,12 +137,12 @@ class TestALook:
         assert ConversationAccess.objects.get().words == " ".join("a" * MAX_SEARCH_TERMS)
 
     def test_holds_the_words_however_they_are_padded(self, reviewer: Client) -> None:
-        seed.talk("alice", "On boats", asked="I think I am pregnant")
+        seed.talk("alice", "On boats", question="I think I am pregnant")
         reviewer.get(LIST, {"q": " " * 1000 + "pregnant"})
         assert ConversationAccess.objects.get().words == "pregnant"
 
     def test_searches_for_nothing_that_it_cannot_record(self, reviewer: Client) -> None:
-        seed.talk("alice", "On boats", asked="a" * 2000)
+        seed.talk("alice", "On boats", question="a" * 2000)
         found = reviewer.get(LIST, {"q": "a" * 1000 + " pregnant"}).context["cl"].result_list
         assert len(found) == 1
         assert ConversationAccess.objects.get().words == "a" * MAX_SEARCH_CHARS
@@ -180,7 +180,7 @@ class TestWhatStandsBeforeAndAfter:
 
     @pytest.fixture
     def hers(self, reviewer: Client) -> object:
-        return seed.talk("alice", "On boats", asked="I think I am pregnant")
+        return seed.talk("alice", "On boats", question="I think I am pregnant")
 
     @pytest.mark.parametrize("whose", ["erin", "bob"])
     def test_is_recorded_as_the_list_is(self, reviewer: Client, hers: object, whose: str) -> None:

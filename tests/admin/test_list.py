@@ -22,7 +22,7 @@ Listed = Callable[[str], list[str]]
 
 
 def test_a_row_says_who_with_what_how_much_and_how_it_ended(reviewer: Client) -> None:
-    talk = seed.talk("alice", "On boats", 3, said="A secret.")
+    talk = seed.talk("alice", "On boats", 3, reply="A secret.")
     seed.judge(seed.messages_of(talk)[1], True)
     seed.judge(seed.messages_of(talk)[3], False)
     page = reviewer.get(LIST).content.decode()
@@ -33,7 +33,7 @@ def test_a_row_says_who_with_what_how_much_and_how_it_ended(reviewer: Client) ->
 
 
 def test_the_list_shows_nothing_of_what_was_said(reviewer: Client) -> None:
-    seed.talk(asked="My PIN is 4711", said="Keep 4711 to yourself", reasoning="4711 is a PIN")
+    seed.talk(question="My PIN is 4711", reply="Keep 4711 to yourself", reasoning="4711 is a PIN")
     assert "4711" not in reviewer.get(LIST).content.decode()
     assert "4711" not in reviewer.get(f"{LIST}?q=PIN").content.decode()
 
@@ -109,8 +109,8 @@ def test_a_page_has_fifty(listed: Listed) -> None:
 )
 def test_the_search_looks_at_titles_people_and_messages(listed: Listed, words: str, found: list[str]) -> None:
     seed.talk("alice", "bread: sourdough")
-    seed.talk("alice", "boats", 2, asked="What is a rudder?", said="Not the keel, the rudder.")
-    seed.talk("bob", "cars", said="100% electric, 1000 s")
+    seed.talk("alice", "boats", 2, question="What is a rudder?", reply="Not the keel, the rudder.")
+    seed.talk("bob", "cars", reply="100% electric, 1000 s")
     assert sorted(title.partition(":")[0] for title in listed(f"q={quote(words)}")) == found
 
 

@@ -26,7 +26,7 @@ def runs(client: Client, query: str) -> int:
 
 
 def test_a_run_says_how_it_ended_and_leads_to_its_message(administrator: Client) -> None:
-    talk = seed.talk("alice", "A secret title", said="A secret.", status="failed", error_code="busy",
+    talk = seed.talk("alice", "A secret title", reply="A secret.", status="failed", error_code="busy",
         request_id="req-77")  # fmt: skip
     reply = seed.messages_of(talk)[1]
     page = administrator.get(RUNS).content.decode()

@@ -80,7 +80,7 @@ PAGES: dict[str, tuple[plans.Allowed, list[str]]] = {
 @pytest.fixture
 def site(administrator: Client) -> dict[str, Any]:
     """A site whose lists have many pages, with its statistics."""
-    made = seed.talks("alice", ["boats", "cars"], 2, said="The rudder.", status="failed", error_code="busy")
+    made = seed.talks("alice", ["boats", "cars"], 2, reply="The rudder.", status="failed", error_code="busy")
     seed.talks("carol", ["planes"], model=MODEL)
     more = seed.talks("bob", [f"talk {n}" for n in range(ROWS)])
     for number, talk in enumerate([*made, *more[:20]]):

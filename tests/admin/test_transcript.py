@@ -32,7 +32,7 @@ def shown(page: str) -> list[uuid.UUID]:
 
 def test_it_says_what_was_said_and_all_about_it(reviewer: Client) -> None:
     talk = seed.talk(
-        "alice", "On <boats>", asked="**Why** <b>?", said="Because **so**.", reasoning="Let me <think>",
+        "alice", "On <boats>", question="**Why** <b>?", reply="Because **so**.", reasoning="Let me <think>",
     )  # fmt: skip
     talk.system, talk.deleted = "Be <brief>", seed.BEGUN + timedelta(days=3)
     talk.save()
@@ -71,7 +71,7 @@ def test_a_long_tree_is_read_as_texts_in_order_of_time(db: None) -> None:
 
 def test_a_reply_that_thinking_left_no_tokens_for_says_so(reviewer: Client) -> None:
     talk = seed.talk(
-        said="", reasoning="Hm. " * 50, status="truncated", error_code=THINKING_CODE,
+        reply="", reasoning="Hm. " * 50, status="truncated", error_code=THINKING_CODE,
         error_message=THINKING_TEXT, finish_reason="length",
     )  # fmt: skip
     page = read(reviewer, talk)
@@ -81,7 +81,7 @@ def test_a_reply_that_thinking_left_no_tokens_for_says_so(reviewer: Client) -> N
 
 def test_a_failure_says_its_code_and_the_request_id(reviewer: Client) -> None:
     talk = seed.talk(
-        said="", status="failed", error_code="busy", error_message="Too <busy>", request_id="req-77",
+        reply="", status="failed", error_code="busy", error_message="Too <busy>", request_id="req-77",
         completion_tokens=None, finish_reason="",
     )  # fmt: skip
     page = read(reviewer, talk)
@@ -94,7 +94,7 @@ def test_the_price_is_not_guessed(reviewer: Client) -> None:
 
 
 def test_a_reply_that_is_being_written_shows_what_there_is(reviewer: Client) -> None:
-    talk = seed.talk(said="")
+    talk = seed.talk(reply="")
     worker = Worker.objects.create(host="here", pid=1)
     Run.objects.filter(conversation=talk).update(status="running", finished=None, worker=worker)
     run = Run.objects.get(conversation=talk)
@@ -115,9 +115,9 @@ def test_the_page_runs_nothing(reviewer: Client) -> None:
 def test_owner_branch_is_shown_and_others_are_linked(reviewer: Client) -> None:
     talk = seed.talk(turns=2)
     first, reply, second, _ = trunk = seed.messages_of(talk)
-    seed.branch(first, talk, asked="Edited")
-    seed.branch(reply, talk, turns=2, asked="Another second")
-    elsewhere = seed.branch(None, talk, asked="Another first")
+    seed.branch(first, talk, question="Edited")
+    seed.branch(reply, talk, turns=2, question="Another second")
+    elsewhere = seed.branch(None, talk, question="Another first")
     seed.branch(elsewhere[1], talk, turns=3)
     seed.branch(second, talk)
     page = read(reviewer, talk)
@@ -138,7 +138,7 @@ def test_owner_branch_is_shown_and_others_are_linked(reviewer: Client) -> None:
 
 def test_a_fork_marks_the_version_that_is_shown(reviewer: Client) -> None:
     talk = seed.talk()
-    other = seed.branch(None, talk, asked="Edited")
+    other = seed.branch(None, talk, question="Edited")
     page = read(reviewer, talk, f"leaf={other[0].pk}")
     assert shown(page) == [message.pk for message in other]
     assert re.search(rf'leaf={other[0].pk}[^>]*aria-current="true">2<', page)

@@ -53,11 +53,11 @@ Inline $x^2$, and
 """
 PLANTED = """
 from chat.models import Invite
-bread = talk("alice", "Sourdough", 2, said="Into the **fridge**:\\n\\n```python\\nrest({n})\\n```",
+bread = talk("alice", "Sourdough", 2, reply="Into the **fridge**:\\n\\n```python\\nrest({n})\\n```",
     reasoning="They ask about the cold.")
 first, reply = messages_of(bread)[:2]
 judge(reply, False, "It forgot the flour.")
-branch(reply, bread, asked="And without?", said="", status="failed", error_code="busy",
+branch(reply, bread, question="And without?", reply="", status="failed", error_code="busy",
     error_message="The model is busy.", request_id="req-77", completion_tokens=None)
 talks("alice", ["Boats one", "Boats two", "Boats three"])
 long = talk("alice", "A long one", 130)

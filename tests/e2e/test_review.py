@@ -17,18 +17,18 @@ LONG = "A title as long as people write them, which does not fit into a column, 
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 SCRIPT = f"""
 EVIL = {EVIL!r}
-bread = talk("alice", "Sourdough while I am away", 2, asked="Can it rest?\\nFor {{n}} weeks?",
-    said="Into the **fridge**:\\n\\n- feed\\n- cool\\n\\n```python\\nrest({{n}})\\n```\\n\\n"
+bread = talk("alice", "Sourdough while I am away", 2, question="Can it rest?\\nFor {{n}} weeks?",
+    reply="Into the **fridge**:\\n\\n- feed\\n- cool\\n\\n```python\\nrest({{n}})\\n```\\n\\n"
         "| day | do |\\n|---|---|\\n| 1 | feed |",
     reasoning="They ask about the cold.")
 bread.system = "You are a baker."
 bread.save()
 first, reply = messages_of(bread)[:2]
 judge(reply, False, "It forgot the flour.")
-branch(reply, bread, asked="And without a fridge?", said="", status="failed", error_code="busy",
+branch(reply, bread, question="And without a fridge?", reply="", status="failed", error_code="busy",
     error_message="The model is busy.", request_id="req-77", completion_tokens=None)
 talks("bob", ["Boats one", "Boats two", "Boats three"])
-talk(EVIL[:40], EVIL, asked=EVIL, said=EVIL + "\\n\\n[x](javascript:alert(3))", reasoning=EVIL)
+talk(EVIL[:40], EVIL, question=EVIL, reply=EVIL + "\\n\\n[x](javascript:alert(3))", reasoning=EVIL)
 long = talk("bob", "A long one", 130)
 print(bread.pk, long.pk)
 """

@@ -32,7 +32,7 @@ def test_one_of_many_claims_a_conversation() -> None:
 
 
 def test_a_claim_has_the_beginnings_of_both_texts() -> None:
-    made = claim(untitled(asked="a" * 9_000, said="b" * 9_000))
+    made = claim(untitled(question="a" * 9_000, reply="b" * 9_000))
     assert made
     assert (made.question, made.reply) == ("a" * EXCERPT_CHARS, "b" * EXCERPT_CHARS)
 

@@ -24,8 +24,8 @@ def talk(server: Server, owner: str, texts: list[str]) -> str:
         parent = f"'{ids[n - 1]}'" if n else "NULL"
         role, model = ("assistant", MODEL) if n % 2 else ("user", "")
         at = (begun + timedelta(seconds=n)).strftime("%Y-%m-%d %H:%M:%S.%f")
-        said = text.replace("'", "''")
-        rows.append(f"('{ids[n]}', '{key}', {parent}, '{role}', '{said}', '', '{model}', '{at}')")
+        quoted = text.replace("'", "''")
+        rows.append(f"('{ids[n]}', '{key}', {parent}, '{role}', '{quoted}', '', '{model}', '{at}')")
     columns = "id, conversation_id, parent_id, role, text, reasoning, model, created"
     for first in range(0, len(rows), AT_ONCE):
         values = ", ".join(rows[first : first + AT_ONCE])

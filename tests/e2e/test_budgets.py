@@ -33,14 +33,14 @@ def test_the_first_load_stays_within_its_budget(window: Window, server: Server, 
     page = window(server, "alice")
     seen = visit(page, conversation)
     expect(page.locator("article.message")).to_have_count(20)
-    asked = [(request.kind, request.path) for request in seen.fetched]
-    assert 5 <= len(asked) <= 8, asked
+    requests = [(request.kind, request.path) for request in seen.fetched]
+    assert 5 <= len(requests) <= 8, requests
     assert seen.bytes <= 40 * KB, seen.fetched
     assert 0 < seen.document.whole <= 20 * KB
     assert 0 < seen.bodies("Script") <= 13 * 1024
     assert 0 < seen.bodies("Stylesheet") <= 8.75 * 1024
     assert {request.url.startswith(server.url) for request in seen.fetched} == {True}
-    assert "Font" not in {kind for kind, _ in asked}
+    assert "Font" not in {kind for kind, _ in requests}
     scripts = [request for request in seen.requests.values() if request.kind == "Script"]
     assert len(scripts) == 5
     assert {request.begun_by for request in scripts} == {"parser"}, (
@@ -52,7 +52,7 @@ def test_the_first_load_stays_within_its_budget(window: Window, server: Server, 
     # The browser may ask for the icon after all else, and so after the first visit.
     late = [request for request in again.fetched if "/img/icon." in request.path]
     assert [request.kind for request in again.fetched if request not in late] == ["Document"]
-    assert not late or late[0].path not in {path for _, path in asked}
+    assert not late or late[0].path not in {path for _, path in requests}
     assert again.bytes <= 20 * KB
 
 
@@ -61,8 +61,8 @@ def test_a_long_reply_says_little_to_a_screen_reader(window: Window, server: Ser
     chat.page.evaluate(ANNOUNCED)
     chat.ask(question("words tokens=1000 delay=0.002"))
     chat.ended()
-    said = chat.page.evaluate("seen")
-    assert 2 <= len(said) <= 4, said
+    announced = chat.page.evaluate("seen")
+    assert 2 <= len(announced) <= 4, announced
 
 
 def test_finished_blocks_are_left_alone(window: Window, server: Server) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.e2e.chat_page import ChatPage, Window, question, text_of, words
 from tests.e2e.network import Network
 from tests.e2e.sessions import end_sessions_of, sign_in
-from tests.e2e.stored import times_asked
+from tests.e2e.stored import count_questions
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
@@ -65,7 +65,7 @@ def test_a_question_is_sent_when_the_server_is_back(chat: ChatPage, server: Serv
     expect(chat.page.get_by_text("Not sent yet. Retrying…")).to_be_visible()
     server.start()
     assert chat.ended() == "You said: Are you there?"
-    assert times_asked(server, "Are you there?") == 1
+    assert count_questions(server, "Are you there?") == 1
 
 
 def test_a_question_with_a_lost_response_is_stored_once(chat: ChatPage, server: Server) -> None:
@@ -76,7 +76,7 @@ def test_a_question_with_a_lost_response_is_stored_once(chat: ChatPage, server: 
     chat.page.route(SENT, lose, times=1)
     chat.ask("Was I heard?")
     assert chat.ended() == "You said: Was I heard?"
-    assert times_asked(server, "Was I heard?") == 1
+    assert count_questions(server, "Was I heard?") == 1
 
 
 def test_an_unsent_question_is_in_the_box_after_a_reload(chat: ChatPage, server: Server) -> None:
@@ -88,7 +88,7 @@ def test_an_unsent_question_is_in_the_box_after_a_reload(chat: ChatPage, server:
     chat.page.unroute_all()
     chat.box.press("Enter")
     assert chat.ended() == "You said: Hold on"
-    assert times_asked(server, "Hold on") == 1
+    assert count_questions(server, "Hold on") == 1
 
 
 def test_a_broken_connection_is_resumed_where_it_was(window: Window, network: Network) -> None:
@@ -122,7 +122,7 @@ def test_a_question_asked_offline_is_sent_when_online(chat: ChatPage, server: Se
     assert chat.page.evaluate("Object.values(localStorage)").count("From the tunnel") == 1
     chat.page.context.set_offline(False)
     assert chat.ended() == "You said: From the tunnel"
-    assert times_asked(server, "From the tunnel") == 1
+    assert count_questions(server, "From the tunnel") == 1
 
 
 def test_a_question_is_sent_once_after_a_new_login(window: Window, server: Server) -> None:
@@ -134,8 +134,8 @@ def test_a_question_is_sent_once_after_a_new_login(window: Window, server: Serve
     chat.ask("Still here?")
     sign_in_here(chat.page)
     assert chat.ended() == "You said: Still here?"
-    assert [text_of(asked) for asked in chat.questions.all()] == ["Hello", "Still here?"]
-    assert times_asked(server, "Still here?") == 1
+    assert [text_of(article) for article in chat.questions.all()] == ["Hello", "Still here?"]
+    assert count_questions(server, "Still here?") == 1
 
 
 def test_a_declined_login_keeps_the_text(window: Window, server: Server) -> None:
@@ -154,7 +154,7 @@ def test_a_declined_login_keeps_the_text(window: Window, server: Server) -> None
     expect(chat.box).to_have_value("Later then")
     chat.box.press("Enter")
     assert chat.ended() == "You said: Later then"
-    assert times_asked(server, "Later then") == 1
+    assert count_questions(server, "Later then") == 1
 
 
 def test_a_reply_continues_after_a_new_login(window: Window, server: Server) -> None:

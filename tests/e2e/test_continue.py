@@ -117,6 +117,6 @@ def test_the_reply_meta_is_the_same_after_a_reload(window: Window, server: Serve
     MOUSE.press(named(chat.reply, "Continue"))
     chat.ended()
     facts = chat.reply.locator("[data-part=reply-meta]")
-    said = str(facts.text_content())
+    facts_text = str(facts.text_content())
     chat.page.reload()
-    expect(facts).to_have_text(said)
+    expect(facts).to_have_text(facts_text)

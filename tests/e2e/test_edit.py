@@ -12,10 +12,10 @@ COMPOSED = "key: 'Enter', bubbles: true, cancelable: true"
 
 @pytest.fixture
 def chat(window: Window, server: Server) -> ChatPage:
-    return asked(ChatPage.open(window, server), "First", "Second")
+    return ask_each(ChatPage.open(window, server), "First", "Second")
 
 
-def asked(chat: ChatPage, *questions: str) -> ChatPage:
+def ask_each(chat: ChatPage, *questions: str) -> ChatPage:
     for count, text in enumerate(questions, 1):
         chat.ask(text)
         expect(chat.replies).to_have_count(count)
@@ -35,7 +35,7 @@ def opened(chat: ChatPage, at: int = 0) -> Locator:
 
 @MOUSE_ELSEWHERE
 def test_an_edit_makes_a_new_version_of_what_follows(window: Window, server: Server, way: Way) -> None:
-    chat = asked(ChatPage.open(window, server, **way.window), "First", "Second")
+    chat = ask_each(ChatPage.open(window, server, **way.window), "First", "Second")
     way.press(named(chat.questions.first, "Edit"))
     expect(box(chat.questions.first)).to_be_focused()
     expect(box(chat.questions.first)).to_have_value("First")

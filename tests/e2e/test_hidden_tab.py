@@ -41,21 +41,21 @@ def opened(playwright: Playwright, folder: Path, stack: ExitStack) -> Browser:
     if path is None:
         missing("Chromium", "install the package chromium")
     for number in range(TRIES):
-        said = folder / f"chromium-{number}.log"
+        log_file = folder / f"chromium-{number}.log"
         own = ["--headless=new", "--remote-debugging-port=0", f"--user-data-dir={folder / str(number)}"]
-        log = stack.enter_context(said.open("wb"))
+        log = stack.enter_context(log_file.open("wb"))
         process = subprocess.Popen([path, *FLAGS, *own, "about:blank"], stdout=log, stderr=log)
         stack.callback(process.wait)
         stack.callback(process.terminate)
         with suppress(Unanswered):
-            return playwright.chromium.connect_over_cdp(address(said), no_defaults=True)
+            return playwright.chromium.connect_over_cdp(address(log_file), no_defaults=True)
     pytest.fail("Chromium does not answer")
 
 
-def address(said: Path) -> str:
+def address(log_file: Path) -> str:
     deadline = time.monotonic() + STARTS
-    while not (found := LISTENING.search(said.read_text())):
-        assert time.monotonic() < deadline, said.read_text()
+    while not (found := LISTENING.search(log_file.read_text())):
+        assert time.monotonic() < deadline, log_file.read_text()
         time.sleep(0.05)
     return found[1]
 

@@ -120,13 +120,13 @@ def test_code_and_tables_are_stops_only_where_they_scroll(window: Window, server
     assert scrollers(chat) == []
     table = "| a | b |\n|---|---|\n| 1 | 2 |"
     codes = [f"```\n{'x' * letters}\n```" for letters in (5, 60, 300)]
-    said = says_line("\n\n".join([table, *codes]))
-    chat.ask(said)
+    scenario = says_line("\n\n".join([table, *codes]))
+    chat.ask(scenario)
     chat.ended()
     assert len(scrollers(chat)) == 1
     chat.page.set_viewport_size({"width": 390, "height": 800})
     assert len(scrollers(chat)) == 2
-    chat.ask(said)
+    chat.ask(scenario)
     chat.ended()
     assert len(scrollers(chat)) == 4
     chat.page.set_viewport_size({"width": 1280, "height": 800})

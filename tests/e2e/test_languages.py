@@ -43,7 +43,7 @@ def fine(page: Page) -> None:
     assert too_wide(page, *WIDTHS) == []
 
 
-def ask(page: Page, text: str, status: str) -> None:
+def ask_to_end(page: Page, text: str, status: str) -> None:
     chat = ChatPage(page)
     page.locator("#content").fill(text)
     page.locator("#content").press("Enter")
@@ -77,7 +77,7 @@ def test_a_reply_in_every_state_as_it_comes_and_after_a_reload(visit: Callable[.
         ("status http=429 code=3036", "failed"),
     ):
         page.goto("/")
-        ask(page, question(scenario), status)
+        ask_to_end(page, question(scenario), status)
         fine(page)
         page.reload()
         fine(page)
@@ -85,7 +85,7 @@ def test_a_reply_in_every_state_as_it_comes_and_after_a_reload(visit: Callable[.
 
 def test_dialogs_and_the_notes_beside_a_reply(visit: Callable[..., Page]) -> None:
     page = visit("/")
-    ask(page, "Hello", "complete")
+    ask_to_end(page, "Hello", "complete")
     page.locator("[data-thumb=down]").click()
     expect(page.locator(".feedback-reason")).to_be_visible()
     fine(page)

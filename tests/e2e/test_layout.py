@@ -195,9 +195,9 @@ def test_an_empty_reply_reads_the_same_after_a_reload(window: Window, server: Se
     chat.ask(question("empty"))
     chat.ended()
     for _ in range(2):
-        said = chat.reply.get_by_text("The model returned an empty reply.")
-        expect(said).to_be_visible()
-        assert below(said, chat.reply.get_by_role("button", name="Try again")) >= 4
+        note = chat.reply.get_by_text("The model returned an empty reply.")
+        expect(note).to_be_visible()
+        assert below(note, chat.reply.get_by_role("button", name="Try again")) >= 4
         chat.page.reload()
     chat.page.goto("/")
     chat.ask("Hello")

@@ -76,4 +76,4 @@ def test_a_newcomer_asks_the_local_model_and_loses_nothing(home_server: Server, 
     assert unmarked(kept).startswith(unmarked(shown)), (shown, kept)
     expect(page.get_by_text("Interrupted.")).to_be_visible()
     assert text_of(chat.replies.first) == stopped
-    assert [text_of(asked) for asked in chat.questions.all()] == [LONG, AGAIN]
+    assert [text_of(article) for article in chat.questions.all()] == [LONG, AGAIN]

@@ -45,8 +45,8 @@ def test_an_offline_question_waits_and_is_sent_once(chat: ChatPage, server: Serv
     expect(chat.page.get_by_text("This will be sent when you’re back online.")).to_be_visible()
     chat.page.context.set_offline(False)
     assert chat.ended() == "You said: A very long tunnel"
-    asked = "SELECT count(*) FROM chat_message WHERE role = 'user' AND text = 'A very long tunnel'"
-    assert server.database.value(asked) >= 1
+    query = "SELECT count(*) FROM chat_message WHERE role = 'user' AND text = 'A very long tunnel'"
+    assert server.database.value(query) >= 1
     expect(chat.questions).to_have_count(1)
 
 

@@ -17,7 +17,7 @@ def chat(window: Window, server: Server) -> ChatPage:
     return ChatPage.open(window, server)
 
 
-def said(chat: ChatPage) -> str:
+def outcome_html(chat: ChatPage) -> str:
     """The part that says how it ended, without what differs each time."""
     html = chat.reply.locator("[data-part=outcome]").inner_html()
     return re.sub(r'value="\w{64}"|aria-disabled="\w+"|data-seconds="\d+"|(?<=Wait )[\d,]+|\s+', "", html)
@@ -35,10 +35,10 @@ def test_a_failure_reads_the_same_after_a_reload(window: Window, server: Server)
         chat.ask(question(f"status code={code}"))
         chat.ended("failed")
         told(chat)
-        live = said(chat)
+        live = outcome_html(chat)
         chat.page.reload()
         expect(chat.reply.locator("[data-action=wait][hidden]")).to_have_count(0)  # what counts down is here
-        assert said(chat) == live
+        assert outcome_html(chat) == live
         for width in (390, 1280):
             chat.page.set_viewport_size({"width": width, "height": 800})
             chat.page.wait_for_function("width => innerWidth === width", arg=width)

@@ -18,9 +18,9 @@ def chat(window: Window, server: Server) -> ChatPage:
 
 
 def test_a_question_is_shown_at_once_and_its_reply_grows(chat: ChatPage) -> None:
-    asked = question("words tokens=60 delay=0.03")
-    chat.ask(asked)
-    assert text_of(chat.questions.last) == asked
+    text = question("words tokens=60 delay=0.03")
+    chat.ask(text)
+    assert text_of(chat.questions.last) == text
     first = chat.grown_to(20)
     assert chat.grown_to(len(first) + 20).startswith(first)
     chat.has_address()
@@ -45,11 +45,11 @@ def test_late_scripts_leave_the_focus_alone(window: Window, server: Server) -> N
 def test_the_facts_of_a_reply_are_the_same_after_a_reload(chat: ChatPage) -> None:
     chat.ask(question("words tokens=30 delay=0.01"))
     chat.ended()
-    said = (chat.reply.locator("[data-part=reply-meta]").text_content() or "").split(" · ")
-    assert said[1:2] == ["30 tokens"]
-    assert said[2].endswith(" s")
+    parts = (chat.reply.locator("[data-part=reply-meta]").text_content() or "").split(" · ")
+    assert parts[1:2] == ["30 tokens"]
+    assert parts[2].endswith(" s")
     chat.page.reload()
-    expect(chat.reply.locator("[data-part=reply-meta]")).to_have_text(" · ".join(said))
+    expect(chat.reply.locator("[data-part=reply-meta]")).to_have_text(" · ".join(parts))
 
 
 def test_stop_ends_a_reply_and_keeps_its_text(chat: ChatPage) -> None:
@@ -130,10 +130,10 @@ def test_an_end_that_is_no_good_one_is_said_and_stays_said(
     state = chat.reply.locator("[data-part=status-text]")
     expect(state).to_be_visible()
     expect(state).to_contain_text(sentence)
-    said = (state.text_content() or "").strip()
-    assert said
+    state_text = (state.text_content() or "").strip()
+    assert state_text
     chat.page.reload()
-    expect(state).to_have_text(said)
+    expect(state).to_have_text(state_text)
     assert chat.ended(status) == text
 
 

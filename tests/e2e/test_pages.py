@@ -16,8 +16,8 @@ PASSWORD = "a lighthouse by the sea"
 
 def visit(page: Page, address: str, status: int) -> None:
     """Go there, and hold every response on the way to the content policy and to our own origin."""
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
     response = page.goto(address)
     assert response is not None
     assert response.status == status
@@ -25,7 +25,7 @@ def visit(page: Page, address: str, status: int) -> None:
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     page.wait_for_load_state("networkidle")
-    assert {urlsplit(url).netloc for url in asked} == {urlsplit(page.url).netloc}
+    assert {urlsplit(url).netloc for url in urls} == {urlsplit(page.url).netloc}
 
 
 def look(page: Page) -> None:

@@ -73,7 +73,7 @@ def sent(fake) -> dict[str, Any]:
     }
 
 
-def asked(shell: Shell, fake) -> dict[str, Any]:
+def next_request_body(shell: Shell, fake) -> dict[str, Any]:
     """Return the request body of the next question."""
     before = shell.chat.questions.count()
     shell.chat.ask("Hello")
@@ -89,7 +89,11 @@ def test_chosen_values_are_sent_and_shown_again(window: Window, server: Server, 
     choose(shell, level(dialog, "Low"))
     number(dialog, "Temperature").fill("0.25")
     saved(shell)
-    assert asked(shell, fake) == {"max_tokens": 16_384, "temperature": 0.25, "reasoning_effort": "low"}
+    assert next_request_body(shell, fake) == {
+        "max_tokens": 16_384,
+        "temperature": 0.25,
+        "reasoning_effort": "low",
+    }
     shell.page.reload()
     dialog = opened(shell)
     expect(level(dialog, "Low")).to_be_checked()
@@ -98,7 +102,7 @@ def test_chosen_values_are_sent_and_shown_again(window: Window, server: Server, 
     expect(level(dialog, "Default (Medium)")).to_be_checked()
     expect(number(dialog, "Temperature")).to_have_value("")
     saved(shell)
-    assert asked(shell, fake) == {"max_tokens": 16_384}
+    assert next_request_body(shell, fake) == {"max_tokens": 16_384}
 
 
 def test_those_of_a_new_chat_go_with_its_first_question(window: Window, server: Server, fake) -> None:
@@ -117,13 +121,13 @@ def test_those_of_a_new_chat_go_with_its_first_question(window: Window, server: 
     expect(number(dialog, "Maximum length")).to_have_value("500")
     shell.page.keyboard.press("Escape")
     expect(shell.instructions).to_be_hidden()
-    first = asked(shell, fake)
+    first = next_request_body(shell, fake)
     assert first == {"max_tokens": 500, "chat_template_kwargs": {"enable_thinking": False}}
-    assert asked(shell, fake) == first
+    assert next_request_body(shell, fake) == first
     dialog = opened(shell)
     number(dialog, "Maximum length").fill("")
     saved(shell)
-    assert asked(shell, fake) == first | {"max_tokens": 16_384}
+    assert next_request_body(shell, fake) == first | {"max_tokens": 16_384}
     shell.page.goto("/")
     shell.chat.ask("Hello")
     shell.chat.ended()
@@ -154,7 +158,7 @@ def test_another_model_shows_what_it_knows(window: Window, server: Server, one, 
     expect(number(dialog, "Temperature")).to_have_value("4")
     number(dialog, "Top K").fill("20")
     saved(shell)
-    assert asked(shell, fake) == {"max_tokens": 8_000, "temperature": 4, "top_k": 20}
+    assert next_request_body(shell, fake) == {"max_tokens": 8_000, "temperature": 4, "top_k": 20}
     shell.page.locator("#model").select_option("@cf/zai-org/glm-5.2", force=True)
     dialog = opened(shell)
     expect(level(dialog, "High")).to_be_checked()
@@ -183,14 +187,14 @@ def test_a_slider_and_a_reset_set_the_temperature(
     number(dialog, "Temperature").fill("0.75")
     expect(slider).to_have_attribute("aria-valuetext", "0.75")
     saved(shell)
-    assert asked(shell, fake)["temperature"] == 0.75
+    assert next_request_body(shell, fake)["temperature"] == 0.75
     dialog = opened(shell)
     shell.press(dialog.get_by_role("button", name="Reset Temperature to its default"))
     expect(number(dialog, "Temperature")).to_have_value("")
     expect(number(dialog, "Temperature")).to_be_focused()
     expect(slider).to_have_attribute("aria-valuetext", "Model’s default")
     saved(shell)
-    assert "temperature" not in asked(shell, fake)
+    assert "temperature" not in next_request_body(shell, fake)
 
 
 @pytest.mark.parametrize("size", [(844, 390), (640, 400), (320, 640), (1280, 800)])

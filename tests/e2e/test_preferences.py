@@ -42,12 +42,12 @@ def choose(page: Page, *labels: str) -> None:
     expect(page.get_by_role("status")).to_have_text("Your settings are saved.")
 
 
-def listened(chat: ChatPage, asked: str, status: str = "complete") -> list[str]:
+def listened(chat: ChatPage, text: str, status: str = "complete") -> list[str]:
     """Return the announcements while a question is answered."""
     chat.page.goto("/")
     expect(chat.send).to_be_visible()
     chat.page.evaluate(LISTEN)
-    chat.ask(asked)
+    chat.ask(text)
     chat.ended(status)
     chat.page.evaluate("() => new Promise(requestAnimationFrame)")
     heard: list[str] = chat.page.evaluate("heard")
@@ -205,10 +205,10 @@ def test_a_page_opened_amid_a_reply_says_what_is_new(window: Window, server: Ser
     chat.page.reload()
     chat.page.evaluate(LISTEN)
     chat.ended()
-    said = "\n".join(chat.page.evaluate("heard"))
-    assert said.endswith("\n".join([*paragraphs[-2:], "The reply is finished"]))
-    assert paragraphs[0] not in said
-    assert all(said.count(paragraph) <= 1 for paragraph in paragraphs)
+    announced = "\n".join(chat.page.evaluate("heard"))
+    assert announced.endswith("\n".join([*paragraphs[-2:], "The reply is finished"]))
+    assert paragraphs[0] not in announced
+    assert all(announced.count(paragraph) <= 1 for paragraph in paragraphs)
 
 
 @pytest.mark.parametrize(("label", "loads"), [(BLOCKS, 1), (NOTHING, 0)])
@@ -217,8 +217,8 @@ def test_the_module_that_reads_aloud_is_loaded_for_who_chose_it(
 ) -> None:
     page = window(server, "alice")
     choose(page, label)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
     page.goto("/", wait_until="networkidle")
-    assert sum("announcer" in url for url in asked) == loads
-    assert sum("chat." in url and url.endswith(".js") for url in asked) == 1
+    assert sum("announcer" in url for url in urls) == loads
+    assert sum("chat." in url and url.endswith(".js") for url in urls) == 1

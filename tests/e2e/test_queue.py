@@ -38,7 +38,7 @@ def began(chat: ChatPage, text: str = LONG) -> None:
     chat.has_address()
 
 
-def asked(chat: ChatPage) -> list[str]:
+def question_texts(chat: ChatPage) -> list[str]:
     return [text_of(article).split("\n")[0] for article in chat.questions.all()]
 
 
@@ -53,7 +53,7 @@ def test_messages_wait_and_go_out_in_order(chat: ChatPage) -> None:
     expect(chat.box).to_be_focused()
     expect(chat.replies.nth(2).locator("[data-part=text]")).to_have_text("You said: Third")
     chat.ended()
-    assert asked(chat) == ["Tell me something.", "Second", "Third"]
+    assert question_texts(chat) == ["Tell me something.", "Second", "Third"]
     expect(queue(chat)).to_be_hidden()
 
 
@@ -135,7 +135,7 @@ def test_a_message_is_edited_in_its_place(chat: ChatPage) -> None:
     edit.press("Enter")
     expect(chat.questions).to_have_count(3)
     assert chat.ended() == "You said: Third"
-    assert asked(chat)[1:] == ["Second, but better", "Third"]
+    assert question_texts(chat)[1:] == ["Second, but better", "Third"]
 
 
 def test_escape_keeps_the_message_as_it_was(chat: ChatPage) -> None:

@@ -52,10 +52,10 @@ def test_later_messages_return_with_their_version(chat: ChatPage) -> None:
 @ALL
 def test_regenerate_with_another_model_names_it(window: Window, server: Server, way: Way) -> None:
     chat = replied(ChatPage.open(window, server, **way.window))
-    said = str(chat.reply.locator("[data-part=model]").text_content())
+    model_name = str(chat.reply.locator("[data-part=model]").text_content())
     way.press(named(chat.reply, OPENER))
     picker = chat.page.get_by_role("dialog", name=TITLE)
-    expect(picker.get_by_role("radio", name=said)).to_be_checked()
+    expect(picker.get_by_role("radio", name=model_name)).to_be_checked()
     row = picker.locator(".model-row").filter(has_text=OTHER)
     if way.name == "keyboard":
         chat.page.keyboard.type(OTHER)

@@ -183,12 +183,12 @@ def test_wide_blocks_scroll_inside_a_narrow_page(window: Window, server: Server)
 
 
 def test_the_picture_of_a_reply_is_a_link_and_fetches_nothing(chat: ChatPage) -> None:
-    asked: list[str] = []
-    chat.page.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    chat.page.on("request", lambda request: urls.append(request.url))
     say(chat, "![secret](https://foreign.test/?q=secret)\n\n<img src=https://foreign.test/2>")
     chat.ended()
     expect(chat.page.locator(".prose a.image")).to_have_text("secret (foreign.test)")
-    assert not [url for url in asked if "foreign.test" in url]
+    assert not [url for url in urls if "foreign.test" in url]
     assert chat.page.locator(".prose img").count() == 0
 
 

@@ -115,8 +115,8 @@ def test_peoples_texts_keep_their_direction(window: Window, server: Server, loca
         typed.fill(text)
         assert typed.evaluate(DIRECTION) == direction
     chat = ChatPage(page)
-    said = f"{ARABIC}\n\n{ENGLISH}\n\n- {HEBREW}\n- {ENGLISH}\n\n> {MIXED}\n\n```\n{HEBREW}\n```"
-    typed.fill(f"{ENGLISH}\n{says_line(said)}")
+    reply_text = f"{ARABIC}\n\n{ENGLISH}\n\n- {HEBREW}\n- {ENGLISH}\n\n> {MIXED}\n\n```\n{HEBREW}\n```"
+    typed.fill(f"{ENGLISH}\n{says_line(reply_text)}")
     page.locator(".send").click()
     expect(chat.reply).to_have_attribute("data-status", "complete")
     for _ in range(2):

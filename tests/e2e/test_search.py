@@ -35,10 +35,10 @@ def test_keys_find_a_message_on_another_branch_and_open_it(window: Window, serve
     expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("3 results")
     expect(options.nth(1).locator("mark")).to_have_text("quokka")
     assert findings(page) == []
-    asked = page.get_by_role("option").filter(has_not_text="You said").nth(1)
-    while asked.get_attribute("aria-selected") != "true":
+    option = page.get_by_role("option").filter(has_not_text="You said").nth(1)
+    while option.get_attribute("aria-selected") != "true":
         page.keyboard.press("ArrowDown")
-    expect(field).to_have_attribute("aria-activedescendant", asked.get_attribute("id") or "")
+    expect(field).to_have_attribute("aria-activedescendant", option.get_attribute("id") or "")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"\?at=.*#m-"))
     walks(chat.questions.first, 1, 2)

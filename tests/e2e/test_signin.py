@@ -6,7 +6,7 @@ from tests.e2e.chat_page import Window, question, text_of, words
 from tests.e2e.input_methods import ALL, KEYBOARD, MOUSE, Way
 from tests.e2e.sessions import end_sessions_of, sign_in
 from tests.e2e.sidebar_page import Shell
-from tests.e2e.stored import times_asked
+from tests.e2e.stored import count_questions
 from tests.support.people import PASSWORD
 from tests.support.server import Server
 
@@ -38,8 +38,8 @@ def enter(shell: Shell, password: str = PASSWORD) -> None:
 @ALL
 def test_a_question_goes_out_once_after_signing_in_in_place(window: Window, server: Server, way: Way) -> None:
     shell = left(window, server, way)
-    asked = f"Still here with a {way.name} of {way.width}?"
-    shell.chat.ask(asked)
+    text = f"Still here with a {way.name} of {way.width}?"
+    shell.chat.ask(text)
     form = dialog(shell)
     expect(form.get_by_label("Password")).to_be_focused()
     # It also opens over a draft, which is kept and not sent.
@@ -53,9 +53,9 @@ def test_a_question_goes_out_once_after_signing_in_in_place(window: Window, serv
     else:
         shell.press(form.get_by_role("button", name="Sign in"))
     expect(form).to_be_hidden()
-    assert shell.chat.ended() == f"You said: {asked}"
-    assert times_asked(server, asked) == 1
-    assert [text_of(one) for one in shell.chat.questions.all()] == ["Hello", asked]
+    assert shell.chat.ended() == f"You said: {text}"
+    assert count_questions(server, text) == 1
+    assert [text_of(one) for one in shell.chat.questions.all()] == ["Hello", text]
     if way.name != "finger":
         expect(shell.chat.box).to_be_focused()
     shell.chat.ask("And again")  # with the new token
@@ -99,7 +99,7 @@ def test_escape_gives_up_and_the_text_is_in_the_box(window: Window, server: Serv
     shell.chat.box.press("Enter")
     enter(shell)
     assert shell.chat.ended() == "You said: Perhaps later"
-    assert times_asked(server, "Perhaps later") == 1
+    assert count_questions(server, "Perhaps later") == 1
 
 
 def test_somebody_else_who_signs_in_gets_a_page_of_their_own(window: Window, server: Server) -> None:
@@ -110,7 +110,7 @@ def test_somebody_else_who_signs_in_gets_a_page_of_their_own(window: Window, ser
     form.get_by_label("Password").fill(PASSWORD)
     form.get_by_role("button", name="Sign in").click()
     expect(shell.page.get_by_text("This conversation doesn’t exist.")).to_be_visible()
-    assert times_asked(server, "Between us") == 0
+    assert count_questions(server, "Between us") == 0
 
 
 def test_a_sign_in_in_another_tab_is_enough(window: Window, server: Server) -> None:

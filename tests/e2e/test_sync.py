@@ -39,13 +39,15 @@ def messages(chat: ChatPage) -> list[str]:
     return [text_of(article).split("\n")[0] for article in chat.page.locator("article.message").all()]
 
 
-def asked(chat: ChatPage, person: Person, text: str, scenario: str = "words tokens=3 delay=0") -> None:
+def ask_elsewhere(
+    chat: ChatPage, person: Person, text: str, scenario: str = "words tokens=3 delay=0"
+) -> None:
     with person.ask(question(scenario, text), path(chat)) as stream:
         stream.to_end()
 
 
 def test_a_turn_made_on_another_device_appears_with_its_question(chat: ChatPage, elsewhere: Person) -> None:
-    asked(chat, elsewhere, "The second question")
+    ask_elsewhere(chat, elsewhere, "The second question")
     expect(chat.questions).to_have_count(2)
     assert messages(chat) == ["The first question", words(60), "The second question", words(3)]
     expect(chat.notice).to_be_empty()
@@ -78,7 +80,7 @@ def test_nothing_typed_edited_selected_or_read_is_disturbed(chat: ChatPage, else
     }""")
     chat.box.evaluate("(box) => (box.value = 'Half a sentence')")
     chosen, top = chat.page.evaluate(SELECTED), chat.page.evaluate("scrollY")
-    asked(chat, elsewhere, "The third question")
+    ask_elsewhere(chat, elsewhere, "The third question")
     expect(chat.questions).to_have_count(3)
     assert chat.page.evaluate(SELECTED) == chosen != ""
     assert chat.page.evaluate("scrollY") == top
@@ -102,7 +104,7 @@ def test_an_open_edit_survives_a_new_branch_elsewhere(chat: ChatPage, elsewhere:
 
 def test_a_turn_that_was_missed_is_put_in_before_ones_own(chat: ChatPage, elsewhere: Person) -> None:
     with chat.unaware():
-        asked(chat, elsewhere, "The second question")
+        ask_elsewhere(chat, elsewhere, "The second question")
         for text in ("The third question", "The fourth question"):
             chat.ask(question("words tokens=4 delay=0", text))
             chat.ended()
@@ -148,7 +150,7 @@ def test_another_version_and_more_of_a_reply_take_its_place(chat: ChatPage, else
     expect(chat.reply.locator(".versions")).to_contain_text("2/2")
     assert elsewhere.post(f"/messages/{first}/select/", {}).status_code == 200
     expect(chat.reply).to_have_attribute("data-message", str(first))
-    asked(chat, elsewhere, "Cut", "length tokens=20")
+    ask_elsewhere(chat, elsewhere, "Cut", "length tokens=20")
     chat.ended("truncated")
     with elsewhere.start(f"/messages/{chat.reply.get_attribute('data-message')}/continue/") as stream:
         stream.to_end()

@@ -106,9 +106,9 @@ def test_thinking_is_counted_while_it_lasts_and_said_afterwards(chat: ChatPage, 
     expect(chat.reply.locator("details.thoughts")).not_to_have_attribute("open", "")
     expect(thinking).to_have_text(re.compile(r"Thought for (1\.[5-9]|[2-9]\.\d|\d\d\.\d) s"))
     chat.ended()
-    said = thinking.text_content()
+    thinking_text = thinking.text_content()
     chat.page.reload()
-    expect(thinking).to_have_text(said or "")
+    expect(thinking).to_have_text(thinking_text or "")
     server.database.rows("UPDATE chat_run SET first_text_at = first_token")
     chat.page.reload()
     expect(thinking).to_have_text("Reasoning")  # not that it took 0.0 seconds

@@ -29,7 +29,7 @@ def chat(window: Window, server: Server) -> ChatPage:
     return two_versions(ChatPage.open(window, server), "Further")
 
 
-def asked(chat: ChatPage) -> list[str]:
+def question_texts(chat: ChatPage) -> list[str]:
     return [text_of(each) for each in chat.questions.all()]
 
 
@@ -38,13 +38,13 @@ def test_the_chosen_version_is_stored_with_its_branch(window: Window, server: Se
     chat = two_versions(ChatPage.open(window, server, **way.window), "Further")
     way.press(named(chat.questions.first, "Previous version"))
     expect(chat.questions).to_have_count(2)
-    assert asked(chat) == ["Old", "Further"]
+    assert question_texts(chat) == ["Old", "Further"]
     chat.page.reload()
-    assert asked(chat) == ["Old", "Further"]
+    assert question_texts(chat) == ["Old", "Further"]
     way.press(named(chat.questions.first, "Next version"))
     expect(chat.questions).to_have_count(1)
     chat.page.reload()
-    assert asked(chat) == ["New"]
+    assert question_texts(chat) == ["New"]
     walks(chat.questions.first, 2, 2)
 
 
@@ -57,7 +57,7 @@ def test_the_focus_stays_on_the_pressed_version_button(chat: ChatPage) -> None:
     expect(back).to_have_attribute("aria-disabled", "true")
     chat.page.keyboard.press("Enter")
     expect(named(chat.questions.first, "Next version")).not_to_have_attribute("aria-disabled", "true")
-    assert asked(chat) == ["Old", "Further"]
+    assert question_texts(chat) == ["Old", "Further"]
 
 
 def test_a_screen_reader_hears_which_version_is_shown(chat: ChatPage) -> None:
@@ -79,7 +79,7 @@ def test_the_next_question_follows_the_version_that_is_shown(chat: ChatPage) -> 
     expect(chat.questions).to_have_count(3)
     chat.ended()
     chat.page.reload()
-    assert asked(chat) == ["Old", "Further", "On the old branch"]
+    assert question_texts(chat) == ["Old", "Further", "On the old branch"]
 
 
 def test_the_buttons_do_not_move_from_under_the_pointer(window: Window, server: Server) -> None:
@@ -104,7 +104,7 @@ def test_a_version_error_is_shown_below_the_message(chat: ChatPage) -> None:
     delete(chat)
     MOUSE.press(named(chat.questions.first, "Previous version"))
     expect(chat.questions.first.get_by_role("alert")).not_to_be_empty()
-    assert asked(chat) == ["New"]
+    assert question_texts(chat) == ["New"]
 
 
 def test_a_version_without_network_can_be_retried(chat: ChatPage) -> None:

@@ -11,7 +11,7 @@ from tests.e2e.chat_page import ChatPage, Window, account_item, question, text_o
 from tests.e2e.seed import numbered, talk
 from tests.e2e.sessions import end_sessions_of
 from tests.e2e.sidebar_page import conversations
-from tests.e2e.stored import times_asked
+from tests.e2e.stored import count_questions
 from tests.e2e.without_javascript import ask, sent
 from tests.support.people import PASSWORD
 from tests.support.server import Server
@@ -192,11 +192,11 @@ def test_an_expired_session_keeps_the_question(window: Window, server: Server, w
     expect(chat.box).to_have_value(typed)
     expect(chat.notice).to_contain_text("hasn’t been sent yet")
     assert "Still" not in chat.page.url
-    assert times_asked(server, typed) == 0
+    assert count_questions(server, typed) == 0
     sent(chat)
     chat.has_address()
     expect(chat.reply).to_have_attribute("data-status", "complete")
-    assert times_asked(server, typed) == 1
+    assert count_questions(server, typed) == 1
     expect(chat.questions).to_have_count(2 if begun else 1)
 
 

@@ -88,11 +88,11 @@ class Lent:
         self._devtools.send("Storage.clearDataForOrigin", {"origin": self._url, "storageTypes": "all"})
         self._devtools.send("Network.clearBrowserCache")
 
-    def _heard(self, said: ConsoleMessage) -> None:
-        if "/preview/" in said.location["url"]:
+    def _heard(self, message: ConsoleMessage) -> None:
+        if "/preview/" in message.location["url"]:
             return  # what a policy refuses to a model's own document
-        if "Content Security" in said.text or "requires 'Trusted" in said.text:
-            self.errors.append(said.text)
+        if "Content Security" in message.text or "requires 'Trusted" in message.text:
+            self.errors.append(message.text)
 
     def _met(self, dialog: Dialog) -> None:
         self.errors.append(f"a dialog: {dialog.message}")
